@@ -1,0 +1,47 @@
+# `make check` and `make test` each work from nothing; `make help` lists the rest.
+# A stamp in .venv records what was installed, so a second call installs nothing until pyproject.toml changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help check test lint golden clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
+
+check: $(VENV)/.installed ## from nothing: install kmc and check KRaft exhaustively
+	$(BIN)/kmc check kraft standard
+
+test: lint ## from nothing: lint, types, then every test but the large golden cases
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.installed-test ## ruff (rules and format) and strict mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+golden: $(VENV)/.installed-test ## the golden cases above 100,000 states; takes long
+	$(BIN)/python -m pytest -m golden_large
+
+clean: ## remove the environment and the caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+# The install is editable: the sources of the checkout stay live, specs included.
+$(VENV)/.installed: pyproject.toml | $(BIN)/pip
+	$(PIP_INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/pip
+	$(PIP_INSTALL) --editable '.[test]'
+	@touch $@ $(VENV)/.installed
+
+# pip is what `venv` puts in last: where it exists, the environment is whole.
+$(BIN)/pip:
+	@command -v $(PYTHON) >/dev/null || { echo "error: kmc needs Python 3.11 or newer, but there is no $(PYTHON); name one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: kmc needs Python 3.11 or newer, but $(PYTHON) is $$($(PYTHON) -V 2>&1); name a newer one: make PYTHON=/path/to/python3" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
