@@ -156,7 +156,7 @@ def _section_goes_on(token: Token) -> bool:
 
 def _unknown_word(token: Token) -> ModelError:
     if token.text in KEYWORDS_NOT_SUPPORTED:
-        help_line = f"remove the section; kmc has {', '.join(KEYWORDS)}"
+        help_line = "remove the section; what it says belongs into the spec"
         return ModelError("KMC303", f"TLC's keyword {token.text} is not supported", token.span, help_line)
     message = f"{token.shown()} stands where a keyword is needed"
     return ModelError("KMC303", message, token.span, did_you_mean(token.text, KEYWORDS))
