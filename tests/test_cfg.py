@@ -183,6 +183,18 @@ class TestRefused:
             f"2:6-None KMC301 the model file '{path}' is not UTF-8: byte 0xff\nhelp: save the file as UTF-8"
         )
 
+    tokens = st.sampled_from(
+        [*KEYWORDS, "A", "B", "TRUE", "=", "<-", "{", "}", ",", "3", '"s"', "(*", "*)", "\\*", "\n"]
+    )
+
+    @given(st.lists(tokens, max_size=12).map(" ".join))
+    def test_any_sequence_of_tokens_is_a_model_or_one_error(self, text: str) -> None:
+        try:
+            outcome: ModelFile | Span | None = parse_cfg(text, "m.cfg")
+        except ModelError as error:
+            outcome = error.span
+        assert outcome is not None
+
     def test_errors_survive_pickling(self) -> None:
         with pytest.raises(ModelError) as caught:
             parse_cfg("VIEW a VIEW b", "m.cfg")

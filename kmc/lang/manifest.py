@@ -81,8 +81,11 @@ def parse_manifest(text: str, path: str) -> Manifest:
     """
     try:
         data = tomllib.loads(text)
-    except ValueError as error:
+    except tomllib.TOMLDecodeError as error:
         raise _not_toml(str(error), text, path) from None
+    except ValueError:
+        # Python refuses to convert numbers of thousands of digits, and does not say where they stand.
+        raise _not_toml("a number has too many digits", text, path) from None
     root = _Table(data, (), _KeySpans(text, path), "the manifest")
     root.only(("models", "findings"))
     models: dict[str, ModelFile] = {}
@@ -103,9 +106,13 @@ def parse_manifest(text: str, path: str) -> Manifest:
 
 def _not_toml(reason: str, text: str, path: str) -> ModelError:
     place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", reason)
-    line, column = place.groups() if place else (None, None)
-    reason = reason[: place.start()] if place else reason
-    span = Span(path, int(line or text.count("\n") + 1), int(column or 1))
+    span = Span(path, 1)
+    if place is not None and place.group(1) is not None:
+        span = Span(path, int(place.group(1)), int(place.group(2)))
+    elif place is not None:
+        lines = text.rstrip().split("\n")
+        span = Span(path, len(lines), len(lines[-1]) + 1)
+    reason = reason[: place.start()] if place is not None else reason
     return ModelError("KMC320", f"this is not TOML: {reason}", span, "see https://toml.io for the format")
 
 
@@ -230,7 +237,7 @@ class _Table:
     def needs(self, key: str, example: str) -> None:
         """Raise KMC323 when the key is missing."""
         if key not in self.data:
-            raise self.mistake("KMC323", f"{self.shown} has no '{key}'", f"add {key} = {example}")
+            raise self.mistake("KMC323", f"'{key}' is missing in {self.shown}", f"add {key} = {example}")
 
     def wrong(self, wanted: str, example: str, key: str, *index: int) -> ModelError:
         """KMC322: the value of a key, or the member of its list at an index, is not what is wanted."""
@@ -238,7 +245,7 @@ class _Table:
         for place in index:
             found = found[place] if isinstance(found, list) else found
         message = f"'{key}' of {self.shown} takes {wanted}, not {_described(found)}"
-        return self.mistake("KMC322", message, f"write {key} = {example}", key, *index)
+        return self.mistake("KMC322", message, f"for example {key} = {example}", key, *index)
 
     def table(self, key: str, shown: str) -> _Table:
         """The table under a key, empty when the key is missing."""
@@ -266,16 +273,16 @@ class _Table:
         value = self.data.get(key)
         if value is None or _is_number(value, least):
             return value
-        raise self.wrong(f"a whole number from {least}", str(least), key)
+        raise self.wrong(f"a whole number from {least}", "3", key)
 
     def numbers(self, key: str, least: int) -> None:
         """Raise KMC322 when there is anything but whole numbers in the list under a key."""
         value = self.data.get(key, [])
         if not isinstance(value, list):
-            raise self.wrong("a list of numbers", f"[{least}]", key)
+            raise self.wrong("a list of numbers", "[1, 3]", key)
         for index, number in enumerate(value):
             if not _is_number(number, least):
-                raise self.wrong(f"whole numbers from {least}", f"[{least}]", key, index)
+                raise self.wrong(f"whole numbers from {least}", "[1, 3]", key, index)
 
     def word(self, key: str) -> Word | None:
         """The name under a key, None when the key is missing."""
@@ -334,11 +341,11 @@ def _named_tables(root: _Table, key: str, kind: str) -> Iterator[tuple[str, _Tab
 
 def _model(table: _Table, name: str, path: str) -> ModelFile:
     table.needs("description", '"what this model shows, in one line"')
-    expect = table.table("expect", f"'expect' of {table.shown}") if "expect" in table.data else None
+    expect = table.table("expect", f"the expected results of {table.shown}") if "expect" in table.data else None
     model = ModelFile(
         name=name,
         path=path,
-        constants=_constants(table.table("constants", f"'constants' of {table.shown}")),
+        constants=_constants(table.table("constants", f"the constants of {table.shown}")),
         specification=table.word("specification"),
         init=table.word("init"),
         next=table.word("next"),
@@ -363,7 +370,7 @@ def _model(table: _Table, name: str, path: str) -> ModelFile:
 def _constants(table: _Table) -> tuple[Assignment, ...]:
     for name in table.data:
         if not is_name(name):
-            message = f"'{name}' in {table.shown} cannot name a constant"
+            message = f"'{name}' cannot name a constant"
             raise table.mistake("KMC322", message, "names have letters, digits and '_', and are no keywords", name)
     return tuple(
         Assignment(name, _raw(table, value, name), table.spans.of((*table.path, name)))
@@ -385,11 +392,12 @@ def _raw(table: _Table, value: object, name: str, *index: int) -> Raw:
         case list():
             return _raw_set(table, value, name, *index)
         case str():
-            example = f"{{ string = {json.dumps(value, ensure_ascii=False)} }}"
-            raise table.wrong("a model value, which is a name", f"{example} for a string", name, *index)
+            quoted = json.dumps(value, ensure_ascii=False)
+            example = value.lower() if value in ("TRUE", "FALSE") else f"{{ string = {quoted} }}, if it is a string"
+            raise table.wrong("a model value, which is a name", example, name, *index)
         case _:
-            wanted = 'a whole number, true, false, a model value, { string = "..." } or a list of such values'
-            raise table.wrong(wanted, '["a", "b"], for example', name, *index)
+            wanted = 'a number of 64 bits, true, false, a model value, { string = "..." } or a list of such values'
+            raise table.wrong(wanted, '["a", "b"]', name, *index)
 
 
 def _raw_set(table: _Table, values: list[object], name: str, *index: int) -> RawSet:
@@ -397,7 +405,7 @@ def _raw_set(table: _Table, values: list[object], name: str, *index: int) -> Raw
     for place, value in enumerate(values):
         member = _raw(table, value, name, *index, place)
         if raw_identity(member) in map(raw_identity, members):
-            message = f"{render_raw(member)} stands twice in the set '{name}' of {table.shown}"
+            message = f"{render_raw(member)} stands twice in '{name}' of {table.shown}"
             raise table.mistake("KMC308", message, "write it once", name, *index, place)
         members.append(member)
     return RawSet(tuple(members))
@@ -414,7 +422,7 @@ def _expected(table: _Table) -> dict[str, object]:
         raise table.mistake("KMC322", message, did_you_mean(table.text("result"), RESULTS), "result")
     for figure, least in _FIGURES.items():
         table.number(figure, least)
-    by_action = table.table("generated_by_action", f"'generated_by_action' in {table.shown}")
+    by_action = table.table("generated_by_action", f"the actions in {table.shown}")
     for action in by_action.data:
         by_action.number(action, 0)
     table.numbers("levels", 1)
