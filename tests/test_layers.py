@@ -17,6 +17,7 @@ from source_tree import ROOT, Source, is_within, sources, tree_of
 LAYERS = (
     ("kmc",),
     ("kmc.errors",),
+    ("kmc.result",),
     ("kmc.lang",),
     ("kmc.actions", "kmc.invariants", "kmc.liveness"),
     ("kmc.spec",),

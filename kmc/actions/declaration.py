@@ -1,0 +1,66 @@
+"""Declared actions: a named relation between a state and its successors.
+
+An action is a generator function `(state, parameters...)`; each `yield` is one successor and counts once, as TLC
+counts. Its parameters range over types; a receiving action also takes a message, once per deliverable message of its
+type, and may name fields of the message as parameters. (action, arguments) is the unit of fairness, coverage,
+conformance and trace labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import product
+from typing import Any, TypeAlias
+
+from kmc.errors import Span
+from kmc.lang.domains import members
+from kmc.lang.records import RecordMeta
+from kmc.lang.types import Type
+
+ActionFunction: TypeAlias = Callable[..., Iterator[Any]]
+Arguments: TypeAlias = tuple[Any, ...]
+
+
+class Fairness(Enum):
+    """What a behaviour may not ignore for ever: nothing, an action always enabled, one enabled again and again."""
+
+    NONE = "none"
+    WEAK = "weak"
+    STRONG = "strong"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an action; `message_field` names the field that gives it in a receiving action."""
+
+    name: str
+    type: Type
+    message_field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One declared action; `title` is its TLA+ name, `network` the field of the state that it receives from."""
+
+    name: str
+    title: str
+    function: ActionFunction
+    parameters: tuple[Parameter, ...]
+    message: RecordMeta | None
+    network: str | None
+    fairness: Fairness
+    span: Span
+    doc: str
+
+    def instances(self) -> tuple[Arguments, ...]:
+        """All combinations of arguments of an action that receives no message, in the order of its parameters."""
+        return tuple(product(*(members(parameter.type) for parameter in self.parameters)))
+
+    def label(self, arguments: Arguments) -> str:
+        """`BecomeLeader(n1)`, or `Restart` without parameters."""
+        if not arguments:
+            return self.title
+        shown = ", ".join("Nil" if value is None else str(value) for value in arguments)
+        return f"{self.title}({shown})"

@@ -1,0 +1,98 @@
+"""The next-state relation: all steps of a state, counted as TLC counts them.
+
+Invariant: one yielded step per way in which TLC would generate it; duplicates and stuttering steps included. The
+relation is unconstrained. Errors in an action carry the author's place and the action's label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, TypeAlias
+
+from kmc.actions.declaration import Action, Arguments
+from kmc.errors import EvaluationError
+from kmc.lang.blame import blamed
+from kmc.lang.records import RecordMeta
+
+Step: TypeAlias = tuple[Action, Arguments, Any]
+"""(action, arguments, successor)."""
+
+
+class AssertionFailure(EvaluationError):
+    """An `assert` in an action does not hold: a violation, not a mistake of the spec (exit status 14)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How to run one action: its argument tuples, or how to get its messages and their bound fields."""
+
+    action: Action
+    instances: tuple[Arguments, ...]
+    receive: Callable[[Any], list[Any]] | None
+    bound: tuple[str, ...]
+
+
+class NextStateRelation:
+    """The disjunction of `actions` over states of class `state_class`; `files` are the spec's source files."""
+
+    def __init__(self, actions: Sequence[Action], state_class: RecordMeta, files: Collection[str]) -> None:
+        self._plans = tuple(_plan(action) for action in actions)
+        self._state_class = state_class
+        self._files = files
+
+    def steps(self, state: Any) -> Iterator[Step]:
+        """Every step from `state`; EvaluationError at the author's place, AssertionFailure for a failed assert."""
+        expected = self._state_class
+        for plan in self._plans:
+            action = plan.action
+            function = action.function
+            arguments: Arguments = ()
+            try:
+                if plan.receive is None:
+                    for arguments in plan.instances:
+                        for successor in function(state, *arguments):
+                            if type(successor) is not expected:
+                                _refuse_successor(action, successor, expected)
+                            yield action, arguments, successor
+                    continue
+                for message in plan.receive(state):
+                    arguments = tuple([getattr(message, field) for field in plan.bound])
+                    for successor in function(state, message, *arguments):
+                        if type(successor) is not expected:
+                            _refuse_successor(action, successor, expected)
+                        yield action, arguments, successor
+            except GeneratorExit:
+                raise
+            except Exception as error:
+                raise self._blamed(error, action, arguments) from error
+
+    def _blamed(self, error: Exception, action: Action, arguments: Arguments) -> Exception:
+        found = blamed(error, self._files).at(action.span)
+        note = f"while evaluating {action.label(arguments)}"
+        if isinstance(error, AssertionError):
+            return AssertionFailure(found.code, found.message, found.span, notes=(note,))
+        return found.noting(note)
+
+
+def _plan(action: Action) -> _Plan:
+    if action.message is None or action.network is None:
+        return _Plan(action, action.instances(), None, ())
+    network = attrgetter(action.network)
+    message_class = action.message
+
+    def receive(state: Any) -> list[Any]:
+        messages: list[Any] = network(state).deliverable(message_class)
+        return messages
+
+    return _Plan(action, (), receive, tuple(p.message_field for p in action.parameters if p.message_field is not None))
+
+
+def _refuse_successor(action: Action, successor: object, expected: RecordMeta) -> None:
+    raise EvaluationError(
+        "KMC251",
+        f"{action.title} yields {type(successor).__name__}, not a {expected.__name__}",
+        action.span,
+        help=f"yield the whole next state: yield {action.function.__code__.co_varnames[0]}.set(...)",
+    )

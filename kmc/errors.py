@@ -1,0 +1,168 @@
+"""Every error kmc reports: one tree, each with a code, a source span and one line of help.
+
+Invariant: an error carries data, never rendered text, and survives pickling, so that a worker process can raise it
+and the command line can render it. Only `kmc.cli` prints. Exit statuses are TLC's (see `ExitStatus`).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from pathlib import Path
+from typing import Self
+
+
+class ExitStatus(IntEnum):
+    """What the process tells its caller; TLC's numbers, plus 2, 20 and 130."""
+
+    OK = 0
+    COMMAND_LINE = 2
+    ASSUMPTION = 10
+    DEADLOCK = 11
+    SAFETY = 12
+    LIVENESS = 13
+    ASSERTION = 14
+    BOUND_REACHED = 20
+    SPEC_EVALUATION = 75
+    INVARIANT_EVALUATION = 76
+    LIVENESS_TAUTOLOGY = 77
+    INTERRUPTED = 130
+    SPEC_LOADING = 150
+    MODEL_FILE = 151
+    SYSTEM = 153
+    INTERNAL = 255
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a source file: lines and columns count from 1, the end column is exclusive."""
+
+    path: str
+    line: int
+    column: int = 1
+    end_line: int | None = None
+    end_column: int | None = None
+
+    def source_line(self) -> str | None:
+        """The text of the first line of the span, or None when the file cannot be read."""
+        try:
+            lines = Path(self.path).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return None
+        return lines[self.line - 1] if 0 < self.line <= len(lines) else None
+
+
+class KmcError(Exception):
+    """The root of all errors that a person can cause.
+
+    `code` names the kind of mistake (KMC1xx loading a spec, 2xx evaluating it, 3xx model files, 4xx traces and
+    corpora, 5xx the system, 6xx the command line, 9xx ours); `help` says what to do in one line; `notes` are further
+    facts, one line each.
+    """
+
+    exit_status: ExitStatus = ExitStatus.INTERNAL
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        span: Span | None = None,
+        help: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(code, message, span, help, notes)
+        self.code = code
+        self.message = message
+        self.span = span
+        self.help = help
+        self.notes = notes
+
+    def at(self, span: Span | None) -> Self:
+        """The same error at `span`, unless it already has a place."""
+        if self.span is not None or span is None:
+            return self
+        return type(self)(self.code, self.message, span, self.help, self.notes)
+
+    def noting(self, *notes: str) -> Self:
+        """The same error with further notes."""
+        return type(self)(self.code, self.message, self.span, self.help, (*self.notes, *notes))
+
+    def __str__(self) -> str:
+        where = f"{self.span.path}:{self.span.line}:{self.span.column}: " if self.span else ""
+        return f"{where}error[{self.code}]: {self.message}"
+
+
+class CommandLineError(KmcError):
+    """A wrong option or argument."""
+
+    exit_status = ExitStatus.COMMAND_LINE
+
+
+class SpecError(KmcError):
+    """The spec does not load: a construct outside the language, a bad declaration, a type that is not finite."""
+
+    exit_status = ExitStatus.SPEC_LOADING
+
+
+class EvaluationError(KmcError):
+    """Evaluating an action, a constraint or the initial states failed."""
+
+    exit_status = ExitStatus.SPEC_EVALUATION
+
+
+class DomainError(EvaluationError):
+    """A value is outside the domain that its field, element or parameter declares."""
+
+
+class InvariantError(KmcError):
+    """Evaluating an invariant failed, so it has no truth value."""
+
+    exit_status = ExitStatus.INVARIANT_EVALUATION
+
+
+class ModelError(KmcError):
+    """The model file, the manifest or an override of a constant is wrong."""
+
+    exit_status = ExitStatus.MODEL_FILE
+
+
+class TraceError(KmcError):
+    """A trace or a corpus cannot be read, or does not belong to the spec."""
+
+    exit_status = ExitStatus.MODEL_FILE
+
+
+class SystemFault(KmcError):
+    """A disk, memory or process failed."""
+
+    exit_status = ExitStatus.SYSTEM
+
+
+class InternalError(KmcError):
+    """kmc itself is wrong: a counterexample that does not replay, a broken promise between its parts."""
+
+    exit_status = ExitStatus.INTERNAL
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that `word` was most likely meant to be, or None."""
+    names = list(known)
+    by_lower = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean 'x'?` for a near miss, else the known words, sorted; for the help line of an error."""
+    names = sorted(set(known))
+    near = nearest(word, names)
+    if near is not None:
+        return f"did you mean '{near}'?"
+    return "known: " + ", ".join(names) if names else "there are none"
+
+
+def relocated(span: Span, path: str) -> Span:
+    """The same place in the file called `path`."""
+    return replace(span, path=path)

@@ -1,0 +1,38 @@
+"""The spec language: the types and values that a spec is written with, and its model files.
+
+A spec says `from kmc.lang import Bool, Enum, Int, Record, ...`; the words below are all there are. Everything is
+finite and immutable, compared and hashed by value, and means the same in every engine.
+"""
+
+from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
+from kmc.lang.constants import IdentSet, constant, spawned
+from kmc.lang.domains import subsets
+from kmc.lang.enums import Enum
+from kmc.lang.guards import count, require, ways
+from kmc.lang.pairs import pair, pairs
+from kmc.lang.records import Message, Record
+
+__all__ = [
+    "Bool",
+    "Enum",
+    "IdentSet",
+    "Int",
+    "Map",
+    "Message",
+    "MessageBag",
+    "MessageSet",
+    "Opt",
+    "Pair",
+    "PartialMap",
+    "Record",
+    "Seq",
+    "Set",
+    "constant",
+    "count",
+    "pair",
+    "pairs",
+    "require",
+    "spawned",
+    "subsets",
+    "ways",
+]

@@ -1,0 +1,255 @@
+"""Admission: whether a value is in the domain of a type, decided once per field at the moment it is stored.
+
+`admitter(type)` gives a function from a value to the value to store: the same value, or a literal (a set, a list, a
+dict of the spec's source) turned into a value that knows its type. What is outside the domain raises DomainError in
+words of the value and the domain; the caller adds the field, and the loader the author's line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NoReturn, TypeAlias, assert_never
+
+from kmc.errors import DomainError
+from kmc.lang.annotations import shapes_of
+from kmc.lang.domains import describe, members, shown
+from kmc.lang.maps import MapValue
+from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages, set_of_messages
+from kmc.lang.seqs import SeqValue, seq_class
+from kmc.lang.types import (
+    BoolType,
+    EnumType,
+    IdentType,
+    IntType,
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    NetworkType,
+    PairType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+
+Admit: TypeAlias = Callable[[Any], Any]
+
+
+def refuse(value: object, declared: Type) -> NoReturn:
+    """Raise DomainError: `value` is not in the domain of `declared`."""
+    raise DomainError("KMC201", f"{shown(value)} is not in {describe(declared)}", help=_advice(value, declared))
+
+
+def _advice(value: object, declared: Type) -> str:
+    match declared:
+        case IntType() if type(value) is int:
+            return "guard the action, or widen the Int(...) of the declaration"
+        case UnionType():
+            return "the declaration names the kinds of values that may stand here"
+        case _ if value is None:
+            return "declare it Opt[...] if there may be none"
+        case SeqType() if isinstance(value, SeqValue):
+            return "guard with len(...) < the capacity, or raise the capacity of Seq[...]"
+        case _:
+            return "the declaration says what may stand here"
+
+
+@lru_cache(maxsize=4096)
+def admitter(declared: Type) -> Admit:
+    """The admission function of `declared`; see the module docstring."""
+    match declared:
+        case BoolType():
+            return _exact(bool, declared)
+        case EnumType(cls) | IdentType(cls):
+            return _exact(cls, declared)
+        case IntType(low, high):
+            return _integer(low, high, declared)
+        case PairType(element):
+            return _pair(element, declared)
+        case RecordType(cls):
+            return _record(cls, declared)
+        case UnionType():
+            return _union(declared)
+        case SetType(element):
+            return _set(admitter(element), declared)
+        case SeqType(element):
+            return _seq(admitter(element), declared)
+        case MapType():
+            return _map(declared)
+        case MessageSetType():
+            return _message_set(declared)
+        case MessageBagType():
+            return _message_bag(declared)
+        case _:
+            assert_never(declared)
+
+
+def _exact(cls: type, declared: Type) -> Admit:
+    def admit(value: Any) -> Any:
+        return value if type(value) is cls else refuse(value, declared)
+
+    return admit
+
+
+def _integer(low: int, high: int, declared: Type) -> Admit:
+    def admit(value: Any) -> Any:
+        return value if type(value) is int and low <= value <= high else refuse(value, declared)
+
+    return admit
+
+
+def _pair(element: IdentType, declared: Type) -> Admit:
+    def admit(value: Any) -> Any:
+        fits = type(value) is frozenset and len(value) == 2 and all(type(member) is element.cls for member in value)
+        return value if fits else refuse(value, declared)
+
+    return admit
+
+
+def _record(cls: Any, declared: Type) -> Admit:
+    shapes = frozenset(cls.shapes) if not cls.abstract and len(cls.shapes) == 1 else None
+
+    def admit(value: Any) -> Any:
+        return value if type(value) in (shapes or cls.shapes) else refuse(value, declared)
+
+    return admit
+
+
+def _union(declared: UnionType) -> Admit:
+    alternatives = [admitter(alternative) for alternative in declared.alternatives]
+
+    def admit(value: Any) -> Any:
+        if value is None and declared.optional:
+            return None
+        for alternative in alternatives:
+            try:
+                return alternative(value)
+            except DomainError:
+                continue
+        refuse(value, declared)
+
+    return admit
+
+
+def _set(admit_element: Admit, declared: Type) -> Admit:
+    def admit(value: Any) -> Any:
+        if type(value) is not frozenset:
+            refuse(value, declared)
+        for element in value:
+            if admit_element(element) is not element:
+                return frozenset(admit_element(element) for element in value)
+        return value
+
+    return admit
+
+
+def _seq(admit_element: Admit, declared: SeqType) -> Admit:
+    typed = seq_class(declared)
+
+    def admit(value: Any) -> Any:
+        if type(value) is typed and len(value) <= declared.capacity:
+            # Appended elements have not been admitted one by one.
+            return value if not value else tuple.__new__(typed, map(admit_element, value))
+        if not isinstance(value, SeqValue) or len(value) > declared.capacity:
+            refuse(value, declared)
+        return tuple.__new__(typed, map(admit_element, value))
+
+    return admit
+
+
+class TypedMap:
+    """The domain that a stored map knows (`kmc.lang.maps.MapDomain`)."""
+
+    __slots__ = ("declared", "key", "total", "value")
+
+    def __init__(self, declared: MapType) -> None:
+        self.declared = declared
+        self.total = declared.total
+        self.key = admitter(declared.key)
+        self.value = admitter(declared.value)
+
+
+def _map(declared: MapType) -> Admit:
+    domain = TypedMap(declared)
+    keys = frozenset(members(declared.key)) if declared.total else None
+
+    def admit(value: Any) -> Any:
+        if type(value) is not MapValue:
+            refuse(value, declared)
+        if value.domain is domain:
+            return value
+        if keys is not None and value.keys() != keys:
+            missing = sorted(shown(key) for key in keys - value.keys())
+            extra = sorted(shown(key) for key in value.keys() - keys)
+            raise DomainError(
+                "KMC202",
+                f"a total map needs exactly the keys {describe(declared.key)}"
+                + (f"; missing: {', '.join(missing)}" if missing else "")
+                + (f"; not a key: {', '.join(extra)}" if extra else ""),
+                help="write {k: ... for k in ...} over the whole key type, or declare a PartialMap",
+            )
+        return MapValue({domain.key(key): domain.value(item) for key, item in value.items()}, domain)
+
+    return admit
+
+
+class TypedNetwork:
+    """The domain that a stored network knows (`kmc.lang.networks.NetworkDomain`)."""
+
+    __slots__ = ("classes", "declared")
+
+    def __init__(self, declared: NetworkType) -> None:
+        self.declared = declared
+        self.classes = frozenset(shapes_of(declared.messages))
+
+    def message(self, message: Any) -> Any:
+        """`message`, if its class may travel here; DomainError otherwise."""
+        if type(message) not in self.classes:
+            refuse(message, UnionType(self.declared.messages, False))
+        return message
+
+    def size(self, size: int) -> None:
+        """DomainError past the capacity."""
+        if size > self.declared.capacity:
+            raise DomainError(
+                "KMC204",
+                f"this network holds at most {self.declared.capacity} messages, but this step can make it {size}",
+                help="raise the capacity of the network in its declaration",
+            )
+
+    def count(self, count: int) -> None:
+        """DomainError past the largest delivery count."""
+        if isinstance(self.declared, MessageBagType) and count > self.declared.count_max:
+            raise DomainError(
+                "KMC205",
+                f"a message can be delivered at most {self.declared.count_max} times, but this step makes it {count}",
+                help="raise the largest count of MessageBag[...]",
+            )
+
+
+def _message_set(declared: MessageSetType) -> Admit:
+    domain = TypedNetwork(declared)
+
+    def admit(value: Any) -> Any:
+        if type(value) is MessageSetValue and value.domain is domain:
+            return value
+        if type(value) is not frozenset and type(value) is not MessageSetValue:
+            refuse(value, declared)
+        return set_of_messages(value, domain)
+
+    return admit
+
+
+def _message_bag(declared: MessageBagType) -> Admit:
+    domain = TypedNetwork(declared)
+
+    def admit(value: Any) -> Any:
+        if type(value) is MessageBagValue:
+            return value if value.domain is domain else bag_of_messages(value.counts(), domain)
+        if type(value) is not MapValue:
+            refuse(value, declared)
+        return bag_of_messages(value.items(), domain)
+
+    return admit

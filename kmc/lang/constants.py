@@ -1,0 +1,163 @@
+"""Constants of a spec: declared once with type and meaning, given by a model.
+
+`MaxElections = constant("MaxElections", Int(0, 9), "How many elections may start")` evaluates to the value that the
+model gives. Specs are executed once per model, inside `constants_of(...)`; a constant without a value there gets a
+stand-in, so that all missing ones are reported together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from kmc.errors import ModelError, Span, SpecError
+from kmc.lang.annotations import as_type
+from kmc.lang.domains import describe
+from kmc.lang.idents import Ident, ident_class
+from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet
+from kmc.lang.types import BoolType, EnumType, IntType, Type
+
+_UNSET = object()
+
+
+@dataclass(frozen=True, slots=True)
+class IdentSet:
+    """The type of a constant that is a set of identifiers: `Server = {n1, n2, n3}`."""
+
+    symmetric: bool = False
+    at_most: int = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A declared constant: its type and bounds in words, its meaning, its value in this model."""
+
+    name: str
+    domain: str
+    meaning: str
+    value: Any
+    raw: Raw | None
+    has_default: bool
+
+
+@dataclass(slots=True)
+class ConstantTable:
+    """The constants of one model while its spec is being executed."""
+
+    given: Mapping[str, Assignment]
+    declared: dict[str, Constant] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+
+_TABLE: ContextVar[ConstantTable] = ContextVar("kmc_constants")
+
+
+@contextmanager
+def constants_of(given: Mapping[str, Assignment]) -> Iterator[ConstantTable]:
+    """Make `given` the values of the constants that the body declares."""
+    table = ConstantTable(given)
+    token = _TABLE.set(table)
+    try:
+        yield table
+    finally:
+        _TABLE.reset(token)
+
+
+def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any:
+    """Declare a constant and get its value in this model.
+
+    `domain` is `Bool`, `Int(low, high)`, an Enum class or `IdentSet(...)`; with a `default`, models may leave it out.
+    Raises ModelError when the model's value is outside the domain.
+    """
+    table = _TABLE.get(None)
+    if table is None:
+        raise SpecError("KMC161", "a spec is loaded by kmc, not imported", help="run: kmc check <folder>")
+    if name in table.declared:
+        raise SpecError("KMC162", f"constant '{name}' is declared twice")
+    assignment = table.given.get(name)
+    raw = assignment.value if assignment else None
+    if assignment is not None:
+        value = _convert(name, domain, assignment.value, assignment.span)
+    elif default is not _UNSET:
+        value = default
+    else:
+        table.missing.append(name)
+        value = _stand_in(name, domain)
+    table.declared[name] = Constant(name, _in_words(domain), meaning, value, raw, default is not _UNSET)
+    return value
+
+
+def spawned(name: str, count: int) -> type[Ident]:
+    """A type of identifiers 1..`count` that come into use while the model runs: `ServerId.fresh(started)`."""
+    if type(count) is not int or count < 1:
+        raise SpecError("KMC163", f"spawned needs a positive number of identifiers, not {count!r}")
+    return ident_class(name, tuple(str(number) for number in range(1, count + 1)), symmetric=False, spawned=True)
+
+
+def _in_words(domain: Any) -> str:
+    if isinstance(domain, IdentSet):
+        return f"a set of 1 to {domain.at_most} identifiers" + (", symmetric" if domain.symmetric else "")
+    return describe(as_type(domain, "a constant"))
+
+
+def _stand_in(name: str, domain: Any) -> Any:
+    if isinstance(domain, IdentSet):
+        return ident_class(name, (f"{name}_1",), symmetric=domain.symmetric)
+    match as_type(domain, f"constant '{name}'"):
+        case IntType(low, _):
+            return low
+        case EnumType(cls):
+            return cls.members[0]
+        case _:
+            return False
+
+
+def _convert(name: str, domain: Any, raw: Raw, span: Span) -> Any:
+    if isinstance(domain, IdentSet):
+        return _identifiers(name, domain, raw, span)
+    declared: Type = as_type(domain, f"constant '{name}'")
+    match declared:
+        case BoolType() if isinstance(raw, bool):
+            return raw
+        case IntType(low, high) if isinstance(raw, int) and not isinstance(raw, bool) and low <= raw <= high:
+            return raw
+        case EnumType(cls) if isinstance(raw, ModelValue):
+            for member in cls.members:
+                if member.title == raw.name:
+                    return member
+    raise ModelError(
+        "KMC341",
+        f"constant '{name}' is {_raw_text(raw)}, which is not in {describe(declared)}",
+        span,
+        help="the spec declares this domain; `kmc specs` lists the constants with their meaning",
+    )
+
+
+def _identifiers(name: str, domain: IdentSet, raw: Raw, span: Span) -> type[Ident]:
+    members = raw.members if isinstance(raw, RawSet) else ()
+    titles = tuple(member.name for member in members if isinstance(member, ModelValue))
+    if not titles or len(titles) != len(members) or len(titles) > domain.at_most:
+        raise ModelError(
+            "KMC342",
+            f"constant '{name}' is {_raw_text(raw)}, not {_in_words(domain)}",
+            span,
+            help=f"write {name} = {{a, b, c}}",
+        )
+    return ident_class(name, titles, symmetric=domain.symmetric)
+
+
+def _raw_text(raw: Raw) -> str:
+    match raw:
+        case bool():
+            return "TRUE" if raw else "FALSE"
+        case ModelValue(name):
+            return name
+        case RawSet(members):
+            return "{" + ", ".join(map(_raw_text, members)) + "}"
+        case str():
+            return f'"{raw}"'
+        case _:
+            return str(raw)

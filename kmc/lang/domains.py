@@ -1,0 +1,101 @@
+"""Domains: the members of a type where they can be listed, and every type and value in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any, assert_never
+
+from kmc.errors import SpecError
+from kmc.lang.types import (
+    BoolType,
+    EnumType,
+    IdentType,
+    IntType,
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    PairType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+
+_LISTED_MAX = 8
+
+
+def members(declared: Type) -> Sequence[Any]:
+    """All values of a small type, in a fixed order; SpecError for a type that is not listed (records, sequences...)."""
+    match declared:
+        case BoolType():
+            return (False, True)
+        case IntType(low, high):
+            return range(low, high + 1)
+        case EnumType(cls) | IdentType(cls):
+            return cls.members
+        case PairType(IdentType(cls)):
+            return tuple(frozenset(pair) for pair in combinations(cls.members, 2))
+        case UnionType(alternatives, optional):
+            listed = tuple(value for alternative in alternatives for value in members(alternative))
+            return (None, *listed) if optional else listed
+        case _:
+            raise SpecError(
+                "KMC155",
+                f"the members of {describe(declared)} cannot be listed",
+                help="range over identifiers, pairs, enums, Bool or Int",
+            )
+
+
+def subsets(elements: Any) -> Iterator[frozenset[Any]]:
+    """All subsets of a set, TLA+'s SUBSET, smallest first; as a choice: `for chosen in subsets(...)`."""
+    listed = tuple(elements)
+    for size in range(len(listed) + 1):
+        for chosen in combinations(listed, size):
+            yield frozenset(chosen)
+
+
+def describe(declared: Type) -> str:
+    """A domain in words, as an error names it."""
+    match declared:
+        case BoolType():
+            return "Bool"
+        case IntType(low, high):
+            return f"{low}..{high}"
+        case EnumType(cls) | IdentType(cls):
+            return f"{cls.__name__} {_listing(cls.members)}"
+        case PairType(IdentType(cls)):
+            return f"Pair[{cls.__name__}]"
+        case RecordType(cls):
+            return cls.__name__
+        case UnionType(alternatives, optional):
+            return " | ".join([describe(alternative) for alternative in alternatives] + ["None"] * optional)
+        case SetType(element):
+            return f"Set[{describe(element)}]"
+        case SeqType(element, capacity):
+            return f"Seq[{describe(element)}, {capacity}]"
+        case MapType(key, value, total):
+            return f"{'Map' if total else 'PartialMap'}[{describe(key)}, {describe(value)}]"
+        case MessageSetType(messages, capacity):
+            return f"MessageSet[{' | '.join(map(describe, messages))}, {capacity}]"
+        case MessageBagType(messages, capacity, count_max):
+            return f"MessageBag[{' | '.join(map(describe, messages))}, {capacity}, {count_max}]"
+        case _:
+            assert_never(declared)
+
+
+def _listing(symbols: Sequence[Any]) -> str:
+    titles = [symbol.title for symbol in symbols[:_LISTED_MAX]]
+    return "{" + ", ".join(titles + ["..."] * (len(symbols) > _LISTED_MAX)) + "}"
+
+
+def shown(value: object) -> str:
+    """A value in an error: short, in one line, with its kind where the text alone does not tell it."""
+    from kmc.lang.tla import encode, text
+
+    try:
+        rendered = text(encode(value))
+    except TypeError:
+        return f"the Python {type(value).__name__} {value!r}"
+    return rendered if len(rendered) <= 80 else rendered[:77] + "..."

@@ -1,0 +1,57 @@
+"""Identifiers: members of a set that the model gives (`Server = {n1, n2, n3}`), or ids spawned while the model runs.
+
+Identifiers are compared for equality and used as keys, nothing else: no order, no arithmetic. A symmetric identifier
+type may be permuted (TLC's symmetry sets); the model says whether it is. A spawned type has members 1, 2, ..., n, of
+which a state uses a first part: `Id.fresh(used)` gives the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, ClassVar, cast
+
+from kmc.errors import EvaluationError
+from kmc.lang.symbols import Symbol, SymbolMeta
+from kmc.lang.types import IdentType
+
+
+class IdentMeta(SymbolMeta):
+    """The class of identifier classes."""
+
+    symmetric: bool
+    spawned: bool
+
+    @property
+    def kmc_type(cls) -> IdentType:
+        """What the class means in an annotation."""
+        return IdentType(cls)  # type: ignore[arg-type]  # every IdentMeta class derives from Ident
+
+    def fresh(cls, used: Collection[Any]) -> Any:
+        """The first member that is not in `used`; an error when all are used (guard with `len`)."""
+        for member in cls.members:
+            if member not in used:
+                return member
+        raise EvaluationError(
+            "KMC231",
+            f"all {len(cls.members)} identifiers of {cls.__name__} are in use",
+            help=f"guard the action with len(...) < len({cls.__name__})",
+        )
+
+
+class Ident(Symbol, metaclass=IdentMeta):
+    """Base of identifier classes; made by `constant` and `spawned`, never subclassed by a spec."""
+
+    __slots__ = ()
+
+    members: ClassVar[tuple[Any, ...]] = ()
+    symmetric: ClassVar[bool] = False
+    spawned: ClassVar[bool] = False
+
+
+def ident_class(name: str, titles: tuple[str, ...], *, symmetric: bool, spawned: bool = False) -> type[Ident]:
+    """A new identifier class called `name` with one member per title, in this order."""
+    namespace = {"__slots__": (), "symmetric": symmetric, "spawned": spawned}
+    cls = cast(type[Ident], IdentMeta(name, (Ident,), namespace))
+    members = tuple(cls(title, index) for index, title in enumerate(titles))
+    type.__setattr__(cls, "members", members)
+    return cls

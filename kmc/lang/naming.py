@@ -1,0 +1,23 @@
+"""Names in Python and names on paper: snake_case and UPPER_CASE here, CamelCase or camelCase in TLA+."""
+
+from __future__ import annotations
+
+import re
+
+
+def camel_case(name: str) -> str:
+    """`become_leader` and `BECOME_LEADER` as `BecomeLeader`; a name that is already CamelCase stays."""
+    if "_" not in name and not name.isupper() and not name.islower():
+        return name
+    return "".join(part[:1].upper() + part[1:].lower() for part in name.split("_") if part)
+
+
+def lower_camel_case(name: str) -> str:
+    """`current_epoch` as `currentEpoch`."""
+    head, *tail = name.split("_")
+    return head + "".join(part[:1].upper() + part[1:] for part in tail)
+
+
+def snake_case(name: str) -> str:
+    """`currentEpoch` and `CurrentEpoch` as `current_epoch`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -1,0 +1,169 @@
+"""Networks: sets of messages, and bags that keep delivered messages with count 0.
+
+Both are immutable; messages are told apart by value. Adding to a set twice is once (kip_996's network); a bag counts
+deliveries and, like the function from messages to counts that some TLA+ specs use, never forgets a message.
+A network that has been stored in a field knows its type and admits only its messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol, Self
+
+from kmc.errors import EvaluationError
+
+_HASH_MASK = (1 << 61) - 1
+
+
+class NetworkDomain(Protocol):
+    """What a typed network asks of its type; each raises DomainError."""
+
+    def message(self, message: Any) -> Any:
+        """`message`, if its class may travel here."""
+
+    def size(self, size: int) -> None:
+        """Refuse more messages than the capacity."""
+
+    def count(self, count: int) -> None:
+        """Refuse a delivery count above the bound."""
+
+
+class _Network:
+    """Messages and their counts; the common part of sets and bags."""
+
+    __slots__ = ("_by_class", "_counts", "_hash", "domain")
+
+    def __init__(self, counts: dict[Any, int], hash_sum: int, domain: NetworkDomain | None) -> None:
+        self._counts = counts
+        self._hash = hash_sum
+        self._by_class: dict[type, list[Any]] | None = None
+        self.domain = domain
+
+    def deliverable(self, message_class: Any) -> list[Any]:
+        """The messages of all shapes of `message_class` that can be received."""
+        if self._by_class is None:
+            index: dict[type, list[Any]] = {}
+            for message, count in self._counts.items():
+                if count:
+                    index.setdefault(type(message), []).append(message)
+            self._by_class = index
+        if len(message_class.shapes) == 1:
+            return self._by_class.get(message_class.shapes[0], [])
+        return [message for shape in message_class.shapes for message in self._by_class.get(shape, ())]
+
+    def _with(self, changes: Iterable[tuple[Any, int]]) -> Self:
+        counts = self._counts.copy()
+        total = self._hash
+        domain = self.domain
+        for message, count in changes:
+            if domain is not None:
+                message = domain.message(message)
+                domain.count(count)
+            old = counts.get(message)
+            if old is not None:
+                total -= hash((message, old))
+            total += hash((message, count))
+            counts[message] = count
+        if domain is not None and len(counts) > len(self._counts):
+            domain.size(len(counts))
+        return type(self)(counts, total & _HASH_MASK, domain)
+
+    def mapped(self, image: Callable[[Any], Any]) -> Self:
+        """The network with every message replaced by its image, which must be admissible too."""
+        counts = {image(message): count for message, count in self._counts.items()}
+        total = sum([hash(item) for item in counts.items()])
+        return type(self)(counts, total & _HASH_MASK, self.domain)
+
+    def __contains__(self, message: object) -> bool:
+        return message in self._counts
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._counts)
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self._counts == other._counts
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+class MessageSetValue(_Network):
+    """A set of messages."""
+
+    __slots__ = ()
+
+    def send(self, message: Any) -> MessageSetValue:
+        """The set with `message`."""
+        return self if message in self._counts else self._with(((message, 1),))
+
+    def send_all(self, messages: Iterable[Any]) -> MessageSetValue:
+        """The set with all of `messages`."""
+        return self._with([(message, 1) for message in messages if message not in self._counts])
+
+    def discard(self, message: Any) -> MessageSetValue:
+        """The set without `message`, whether or not it was there."""
+        return self.keep(lambda other: other != message) if message in self._counts else self
+
+    def keep(self, wanted: Callable[[Any], bool]) -> MessageSetValue:
+        """The messages for which `wanted` holds."""
+        kept = {message: 1 for message in self._counts if wanted(message)}
+        total = sum(hash((message, 1)) for message in kept)
+        return MessageSetValue(kept, total & _HASH_MASK, self.domain)
+
+    def of(self, message_class: Any) -> frozenset[Any]:
+        """The messages of all shapes of `message_class`."""
+        return frozenset(self.deliverable(message_class))
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(map(repr, self._counts)) + "}"
+
+
+class MessageBagValue(_Network):
+    """A function from messages to delivery counts; iterates its domain, messages with count 0 included."""
+
+    __slots__ = ()
+
+    def count(self, message: Any) -> int:
+        """How often `message` can still be delivered; 0 when it was never sent."""
+        return self._counts.get(message, 0)
+
+    def add(self, message: Any) -> MessageBagValue:
+        """One more delivery of `message`."""
+        return self._with(((message, self._counts.get(message, 0) + 1),))
+
+    def add_all(self, messages: Iterable[Any]) -> MessageBagValue:
+        """One more delivery of each of the different `messages`."""
+        different = dict.fromkeys(messages)
+        return self._with([(message, self._counts.get(message, 0) + 1) for message in different])
+
+    def take(self, message: Any) -> MessageBagValue:
+        """One delivery less; the message stays with count 0. EvaluationError when there is none to take."""
+        if self._counts.get(message, 0) == 0:
+            raise EvaluationError(
+                "KMC232", "this message cannot be delivered: its count is 0", help="guard with bag.count(m) > 0"
+            )
+        return self._with(((message, self._counts[message] - 1),))
+
+    def of(self, message_class: Any) -> frozenset[Any]:
+        """The messages of all shapes of `message_class`, delivered ones included."""
+        return frozenset(message for message in self._counts if isinstance(message, message_class))
+
+    def counts(self) -> Iterable[tuple[Any, int]]:
+        """The messages with their counts, in no meaningful order."""
+        return self._counts.items()
+
+    def __repr__(self) -> str:
+        return "(" + " @@ ".join(f"{message!r} :> {count}" for message, count in self._counts.items()) + ")"
+
+
+def set_of_messages(messages: Iterable[Any], domain: NetworkDomain | None = None) -> MessageSetValue:
+    """The set of `messages`."""
+    return MessageSetValue({}, 0, domain).send_all(messages)
+
+
+def bag_of_messages(counts: Iterable[tuple[Any, int]], domain: NetworkDomain | None = None) -> MessageBagValue:
+    """The bag with the given counts."""
+    return MessageBagValue({}, 0, domain)._with(counts)

@@ -1,0 +1,24 @@
+"""Unordered pairs of identifiers, as keys: `connectivity[pair(a, b)]` is `connectivity[pair(b, a)]`.
+
+A pair is a set of two members; `pairs(servers)` gives all pairs of a set of servers, TLA+'s subsets of cardinality 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any
+
+from kmc.errors import EvaluationError
+
+
+def pair(first: Any, second: Any) -> frozenset[Any]:
+    """The unordered pair of two different identifiers; EvaluationError when they are the same."""
+    if first is second:
+        raise EvaluationError("KMC233", f"a pair needs two different members, not {first!r} twice")
+    return frozenset((first, second))
+
+
+def pairs(elements: Iterable[Any]) -> frozenset[frozenset[Any]]:
+    """All unordered pairs of different elements."""
+    return frozenset(frozenset(chosen) for chosen in combinations(tuple(elements), 2))

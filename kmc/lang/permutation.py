@@ -1,0 +1,56 @@
+"""Permutations of symmetric identifiers, applied to whole values.
+
+`permute(value, swap, memo)` is the value with every identifier replaced; a value without identifiers is returned as it is.
+This is the obvious recursion that the oracle uses; it trusts that the permuted value is in every domain, as the
+symmetric types demand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import permutations, product
+from typing import Any, TypeAlias
+
+from kmc.lang.idents import Ident
+from kmc.lang.maps import MapValue
+from kmc.lang.networks import MessageBagValue, MessageSetValue
+from kmc.lang.records import Record
+from kmc.lang.seqs import SeqValue
+
+Swap: TypeAlias = Mapping[Ident, Ident]
+
+
+def swaps(classes: Iterable[type[Ident]]) -> list[Swap]:
+    """All permutations of the members of all `classes` together, the identity first."""
+    per_class = [[dict(zip(cls.members, image, strict=True)) for image in permutations(cls.members)] for cls in classes]
+    return [{key: image for part in parts for key, image in part.items()} for parts in product(*per_class)]
+
+
+def permute(value: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
+    """`value` with every identifier replaced by its image; `memo` remembers the images of records under this swap."""
+    if isinstance(value, Ident):
+        return swap.get(value, value)
+    if isinstance(value, Record):
+        image = memo.get(value)
+        if image is None:
+            cls = type(value)
+            image = memo[value] = tuple.__new__(cls, (cls, *(permute(item, swap, memo) for _, item in value.items())))
+        return image
+    if isinstance(value, SeqValue):
+        return tuple.__new__(type(value), [permute(element, swap, memo) for element in value])
+    if isinstance(value, frozenset):
+        return frozenset([permute(element, swap, memo) for element in value])
+    if isinstance(value, MapValue):
+        pairs = [(permute(key, swap, memo), permute(item, swap, memo)) for key, item in value.items()]
+        return MapValue(dict(pairs), value.domain)
+    if isinstance(value, MessageSetValue):
+        return value.mapped(lambda message: permute(message, swap, memo))
+    if isinstance(value, MessageBagValue):
+        return value.mapped(lambda message: permute(message, swap, memo))
+    return value
+
+
+def permute_state(state: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
+    """`permute` of a whole state, which is too often new to be worth remembering."""
+    cls = type(state)
+    return tuple.__new__(cls, (cls, *(permute(item, swap, memo) for _, item in state.items())))

@@ -1,0 +1,246 @@
+"""Records and messages: immutable, compared and hashed by value, every field with a finite domain.
+
+A record is a tuple whose first element is its class, so that equality and hashing run at C speed and records of
+different classes are never equal, whatever their fields. A subclass has the fields of its base and its own: the
+*shapes* of a record type are the class (unless `abstract=True`) and its subclasses, and a type annotation or a
+receiving action that names the base means all of them.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from operator import itemgetter
+from typing import Any, ClassVar, NoReturn, Self
+
+from kmc.errors import DomainError, EvaluationError, SpecError, did_you_mean
+from kmc.lang.admission import Admit, admitter
+from kmc.lang.annotations import as_type, union
+from kmc.lang.naming import camel_case
+from kmc.lang.types import BoolType, EnumType, IdentType, RecordType, Type, UnionType
+
+_new: Callable[..., Any] = tuple.__new__
+
+
+class RecordMeta(type):
+    """Turns the annotations of a class body into fields."""
+
+    fields: dict[str, Type]
+    tag: str
+    abstract: bool
+
+    def __new__(
+        mcs,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        abstract: bool = False,
+        tag: str | None = None,
+        root: bool = False,
+        **message: str,
+    ) -> RecordMeta:
+        cls = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
+        if root:
+            cls.fields, cls.tag, cls.abstract = {}, name, True
+            return cls
+        inherited = [base for base in bases if isinstance(base, RecordMeta)]
+        own = _own_fields(cls, name, namespace)
+        cls.fields = {**inherited[0].fields, **own}
+        cls.tag = tag or (inherited[0].tag if inherited[0].fields else camel_case(name))
+        cls.abstract = abstract
+        _link_shapes(cls)
+        _install_fields(cls)
+        cls._declare(message)  # type: ignore[attr-defined]  # defined by Record and Message
+        return cls
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: object) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __or__(cls, other: Any) -> UnionType:  # type: ignore[override]  # a kmc union, not Python's
+        return union(cls, other)
+
+    def __ror__(cls, other: Any) -> UnionType:  # type: ignore[override]  # as above
+        return union(other, cls)
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+    @property
+    def kmc_type(cls) -> RecordType:
+        """What the class means in an annotation."""
+        return RecordType(cls)  # type: ignore[arg-type]  # every RecordMeta class but the root derives from Record
+
+    @property
+    def shapes(cls) -> tuple[RecordMeta, ...]:
+        """The classes that have instances: this one unless it is abstract, and all that derive from it."""
+        return tuple(cls._shapes)  # type: ignore[attr-defined]  # set by _link_shapes
+
+
+def _own_fields(cls: RecordMeta, name: str, namespace: dict[str, Any]) -> dict[str, Type]:
+    fields: dict[str, Type] = {}
+    for field, annotation in inspect.get_annotations(cls).items():
+        if field in ("set", "fields", "shapes", "tag") or field.startswith("_"):
+            raise SpecError("KMC131", f"'{field}' cannot be the name of a field of {name}", help="choose another name")
+        fields[field] = as_type(annotation, f"field '{field}' of {name}")
+    stray = [key for key in namespace if not key.startswith("__") and key not in fields]
+    if stray:
+        raise SpecError(
+            "KMC132",
+            f"'{stray[0]}' in record {name} is no field",
+            help="a record holds annotated fields only: name: Type; write helpers as functions",
+        )
+    return fields
+
+
+def _link_shapes(cls: RecordMeta) -> None:
+    type.__setattr__(cls, "_shapes", [] if cls.abstract else [cls])
+    if not cls.abstract:
+        for base in cls.__mro__[1:]:
+            if isinstance(base, RecordMeta) and base.fields:
+                base._shapes.append(cls)  # type: ignore[attr-defined]  # as above
+
+
+def _install_fields(cls: RecordMeta) -> None:
+    plan: dict[str, tuple[int, type | None, Admit]] = {}
+    for position, (field, declared) in enumerate(cls.fields.items(), start=1):
+        plan[field] = (position, _exact_class(declared), admitter(declared))
+        type.__setattr__(cls, field, property(itemgetter(position)))
+    type.__setattr__(cls, "_plan", plan)
+
+
+def _exact_class(declared: Type) -> type | None:
+    """The class whose instances are all in the domain, so that most values are admitted by one comparison."""
+    match declared:
+        case BoolType():
+            return bool
+        case EnumType(cls) | IdentType(cls):
+            return cls
+        case RecordType(cls):
+            return cls if cls.shapes == (cls,) else None
+        case UnionType((IdentType(cls),), _) | UnionType((EnumType(cls),), _):
+            return cls
+        case _:
+            return None
+
+
+class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
+    """Base of a spec's records.
+
+    `Node(role=..., epoch=...)` makes one, with every field given by name; `node.set(epoch=2)` is a copy that differs
+    in the named fields. Raises DomainError for a value outside its field's domain.
+    """
+
+    _plan: ClassVar[dict[str, tuple[int, type | None, Admit]]]
+
+    def __new__(cls, *positional: object, **given: Any) -> Self:
+        if positional:
+            raise EvaluationError(
+                "KMC211", f"{cls.__name__} takes its fields by name", help=f"write {cls.__name__}({_usage(cls)})"
+            )
+        if cls.abstract:
+            _refuse_abstract(cls)
+        plan = cls._plan
+        if len(given) != len(plan):
+            _refuse_fields(cls, given)
+        values: list[Any] = [cls]
+        for field, (_, exact, admit) in plan.items():
+            try:
+                value = given[field]
+            except KeyError:
+                _refuse_fields(cls, given)
+            if type(value) is not exact:
+                value = _admitted(cls, field, admit, value)
+            values.append(value)
+        record: Self = _new(cls, values)
+        return record
+
+    def set(self, **changes: Any) -> Self:
+        """A copy with the named fields replaced; DomainError for a value outside its domain."""
+        cls = type(self)
+        plan = cls._plan
+        values = list(tuple.__iter__(self))
+        for field, value in changes.items():
+            if field not in plan:
+                _refuse_fields(cls, changes, partial=True)
+            position, exact, admit = plan[field]
+            if type(value) is not exact:
+                value = _admitted(cls, field, admit, value)
+            values[position] = value
+        record: Self = _new(cls, values)
+        return record
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Field names with their values, in the order of declaration."""
+        return zip(type(self).fields, tuple.__getitem__(self, slice(1, None)), strict=True)
+
+    def __iter__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} record is not iterable; name its fields")
+
+    def __len__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} record has no length")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{field}={value!r}' for field, value in self.items())})"
+
+    @classmethod
+    def _declare(cls, message: dict[str, str]) -> None:
+        """Take the class options of a message; a plain record has none."""
+        if message:
+            raise SpecError("KMC133", f"record {cls.__name__} has no option '{next(iter(message))}'")
+
+
+class Message(Record, root=True):
+    """A record that travels: `class VoteRequest(Message, source="source", dest="dest")` names the two fields that
+    hold its sender and its receiver. Shapes of one message type derive from a common base and share its tag."""
+
+    source_field: ClassVar[str]
+    dest_field: ClassVar[str]
+
+    @classmethod
+    def _declare(cls, message: dict[str, str]) -> None:
+        for end, default in (("source", "source"), ("dest", "dest")):
+            field = message.pop(end, getattr(cls, f"{end}_field", default))
+            if field not in cls.fields:
+                raise SpecError(
+                    "KMC134",
+                    f"message {cls.__name__} has no field '{field}' to name its {end}",
+                    help=f'declare it, or write class {cls.__name__}(Message, {end}="<field>")',
+                )
+            type.__setattr__(cls, f"{end}_field", field)
+        super()._declare(message)
+
+
+def _admitted(cls: type[Record], field: str, admit: Admit, value: object) -> Any:
+    try:
+        return admit(value)
+    except DomainError as error:
+        raise DomainError(
+            error.code, f"'{field}' of {cls.__name__}: {error.message}", error.span, error.help, error.notes
+        ) from None
+
+
+def _usage(cls: type[Record]) -> str:
+    return ", ".join(f"{field}=..." for field in cls.fields)
+
+
+def _refuse_abstract(cls: type[Record]) -> NoReturn:
+    names = ", ".join(shape.__name__ for shape in cls.shapes)
+    raise EvaluationError("KMC213", f"{cls.__name__} is abstract", help=f"make one of its shapes: {names}")
+
+
+def _refuse_fields(cls: type[Record], given: dict[str, Any], *, partial: bool = False) -> NoReturn:
+    unknown = [field for field in given if field not in cls.fields]
+    if unknown:
+        raise EvaluationError(
+            "KMC212", f"{cls.__name__} has no field '{unknown[0]}'", help=did_you_mean(unknown[0], cls.fields)
+        )
+    missing = [field for field in cls.fields if field not in given]
+    raise EvaluationError(
+        "KMC214",
+        f"{cls.__name__} needs a value for '{missing[0]}'",
+        help=f"give every field: {cls.__name__}({_usage(cls)})",
+    )

@@ -1,0 +1,92 @@
+"""Sequence values: immutable, with offsets that count from 1 as in TLA+ and the KIPs.
+
+A sequence that has been stored in a field knows its type, so that an append past the capacity fails at the append.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
+
+from kmc.errors import DomainError, EvaluationError
+from kmc.lang.types import SeqType
+
+_new: Callable[..., Any] = tuple.__new__
+
+
+class SeqValue(tuple[Any, ...]):
+    """A sequence; `log.at(1)` is its first element, `len(log)` the offset of its last."""
+
+    __slots__ = ()
+    kmc_seq_type: ClassVar[SeqType | None] = None
+
+    def at(self, offset: int) -> Any:
+        """The element at `offset` in 1..len; EvaluationError outside."""
+        if type(offset) is int and 0 < offset <= len(self):
+            return tuple.__getitem__(self, offset - 1)
+        raise EvaluationError(
+            "KMC221",
+            f"offset {offset!r} is outside 1..{len(self)}",
+            help="offsets count from 1; guard with offset <= len(...)",
+        )
+
+    def append(self, element: Any) -> Self:
+        """The sequence with `element` at its end; DomainError past the capacity of its type."""
+        declared = self.kmc_seq_type
+        if declared is not None and len(self) >= declared.capacity:
+            raise DomainError(
+                "KMC203",
+                f"this sequence holds at most {declared.capacity} elements, but this append can make it "
+                f"{len(self) + 1}",
+                help="guard the action with len(...) < the capacity, or raise the capacity of Seq[...]",
+            )
+        longer: Self = _new(type(self), (*self, element))
+        return longer
+
+    def upto(self, offset: int) -> Self:
+        """The elements at 1..`offset`; EvaluationError unless 0 <= offset <= len."""
+        if type(offset) is int and 0 <= offset <= len(self):
+            prefix: Self = _new(type(self), tuple.__getitem__(self, slice(0, offset)))
+            return prefix
+        raise EvaluationError("KMC222", f"there is no prefix of length {offset!r} of {len(self)} elements")
+
+    def offsets(self) -> range:
+        """The offsets 1..len, TLA+'s DOMAIN."""
+        return range(1, len(self) + 1)
+
+    def __getitem__(self, index: SupportsIndex | slice) -> NoReturn:
+        raise EvaluationError(
+            "KMC223", "sequences are not indexed with brackets", help="write log.at(offset); offsets count from 1"
+        )
+
+    def __add__(self, other: object) -> NoReturn:
+        raise EvaluationError("KMC224", "sequences are not added", help="write log.append(element)")
+
+    def __repr__(self) -> str:
+        return "<<" + ", ".join(map(repr, self)) + ">>"
+
+
+def seq_class(declared: SeqType) -> type[SeqValue]:
+    """A class of sequences that know their type."""
+    return type("TypedSeqValue", (SeqValue,), {"__slots__": (), "kmc_seq_type": declared})
+
+
+def seq_literal(elements: Any) -> SeqValue:
+    """The value of a list literal or list comprehension in a spec."""
+    literal: SeqValue = _new(SeqValue, elements)
+    return literal
+
+
+def in_order(elements: Any) -> Any:
+    """`elements` if iterating them has a meaning as an order; else EvaluationError.
+
+    The front end wraps what a list comprehension runs over: a sequence built from a set would depend on the order in
+    which the set happens to lie in memory.
+    """
+    if isinstance(elements, SeqValue | range):
+        return elements
+    raise EvaluationError(
+        "KMC225",
+        "a sequence is built from a collection that has no order",
+        help="build a set {... for ... in ...}, or run over a sequence or range(...)",
+    )

@@ -1,0 +1,52 @@
+"""Temporal formulas over state predicates: `eventually`, `always_eventually`, `leads_to`.
+
+A model that names a temporal property is told that it was not checked, and its run is not called complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kmc.errors import Span
+
+StatePredicate: TypeAlias = Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class AlwaysEventually:
+    """[]<>goal: again and again, for ever."""
+
+    goal: StatePredicate
+
+
+@dataclass(frozen=True, slots=True)
+class LeadsTo:
+    """premise ~> goal: whenever the premise holds, the goal holds then or later."""
+
+    premise: StatePredicate
+    goal: StatePredicate
+
+
+Formula: TypeAlias = AlwaysEventually | LeadsTo
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalProperty:
+    """A named conjunction of formulas; `formulas` is called once per model."""
+
+    name: str
+    formulas: Callable[[], Formula | tuple[Formula, ...]]
+    span: Span
+    doc: str
+
+
+def always_eventually(goal: StatePredicate) -> AlwaysEventually:
+    """[]<>goal."""
+    return AlwaysEventually(goal)
+
+
+def leads_to(premise: StatePredicate, goal: StatePredicate) -> LeadsTo:
+    """premise ~> goal."""
+    return LeadsTo(premise, goal)

@@ -1,0 +1,72 @@
+"""What failed during a search, and which failure is reported: the least by values alone, not the first met."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kmc.errors import KmcError
+from kmc.lang.order import SortKey
+from kmc.reference.graph import StateGraph
+from kmc.result import Verdict
+
+_KINDS = (Verdict.ERROR, Verdict.ASSERTION, Verdict.DEADLOCK, Verdict.VIOLATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A failure in `state`.
+
+    `number` is given when the failing state is the stored state that was being expanded (deadlock, a failed assert, an
+    action that raised); otherwise `state` was generated from the stored state `source`, or initially (None). `order`
+    is the place of the property in the model.
+    """
+
+    verdict: Verdict
+    name: str | None
+    order: int
+    source: int | None
+    state: Any
+    number: int | None = None
+    error: KmcError | None = None
+    is_step: bool = False
+
+
+class Findings:
+    """Failures of the shortest length met so far, and how many there were of each property."""
+
+    def __init__(self) -> None:
+        self._found: list[Finding] = []
+        self._counts: dict[str, int] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def add(self, finding: Finding) -> None:
+        """Note a failure."""
+        self._found.append(finding)
+        if finding.name is not None:
+            self._counts[finding.name] = self._counts.get(finding.name, 0) + 1
+
+    def count(self, name: str) -> int:
+        """How many failures of the property `name` were met."""
+        return self._counts.get(name, 0)
+
+    def least(self, graph: StateGraph) -> Finding | None:
+        """The failure to report: shortest trace, then kind, property, state and source in display order."""
+        if not self._found:
+            return None
+        shortest = min(self._length(finding, graph) for finding in self._found)
+        candidates = [finding for finding in self._found if self._length(finding, graph) == shortest]
+        first = min((_KINDS.index(finding.verdict), finding.order) for finding in candidates)
+        candidates = [f for f in candidates if (_KINDS.index(f.verdict), f.order) == first]
+        return min(candidates, key=lambda finding: self._rank(finding, graph))
+
+    def _length(self, finding: Finding, graph: StateGraph) -> int:
+        if finding.number is not None:
+            return graph.level_of(finding.number)
+        return 1 if finding.source is None else graph.level_of(finding.source) + 1
+
+    def _rank(self, finding: Finding, graph: StateGraph) -> tuple[SortKey, SortKey]:
+        source = graph.known.rank(graph.states[finding.source]) if finding.source is not None else (0,)
+        return graph.known.rank(finding.state), source

@@ -1,0 +1,70 @@
+"""When two states count as one: equality, equality of a view, and orbits under a symmetry, by brute force.
+
+The oracle compares values, never fingerprints. A state is known if any permutation of it is; the state that was found
+first stays as it is and stands for its orbit, as in TLC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from kmc.invariants.declaration import SymmetrySet, View
+from kmc.lang.order import SortKey, sort_key
+from kmc.lang.permutation import Swap, permute_state, swaps
+from kmc.lang.records import RecordMeta
+
+
+class StateSet:
+    """The states found so far, numbered in the order in which they were added."""
+
+    def __init__(self, state_class: RecordMeta, symmetry: tuple[SymmetrySet, ...], view: View | None) -> None:
+        self._ids: dict[Hashable, int] = {}
+        classes = tuple(dict.fromkeys(cls for group in symmetry for cls in group.classes))
+        self._swaps: list[tuple[Swap, dict[Any, Any]]] = [(swap, {}) for swap in swaps(classes)][1:]
+        self._kept = _kept_fields(state_class, view)
+        self.has_view = view is not None
+
+    def find(self, state: Any) -> int | None:
+        """The number of the state that counts as `state`, or None."""
+        found = self._ids.get(self.key(state))
+        if found is not None or not self._swaps:
+            return found
+        for swap, memo in self._swaps:
+            found = self._ids.get(self.key(permute_state(state, swap, memo)))
+            if found is not None:
+                return found
+        return None
+
+    def add(self, state: Any) -> int:
+        """Add a state that is not known; its number."""
+        number = len(self._ids)
+        self._ids[self.key(state)] = number
+        return number
+
+    def key(self, state: Any) -> Hashable:
+        """What is compared: the state, or its kept fields."""
+        return state if self._kept is None else self._kept(state)
+
+    def rank(self, state: Any) -> SortKey:
+        """An order of orbits that depends on values only: the least display order among all permutations."""
+        return min(sort_key(image) for image in self.images(state))
+
+    def same(self, left: Any, right: Any) -> bool:
+        """Whether two states count as one."""
+        wanted = self.key(right)
+        return any(self.key(image) == wanted for image in self.images(left))
+
+    def images(self, state: Any) -> list[Any]:
+        """All permutations of `state`, itself first."""
+        return [state, *(permute_state(state, swap, memo) for swap, memo in self._swaps)]
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+
+def _kept_fields(state_class: RecordMeta, view: View | None) -> Callable[[Any], Hashable] | None:
+    if view is None:
+        return None
+    positions = [position for position, field in enumerate(state_class.fields, 1) if field not in view.dropped]
+    return lambda state: tuple([tuple.__getitem__(state, position) for position in positions])

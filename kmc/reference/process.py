@@ -1,0 +1,27 @@
+"""What this process has used so far: CPU time and memory."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+
+import psutil
+
+_PROCESS = psutil.Process()
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process, user and system."""
+    return time.process_time()
+
+
+def memory_bytes() -> int:
+    """Resident memory now, in bytes."""
+    return int(_PROCESS.memory_info().rss)
+
+
+def peak_memory_bytes() -> int:
+    """The largest resident memory so far, in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,222 @@
+"""The breadth-first search of the oracle: level by level, one obvious loop, TLC's counting.
+
+Invariant: the outcome depends on the model alone. A level in which something fails is finished; what is reported is
+the least finding (`kmc.reference.findings`), and its trace takes the least predecessor at every level, so that every
+engine can report the same one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kmc.actions.coverage import Coverage
+from kmc.actions.relation import AssertionFailure, NextStateRelation
+from kmc.errors import InvariantError, KmcError
+from kmc.invariants.declaration import holds
+from kmc.reference.findings import Finding, Findings
+from kmc.reference.graph import StateGraph
+from kmc.reference.identity import StateSet
+from kmc.reference.initial import initial_states
+from kmc.reference.process import cpu_seconds, memory_bytes, peak_memory_bytes
+from kmc.reference.traces import trace_of
+from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
+from kmc.spec.model import Model
+
+ENGINE = "python"
+_CLOCK_EVERY = 128
+
+
+class Search:
+    """One run over a model.
+
+    `start` replaces the initial states; `keep_going` explores on after a violation, as TLC's -continue; `progress` is
+    called about once a second with the counters.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        limits: Limits | None = None,
+        *,
+        keep_going: bool = False,
+        start: Any = None,
+        progress: Callable[[Counters], None] | None = None,
+    ) -> None:
+        spec = model.spec
+        self._model = model
+        self._limits = limits or Limits()
+        self._keep_going = keep_going
+        self._start = start
+        self._progress = progress
+        self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
+        self._coverage = Coverage(spec.actions)
+        self._findings = Findings()
+        self._generated = self._initial = self._expanded = 0
+        self._goals_left = list(model.goals)
+        self._unstored: set[Any] = set()
+        self._beyond_bound = False
+        self._stopped: Bound | None = None
+        self._began = self._told = time.monotonic()
+        self._cpu_began = cpu_seconds()
+        self.graph = StateGraph(StateSet(spec.state_class, model.symmetry, model.view))
+
+    def run(self) -> Result:
+        """Explore until done, a violation, a limit or Ctrl-C. Raises KmcError when there is no initial state."""
+        interrupted = False
+        try:
+            self._explore()
+        except KeyboardInterrupt:
+            interrupted = True
+        return self._result(interrupted)
+
+    def counters(self) -> Counters:
+        """The counters so far."""
+        return Counters(
+            self._generated,
+            len(self.graph.states),
+            len(self.graph.states) - self._expanded,
+            max(1, len(self.graph.levels)),
+            time.monotonic() - self._began,
+            memory_bytes(),
+        )
+
+    def _explore(self) -> None:
+        level = self._first_level()
+        depth_limit = self._depth_limit()
+        while level and self._stopped is None and (self._keep_going or not self._findings):
+            storing = depth_limit is None or len(self.graph.levels) < depth_limit
+            for number in level:
+                if self._expanded % _CLOCK_EVERY == 0 and self._out_of_resources():
+                    return
+                self._expand(number, storing)
+                self._expanded += 1
+            level = self.graph.commit_level()
+            if level and self._limits.states is not None and len(self.graph.states) >= self._limits.states:
+                self._stopped = Bound.STATES
+        if self._beyond_bound:
+            self._stopped = Bound.DEPTH
+
+    def _depth_limit(self) -> int | None:
+        limits = [limit for limit in (self._limits.depth, self._model.max_depth) if limit is not None]
+        return min(limits, default=None)
+
+    def _out_of_resources(self) -> bool:
+        now = time.monotonic()
+        limits = self._limits
+        if limits.seconds is not None and now - self._began >= limits.seconds:
+            self._stopped = Bound.TIME
+        elif limits.memory_bytes is not None and memory_bytes() >= limits.memory_bytes:
+            self._stopped = Bound.MEMORY
+        if self._progress is not None and now - self._told >= 1.0:
+            self._told = now
+            self._progress(self.counters())
+        return self._stopped is not None
+
+    def _first_level(self) -> range:
+        for state in initial_states(self._model) if self._start is None else (self._start,):
+            self._generated += 1
+            self._initial += 1
+            self._take(None, state, in_model=self._in_model(state, None), storing=True)
+        return self.graph.commit_level()
+
+    def _in_model(self, state: Any, source: Any) -> bool:
+        model, files = self._model, self._model.spec.files
+        if not all(holds(constraint, files, state) for constraint in model.constraints):
+            return False
+        return source is None or all(holds(c, files, source, state) for c in model.action_constraints)
+
+    def _expand(self, number: int, storing: bool) -> None:
+        source = self.graph.states[number]
+        fired: dict[str, int] = {}
+        alive = False
+        try:
+            for action, _, successor in self._relation.steps(source):
+                alive = True
+                self._generated += 1
+                fired[action.title] = fired.get(action.title, 0) + 1
+                in_model = self._in_model(successor, source)
+                self._take(number, successor, in_model=in_model, storing=storing)
+                self._check_step(number, source, successor)
+        except AssertionFailure as error:
+            self._findings.add(Finding(Verdict.ASSERTION, None, 0, None, source, number, error))
+        except KmcError as error:
+            self._findings.add(Finding(Verdict.ERROR, None, 0, None, source, number, error))
+        else:
+            if not alive and self._model.deadlock:
+                self._findings.add(Finding(Verdict.DEADLOCK, None, 0, None, source, number))
+        self._coverage.credit(fired)
+
+    def _take(self, source: int | None, state: Any, *, in_model: bool, storing: bool) -> None:
+        """A state was generated: check it if it is new, and store it unless it lies outside of the model or bound."""
+        if in_model and storing:
+            if self.graph.offer(source, state):
+                self._check_state(source, state)
+            return
+        if in_model:
+            if self.graph.is_known(state):
+                return
+            self._beyond_bound = True
+        if state not in self._unstored:
+            self._unstored.add(state)
+            self._check_state(source, state)
+
+    def _check_state(self, source: int | None, state: Any) -> None:
+        files = self._model.spec.files
+        try:
+            for order, invariant in enumerate(self._model.invariants):
+                if not holds(invariant, files, state):
+                    self._findings.add(Finding(Verdict.VIOLATION, invariant.name, order, source, state))
+            for goal in [goal for goal in self._goals_left if holds(goal, files, state)]:
+                self._goals_left.remove(goal)
+        except InvariantError as error:
+            self._findings.add(Finding(Verdict.ERROR, None, len(self._model.invariants), source, state, None, error))
+
+    def _check_step(self, number: int, source: Any, successor: Any) -> None:
+        for order, prop in enumerate(self._model.transition_invariants, start=len(self._model.invariants)):
+            if source != successor and not holds(prop, self._model.spec.files, source, successor):
+                self._findings.add(Finding(Verdict.VIOLATION, prop.name, order, number, successor, is_step=True))
+
+    def _result(self, interrupted: bool) -> Result:
+        model = self._model
+        counters = self.counters()
+        violation = self._violation()
+        if violation is not None:
+            verdict = violation.verdict
+        elif interrupted:
+            verdict = Verdict.INTERRUPTED
+        else:
+            self._stopped = self._stopped or (Bound.START if self._start is not None else None)
+            self._stopped = self._stopped or (Bound.NOT_CHECKED if model.unchecked else None)
+            verdict = Verdict.OK if self._stopped is None else Verdict.BOUND_REACHED
+        return Result(
+            verdict=verdict,
+            counters=counters,
+            initial=self._initial,
+            levels=tuple(self.graph.levels),
+            generated_by_action=self._coverage.generated(),
+            properties=tuple(self._verdicts()),
+            violation=violation,
+            bound=self._stopped if verdict is Verdict.BOUND_REACHED else None,
+            unreached_goals=tuple(goal.name for goal in self._goals_left),
+            never_fired=self._coverage.never_fired(),
+            collision_bound=0.0,
+            cpu_seconds=cpu_seconds() - self._cpu_began,
+            peak_memory_bytes=peak_memory_bytes(),
+            engine=ENGINE,
+        )
+
+    def _violation(self) -> Violation | None:
+        least = self._findings.least(self.graph)
+        if least is None:
+            return None
+        trace = trace_of(self._model, self._relation, self.graph, least, self._start)
+        return Violation(least.verdict, least.name, trace, least.error, least.is_step)
+
+    def _verdicts(self) -> Iterator[PropertyVerdict]:
+        for prop in (*self._model.invariants, *self._model.transition_invariants):
+            failed = self._findings.count(prop.name)
+            yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
+        for temporal in self._model.unchecked:
+            yield PropertyVerdict(temporal.name, "not checked")

@@ -1,0 +1,75 @@
+"""From a finding to a trace: a chain of states that count as one with those found, made concrete step by step.
+
+Under symmetry or a view the stored states need not follow one another; so the trace starts at the least initial state
+of the first orbit and takes, at every step, the least successor that lies in the next orbit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from kmc.actions.relation import NextStateRelation, Step
+from kmc.errors import InternalError
+from kmc.invariants.declaration import TransitionInvariant, holds
+from kmc.lang.order import sort_key
+from kmc.reference.findings import Finding
+from kmc.reference.graph import StateGraph
+from kmc.reference.initial import initial_states
+from kmc.result import Trace, TraceStep
+from kmc.spec.model import Model
+
+
+def trace_of(model: Model, relation: NextStateRelation, graph: StateGraph, finding: Finding, start: Any) -> Trace:
+    """The trace that shows `finding`; `start` is the given first state, or None for the model's initial states."""
+    orbits = [graph.states[number] for number in _chain(graph, finding)]
+    if finding.number is None:
+        orbits.append(finding.state)
+    beginnings = [start] if start is not None else list(initial_states(model))
+    first = min((s for s in beginnings if _same(graph, s, orbits[0])), key=sort_key)
+    steps = [TraceStep(first)]
+    for position, orbit in enumerate(orbits[1:], start=2):
+        fails = _step_fails(model, finding) if finding.is_step and position == len(orbits) else None
+        steps.append(_least_step(relation, graph, steps[-1].state, orbit, fails))
+    return Trace(tuple(steps))
+
+
+def _chain(graph: StateGraph, finding: Finding) -> list[int]:
+    if finding.number is not None:
+        return graph.chain(finding.number)
+    number = None if finding.is_step else graph.stored(finding.state)
+    if number is not None:
+        return graph.chain(number)[:-1]
+    return [] if finding.source is None else graph.chain(finding.source)
+
+
+def _same(graph: StateGraph, state: Any, orbit: Any) -> bool:
+    return any(image == orbit for image in graph.known.images(state))
+
+
+def _step_fails(model: Model, finding: Finding) -> Callable[[Any, Any], bool]:
+    prop = next(p for p in model.transition_invariants if p.name == finding.name)
+    assert isinstance(prop, TransitionInvariant)
+    return lambda source, successor: not holds(prop, model.spec.files, source, successor)
+
+
+def _least_step(
+    relation: NextStateRelation,
+    graph: StateGraph,
+    source: Any,
+    orbit: Any,
+    fails: Callable[[Any, Any], bool] | None,
+) -> TraceStep:
+    steps: Iterable[Step] = [step for step in relation.steps(source) if _same(graph, step[2], orbit)]
+    if fails is not None:
+        steps = [step for step in steps if fails(source, step[2])]
+    found = min(enumerate(steps), key=lambda item: (sort_key(item[1][2]), item[0]), default=None)
+    if found is None:
+        raise InternalError(
+            "KMC901",
+            "no step leads to the next state of the counterexample",
+            help="with symmetry, the spec treats permuted values differently: check without symmetry",
+        )
+    action, arguments, successor = found[1]
+    names = [parameter.name for parameter in action.parameters]
+    return TraceStep(successor, action.title, action.label(arguments), tuple(zip(names, arguments, strict=True)))

@@ -1,0 +1,146 @@
+"""The result of a check: one object from which text, JSON and JUnit are rendered, whatever engine made it.
+
+Counters count as TLC's do: `generated` with duplicates and initial states, `distinct` modulo symmetry and view, `left`
+found and not yet expanded, `depth` the largest level, an initial state being level 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from kmc.errors import ExitStatus, KmcError
+
+
+class Verdict(Enum):
+    """How a check ended; the values are those of `kmc check --json`."""
+
+    OK = "ok"
+    BOUND_REACHED = "bound reached"
+    VIOLATION = "violation"
+    DEADLOCK = "deadlock"
+    ASSERTION = "assertion"
+    LIVENESS = "liveness"
+    ERROR = "error"
+    INTERRUPTED = "interrupted"
+
+
+class Bound(Enum):
+    """What ended a check that found nothing: a limit, or a property that nothing checks."""
+
+    DEPTH = "depth"
+    STATES = "states"
+    TIME = "time"
+    MEMORY = "memory"
+    NOT_CHECKED = "temporal property not checked"
+    START = "from a given state"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """When to stop: levels, distinct states (at the end of a level), seconds, bytes of resident memory."""
+
+    depth: int | None = None
+    states: int | None = None
+    seconds: float | None = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """A state of a trace and the step that led to it; the first has no action. Arguments by parameter name."""
+
+    state: Any
+    action: str | None = None
+    label: str = "Initial predicate"
+    arguments: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A finite run of a spec, shown to a person; not empty."""
+
+    steps: tuple[TraceStep, ...]
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What failed, and the trace that shows it. `name` is the property, or None for deadlock and errors.
+
+    `is_step` tells a transition invariant (exit status 13) from an invariant (12).
+    """
+
+    verdict: Verdict
+    name: str | None
+    trace: Trace
+    error: KmcError | None = None
+    is_step: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyVerdict:
+    """One property: "holds", "violated" or "not checked", and how many states or steps violated it (--continue)."""
+
+    name: str
+    verdict: str
+    violations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """TLC's counters at some moment, with the process's use of time and memory."""
+
+    generated: int
+    distinct: int
+    left: int
+    depth: int
+    seconds: float
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Everything that a check found out. `levels[k]` are the distinct states at level k + 1."""
+
+    verdict: Verdict
+    counters: Counters
+    initial: int
+    levels: tuple[int, ...]
+    generated_by_action: dict[str, int]
+    properties: tuple[PropertyVerdict, ...]
+    violation: Violation | None
+    bound: Bound | None
+    unreached_goals: tuple[str, ...]
+    never_fired: tuple[str, ...]
+    collision_bound: float
+    cpu_seconds: float
+    peak_memory_bytes: int
+    engine: str
+    warnings: tuple[str, ...] = field(default=())
+
+    def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
+        """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for an unfired action or goal."""
+        match self.verdict:
+            case Verdict.VIOLATION:
+                return ExitStatus.LIVENESS if self.violation and self.violation.is_step else ExitStatus.SAFETY
+            case Verdict.DEADLOCK:
+                return ExitStatus.DEADLOCK
+            case Verdict.ASSERTION:
+                return ExitStatus.ASSERTION
+            case Verdict.LIVENESS:
+                return ExitStatus.LIVENESS
+            case Verdict.ERROR:
+                return (
+                    self.violation.error.exit_status if self.violation and self.violation.error else ExitStatus.INTERNAL
+                )
+            case Verdict.INTERRUPTED:
+                return ExitStatus.INTERRUPTED
+        if strict and (self.never_fired or self.unreached_goals):
+            return ExitStatus.ASSUMPTION
+        if self.verdict is Verdict.BOUND_REACHED and (not bounded_ok or self.bound is Bound.NOT_CHECKED):
+            return ExitStatus.BOUND_REACHED
+        return ExitStatus.OK

@@ -1,0 +1,271 @@
+"""What a spec package says: the object `spec` whose decorators and calls register actions and properties.
+
+Specs are executed once per model; while that happens, `spec` collects into the builder of the spec being loaded.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kmc.actions.declaration import Action, Fairness, Parameter
+from kmc.errors import Span, SpecError, did_you_mean
+from kmc.invariants.declaration import (
+    ActionConstraint,
+    Constraint,
+    Goal,
+    Invariant,
+    Predicate,
+    SymmetrySet,
+    TransitionInvariant,
+    View,
+)
+from kmc.lang.annotations import as_type
+from kmc.lang.idents import Ident
+from kmc.lang.naming import camel_case
+from kmc.lang.records import Message, RecordMeta
+from kmc.liveness.formulas import TemporalProperty
+from kmc.spec.variables import VariableTable, variable_table
+
+F = TypeVar("F", bound=Callable[..., Any])
+P = TypeVar("P", bound=Predicate)
+
+WEAK = Fairness.WEAK
+STRONG = Fairness.STRONG
+
+
+@dataclass(slots=True)
+class Declarations:
+    """Everything that a spec has declared so far, in the order of declaration."""
+
+    init: Callable[[], Iterator[Any]] | None = None
+    actions: list[Action] = field(default_factory=list)
+    properties: dict[str, Predicate | TemporalProperty | View | SymmetrySet] = field(default_factory=dict)
+    variables: VariableTable | None = None
+    init_name: str = "Init"
+    next_name: str = "Next"
+    specification_names: tuple[str, ...] = ("Spec",)
+
+
+_LOADING: ContextVar[Declarations] = ContextVar("kmc_declarations")
+
+
+@contextmanager
+def declarations() -> Iterator[Declarations]:
+    """Collect what the body's imports declare."""
+    collected = Declarations()
+    token = _LOADING.set(collected)
+    try:
+        yield collected
+    finally:
+        _LOADING.reset(token)
+
+
+def _current() -> Declarations:
+    found = _LOADING.get(None)
+    if found is None:
+        raise SpecError("KMC161", "a spec is loaded by kmc, not imported", help="run: kmc check <folder>")
+    return found
+
+
+def definition_span(function: Callable[..., Any]) -> Span:
+    """The place of a function's `def name`."""
+    code = function.__code__  # type: ignore[attr-defined]  # spec functions are plain functions
+    start = Span(code.co_filename, code.co_firstlineno)
+    try:
+        lines = Path(code.co_filename).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return start
+    for number, line in enumerate(lines[code.co_firstlineno - 1 :], start=code.co_firstlineno):
+        column = line.find(f"def {code.co_name}")
+        if column >= 0:
+            name_column = column + 5
+            return Span(code.co_filename, number, name_column, number, name_column + len(code.co_name))
+    return start
+
+
+def _caller_span() -> Span:
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("kmc."):
+        frame = frame.f_back
+    return Span(frame.f_code.co_filename, frame.f_lineno) if frame else Span("?", 1)
+
+
+class SpecFacade:
+    """The decorators of a spec; see the documentation of each."""
+
+    def init(self, function: F) -> F:
+        """`@spec.init`: a generator of the initial states."""
+        current = _current()
+        if current.init is not None:
+            raise SpecError("KMC171", "the initial states are declared twice", definition_span(function))
+        _require_generator(function, "the initial states")
+        current.init = function
+        return function
+
+    def action(self, function: F | None = None, *, fair: Fairness = Fairness.NONE, title: str | None = None) -> Any:
+        """`@spec.action` or `@spec.action(fair=WEAK)`: a generator `(state, parameter: Type, ...)` of successors."""
+
+        def register(function: F) -> F:
+            _register_action(function, None, None, {}, fair, title)
+            return function
+
+        return register if function is None else register(function)
+
+    def receive(
+        self,
+        message: Any,
+        *,
+        network: str | None = None,
+        fair: Fairness = Fairness.NONE,
+        title: str | None = None,
+        **bindings: str,
+    ) -> Callable[[F], F]:
+        """`@spec.receive(VoteRequest, s="dest")`: a generator `(state, message, s)` for each deliverable message.
+
+        `network` names the field of the state to receive from, by default its first network; each binding makes a
+        field of the message a parameter of the action.
+        """
+
+        def register(function: F) -> F:
+            if not isinstance(message, RecordMeta) or not issubclass(message, Message):
+                raise SpecError("KMC172", "receive needs a message type", definition_span(function))
+            _register_action(function, message, network, bindings, fair, title)
+            return function
+
+        return register
+
+    def invariant(self, function: F) -> F:
+        """`@spec.invariant`: a Bool function of a state that must hold in all of them."""
+        return _register(function, Invariant)
+
+    def transition_invariant(self, function: F) -> F:
+        """`@spec.transition_invariant`: a Bool function of a state and its successor, TLA+'s [][A]_vars."""
+        return _register(function, TransitionInvariant)
+
+    def constraint(self, function: F) -> F:
+        """`@spec.constraint`: a Bool function of a state; states where it is false are checked but not explored."""
+        return _register(function, Constraint)
+
+    def action_constraint(self, function: F) -> F:
+        """`@spec.action_constraint`: a Bool function of a step; steps where it is false are not taken."""
+        return _register(function, ActionConstraint)
+
+    def reachable(self, function: F) -> F:
+        """`@spec.reachable`: a Bool function of a state that some reachable state must satisfy."""
+        return _register(function, Goal)
+
+    def liveness(self, function: F) -> F:
+        """`@spec.liveness`: a function that returns temporal formulas."""
+        span = definition_span(function)
+        _add(TemporalProperty(function.__name__, function, span, inspect.getdoc(function) or ""), span)
+        return function
+
+    def view(self, name: str, drop: Iterable[str]) -> None:
+        """Declare a view: states that differ only in the fields `drop` count as one."""
+        span = _caller_span()
+        _add(View(name, frozenset(drop), span), span)
+
+    def symmetry(self, name: str, *classes: type[Ident]) -> None:
+        """Declare a symmetry set: all permutations of the members of each class."""
+        span = _caller_span()
+        for cls in classes:
+            if not getattr(cls, "symmetric", False):
+                raise SpecError(
+                    "KMC173", f"{cls.__name__} is not symmetric", span, help="declare it IdentSet(symmetric=True)"
+                )
+        _add(SymmetrySet(name, classes, span), span)
+
+    def names(self, *, init: str = "Init", next: str = "Next", specifications: Iterable[str] = ("Spec",)) -> None:
+        """The names that a model file uses for the initial states, the next-state relation and their conjunction."""
+        current = _current()
+        current.init_name, current.next_name, current.specification_names = init, next, tuple(specifications)
+
+    def variables(self, table: Mapping[str, str], *, fields: str = "snake_case", message_tag: str = "type") -> None:
+        """The TLA+ variables: `{"currentEpoch": "servers[].current_epoch", "messages": "messages"}`.
+
+        `map[].field` is the function from the keys of `map` to that field of its values; `fields` says how other
+        record fields are written in TLA+ ("snake_case" or "camelCase"), `message_tag` which field names a message's
+        type.
+        """
+        _current().variables = variable_table(table, fields, message_tag, _caller_span())
+
+
+def _register(function: F, kind: type[P]) -> F:
+    span = definition_span(function)
+    if inspect.isgeneratorfunction(function):
+        raise SpecError("KMC174", f"{function.__name__} yields; a property returns a Bool", span, help="write return")
+    _add(kind(function.__name__, function, span, inspect.getdoc(function) or ""), span)
+    return function
+
+
+def _add(declared: Any, span: Span) -> None:
+    known = _current().properties
+    if declared.name in known:
+        raise SpecError("KMC175", f"'{declared.name}' is declared twice", span, help="give each its own name")
+    known[declared.name] = declared
+
+
+def _require_generator(function: Callable[..., Any], what: str) -> None:
+    if not inspect.isgeneratorfunction(function):
+        raise SpecError(
+            "KMC176",
+            f"{what}: {function.__name__} is not a generator",
+            definition_span(function),
+            help="yield each state: `yield st.set(...)`; `return` alone disables",
+        )
+
+
+def _register_action(
+    function: Callable[..., Any],
+    message: RecordMeta | None,
+    network: str | None,
+    bindings: Mapping[str, str],
+    fair: Fairness,
+    title: str | None,
+) -> None:
+    span = definition_span(function)
+    _require_generator(function, "an action yields its successors")
+    names = list(inspect.signature(function).parameters)
+    first = 1 if message is None else 2
+    if len(names) < first:
+        raise SpecError("KMC177", f"{function.__name__} lacks parameters", span, help="write def name(st, m): ...")
+    parameters = tuple(_parameter(function, name, message, bindings, span) for name in names[first:])
+    unused = [name for name in bindings if name not in names[first:]]
+    if unused:
+        raise SpecError("KMC178", f"{function.__name__} has no parameter '{unused[0]}'", span)
+    shown = title or camel_case(function.__name__)
+    current = _current()
+    if any(action.title == shown for action in current.actions):
+        raise SpecError("KMC175", f"action '{shown}' is declared twice", span, help="give each action its own name")
+    doc = inspect.getdoc(function) or ""
+    current.actions.append(Action(function.__name__, shown, function, parameters, message, network, fair, span, doc))
+
+
+def _parameter(
+    function: Callable[..., Any], name: str, message: RecordMeta | None, bindings: Mapping[str, str], span: Span
+) -> Parameter:
+    if message is not None:
+        bound = bindings.get(name)
+        if bound is None:
+            raise SpecError("KMC179", f"parameter '{name}' is bound to no field of the message", span,
+                            help=f'write @spec.receive({message.__name__}, {name}="dest")')  # fmt: skip
+        if bound not in message.fields:
+            raise SpecError(
+                "KMC179", f"{message.__name__} has no field '{bound}'", span, did_you_mean(bound, message.fields)
+            )
+        return Parameter(name, message.fields[bound], bound)
+    if name not in function.__annotations__:
+        raise SpecError(
+            "KMC180", f"parameter '{name}' of {function.__name__} has no type", span, help=f"write {name}: Server"
+        )
+    return Parameter(name, as_type(function.__annotations__[name], f"parameter '{name}'"))
+
+
+spec = SpecFacade()
+"""The one that spec packages import."""

@@ -1,0 +1,292 @@
+"""Loading a spec package: check it, rewrite its literals, execute it once for one model, collect what it declares.
+
+A package is a folder of `.py` files (or one file); all of them belong to the spec and import each other relatively.
+They are executed under a fresh package name through an import hook of their own, never through `sys.path`, where a
+`types.py` would hide Python's, and with only the built-in functions of the language.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import itertools
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from kmc.actions.declaration import Action
+from kmc.errors import EvaluationError, KmcError, ModelError, Span, SpecError, did_you_mean
+from kmc.invariants.declaration import Predicate, SymmetrySet, View
+from kmc.lang.blame import blamed
+from kmc.lang.constants import Constant, constants_of
+from kmc.lang.modelfile import Assignment, same_name_model_value
+from kmc.lang.records import Record, RecordMeta
+from kmc.lang.types import MessageBagType, MessageSetType
+from kmc.liveness.formulas import TemporalProperty
+from kmc.spec.declare import Declarations, declarations
+from kmc.spec.rewrite import INJECTED, rewritten
+from kmc.spec.subset import ALLOWED_BUILTINS, check_module
+from kmc.spec.variables import VariableTable, check_table, default_table
+
+_NUMBERS = itertools.count()
+_PREFIX = "kmc_loaded_"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A spec executed with the constants of one model.
+
+    `properties` holds invariants, transition invariants, constraints, action constraints, goals, views, symmetry sets
+    and temporal properties by name; `source_digest` covers the meaning of the sources, not their comments or layout.
+    """
+
+    name: str
+    root: Path
+    files: frozenset[str]
+    doc: str
+    state_class: RecordMeta
+    init: Any
+    actions: tuple[Action, ...]
+    properties: Mapping[str, Predicate | TemporalProperty | View | SymmetrySet]
+    constants: Mapping[str, Constant]
+    variables: VariableTable
+    init_name: str
+    next_name: str
+    specification_names: tuple[str, ...]
+    source_digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    path: Path
+    tree: ast.Module
+    meaning: str
+
+
+def load_spec(root: Path, assignments: Sequence[Assignment] = ()) -> Spec:
+    """Load the spec package at `root` with constants given by `assignments`.
+
+    Raises SpecError (exit 150) for what is wrong with the spec and ModelError (exit 151) for a constant that is
+    missing, unknown or outside its domain.
+    """
+    sources = _read_sources(root)
+    given = {assignment.name: assignment for assignment in assignments}
+    files = frozenset(str(source.path) for source in sources.values())
+    package = f"{_PREFIX}{next(_NUMBERS)}"
+    with declarations() as declared, constants_of(given) as table, _importable(package, sources):
+        error = _execute(package, sources, files)
+        _check_constants(table.missing, given, table.declared, error is None)
+        if error is not None:
+            raise error
+        state_class = _state_class(package, sources, root)
+        doc = _package_doc(sources)
+    return _assemble(root, files, doc, state_class, declared, table.declared, sources)
+
+
+def _read_sources(root: Path) -> dict[str, _Source]:
+    """The checked syntax trees of the package, by dotted module name ('' for the package itself)."""
+    if root.is_file():
+        paths = {root.stem: root}
+    else:
+        paths = {_module_name(path.relative_to(root)): path for path in sorted(root.rglob("*.py"))}
+        if not paths:
+            raise SpecError(
+                "KMC191", f"{root} holds no spec: no .py file", help="give the folder of a spec, or its name"
+            )
+    sources = {}
+    for name, path in paths.items():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise SpecError("KMC192", f"{path} cannot be read: {error}") from None
+        try:
+            tree = ast.parse(text, str(path))
+        except SyntaxError as error:
+            place = Span(str(path), error.lineno or 1, error.offset or 1)
+            raise SpecError("KMC193", f"Python cannot read this: {error.msg}", place) from None
+        check_module(tree, str(path))
+        sources[name] = _Source(path, tree, ast.dump(tree))
+    return sources
+
+
+def _module_name(relative: Path) -> str:
+    parts = list(relative.with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@contextmanager
+def _importable(package: str, sources: Mapping[str, _Source]) -> Iterator[None]:
+    finder = _Finder(package, sources)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in [name for name in sys.modules if name == package or name.startswith(package + ".")]:
+            del sys.modules[name]
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Finds and executes the modules of one loaded package."""
+
+    def __init__(self, package: str, sources: Mapping[str, _Source]) -> None:
+        self._package = package
+        self._sources = sources
+        self._builtins = _restricted_builtins()
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        if fullname != self._package and not fullname.startswith(self._package + "."):
+            return None
+        name = fullname[len(self._package) + 1 :]
+        is_package = name == "" or any(other.startswith(name + ".") for other in self._sources)
+        if name not in self._sources and not is_package:
+            return None
+        return ModuleSpec(fullname, self, is_package=is_package)
+
+    def exec_module(self, module: ModuleType) -> None:
+        source = self._sources.get(module.__name__[len(self._package) + 1 :])
+        if source is None:
+            return
+        module.__dict__.update(INJECTED, __builtins__=self._builtins, __file__=str(source.path))
+        code = compile(rewritten(source.tree), str(source.path), "exec", dont_inherit=True)
+        # Reason for exec: this is how an import hook runs a module; every frame keeps the author's file and lines.
+        exec(code, module.__dict__)
+
+
+def _restricted_builtins() -> dict[str, Any]:
+    allowed = {name: getattr(builtins, name) for name in ALLOWED_BUILTINS}
+    needed = ("__build_class__", "__import__", "AssertionError", "property", "classmethod")
+    return {**allowed, **{name: getattr(builtins, name) for name in needed}, "set": frozenset}
+
+
+def _execute(package: str, sources: Mapping[str, _Source], files: frozenset[str]) -> KmcError | None:
+    """Import every module; the author's error if one fails."""
+    for name in sources:
+        try:
+            importlib.import_module(f"{package}.{name}" if name else package)
+        except ImportError as error:
+            found = blamed(error, files)
+            known = [f".{other}" for other in sources if other]
+            return SpecError("KMC194", _import_text(error, package), found.span, did_you_mean(f".{error.name}", known))
+        except Exception as error:
+            found = blamed(error, files)
+            if isinstance(found, EvaluationError):
+                return SpecError(found.code, found.message, found.span, found.help, found.notes)
+            return found
+    return None
+
+
+def _import_text(error: ImportError, package: str) -> str:
+    return str(error).replace(f"{package}.", ".").replace(package, "this spec").split(" (")[0]
+
+
+def _check_constants(
+    missing: Sequence[str], given: Mapping[str, Assignment], declared: Mapping[str, Constant], complete: bool
+) -> None:
+    unknown = [a for a in given.values() if a.name not in declared and not same_name_model_value(a)] if complete else []
+    if unknown:
+        raise ModelError(
+            "KMC343",
+            f"the spec has no constant '{unknown[0].name}'",
+            unknown[0].span,
+            help=did_you_mean(unknown[0].name, declared),
+        )
+    if missing:
+        lines = tuple(f"{name}: {declared[name].domain} - {declared[name].meaning}" for name in missing)
+        raise ModelError(
+            "KMC344",
+            f"no value for constant{'s' * (len(missing) > 1)} {', '.join(missing)}",
+            help=f"give one in a model file, or with --set {missing[0]}=...",
+            notes=lines,
+        )
+
+
+def _state_class(package: str, sources: Mapping[str, _Source], root: Path) -> RecordMeta:
+    for name in sources:
+        found = getattr(sys.modules[f"{package}.{name}" if name else package], "State", None)
+        if isinstance(found, RecordMeta) and issubclass(found, Record):
+            return found
+    raise SpecError("KMC195", f"{root} declares no state", help="write class State(Record) with a field per variable")
+
+
+def _package_doc(sources: Mapping[str, _Source]) -> str:
+    for name in ("", "spec", "actions", "types", *sources):
+        doc = ast.get_docstring(sources[name].tree) if name in sources else None
+        if doc:
+            return doc
+    return ""
+
+
+def _assemble(
+    root: Path,
+    files: frozenset[str],
+    doc: str,
+    state_class: RecordMeta,
+    declared: Declarations,
+    constants: Mapping[str, Constant],
+    sources: Mapping[str, _Source],
+) -> Spec:
+    if declared.init is None:
+        raise SpecError(
+            "KMC196", f"{root} declares no initial states", help="write @spec.init def init(): yield State(...)"
+        )
+    if not declared.actions:
+        raise SpecError("KMC197", f"{root} declares no action", help="write @spec.action def name(st): yield ...")
+    table = declared.variables or default_table(state_class)
+    check_table(table, state_class)
+    digest = sha256("\n".join(source.meaning for source in sources.values()).encode()).hexdigest()[:16]
+    for view in (p for p in declared.properties.values() if isinstance(p, View)):
+        stray = sorted(view.dropped - set(state_class.fields))
+        if stray:
+            raise SpecError(
+                "KMC198", f"State has no field '{stray[0]}'", view.span, did_you_mean(stray[0], state_class.fields)
+            )
+    return Spec(
+        name=root.stem if root.is_file() else root.resolve().name,
+        root=root,
+        files=files,
+        doc=doc,
+        state_class=state_class,
+        init=declared.init,
+        actions=tuple(_with_network(action, state_class) for action in declared.actions),
+        properties=declared.properties,
+        constants=constants,
+        variables=table,
+        init_name=declared.init_name,
+        next_name=declared.next_name,
+        specification_names=declared.specification_names,
+        source_digest=digest,
+    )
+
+
+def _with_network(action: Action, state_class: RecordMeta) -> Action:
+    if action.message is None:
+        return action
+    networks = [f for f, kind in state_class.fields.items() if isinstance(kind, MessageSetType | MessageBagType)]
+    name = action.network or (networks[0] if networks else None)
+    if name not in networks:
+        raise SpecError(
+            "KMC199",
+            f"{action.title} receives from '{name}', which is no network of State",
+            action.span,
+            did_you_mean(str(name), networks),
+        )
+    return Action(
+        action.name,
+        action.title,
+        action.function,
+        action.parameters,
+        action.message,
+        name,
+        action.fairness,
+        action.span,
+        action.doc,
+    )

@@ -1,0 +1,154 @@
+"""A model: a spec with its constants, the properties to check and the reductions to use.
+
+Invariant: every name that a model file mentions has been resolved, or is an error at its place in that file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+from kmc.errors import ModelError, did_you_mean
+from kmc.invariants.declaration import (
+    ActionConstraint,
+    Constraint,
+    Goal,
+    Invariant,
+    SymmetrySet,
+    TransitionInvariant,
+    View,
+)
+from kmc.lang.modelfile import Assignment, ModelFile, Word
+from kmc.liveness.formulas import TemporalProperty
+from kmc.spec.loader import Spec, load_spec
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """What a check runs on. `unchecked` are temporal properties that the model asks for and nothing checks yet."""
+
+    spec: Spec
+    name: str
+    invariants: tuple[Invariant, ...]
+    transition_invariants: tuple[TransitionInvariant, ...]
+    constraints: tuple[Constraint, ...]
+    action_constraints: tuple[ActionConstraint, ...]
+    goals: tuple[Goal, ...]
+    symmetry: tuple[SymmetrySet, ...]
+    view: View | None
+    unchecked: tuple[TemporalProperty, ...]
+    deadlock: bool
+    max_depth: int | None
+    file: ModelFile
+
+    @property
+    def digest(self) -> str:
+        """Identifies spec, constants, properties and reductions; a changed comment keeps it."""
+        names = [
+            p.name
+            for group in (self.invariants, self.transition_invariants, self.constraints, self.action_constraints)
+            for p in group
+        ]
+        parts = [
+            self.spec.source_digest,
+            *(
+                f"{c.name}={list(c.value) if isinstance(c.value, type) else c.value}"
+                for c in self.spec.constants.values()
+            ),
+            *names,
+            *(s.name for s in self.symmetry),
+            self.view.name if self.view else "",
+            str(self.deadlock),
+        ]
+        return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
+    """The model without a model file: all invariants and action properties of the spec, deadlock checked."""
+    spec = load_spec(root, constants)
+    names = [p for p in spec.properties.values() if isinstance(p, Invariant | TransitionInvariant)]
+    file = ModelFile(
+        spec.name, str(root), tuple(constants), properties=tuple(Word(found.name, found.span) for found in names)
+    )
+    return _resolve(spec, file)
+
+
+def bind(root: Path, file: ModelFile) -> Model:
+    """The model that `file` describes of the spec at `root`; SpecError or ModelError when something does not fit."""
+    return _resolve(load_spec(root, file.constants), file)
+
+
+def _resolve(spec: Spec, file: ModelFile) -> Model:
+    _check_relation(spec, file)
+    properties = [(word, _find(spec, word, "property")) for word in file.properties]
+    invariants = [*_all(spec, file.invariants, Invariant, "invariant")]
+    transition_invariants: list[TransitionInvariant] = []
+    unchecked: list[TemporalProperty] = []
+    for word, found in properties:
+        match found:
+            case Invariant():
+                invariants.append(found)
+            case TransitionInvariant():
+                transition_invariants.append(found)
+            case TemporalProperty():
+                unchecked.append(found)
+            case _:
+                raise _wrong_kind(word, "property")
+    return Model(
+        spec=spec,
+        name=file.name,
+        invariants=tuple(invariants),
+        transition_invariants=tuple(transition_invariants),
+        constraints=_all(spec, file.constraints, Constraint, "constraint"),
+        action_constraints=_all(spec, file.action_constraints, ActionConstraint, "action constraint"),
+        goals=tuple(p for p in spec.properties.values() if isinstance(p, Goal)),
+        symmetry=_all(spec, file.symmetry, SymmetrySet, "symmetry set"),
+        view=_one(spec, file.view, View, "view"),
+        unchecked=tuple(unchecked),
+        deadlock=True if file.check_deadlock is None else file.check_deadlock,
+        max_depth=file.max_depth,
+        file=file,
+    )
+
+
+def _check_relation(spec: Spec, file: ModelFile) -> None:
+    for word, known in (
+        (file.specification, spec.specification_names),
+        (file.init, (spec.init_name,)),
+        (file.next, (spec.next_name,)),
+    ):
+        if word is not None and word.text not in known:
+            raise ModelError("KMC345", f"the spec has no '{word.text}'", word.span, did_you_mean(word.text, known))
+
+
+def _find(spec: Spec, word: Word, what: str) -> object:
+    if word.text not in spec.properties:
+        raise ModelError(
+            "KMC346", f"the spec has no {what} '{word.text}'", word.span, did_you_mean(word.text, spec.properties)
+        )
+    return spec.properties[word.text]
+
+
+def _wrong_kind(word: Word, what: str) -> ModelError:
+    return ModelError(
+        "KMC347", f"'{word.text}' is no {what}", word.span, help="`kmc specs` lists what the spec declares"
+    )
+
+
+def _all(spec: Spec, words: Sequence[Word], kind: type[Kind], what: str) -> tuple[Kind, ...]:
+    found: list[Kind] = []
+    for word in words:
+        declared = _find(spec, word, what)
+        if not isinstance(declared, kind):
+            raise _wrong_kind(word, what)
+        found.append(declared)
+    return tuple(found)
+
+
+def _one(spec: Spec, word: Word | None, kind: type[Kind], what: str) -> Kind | None:
+    return _all(spec, (word,), kind, what)[0] if word is not None else None

@@ -1,0 +1,81 @@
+"""Where specs and models are found: shipped specs by name, a user's own by path.
+
+Shipped specs lie in the folder `specs/`, which an installed kmc holds as the package `kmc_specs`.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from kmc.errors import CommandLineError, ModelError, did_you_mean
+from kmc.lang.cfg import read_cfg
+from kmc.lang.manifest import Manifest, read_manifest
+from kmc.lang.modelfile import ModelFile
+
+MANIFEST_NAME = "models.toml"
+
+
+def shipped_folder() -> Path | None:
+    """The folder that holds the shipped specs, if this installation has it."""
+    beside = Path(__file__).resolve().parents[2] / "specs"
+    if beside.is_dir():
+        return beside
+    found = find_spec("kmc_specs")
+    if found is not None and found.submodule_search_locations:
+        return Path(next(iter(found.submodule_search_locations)))
+    return None
+
+
+def shipped_specs() -> dict[str, Path]:
+    """The shipped specs by name, sorted."""
+    folder = shipped_folder()
+    if folder is None:
+        return {}
+    return {path.name: path for path in sorted(folder.iterdir()) if (path / MANIFEST_NAME).is_file()}
+
+
+def find_spec_root(name_or_path: str) -> Path:
+    """The folder or file of a spec; CommandLineError when there is none."""
+    known = shipped_specs()
+    if name_or_path in known:
+        return known[name_or_path]
+    path = Path(name_or_path)
+    if path.is_dir() or (path.is_file() and path.suffix == ".py"):
+        return path
+    raise CommandLineError(
+        "KMC611",
+        f"there is no spec '{name_or_path}'",
+        help=f"{did_you_mean(name_or_path, known)}; or give the path of a spec folder",
+    )
+
+
+def manifest_of(root: Path) -> Manifest | None:
+    """The spec's manifest, if it has one."""
+    path = (root if root.is_dir() else root.parent) / MANIFEST_NAME
+    return read_manifest(path) if path.is_file() else None
+
+
+def find_model(root: Path, model: str | None) -> ModelFile | None:
+    """The model called `model` of the spec at `root`, or in the `.cfg` file at that path.
+
+    Without a name: the manifest's `smoke`, else its only model; None for a spec without a manifest, which is then
+    checked with all its invariants and the constants of the command line.
+    """
+    manifest = manifest_of(root)
+    models = {**manifest.models, **manifest.findings} if manifest else {}
+    if model is None:
+        if "smoke" in models or len(models) == 1:
+            return models.get("smoke") or next(iter(models.values()))
+        if not models:
+            return None
+        raise ModelError("KMC350", f"{root} has several models", help=f"name one: {', '.join(sorted(models))}")
+    if model in models:
+        return models[model]
+    folder = root if root.is_dir() else root.parent
+    for path in (Path(model), folder / model, folder / f"{model}.cfg"):
+        if path.is_file():
+            return read_cfg(path)
+    if model.endswith(".cfg") or "/" in model:
+        raise ModelError("KMC348", f"there is no model file {model}", help="give a .cfg file, or the name of a model")
+    raise ModelError("KMC349", f"the spec has no model '{model}'", help=did_you_mean(model, models))

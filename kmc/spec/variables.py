@@ -1,0 +1,153 @@
+"""The TLA+ variables of a spec: one table from which traces, ITF, TLC's JSON and conformance are read and written.
+
+Invariant: the table covers every field of the state exactly once, so no variable is ever dropped. A field of the state
+is a variable of its own, or, for a map of records, each field of the records is a variable: a map of records is a
+record of maps, read the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kmc.errors import Span, SpecError, TraceError, did_you_mean
+from kmc.lang.domains import members
+from kmc.lang.maps import MapValue
+from kmc.lang.naming import lower_camel_case
+from kmc.lang.order import ordered
+from kmc.lang.records import RecordMeta
+from kmc.lang.tla import Naming, Tla, TlaMap, TlaSeq, decode, encode, function
+from kmc.lang.types import MapType, RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A TLA+ variable: a field of the state or, if `inner` is given, that field of the records in a map."""
+
+    name: str
+    field: str
+    inner: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class VariableTable:
+    """The variables in the order they are shown, and the naming of everything inside them."""
+
+    variables: tuple[Variable, ...]
+    naming: Naming
+    span: Span | None
+
+
+def variable_table(table: Mapping[str, str], fields: str, message_tag: str, span: Span) -> VariableTable:
+    """Read the author's table; SpecError when a path is not `field` or `map[].field`."""
+    styles = {"snake_case": str, "camelCase": lower_camel_case}
+    if fields not in styles:
+        raise SpecError("KMC181", f"fields cannot be written as '{fields}'", span, did_you_mean(fields, styles))
+    variables = []
+    for name, path in table.items():
+        head, separator, inner = path.partition("[].")
+        if not head.isidentifier() or (separator and not inner.isidentifier()):
+            raise SpecError("KMC182", f"'{path}' is no path", span, help='write "field" or "map[].field"')
+        variables.append(Variable(name, head, inner if separator else None))
+    return VariableTable(tuple(variables), Naming(styles[fields], message_tag), span)
+
+
+def default_table(state_class: RecordMeta) -> VariableTable:
+    """Every field of the state as a variable of the same name."""
+    return VariableTable(tuple(Variable(field, field, None) for field in state_class.fields), Naming(), None)
+
+
+def check_table(table: VariableTable, state_class: RecordMeta) -> None:
+    """SpecError unless every field of the state is covered exactly once."""
+    wanted: list[tuple[str, str | None]] = []
+    for field, declared in state_class.fields.items():
+        split = any(variable.field == field and variable.inner for variable in table.variables)
+        wanted.extend((field, inner) for inner in _inner_fields(field, declared, table)) if split else wanted.append(
+            (field, None)
+        )
+    given = [(variable.field, variable.inner) for variable in table.variables]
+    for place in given:
+        if place not in wanted or given.count(place) > 1:
+            shown = _path(place)
+            raise SpecError("KMC183", f"'{shown}' is no variable, or stands twice in the table", table.span,
+                            did_you_mean(shown, map(_path, wanted)))  # fmt: skip
+    missing = [place for place in wanted if place not in given]
+    if missing:
+        raise SpecError(
+            "KMC184", f"no TLA+ variable holds '{_path(missing[0])}'", table.span, help="add it to the table"
+        )
+
+
+def _path(place: tuple[str, str | None]) -> str:
+    field, inner = place
+    return f"{field}[].{inner}" if inner else field
+
+
+def _inner_fields(field: str, declared: object, table: VariableTable) -> Iterable[str]:
+    if isinstance(declared, MapType) and isinstance(declared.value, RecordType):
+        return declared.value.cls.fields
+    raise SpecError("KMC185", f"'{field}' is no map of records", table.span, help=f'write "{field}"')
+
+
+def encode_state(state: Any, table: VariableTable) -> dict[str, Tla]:
+    """The TLA+ variables of `state`."""
+    variables: dict[str, Tla] = {}
+    for variable in table.variables:
+        value = getattr(state, variable.field)
+        if variable.inner is None:
+            variables[variable.name] = encode(value, table.naming)
+        else:
+            variables[variable.name] = function(
+                [
+                    (encode(key, table.naming), encode(getattr(value[key], variable.inner), table.naming))
+                    for key in ordered(value)
+                ]
+            )
+    return variables
+
+
+def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: VariableTable) -> Any:
+    """The state with these TLA+ variables.
+
+    Raises TraceError when a variable is missing, unknown or outside the domain of its field.
+    """
+    expected = [variable.name for variable in table.variables]
+    for name in variables:
+        if name not in expected:
+            raise TraceError("KMC412", f"the spec has no variable '{name}'", help=did_you_mean(name, expected))
+    fields: dict[str, Any] = {}
+    columns: dict[str, dict[str, dict[Any, Any]]] = {}
+    for variable in table.variables:
+        if variable.name not in variables:
+            raise TraceError("KMC413", f"variable '{variable.name}' is missing", help="every variable must be given")
+        declared = state_class.fields[variable.field]
+        tree = variables[variable.name]
+        try:
+            if variable.inner is None:
+                fields[variable.field] = decode(tree, declared, table.naming)
+            else:
+                columns.setdefault(variable.field, {})[variable.inner] = _column(tree, declared, variable.inner, table)
+        except TraceError as error:
+            raise error.noting(f"in variable '{variable.name}'") from None
+    for field, by_inner in columns.items():
+        fields[field] = _records(field, state_class, by_inner)
+    return state_class(**fields)
+
+
+def _column(tree: Tla, declared: Any, inner: str, table: VariableTable) -> dict[Any, Any]:
+    if not isinstance(tree, TlaMap | TlaSeq):
+        raise TraceError("KMC414", "this variable is a function of the keys of a map")
+    pairs = tree.pairs if isinstance(tree, TlaMap) else tuple(enumerate(tree.elements, start=1))
+    value_type = declared.value.cls.fields[inner]
+    return {decode(key, declared.key, table.naming): decode(item, value_type, table.naming) for key, item in pairs}
+
+
+def _records(field: str, state_class: RecordMeta, by_inner: dict[str, dict[Any, Any]]) -> MapValue:
+    declared: Any = state_class.fields[field]
+    domains = [set(column) for column in by_inner.values()]
+    if any(domain != domains[0] for domain in domains):
+        raise TraceError("KMC415", f"the variables of '{field}' are functions on different sets")
+    keys = [key for key in members(declared.key) if key in domains[0]]
+    cls = declared.value.cls
+    return MapValue({key: cls(**{inner: column[key] for inner, column in by_inner.items()}) for key in keys})

@@ -1,0 +1,350 @@
+"""The actions of KRaft.tla, in the order of its Next. Parameters are those of TLA+; i is the acting server."""
+
+from kmc.lang import ways
+from kmc.spec import spec
+
+from .functions import (
+    compare_entries,
+    end_offset_for_epoch,
+    fetches_from_start,
+    fetches_known_position,
+    is_quorum,
+    last_epoch,
+    maybe_handle_common_response,
+    maybe_transition,
+    new_highwatermark,
+    no_transition,
+    receivable_message,
+    transition_to_unattached,
+    transition_to_voted,
+    truncate_log,
+    valid_fetch_position,
+)
+from .network import discard, reply, send, send_multiple_once
+from .types import (
+    BeginQuorumRequest,
+    BeginQuorumResponse,
+    Entry,
+    EpochMatch,
+    Error,
+    FetchRequest,
+    FetchResponse,
+    FetchResponseDiverging,
+    FetchResponseNotOk,
+    FetchResponseOk,
+    FetchResult,
+    MaxElections,
+    MaxRestarts,
+    Node,
+    RequestVoteRequest,
+    RequestVoteResponse,
+    Server,
+    ServerState,
+    State,
+    Value,
+)
+
+spec.names(init="Init", next="Next", specifications=["Spec", "LivenessSpec"])
+
+
+@spec.init
+def init():
+    """Init: all servers unattached in epoch 1, with empty logs."""
+    yield State(
+        messages={},
+        servers={
+            i: Node(
+                current_epoch=1,
+                state=ServerState.UNATTACHED,
+                voted_for=None,
+                leader=None,
+                pending_fetch=None,
+                votes_granted=set(),
+                end_offset={j: 0 for j in Server},
+                log=[],
+                high_watermark=0,
+            )
+            for i in Server
+        },
+        acked={v: None for v in Value},
+        election_ctr=0,
+        restart_ctr=0,
+    )
+
+
+@spec.action
+def restart(st, i: Server):
+    """Restart(i): keeps epoch, vote and log, and comes back as a follower of nobody."""
+    if st.restart_ctr >= MaxRestarts:
+        return
+    me = st.servers[i].set(
+        state=ServerState.FOLLOWER,
+        leader=None,
+        votes_granted=set(),
+        end_offset={j: 0 for j in Server},
+        high_watermark=0,
+        pending_fetch=None,
+    )
+    yield st.set(servers=st.servers.set(i, me), restart_ctr=st.restart_ctr + 1)
+
+
+@spec.action
+def request_vote(st, i: Server):
+    """RequestVote(i): the election timeout, and the vote requests to all peers (KIP-595, Vote)."""
+    me = st.servers[i]
+    if st.election_ctr >= MaxElections:
+        return
+    if me.state not in {ServerState.FOLLOWER, ServerState.CANDIDATE, ServerState.UNATTACHED}:
+        return
+    candidate = me.set(
+        state=ServerState.CANDIDATE,
+        current_epoch=me.current_epoch + 1,
+        leader=None,
+        voted_for=i,
+        votes_granted={i},
+        pending_fetch=None,
+    )
+    requests = {
+        RequestVoteRequest(
+            mepoch=me.current_epoch + 1,
+            mlast_log_epoch=last_epoch(me.log),
+            mlast_log_offset=len(me.log),
+            msource=i,
+            mdest=j,
+        )
+        for j in Server
+        if j != i
+    }
+    yield st.set(
+        servers=st.servers.set(i, candidate),
+        election_ctr=st.election_ctr + 1,
+        messages=send_multiple_once(st.messages, requests),
+    )
+
+
+@spec.receive(RequestVoteRequest)
+def handle_request_vote_request(st, m):
+    """HandleRequestVoteRequest (KIP-595, Vote handling): grant to a candidate of this epoch whose log is not behind."""
+    i, j = m.mdest, m.msource
+    me = st.servers[i]
+    if m.mepoch < me.current_epoch:
+        refusal = RequestVoteResponse(
+            mepoch=me.current_epoch,
+            mleader=me.leader,
+            mvote_granted=False,
+            merror=Error.FENCED_LEADER_EPOCH,
+            msource=i,
+            mdest=j,
+        )
+        yield st.set(messages=reply(st.messages, refusal, m))
+        return
+    state0 = transition_to_unattached(m.mepoch) if m.mepoch > me.current_epoch else no_transition(me)
+    log_ok = compare_entries(m.mlast_log_offset, m.mlast_log_epoch, len(me.log), last_epoch(me.log)) >= 0
+    grant = log_ok and (
+        state0.state == ServerState.UNATTACHED or (state0.state == ServerState.VOTED and me.voted_for == j)
+    )
+    final = transition_to_voted(m.mepoch, state0) if grant and state0.state == ServerState.UNATTACHED else state0
+    voter = me.set(
+        state=final.state,
+        current_epoch=final.epoch,
+        leader=final.leader,
+        voted_for=j if grant else me.voted_for,
+        pending_fetch=me.pending_fetch if final.state == me.state else None,
+    )
+    response = RequestVoteResponse(
+        mepoch=m.mepoch, mleader=final.leader, mvote_granted=grant, merror=None, msource=i, mdest=j
+    )
+    yield st.set(servers=st.servers.set(i, voter), messages=reply(st.messages, response, m))
+
+
+@spec.receive(RequestVoteResponse)
+def handle_request_vote_response(st, m):
+    """HandleRequestVoteResponse: count the vote, unless the response is stale or tells of a newer epoch."""
+    i, j = m.mdest, m.msource
+    me = st.servers[i]
+    new = maybe_handle_common_response(me, i, m.mleader, m.mepoch, m.merror)
+    if new.handled:
+        changed = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch)
+    else:
+        if me.state != ServerState.CANDIDATE:
+            return
+        changed = me.set(votes_granted=me.votes_granted | {j}) if m.mvote_granted else me
+    yield st.set(servers=st.servers.set(i, changed), messages=discard(st.messages, m))
+
+
+@spec.action
+def become_leader(st, i: Server):
+    """BecomeLeader(i): a candidate with a majority tells all peers (KIP-595, BeginQuorumEpoch)."""
+    me = st.servers[i]
+    if me.state != ServerState.CANDIDATE or not is_quorum(me.votes_granted):
+        return
+    leader = me.set(state=ServerState.LEADER, leader=i, end_offset={j: 0 for j in Server})
+    requests = {BeginQuorumRequest(mepoch=me.current_epoch, msource=i, mdest=j) for j in Server if j != i}
+    yield st.set(servers=st.servers.set(i, leader), messages=send_multiple_once(st.messages, requests))
+
+
+@spec.action
+def client_request(st, i: Server, v: Value):
+    """ClientRequest(i, v): a leader appends a value that was never sent before."""
+    me = st.servers[i]
+    if me.state != ServerState.LEADER or st.acked[v] is not None:
+        return
+    leader = me.set(log=me.log.append(Entry(epoch=me.current_epoch, value=v)))
+    yield st.set(servers=st.servers.set(i, leader), acked=st.acked.set(v, False))
+
+
+@spec.receive(FetchRequest)
+def reject_fetch_request(st, m):
+    """RejectFetchRequest (KIP-595, Fetch): not the leader, or an epoch that differs."""
+    i, j = m.mdest, m.msource
+    me = st.servers[i]
+    if me.state != ServerState.LEADER:
+        error = Error.NOT_LEADER
+    elif m.mepoch < me.current_epoch:
+        error = Error.FENCED_LEADER_EPOCH
+    elif m.mepoch > me.current_epoch:
+        error = Error.UNKNOWN_LEADER
+    else:
+        return
+    response = FetchResponseNotOk(
+        mresult=FetchResult.NOT_OK,
+        merror=error,
+        mleader=me.leader,
+        mepoch=me.current_epoch,
+        mhwm=me.high_watermark,
+        msource=i,
+        mdest=j,
+        correlation=m,
+    )
+    yield st.set(messages=reply(st.messages, response, m))
+
+
+@spec.receive(FetchRequest)
+def diverging_fetch_request(st, m):
+    """DivergingFetchRequest (KIP-595, Fetch): the position is not in the leader's log; say where to truncate to."""
+    i, j = m.mdest, m.msource
+    me = st.servers[i]
+    if not receivable_message(st, m, EpochMatch.EQUAL_EPOCH):
+        return
+    if me.state != ServerState.LEADER or valid_fetch_position(me.log, m):
+        return
+    end = end_offset_for_epoch(me.log, m.mlast_fetched_epoch)
+    response = FetchResponseDiverging(
+        mepoch=me.current_epoch,
+        mresult=FetchResult.DIVERGING,
+        merror=None,
+        mdiverging_epoch=end.epoch,
+        mdiverging_end_offset=end.offset,
+        mleader=me.leader,
+        mhwm=me.high_watermark,
+        msource=i,
+        mdest=j,
+        correlation=m,
+    )
+    yield st.set(messages=reply(st.messages, response, m))
+
+
+@spec.receive(FetchRequest)
+def accept_fetch_request(st, m):
+    """AcceptFetchRequest (KIP-595, Fetch): answer with the next entry, and advance the high watermark.
+
+    ValidFetchPosition is a disjunction whose parts can both hold: TLC then generates the successor twice.
+    """
+    i, j = m.mdest, m.msource
+    me = st.servers[i]
+    if not receivable_message(st, m, EpochMatch.EQUAL_EPOCH) or me.state != ServerState.LEADER:
+        return
+    offset = m.mfetch_offset + 1
+    for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
+        new_end_offset = me.end_offset.set(j, m.mfetch_offset)
+        new_hwm = new_highwatermark(me, i, new_end_offset)
+        newly_acked = {me.log.at(ind).value for ind in range(me.high_watermark + 1, new_hwm + 1)}
+        response = FetchResponseOk(
+            mepoch=me.current_epoch,
+            mleader=me.leader,
+            mresult=FetchResult.OK,
+            merror=None,
+            mentries=[me.log.at(offset)] if offset <= len(me.log) else [],
+            mhwm=min(new_hwm, offset),
+            msource=i,
+            mdest=j,
+            correlation=m,
+        )
+        yield st.set(
+            servers=st.servers.set(i, me.set(end_offset=new_end_offset, high_watermark=new_hwm)),
+            acked={v: v in newly_acked if st.acked[v] == False else st.acked[v] for v in Value},  # noqa: E712
+            messages=reply(st.messages, response, m),
+        )
+
+
+@spec.receive(BeginQuorumRequest)
+def handle_begin_quorum_request(st, m):
+    """HandleBeginQuorumRequest (KIP-595, BeginQuorumEpoch): become a follower unless the message is stale."""
+    i, j = m.mdest, m.msource
+    me = st.servers[i]
+    if m.mepoch < me.current_epoch:
+        refusal = BeginQuorumResponse(mepoch=me.current_epoch, msource=i, mdest=j, merror=Error.FENCED_LEADER_EPOCH)
+        yield st.set(messages=reply(st.messages, refusal, m))
+        return
+    new = maybe_transition(me, i, m.msource, m.mepoch)
+    follower = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
+    response = BeginQuorumResponse(mepoch=m.mepoch, msource=i, mdest=j, merror=None)
+    yield st.set(servers=st.servers.set(i, follower), messages=reply(st.messages, response, m))
+
+
+@spec.action
+def send_fetch_request(st, i: Server, j: Server):
+    """SendFetchRequest(i, j): a follower without a pending fetch asks its leader."""
+    me = st.servers[i]
+    if i == j or me.state != ServerState.FOLLOWER or me.leader != j or me.pending_fetch is not None:
+        return
+    fetch = FetchRequest(
+        mepoch=me.current_epoch,
+        mfetch_offset=len(me.log),
+        mlast_fetched_epoch=last_epoch(me.log),
+        msource=i,
+        mdest=j,
+    )
+    yield st.set(servers=st.servers.set(i, me.set(pending_fetch=fetch)), messages=send(st.messages, fetch))
+
+
+@spec.receive(FetchResponse)
+def handle_success_fetch_response(st, m):
+    """HandleSuccessFetchResponse: append the entry and take the high watermark."""
+    i = m.mdest
+    me = st.servers[i]
+    if maybe_handle_common_response(me, i, m.mleader, m.mepoch, m.merror).handled:
+        return
+    if me.pending_fetch != m.correlation or not isinstance(m, FetchResponseOk):
+        return
+    follower = me.set(
+        high_watermark=m.mhwm,
+        log=me.log.append(m.mentries.at(1)) if len(m.mentries) > 0 else me.log,
+        pending_fetch=None,
+    )
+    yield st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m))
+
+
+@spec.receive(FetchResponse)
+def handle_diverging_fetch_response(st, m):
+    """HandleDivergingFetchResponse: truncate the log to the highest entry in common."""
+    i = m.mdest
+    me = st.servers[i]
+    if maybe_handle_common_response(me, i, m.mleader, m.mepoch, m.merror).handled:
+        return
+    if me.pending_fetch != m.correlation or not isinstance(m, FetchResponseDiverging):
+        return
+    follower = me.set(log=truncate_log(me.log, m), pending_fetch=None)
+    yield st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m))
+
+
+@spec.receive(FetchResponse)
+def handle_error_fetch_response(st, m):
+    """HandleErrorFetchResponse: an error, or a newer epoch or leader, changes state instead of the log."""
+    i = m.mdest
+    me = st.servers[i]
+    new = maybe_handle_common_response(me, i, m.mleader, m.mepoch, m.merror)
+    if not new.handled or me.pending_fetch != m.correlation:
+        return
+    changed = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
+    yield st.set(servers=st.servers.set(i, changed), messages=discard(st.messages, m))

@@ -1,0 +1,161 @@
+"""Helpers of KRaft.tla: logs, epochs and end offsets, and the transitions of a server's state.
+
+A helper that reads the variables of server i in TLA+ takes that server's record, `me`, and `i` where it needs the name.
+"""
+
+from kmc.lang import count
+
+from .types import (
+    CommonResponse,
+    EpochMatch,
+    OffsetAndEpoch,
+    Server,
+    ServerState,
+    Transition,
+)
+
+
+def is_quorum(votes):
+    """votes in Quorum: a majority of all servers."""
+    return len(votes) * 2 > len(Server)
+
+
+def last_epoch(xlog):
+    """LastEpoch(xlog): the epoch of the last entry, or 0."""
+    return xlog.at(len(xlog)).epoch if len(xlog) > 0 else 0
+
+
+def receivable_message(st, m, epoch_match):
+    """ReceivableMessage(m, mtype, epoch_match), for a message that is deliverable and of the type."""
+    return epoch_match == EpochMatch.ANY_EPOCH or m.mepoch == st.servers[m.mdest].current_epoch
+
+
+def compare_entries(offset1, epoch1, offset2, epoch2):
+    """CompareEntries: 1, 0 or -1; the epoch decides before the offset."""
+    if epoch1 > epoch2:
+        return 1
+    if epoch1 == epoch2 and offset1 > offset2:
+        return 1
+    if epoch1 == epoch2 and offset1 == offset2:
+        return 0
+    return -1
+
+
+def highest_offset(log, wanted):
+    """The position of the highest entry whose offset is `wanted`, or offset 0: CHOOSE of the last, made total."""
+    offset = max((o for o in log.offsets() if wanted(o)), default=0)
+    return OffsetAndEpoch(offset=offset, epoch=log.at(offset).epoch if offset > 0 else 0)
+
+
+def highest_common_offset(log, end_offset_for_epoch, epoch):
+    """HighestCommonOffset(i, endOffsetForEpoch, epoch): the highest entry at or below that position."""
+    return highest_offset(log, lambda o: compare_entries(o, log.at(o).epoch, end_offset_for_epoch, epoch) <= 0)
+
+
+def truncate_log(log, m):
+    """TruncateLog(i, m): the log up to the highest common entry (KIP-595, Fetch, divergence)."""
+    return log.upto(highest_common_offset(log, m.mdiverging_end_offset, m.mdiverging_epoch).offset)
+
+
+def end_offset_for_epoch(log, last_fetched_epoch):
+    """EndOffsetForEpoch(i, lastFetchedEpoch): the highest entry of that epoch or a lower one."""
+    return highest_offset(log, lambda o: log.at(o).epoch <= last_fetched_epoch)
+
+
+def fetches_from_start(m):
+    """The first disjunct of ValidFetchPosition(i, m)."""
+    return m.mfetch_offset == 0 and m.mlast_fetched_epoch == 0
+
+
+def fetches_known_position(log, m):
+    """The second disjunct of ValidFetchPosition(i, m). Both can hold, and TLC counts both."""
+    end = end_offset_for_epoch(log, m.mlast_fetched_epoch)
+    return m.mfetch_offset <= end.offset and m.mlast_fetched_epoch == end.epoch
+
+
+def valid_fetch_position(log, m):
+    """ValidFetchPosition(i, m): the follower's position is consistent with the leader's log."""
+    return fetches_from_start(m) or fetches_known_position(log, m)
+
+
+def has_consistent_leader(me, i, leader_id, epoch):
+    """HasConsistentLeader(i, leaderId, epoch): server i and the sender can both be right about the leader."""
+    if leader_id == i:
+        return me.state == ServerState.LEADER
+    return epoch != me.current_epoch or leader_id is None or me.leader is None or me.leader == leader_id
+
+
+def set_illegal_state():
+    """SetIllegalState."""
+    return Transition(state=ServerState.ILLEGAL_STATE, epoch=0, leader=None)
+
+
+def no_transition(me):
+    """NoTransition(i)."""
+    return Transition(state=me.state, epoch=me.current_epoch, leader=me.leader)
+
+
+def transition_to_voted(epoch, state0):
+    """TransitionToVoted(i, epoch, state0)."""
+    if state0.epoch == epoch and state0.state != ServerState.UNATTACHED:
+        return set_illegal_state()
+    return Transition(state=ServerState.VOTED, epoch=epoch, leader=None)
+
+
+def transition_to_unattached(epoch):
+    """TransitionToUnattached(epoch)."""
+    return Transition(state=ServerState.UNATTACHED, epoch=epoch, leader=None)
+
+
+def transition_to_follower(me, leader_id, epoch):
+    """TransitionToFollower(i, leaderId, epoch)."""
+    if me.current_epoch == epoch and (me.state == ServerState.FOLLOWER or me.state == ServerState.LEADER):
+        return set_illegal_state()
+    return Transition(state=ServerState.FOLLOWER, epoch=epoch, leader=leader_id)
+
+
+def maybe_transition(me, i, leader_id, epoch):
+    """MaybeTransition(i, leaderId, epoch): what a server does about an epoch and leader that it hears of."""
+    if not has_consistent_leader(me, i, leader_id, epoch):
+        return set_illegal_state()
+    if epoch > me.current_epoch:
+        if leader_id is None:
+            return transition_to_unattached(epoch)
+        return transition_to_follower(me, leader_id, epoch)
+    if leader_id is not None and me.leader is None:
+        return transition_to_follower(me, leader_id, epoch)
+    return no_transition(me)
+
+
+def handled(transition):
+    """transition @@ [handled |-> TRUE]."""
+    return CommonResponse(state=transition.state, epoch=transition.epoch, leader=transition.leader, handled=True)
+
+
+def maybe_handle_common_response(me, i, leader_id, epoch, error):
+    """MaybeHandleCommonResponse(i, leaderId, epoch, errors): the common part of the response handlers."""
+    if epoch < me.current_epoch:
+        return handled(no_transition(me))
+    if epoch > me.current_epoch or error is not None:
+        return handled(maybe_transition(me, i, leader_id, epoch))
+    if epoch == me.current_epoch and leader_id is not None and me.leader is None:
+        return CommonResponse(state=ServerState.FOLLOWER, epoch=me.current_epoch, leader=leader_id, handled=True)
+    return CommonResponse(state=me.state, epoch=me.current_epoch, leader=me.leader, handled=False)
+
+
+def new_highwatermark(me, i, new_end_offset):
+    """NewHighwaterMark(i, newEndOffset): the highest offset that a quorum has, if it is of the current epoch.
+
+    KIP-595, Fetch: the high watermark passes older entries only together with an entry of the leader's own epoch.
+    """
+    agreed = max(
+        (
+            offset
+            for offset in me.log.offsets()
+            if count(k == i or new_end_offset[k] >= offset for k in Server) * 2 > len(Server)
+        ),
+        default=0,
+    )
+    if agreed > 0 and me.log.at(agreed).epoch == me.current_epoch:
+        return agreed
+    return me.high_watermark
