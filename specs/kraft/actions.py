@@ -244,6 +244,11 @@ def diverging_fetch_request(st, m):
     yield st.set(messages=reply(st.messages, response, m))
 
 
+def is_pending(acked):
+    """acked[v] = FALSE: sent to a leader, not yet acknowledged."""
+    return acked is not None and not acked
+
+
 @spec.receive(FetchRequest)
 def accept_fetch_request(st, m):
     """AcceptFetchRequest (KIP-595, Fetch): answer with the next entry, and advance the high watermark.
@@ -272,7 +277,7 @@ def accept_fetch_request(st, m):
         )
         yield st.set(
             servers=st.servers.set(i, me.set(end_offset=new_end_offset, high_watermark=new_hwm)),
-            acked={v: v in newly_acked if st.acked[v] == False else st.acked[v] for v in Value},  # noqa: E712
+            acked={v: v in newly_acked if is_pending(st.acked[v]) else st.acked[v] for v in Value},
             messages=reply(st.messages, response, m),
         )
 

@@ -83,8 +83,11 @@ def is_newest_leader(st, i):
 def LeaderHasAllAckedValues(st):
     """The newest leader has every value that was acknowledged."""
     return all(
-        st.acked[v] != True or not any(is_newest_leader(st, i) and not value_in_server_log(st, i, v) for i in Server)  # noqa: E712
+        value_in_server_log(st, i, v)
         for v in Value
+        if st.acked[v] is not None and st.acked[v]
+        for i in Server
+        if is_newest_leader(st, i)
     )
 
 

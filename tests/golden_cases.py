@@ -1,0 +1,54 @@
+"""TLC's golden cases as models of the shipped specs, for every test that compares counts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kmc.errors import Span
+from kmc.lang.modelfile import Assignment, ModelFile, ModelValue, Raw, RawSet, Word
+from kmc.spec.model import Model, bind
+from kmc.spec.shipped import find_spec_root
+
+FOLDER = Path(__file__).parent / "data" / "golden"
+_HERE = Span("golden case", 1)
+_SYMMETRY = {"Server": "symmServers", "Value": "symmValues"}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenCase:
+    """One case: what TLC was asked, and what it answered."""
+
+    id: str
+    spec: str
+    asked: dict[str, Any]
+    expect: dict[str, Any]
+
+    def model(self) -> Model:
+        """The case as a model of the shipped spec."""
+        symmetry = self.asked["symmetry"]
+        file = ModelFile(
+            name=self.id,
+            path=_HERE.path,
+            constants=tuple(Assignment(name, _raw(value), _HERE) for name, value in self.asked["constants"].items()),
+            invariants=tuple(Word(name, _HERE) for name in self.asked["invariants"]),
+            symmetry=(Word(_SYMMETRY[symmetry], _HERE),) if symmetry else (),
+            view=Word("view", _HERE) if self.asked["view"] else None,
+            check_deadlock=False,
+            max_depth=self.asked["levels"],
+        )
+        return bind(find_spec_root(self.spec), file)
+
+
+def _raw(value: Any) -> Raw:
+    return RawSet(tuple(ModelValue(name) for name in value)) if isinstance(value, list) else value
+
+
+def golden_cases(spec: str) -> list[GoldenCase]:
+    """All golden cases of a spec."""
+    return [
+        GoldenCase(case["id"], case["spec"], case, case["expect"])
+        for case in json.loads((FOLDER / f"{spec}.json").read_text())
+    ]
