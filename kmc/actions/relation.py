@@ -63,8 +63,6 @@ class NextStateRelation:
                         if type(successor) is not expected:
                             _refuse_successor(action, successor, expected)
                         yield action, arguments, successor
-            except GeneratorExit:
-                raise
             except Exception as error:
                 raise self._blamed(error, action, arguments) from error
 

@@ -198,35 +198,29 @@ def _map(declared: MapType) -> Admit:
 class TypedNetwork:
     """The domain that a stored network knows (`kmc.lang.networks.NetworkDomain`)."""
 
-    __slots__ = ("classes", "declared")
+    __slots__ = ("capacity", "classes", "count_max", "declared")
 
     def __init__(self, declared: NetworkType) -> None:
         self.declared = declared
-        self.classes = frozenset(shapes_of(declared.messages))
+        self.classes: frozenset[type] = frozenset(shapes_of(declared.messages))
+        self.capacity = declared.capacity
+        self.count_max = declared.count_max if isinstance(declared, MessageBagType) else 1
 
-    def message(self, message: Any) -> Any:
-        """`message`, if its class may travel here; DomainError otherwise."""
-        if type(message) not in self.classes:
-            refuse(message, UnionType(self.declared.messages, False))
-        return message
-
-    def size(self, size: int) -> None:
-        """DomainError past the capacity."""
-        if size > self.declared.capacity:
+    def refuse(self, message: Any, size: int, count: int) -> None:
+        """Raise DomainError for a message of another class, too many messages, or too large a count."""
+        if size > self.capacity:
             raise DomainError(
                 "KMC204",
-                f"this network holds at most {self.declared.capacity} messages, but this step can make it {size}",
+                f"this network holds at most {self.capacity} messages, but this step can make it {size}",
                 help="raise the capacity of the network in its declaration",
             )
-
-    def count(self, count: int) -> None:
-        """DomainError past the largest delivery count."""
-        if isinstance(self.declared, MessageBagType) and count > self.declared.count_max:
-            raise DomainError(
-                "KMC205",
-                f"a message can be delivered at most {self.declared.count_max} times, but this step makes it {count}",
-                help="raise the largest count of MessageBag[...]",
-            )
+        if type(message) not in self.classes:
+            refuse(message, UnionType(self.declared.messages, False))
+        raise DomainError(
+            "KMC205",
+            f"a message can be delivered at most {self.count_max} times, but this step makes it {count}",
+            help="raise the largest count of MessageBag[...]",
+        )
 
 
 def _message_set(declared: MessageSetType) -> Admit:

@@ -16,16 +16,14 @@ _HASH_MASK = (1 << 61) - 1
 
 
 class NetworkDomain(Protocol):
-    """What a typed network asks of its type; each raises DomainError."""
+    """What a typed network asks of its type: which message classes, how many messages, how large a count."""
 
-    def message(self, message: Any) -> Any:
-        """`message`, if its class may travel here."""
+    classes: frozenset[type]
+    capacity: int
+    count_max: int
 
-    def size(self, size: int) -> None:
-        """Refuse more messages than the capacity."""
-
-    def count(self, count: int) -> None:
-        """Refuse a delivery count above the bound."""
+    def refuse(self, message: Any, size: int, count: int) -> None:
+        """Raise DomainError for what is outside the domain of these three."""
 
 
 class _Network:
@@ -56,16 +54,15 @@ class _Network:
         total = self._hash
         domain = self.domain
         for message, count in changes:
-            if domain is not None:
-                message = domain.message(message)
-                domain.count(count)
+            if domain is not None and (type(message) not in domain.classes or count > domain.count_max):
+                domain.refuse(message, 0, count)
             old = counts.get(message)
             if old is not None:
                 total -= hash((message, old))
             total += hash((message, count))
             counts[message] = count
-        if domain is not None and len(counts) > len(self._counts):
-            domain.size(len(counts))
+        if domain is not None and len(counts) > domain.capacity:
+            domain.refuse(None, len(counts), 0)
         return type(self)(counts, total & _HASH_MASK, domain)
 
     def mapped(self, image: Callable[[Any], Any]) -> Self:

@@ -144,14 +144,15 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
         if len(given) != len(plan):
             _refuse_fields(cls, given)
         values: list[Any] = [cls]
-        for field, (_, exact, admit) in plan.items():
-            try:
+        field = ""
+        try:
+            for field, (_, exact, admit) in plan.items():
                 value = given[field]
-            except KeyError:
-                _refuse_fields(cls, given)
-            if type(value) is not exact:
-                value = _admitted(cls, field, admit, value)
-            values.append(value)
+                values.append(value if type(value) is exact else admit(value))
+        except KeyError:
+            _refuse_fields(cls, given)
+        except DomainError as error:
+            raise _naming(cls, field, error) from None
         record: Self = _new(cls, values)
         return record
 
@@ -160,13 +161,15 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
         cls = type(self)
         plan = cls._plan
         values = list(tuple.__iter__(self))
-        for field, value in changes.items():
-            if field not in plan:
-                _refuse_fields(cls, changes, partial=True)
-            position, exact, admit = plan[field]
-            if type(value) is not exact:
-                value = _admitted(cls, field, admit, value)
-            values[position] = value
+        field = ""
+        try:
+            for field, value in changes.items():
+                position, exact, admit = plan[field]
+                values[position] = value if type(value) is exact else admit(value)
+        except KeyError:
+            _refuse_fields(cls, changes)
+        except DomainError as error:
+            raise _naming(cls, field, error) from None
         record: Self = _new(cls, values)
         return record
 
@@ -214,13 +217,9 @@ class Message(Record, root=True):
         super()._declare(message)
 
 
-def _admitted(cls: type[Record], field: str, admit: Admit, value: object) -> Any:
-    try:
-        return admit(value)
-    except DomainError as error:
-        raise DomainError(
-            error.code, f"'{field}' of {cls.__name__}: {error.message}", error.span, error.help, error.notes
-        ) from None
+def _naming(cls: type[Record], field: str, error: DomainError) -> DomainError:
+    """`error` with the field in whose domain the value is not."""
+    return DomainError(error.code, f"'{field}' of {cls.__name__}: {error.message}", error.span, error.help, error.notes)
 
 
 def _usage(cls: type[Record]) -> str:
@@ -232,7 +231,7 @@ def _refuse_abstract(cls: type[Record]) -> NoReturn:
     raise EvaluationError("KMC213", f"{cls.__name__} is abstract", help=f"make one of its shapes: {names}")
 
 
-def _refuse_fields(cls: type[Record], given: dict[str, Any], *, partial: bool = False) -> NoReturn:
+def _refuse_fields(cls: type[Record], given: dict[str, Any]) -> NoReturn:
     unknown = [field for field in given if field not in cls.fields]
     if unknown:
         raise EvaluationError(

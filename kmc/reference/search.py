@@ -50,6 +50,7 @@ class Search:
         self._keep_going = keep_going
         self._start = start
         self._progress = progress
+        self._constrained = bool(model.constraints or model.action_constraints)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         self._coverage = Coverage(spec.actions)
         self._findings = Findings()
@@ -122,6 +123,8 @@ class Search:
         return self.graph.commit_level()
 
     def _in_model(self, state: Any, source: Any) -> bool:
+        if not self._constrained:
+            return True
         model, files = self._model, self._model.spec.files
         if not all(holds(constraint, files, state) for constraint in model.constraints):
             return False

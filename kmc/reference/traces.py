@@ -25,7 +25,7 @@ def trace_of(model: Model, relation: NextStateRelation, graph: StateGraph, findi
     orbits = [graph.states[number] for number in _chain(graph, finding)]
     if finding.number is None:
         orbits.append(finding.state)
-    beginnings = [start] if start is not None else list(initial_states(model))
+    beginnings = [start] if start is not None else initial_states(model)
     first = min((s for s in beginnings if _same(graph, s, orbits[0])), key=sort_key)
     steps = [TraceStep(first)]
     for position, orbit in enumerate(orbits[1:], start=2):

@@ -75,7 +75,7 @@ def _current() -> Declarations:
 
 def definition_span(function: Callable[..., Any]) -> Span:
     """The place of a function's `def name`."""
-    code = function.__code__  # type: ignore[attr-defined]  # spec functions are plain functions
+    code = function.__code__
     start = Span(code.co_filename, code.co_firstlineno)
     try:
         lines = Path(code.co_filename).read_text(encoding="utf-8").splitlines()

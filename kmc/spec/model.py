@@ -22,6 +22,7 @@ from kmc.invariants.declaration import (
     View,
 )
 from kmc.lang.modelfile import Assignment, ModelFile, Word
+from kmc.lang.symbols import SymbolMeta
 from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.loader import Spec, load_spec
 
@@ -56,16 +57,17 @@ class Model:
         ]
         parts = [
             self.spec.source_digest,
-            *(
-                f"{c.name}={list(c.value) if isinstance(c.value, type) else c.value}"
-                for c in self.spec.constants.values()
-            ),
+            *(f"{c.name}={_members_text(c.value)}" for c in self.spec.constants.values()),
             *names,
             *(s.name for s in self.symmetry),
             self.view.name if self.view else "",
             str(self.deadlock),
         ]
         return sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+
+def _members_text(value: object) -> str:
+    return str(value.members) if isinstance(value, SymbolMeta) else str(value)
 
 
 def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:

@@ -7,7 +7,7 @@ record of maps, read the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,7 @@ class VariableTable:
 
 def variable_table(table: Mapping[str, str], fields: str, message_tag: str, span: Span) -> VariableTable:
     """Read the author's table; SpecError when a path is not `field` or `map[].field`."""
-    styles = {"snake_case": str, "camelCase": lower_camel_case}
+    styles: dict[str, Callable[[str], str]] = {"snake_case": str, "camelCase": lower_camel_case}
     if fields not in styles:
         raise SpecError("KMC181", f"fields cannot be written as '{fields}'", span, did_you_mean(fields, styles))
     variables = []
