@@ -128,6 +128,12 @@ class ModelError(KmcError):
     exit_status = ExitStatus.MODEL_FILE
 
 
+class AssumptionError(ModelError):
+    """The constants of a model break an assumption of the spec."""
+
+    exit_status = ExitStatus.ASSUMPTION
+
+
 class TraceError(KmcError):
     """A trace or a corpus cannot be read, or does not belong to the spec."""
 

@@ -2,7 +2,8 @@
 
 Identifiers are compared for equality and used as keys, nothing else: no order, no arithmetic. A symmetric identifier
 type may be permuted (TLC's symmetry sets); the model says whether it is. A spawned type has members 1, 2, ..., n, of
-which a state uses a first part: `Id.fresh(used)` gives the next one.
+which a state uses a first part: `Id.fresh(used)` gives the next one. Initial states may name members by their place in
+the model: `Server.at(1)`; anywhere else that would break symmetry.
 """
 
 from __future__ import annotations
@@ -25,6 +26,16 @@ class IdentMeta(SymbolMeta):
     def kmc_type(cls) -> IdentType:
         """What the class means in an annotation."""
         return IdentType(cls)  # type: ignore[arg-type]  # every IdentMeta class derives from Ident
+
+    def at(cls, number: int) -> Any:
+        """The member at `number` in 1..len, in the order of the model; EvaluationError outside."""
+        if type(number) is int and 0 < number <= len(cls.members):
+            return cls.members[number - 1]
+        raise EvaluationError(
+            "KMC234",
+            f"{cls.__name__} has no member number {number!r}",
+            help=f"members are numbered 1..len({cls.__name__})",
+        )
 
     def fresh(cls, used: Collection[Any]) -> Any:
         """The first member that is not in `used`; an error when all are used (guard with `len`)."""

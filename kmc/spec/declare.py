@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kmc.actions.declaration import Action, Fairness, Parameter
-from kmc.errors import Span, SpecError, did_you_mean
+from kmc.errors import AssumptionError, Span, SpecError, did_you_mean
 from kmc.invariants.declaration import (
     ActionConstraint,
     Constraint,
@@ -165,6 +165,16 @@ class SpecFacade:
         span = definition_span(function)
         _add(TemporalProperty(function.__name__, function, span, inspect.getdoc(function) or ""), span)
         return function
+
+    def assume(self, condition: bool) -> None:
+        """TLA+'s ASSUME: raises AssumptionError unless the constants of the model make `condition` true."""
+        if condition is not True:
+            raise AssumptionError(
+                "KMC351",
+                "this assumption of the spec is false in the model",
+                _caller_span(),
+                help="change the constants that it names; `kmc specs` lists them with their meaning",
+            )
 
     def view(self, name: str, drop: Iterable[str]) -> None:
         """Declare a view: states that differ only in the fields `drop` count as one."""
