@@ -8,7 +8,7 @@ from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pa
 from kmc.lang.constants import IdentSet, constant, spawned
 from kmc.lang.domains import subsets
 from kmc.lang.enums import Enum
-from kmc.lang.guards import count, require, ways
+from kmc.lang.guards import count, product, require, ways
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.records import Message, Record
 
@@ -31,6 +31,7 @@ __all__ = [
     "count",
     "pair",
     "pairs",
+    "product",
     "require",
     "spawned",
     "subsets",

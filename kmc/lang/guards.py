@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import prod
 
 
 class Disabled(Exception):
@@ -35,3 +36,11 @@ def ways(*conditions: bool) -> range:
 def count(conditions: Iterable[bool]) -> int:
     """How many of the conditions hold: TLA+'s Quantify, or Cardinality of a filtered set."""
     return sum(1 for condition in conditions if condition)
+
+
+def product(numbers: Iterable[int]) -> int:
+    """The product, 1 of no numbers: in how many ways a conjunction holds whose members hold in so many ways each.
+
+    TLC goes through the witnesses of an `\\E` under `\\A` too: `range(product(count(...) for i in Server))`.
+    """
+    return prod(numbers)
