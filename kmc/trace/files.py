@@ -1,0 +1,239 @@
+"""Trace files and specs: a check's trace for writing, a file for reading, and its states as a spec's states.
+
+Formats are told apart by their content, never by the file's name. Every mistake in a file is one TraceError that names
+the file and the place in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kmc import __version__
+from kmc.actions.declaration import Action
+from kmc.errors import KmcError, TraceError, did_you_mean
+from kmc.lang.modelfile import render_cfg
+from kmc.lang.tla import Tla, decode, encode
+from kmc.lang.types import MapType, Type
+from kmc.result import Trace, TraceStep
+from kmc.spec.loader import Spec
+from kmc.spec.model import Model
+from kmc.spec.variables import Variable, decode_state, encode_state
+from kmc.trace.itf import itf_trace
+from kmc.trace.json_place import parse_json
+from kmc.trace.tlc_json import tlc_json_trace
+from kmc.trace.tracefile import FileStep, TraceFile
+from kmc.trace.typed import typed
+
+__all__ = ["FileStep", "TraceFile", "pick", "pick_state", "read_trace", "resolved", "to_trace", "trace_file"]
+
+
+def trace_file(
+    trace: Trace,
+    model: Model,
+    status: str,
+    *,
+    violated: str | None = None,
+    loop: int | None = None,
+    closing: TraceStep | None = None,
+) -> TraceFile:
+    """A check's trace in the form for files; `status` is the verdict, `violated` the property.
+
+    `loop` is the index of the state to which the last one steps back, by the action of `closing`.
+    """
+    spec = model.spec
+    about = {
+        "spec": spec.name,
+        "model": model.name,
+        "status": status,
+        "property": violated or "",
+        "constants": render_cfg(model.file),
+        "digest": model.digest,
+        "kmc_version": __version__,
+    }
+    return TraceFile(
+        variables=tuple(variable.name for variable in spec.variables.variables),
+        steps=tuple(_file_step(step, spec) for step in trace.steps),
+        loop=loop,
+        about={key: value for key, value in about.items() if value},
+        closing=_file_step(closing, spec) if closing is not None else None,
+    )
+
+
+def _file_step(step: TraceStep, spec: Spec) -> FileStep:
+    naming = spec.variables.naming
+    variables = _typed_variables(encode_state(step.state, spec.variables), spec)
+    arguments = tuple((name, encode(value, naming)) for name, value in step.arguments)
+    found = [action.span for action in spec.actions if action.title == step.action]
+    place = replace(found[0], path=Path(found[0].path).stem) if found else None
+    return FileStep(variables, step.action, arguments, place)
+
+
+def _typed_variables(variables: Mapping[str, Tla], spec: Spec) -> dict[str, Tla]:
+    types = {variable.name: _type_of(variable, spec) for variable in spec.variables.variables}
+    naming = spec.variables.naming
+    return {name: typed(tree, types[name], naming) if name in types else tree for name, tree in variables.items()}
+
+
+def _type_of(variable: Variable, spec: Spec) -> Type:
+    declared = spec.state_class.fields[variable.field]
+    if variable.inner is None:
+        return declared
+    records: Any = declared  # a map of records: `kmc.spec.variables.check_table` has seen to it
+    return MapType(records.key, records.value.cls.fields[variable.inner], records.total)
+
+
+def read_trace(path: str | Path) -> TraceFile:
+    """The trace in an ITF file or a JSON file of TLC.
+
+    Raises TraceError: KMC420 for a file that cannot be read, KMC424 for JSON that is no trace, KMC421 to KMC423 for a
+    trace that is wrong somewhere.
+    """
+    try:
+        file = _parsed(_text(Path(path)))
+    except TraceError as error:
+        raise TraceError(error.code, f"'{path}': {error.message}", help=error.help, notes=error.notes) from None
+    return replace(file, path=str(path))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        raise TraceError("KMC420", reason, help="give the path of a trace that kmc, TLC or Apalache saved") from None
+    except UnicodeDecodeError as error:
+        raise TraceError(
+            "KMC420", f"not UTF-8: byte {error.object[error.start]:#04x} at offset {error.start}",
+            help="save the trace again, or give another file",
+        ) from None  # fmt: skip
+
+
+def _parsed(text: str) -> TraceFile:
+    top = parse_json(text)
+    if isinstance(top.value, dict) and "counterexample" in top.value:
+        return tlc_json_trace(top)
+    if isinstance(top.value, dict) and not top.value.keys().isdisjoint(("states", "vars")):
+        return itf_trace(top)
+    raise TraceError(
+        "KMC424",
+        "JSON, but no trace",
+        help='an ITF trace has "vars" and "states", a JSON trace of TLC has "counterexample"',
+    )
+
+
+def resolved(file: TraceFile, spec: Spec) -> TraceFile:
+    """The trace with its ambiguous values settled by the types of `spec`; what does not fit them stays as it is."""
+    actions = {action.title: action for action in spec.actions}
+
+    def settled(step: FileStep) -> FileStep:
+        action = actions.get(step.action or "")
+        arguments = _by_parameter(step, action, spec) if action else None
+        return replace(
+            step,
+            variables=_typed_variables(step.variables, spec),
+            arguments=step.arguments if arguments is None else tuple(arguments.items()),
+        )
+
+    closing = settled(file.closing) if file.closing else None
+    return replace(file, steps=tuple(map(settled, file.steps)), closing=closing, ambiguous=False)
+
+
+def to_trace(file: TraceFile, spec: Spec) -> Trace:
+    """The trace as states and steps of `spec`.
+
+    Raises TraceError that names the state: KMC411 to KMC415 and KMC427 for variables that are no state of the spec,
+    KMC426 for an action or arguments that the spec does not have.
+    """
+    settled = resolved(file, spec)
+    return Trace(tuple(_trace_step(settled, number, spec) for number in range(1, len(settled.steps) + 1)))
+
+
+def _trace_step(file: TraceFile, number: int, spec: Spec) -> TraceStep:
+    state = _state(file, number, spec)
+    step = file.steps[number - 1]
+    if number == 1:
+        return TraceStep(state)
+    if step.action is None:
+        return TraceStep(state, None, spec.next_name)
+    try:
+        action = _action(step.action, spec.actions)
+        arguments = _arguments(step, action, spec)
+    except TraceError as error:
+        raise _noted(error, file, number) from None
+    names = [parameter.name for parameter in action.parameters]
+    return TraceStep(state, action.title, action.label(arguments), tuple(zip(names, arguments, strict=True)))
+
+
+def _action(title: str, actions: Iterable[Action]) -> Action:
+    known = {action.title: action for action in actions}
+    if title not in known:
+        raise TraceError("KMC426", f"the spec has no action '{title}'", help=did_you_mean(title, known))
+    return known[title]
+
+
+def _by_parameter(step: FileStep, action: Action, spec: Spec) -> dict[str, Tla] | None:
+    """The arguments by name; or, since a TLA+ parameter may be called otherwise, by position; None if neither fits."""
+    given = dict(step.arguments)
+    names = [parameter.name for parameter in action.parameters]
+    if not given.keys() >= set(names):
+        if len(given) != len(names):
+            return None
+        given = dict(zip(names, given.values(), strict=True))
+    return {p.name: typed(given[p.name], p.type, spec.variables.naming) for p in action.parameters}
+
+
+def _arguments(step: FileStep, action: Action, spec: Spec) -> tuple[Any, ...]:
+    arguments = _by_parameter(step, action, spec)
+    if arguments is None:
+        takes = ", ".join(parameter.name for parameter in action.parameters) or "none"
+        given = ", ".join(name for name, _ in step.arguments) or "none"
+        raise TraceError(
+            "KMC426",
+            f"{action.title} has the parameters {takes}, but the trace gives {given}",
+            help="the trace belongs to another spec, or to another version of this one",
+        )
+    try:
+        return tuple(decode(arguments[p.name], p.type, spec.variables.naming) for p in action.parameters)
+    except TraceError as error:
+        raise error.noting(f"in an argument of {action.title}") from None
+
+
+def _state(file: TraceFile, number: int, spec: Spec) -> Any:
+    try:
+        return decode_state(file.steps[number - 1].variables, spec.state_class, spec.variables)
+    except TraceError as error:
+        raise _noted(error, file, number) from None
+    except KmcError as error:
+        help = "the trace belongs to another spec, or to a model with other constants"
+        raise _noted(TraceError("KMC427", error.message, help=help), file, number) from None
+
+
+def _noted(error: TraceError, file: TraceFile, number: int) -> TraceError:
+    return error.noting(f"in state {number} of {file.shown_path}")
+
+
+def pick(where: str) -> tuple[TraceFile, int]:
+    """The trace at `PATH` or `PATH#STEP`, and the number of the step, which counts from 1; by default the last one.
+
+    Raises TraceError: KMC425 for a step that is no number or not in the trace, else as `read_trace`.
+    """
+    path, separator, step = where.rpartition("#")
+    if not separator or Path(where).is_file():
+        file = read_trace(where)
+        return file, len(file.steps)
+    file = read_trace(path)
+    if not re.fullmatch(r"[0-9]{1,9}", step) or not 1 <= int(step) <= len(file.steps):
+        raise TraceError(
+            "KMC425", f"'{path}' has no state '{step}'", help=f"write {path}#N with N in 1..{len(file.steps)}"
+        )
+    return file, int(step)
+
+
+def pick_state(where: str, spec: Spec) -> Any:
+    """The state of `spec` at `PATH` or `PATH#STEP` (see `pick`); TraceError as for `pick` and `to_trace`."""
+    file, number = pick(where)
+    return _state(resolved(file, spec), number, spec)

@@ -1,0 +1,229 @@
+"""The Informal Trace Format (`.itf.json`; Apalache's ADR-015), written for its drivers and read from any checker.
+
+Two state variables beside the spec's own make a trace usable by drivers of model-based tests, as Quint writes them:
+`mbt::actionTaken`, the action that led to the state ("init" for the first), and `mbt::nondetPicks`, a record of its
+arguments, each a variant `Some(value)`. Other variants are refused, since TLA+ has none. A record with the two fields
+`tag` and `value` alone would read as a variant; no spec has one, because `tag` cannot name a field.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, assert_never
+
+from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
+from kmc.trace.json_place import Place, checked_integer, first_repeated, parse_json
+from kmc.trace.tracefile import FileStep, TraceFile
+from kmc.trace.trees import identity
+
+FORMAT_DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
+ACTION = "mbt::actionTaken"
+PICKS = "mbt::nondetPicks"
+INIT = "init"
+
+_SHAPE = f"the format is described at {FORMAT_DESCRIPTION}"
+_VALUES = "a value is a boolean, string, list, record, or an object with #bigint, #set, #map or #tup"
+
+
+def itf_text(file: TraceFile) -> str:
+    """The trace in ITF, one state a line."""
+    states = [
+        {"#meta": {"index": index}, **_variables(step.variables), **_taken(step, index == 0)}
+        for index, step in enumerate(file.steps)
+    ]
+    parts = [
+        f'"#meta": {json.dumps(_meta(file))}',
+        f'"vars": {json.dumps([*file.variables, ACTION, PICKS])}',
+        '"states": [\n  ' + ",\n  ".join(map(json.dumps, states)) + "\n ]",
+    ]
+    if file.loop is not None:
+        parts.append(f'"loop": {file.loop}')
+    return "{\n " + ",\n ".join(parts) + "\n}\n"
+
+
+def _meta(file: TraceFile) -> dict[str, Any]:
+    meta: dict[str, Any] = {"format": "ITF", "format-description": FORMAT_DESCRIPTION}
+    for name, key in (("source", "spec"), ("status", "status")):
+        if key in file.about:
+            meta[name] = file.about[key]
+    meta["kmc"] = dict(file.about)
+    if file.closing is not None:
+        meta["kmc-closing"] = _taken(file.closing, False)
+    return meta
+
+
+def _variables(variables: Mapping[str, Tla]) -> dict[str, Any]:
+    return {name: _json(value) for name, value in variables.items()}
+
+
+def _taken(step: FileStep, first: bool) -> dict[str, Any]:
+    picks = {name: {"tag": "Some", "value": _json(value)} for name, value in step.arguments}
+    return {ACTION: INIT if first else step.action or "", PICKS: {} if first else picks}
+
+
+def _json(tree: Tla) -> Any:
+    match tree:
+        case bool() | str():
+            return tree
+        case int():
+            return {"#bigint": str(tree)}
+        case TlaSet(elements):
+            return {"#set": [_json(element) for element in elements]}
+        case TlaSeq(elements):
+            return [_json(element) for element in elements]
+        case TlaMap(pairs):
+            return {"#map": [[_json(key), _json(value)] for key, value in pairs]}
+        case TlaRecord(fields):
+            return {name: _json(value) for name, value in fields}
+        case _:
+            assert_never(tree)
+
+
+def parse_itf(text: str) -> TraceFile:
+    """The trace that an ITF document holds, written by any checker; TraceError KMC421 to KMC423 for what is none."""
+    return itf_trace(parse_json(text))
+
+
+def itf_trace(top: Place) -> TraceFile:
+    """The trace in a parsed ITF document."""
+    members = top.members("an object", _SHAPE)
+    listed = top.member("vars", _SHAPE).items("an array of names", _SHAPE)
+    names = tuple(dict.fromkeys(place.string("a name", _SHAPE) for place in listed))
+    parameters = {
+        place.string("a name", _SHAPE)
+        for place in (members["params"].items("an array of names", _SHAPE) if "params" in members else [])
+    }
+    states = top.member("states", _SHAPE)
+    places = states.items("an array of states", _SHAPE)
+    if not places:
+        states.refuse("there is no state", "a trace has at least one state")
+    variables = tuple(name for name in names if name not in (ACTION, PICKS) and name not in parameters)
+    steps = tuple(_step(place, variables, names, parameters, first=place is places[0]) for place in places)
+    about, closing = _read_meta(members.get("#meta"))
+    loop = _loop(members.get("loop"), len(steps))
+    if closing is not None and loop is not None:
+        closing = FileStep(steps[loop].variables, closing.action, closing.arguments)
+    return TraceFile(variables, steps, loop, about, closing if loop is not None else None)
+
+
+def _loop(place: Place | None, length: int) -> int | None:
+    if place is None or place.value is None:
+        return None
+    loop = place.integer("the index of a state", _SHAPE)
+    if not 0 <= loop < length:
+        place.refuse(f"there is no state with index {loop}", f"the last state has index {length - 1}")
+    return loop
+
+
+def _read_meta(place: Place | None) -> tuple[dict[str, str], FileStep | None]:
+    if place is None:
+        return {}, None
+    meta = place.members("an object", _SHAPE)
+    named = {"spec": meta.get("source"), "status": meta.get("status")}
+    about = {key: found.value for key, found in named.items() if found and isinstance(found.value, str)}
+    if "kmc" in meta:
+        help = "kmc writes strings here; save the trace again"
+        about |= {key: str(found.value) for key, found in meta["kmc"].members("an object", help).items()}
+    if "kmc-closing" not in meta:
+        return about, None
+    closing = meta["kmc-closing"].members("an object", _SHAPE)
+    return about, FileStep({}, *_read_taken(closing, first=False))
+
+
+def _step(
+    place: Place, variables: tuple[str, ...], names: tuple[str, ...], parameters: set[str], first: bool
+) -> FileStep:
+    members = place.members("a state, which is an object", _SHAPE)
+    for name in members:
+        if name not in names and name not in parameters and name != "#meta":
+            members[name].refuse(f"'{name}' is no variable of this trace", 'the array "vars" names them all')
+    for name in names:
+        if name not in members:
+            place.refuse(f"variable '{name}' is missing", "every state gives every variable")
+    return FileStep({name: read_value(members[name]) for name in variables}, *_read_taken(members, first))
+
+
+def _read_taken(members: Mapping[str, Place], first: bool) -> tuple[str | None, tuple[tuple[str, Tla], ...]]:
+    action = members[ACTION].string("the name of an action", _SHAPE) if ACTION in members else ""
+    arguments = tuple(_picks(members[PICKS])) if PICKS in members else ()
+    return (None, ()) if first or not action else (action, arguments)
+
+
+def _picks(place: Place) -> Iterator[tuple[str, Tla]]:
+    for name, pick in place.members("a record of the values picked", _SHAPE).items():
+        members = pick.members("a pick", _SHAPE) if _is_variant(pick.value) else {}
+        if not members:
+            yield name, read_value(pick)
+        elif members["tag"].value == "Some":
+            yield name, read_value(members["value"])
+        elif members["tag"].value != "None":
+            members["tag"].refuse("a pick is the variant Some or None", _SHAPE, "KMC423")
+
+
+def _is_variant(value: Any) -> bool:
+    return isinstance(value, dict) and value.keys() == {"tag", "value"} and isinstance(value["tag"], str)
+
+
+def read_value(place: Place) -> Tla:
+    """The value that stands in ITF at `place`; integers may be plain JSON numbers."""
+    match place.value:
+        case bool() | int():
+            found: bool | int = place.value
+            return found
+        case str():
+            return place.string("a string", _VALUES)
+        case list():
+            return TlaSeq(tuple(read_value(item) for item in place.items("a list", _VALUES)))
+        case dict():
+            return _object(place)
+        case _:
+            place.refuse(f"{json.dumps(place.value)} is no value", _VALUES, "KMC423")
+
+
+def _object(place: Place) -> Tla:
+    members = place.members("an object", _VALUES)
+    special = [name for name in members if name.startswith("#")]
+    if not special:
+        if _is_variant(place.value):
+            help = "TLA+ has no variants: write the trace from a spec without them"
+            place.refuse(f"this is the variant {place.value['tag']}", help, "KMC423")
+        return TlaRecord(tuple((name, read_value(member)) for name, member in members.items()))
+    inner = members[special[0]]
+    match special:
+        case ["#bigint"] if len(members) == 1:
+            return _integer(inner)
+        case ["#tup"] if len(members) == 1:
+            return TlaSeq(tuple(read_value(item) for item in inner.items("the elements of a tuple", _VALUES)))
+        case ["#set"] if len(members) == 1:
+            return _set(inner)
+        case ["#map"] if len(members) == 1:
+            return _map(inner)
+        case ["#unserializable"]:
+            help = "the checker that wrote the trace could not write this value: make it finite there"
+            place.refuse("this value was not serializable", help, "KMC423")
+        case _:
+            place.refuse(f"an object with {', '.join(members)} is no value", _VALUES, "KMC423")
+
+
+def _integer(place: Place) -> int:
+    digits = place.string('a string "-?digits"', _VALUES)
+    if not re.fullmatch(r"-?[0-9]+", digits):
+        place.refuse(f"{json.dumps(digits)} is no integer", 'write {"#bigint": "-?digits"}', "KMC423")
+    return checked_integer(digits)
+
+
+def _set(place: Place) -> TlaSet:
+    elements = [read_value(item) for item in place.items("the elements of a set", _VALUES)]
+    return TlaSet(tuple({identity(element): element for element in elements}.values()))
+
+
+def _map(place: Place) -> TlaMap:
+    items = place.items("the pairs of a function", _VALUES)
+    pairs = [item.items("a pair [key, value]", _VALUES, length=2) for item in items]
+    read = [(read_value(key), read_value(value)) for key, value in pairs]
+    repeated = first_repeated(identity(key) for key, _ in read)
+    if repeated is not None:
+        items[repeated].refuse("this key stands twice in the function", "a function has one value per key", "KMC423")
+    return TlaMap(tuple(read))

@@ -1,0 +1,83 @@
+"""TLA+ values as a spec's types see them: each node of a tree of the kind that its declared type says.
+
+Two uses: it settles what a format leaves open (TLC's JSON does not tell a set from a sequence nor a record from a
+function), and it keeps functions functions when a trace is written (a function without arguments is no sequence to a
+typed reader). What does not fit a type stays as it is; `kmc.lang.tla.decode` then refuses it and says why.
+"""
+
+from __future__ import annotations
+
+from kmc.errors import KmcError
+from kmc.lang.records import Message, RecordMeta
+from kmc.lang.tla import Naming, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, decode
+from kmc.lang.types import (
+    IntType,
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    PairType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+from kmc.trace.trees import as_sequence
+
+
+def typed(tree: Tla, declared: Type, naming: Naming) -> Tla:
+    """`tree` with every node of the kind that `declared` says, as far as it fits."""
+    match declared, tree:
+        case ((SetType(element) | PairType(element)), (TlaSet(elements) | TlaSeq(elements))):
+            return TlaSet(tuple(typed(item, element, naming) for item in elements))
+        case MessageSetType(messages), (TlaSet(elements) | TlaSeq(elements)):
+            return TlaSet(tuple(typed(item, UnionType(messages, False), naming) for item in elements))
+        case SeqType(element), (TlaSeq() | TlaMap()):
+            listed = tree.elements if isinstance(tree, TlaSeq) else as_sequence(tree.pairs)
+            return tree if listed is None else TlaSeq(tuple(typed(item, element, naming) for item in listed))
+        case MapType(key, value), (TlaMap() | TlaSeq() | TlaRecord()):
+            return _function(tree, key, value, naming)
+        case MessageBagType(messages, _, count_max), (TlaMap() | TlaSeq() | TlaRecord()):
+            return _function(tree, UnionType(messages, False), IntType(0, count_max), naming)
+        case RecordType(cls), TlaRecord():
+            return _record(tree, cls, naming)
+        case UnionType(), _:
+            return _alternative(tree, declared, naming)
+        case _:
+            return tree
+
+
+def _function(tree: TlaMap | TlaSeq | TlaRecord, key: Type, value: Type, naming: Naming) -> TlaMap:
+    match tree:
+        case TlaMap(pairs) | TlaRecord(pairs):
+            found: tuple[tuple[Tla, Tla], ...] = pairs
+        case TlaSeq(elements):
+            found = tuple(enumerate(elements, start=1))
+    return TlaMap(tuple((typed(k, key, naming), typed(v, value, naming)) for k, v in found))
+
+
+def _record(tree: TlaRecord, cls: RecordMeta, naming: Naming) -> TlaRecord:
+    given = dict(tree.fields)
+    for shape in cls.shapes:
+        names = {naming.field(field): kind for field, kind in shape.fields.items()}
+        tags = {naming.tag: shape.tag} if Message in shape.__mro__ else {}
+        if given.keys() == names.keys() | tags.keys() and all(given[tag] == tags[tag] for tag in tags.keys() - names):
+            return TlaRecord(
+                tuple(
+                    (name, typed(value, names[name], naming) if name in names else value) for name, value in tree.fields
+                )
+            )
+    return tree
+
+
+def _alternative(tree: Tla, declared: UnionType, naming: Naming) -> Tla:
+    if declared.optional and tree == naming.nil:
+        return tree
+    for alternative in declared.alternatives:
+        candidate = typed(tree, alternative, naming)
+        try:
+            decode(candidate, alternative, naming)
+        except KmcError:
+            continue
+        return candidate
+    return tree
