@@ -71,11 +71,12 @@ class _Source:
     meaning: str
 
 
-def load_spec(root: Path, assignments: Sequence[Assignment] = ()) -> Spec:
+def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missing: bool = False) -> Spec:
     """Load the spec package at `root` with constants given by `assignments`.
 
     Raises SpecError (exit 150) for what is wrong with the spec and ModelError (exit 151) for a constant that is
-    missing, unknown or outside its domain.
+    missing, unknown or outside its domain. With `allow_missing`, missing constants keep their stand-ins: enough to
+    say what the spec declares, not to check it.
     """
     sources = _read_sources(root)
     given = {assignment.name: assignment for assignment in assignments}
@@ -83,7 +84,7 @@ def load_spec(root: Path, assignments: Sequence[Assignment] = ()) -> Spec:
     package = f"{_PREFIX}{next(_NUMBERS)}"
     with declarations() as declared, constants_of(given) as table, _importable(package, sources):
         error = _execute(package, sources, files)
-        _check_constants(table.missing, given, table.declared, error is None)
+        _check_constants([] if allow_missing else table.missing, given, table.declared, error is None)
         if error is not None:
             raise error
         state_class = _state_class(package, sources, root)

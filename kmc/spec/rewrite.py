@@ -80,7 +80,9 @@ class _Rewriter(ast.NodeTransformer):
         yields = any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in _own_nodes(node))
         self.generic_visit(node)
         if yields:
-            node.body = [_guarded(node.body, node, ast.Return(None))]
+            # A docstring is one only as the first statement of its function.
+            documented = int(ast.get_docstring(node) is not None)
+            node.body = [*node.body[:documented], _guarded(node.body[documented:], node, ast.Return(None))]
         return node
 
 

@@ -46,7 +46,7 @@ def find_spec_root(name_or_path: str) -> Path:
     raise CommandLineError(
         "KMC611",
         f"there is no spec '{name_or_path}'",
-        help=f"{did_you_mean(name_or_path, known)}; or give the path of a spec folder",
+        help=f"{did_you_mean(name_or_path, known)} (or give the path of a spec folder)",
     )
 
 
