@@ -9,6 +9,7 @@ from typing import Any
 
 from kmc.errors import Span
 from kmc.lang.modelfile import Assignment, ModelFile, ModelValue, Raw, RawSet, Word
+from kmc.result import Result
 from kmc.spec.model import Model, bind
 from kmc.spec.shipped import find_spec_root
 
@@ -52,3 +53,18 @@ def golden_cases(spec: str) -> list[GoldenCase]:
         GoldenCase(case["id"], case["spec"], case, case["expect"])
         for case in json.loads((FOLDER / f"{spec}.json").read_text())
     ]
+
+
+def outcome(result: Result, expect: dict[str, Any]) -> dict[str, Any]:
+    """What the result says under the keys of `expect`."""
+    found: dict[str, Any] = {
+        "result": result.verdict.value,
+        "generated": result.counters.generated,
+        "distinct": result.counters.distinct,
+        "depth": result.counters.depth,
+        "initial": result.initial,
+        "generated_by_action": result.generated_by_action,
+    }
+    if result.violation is not None:
+        found |= {"invariant": result.violation.name, "trace_length": len(result.violation.trace)}
+    return {key: found.get(key) for key in expect}

@@ -15,6 +15,9 @@ from .functions import (
     new_highwatermark,
     no_transition,
     receivable_message,
+    restarted_leader,
+    restarted_state,
+    restarted_votes,
     transition_to_unattached,
     transition_to_voted,
     truncate_log,
@@ -47,6 +50,14 @@ from .types import (
 spec.names(init="Init", next="Next", specifications=["Spec", "LivenessSpec"])
 
 
+ELECTION_TIMEOUT_STATES = {
+    ServerState.FOLLOWER,
+    ServerState.CANDIDATE,
+    ServerState.UNATTACHED,
+    ServerState.RESIGNED,
+}
+
+
 @spec.init
 def init():
     """Init: all servers unattached in epoch 1, with empty logs."""
@@ -74,18 +85,19 @@ def init():
 
 @spec.action
 def restart(st, i: Server):
-    """Restart(i): keeps epoch, vote and log, and comes back as a follower of nobody."""
+    """Restart(i): keeps epoch, vote and log; a follower of nobody, unless the corrections are on (see types)."""
     if st.restart_ctr >= MaxRestarts:
         return
-    me = st.servers[i].set(
-        state=ServerState.FOLLOWER,
-        leader=None,
-        votes_granted=set(),
+    me = st.servers[i]
+    restarted = me.set(
+        state=restarted_state(me),
+        leader=restarted_leader(me),
+        votes_granted=restarted_votes(me, i),
         end_offset={j: 0 for j in Server},
         high_watermark=0,
         pending_fetch=None,
     )
-    yield st.set(servers=st.servers.set(i, me), restart_ctr=st.restart_ctr + 1)
+    yield st.set(servers=st.servers.set(i, restarted), restart_ctr=st.restart_ctr + 1)
 
 
 @spec.action
@@ -94,7 +106,7 @@ def request_vote(st, i: Server):
     me = st.servers[i]
     if st.election_ctr >= MaxElections:
         return
-    if me.state not in {ServerState.FOLLOWER, ServerState.CANDIDATE, ServerState.UNATTACHED}:
+    if me.state not in ELECTION_TIMEOUT_STATES:
         return
     candidate = me.set(
         state=ServerState.CANDIDATE,

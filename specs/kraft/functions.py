@@ -9,6 +9,8 @@ from .types import (
     CommonResponse,
     EpochMatch,
     OffsetAndEpoch,
+    RestartedLeaderResigns,
+    RestartFromQuorumState,
     Server,
     ServerState,
     Transition,
@@ -79,9 +81,12 @@ def valid_fetch_position(log, m):
 
 
 def has_consistent_leader(me, i, leader_id, epoch):
-    """HasConsistentLeader(i, leaderId, epoch): server i and the sender can both be right about the leader."""
+    """HasConsistentLeader(i, leaderId, epoch): server i and the sender can both be right about the leader.
+
+    A leader that resigned may still be told that it leads (RestartedLeaderResigns; never so in KRaft.tla).
+    """
     if leader_id == i:
-        return me.state == ServerState.LEADER
+        return me.state == ServerState.LEADER or me.state == ServerState.RESIGNED
     return epoch != me.current_epoch or leader_id is None or me.leader is None or me.leader == leader_id
 
 
@@ -125,6 +130,29 @@ def maybe_transition(me, i, leader_id, epoch):
     if leader_id is not None and me.leader is None:
         return transition_to_follower(me, leader_id, epoch)
     return no_transition(me)
+
+
+def restarted_state(me):
+    """What a server is after a restart, by its quorum-state file (KIP-595, Quorum State: leader, epoch, vote)."""
+    if me.state == ServerState.LEADER and RestartedLeaderResigns:
+        return ServerState.RESIGNED
+    if not RestartFromQuorumState:
+        return ServerState.FOLLOWER
+    if me.state == ServerState.LEADER:
+        return ServerState.VOTED
+    return me.state
+
+
+def restarted_leader(me):
+    """The leader that a restarted server knows: kept by its quorum-state file, forgotten in KRaft.tla."""
+    if me.state == ServerState.LEADER:
+        return me.leader if RestartedLeaderResigns else None
+    return me.leader if RestartFromQuorumState else None
+
+
+def restarted_votes(me, i):
+    """A restarted candidate has its own vote; the others were not persisted (KIP-595, Vote response)."""
+    return {i} if restarted_state(me) == ServerState.CANDIDATE else set()
 
 
 def handled(transition):

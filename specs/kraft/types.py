@@ -16,14 +16,28 @@ MaxRestarts = constant("MaxRestarts", Int(0, 12), "How many restarts may happen"
 MaxEpoch = constant("MaxEpoch", Int(1, 63), "The largest epoch that a server or message can hold", 1 + MaxElections)
 MaxLogLength = constant("MaxLogLength", Int(1, 63), "The longest log", len(Value))
 
+# Corrections that follow KIP-595; off, as in KRaft.tla, where a server restarts as a follower of nobody.
+RestartFromQuorumState = constant(
+    "RestartFromQuorumState",
+    Bool,
+    "A restarted server is what its quorum-state file says: voted, candidate, follower of its leader, or unattached",
+    False,
+)
+RestartedLeaderResigns = constant(
+    "RestartedLeaderResigns",
+    Bool,
+    "A restarted leader comes back as Resigned, and takes no answer for its leadership",
+    False,
+)
+
 Epoch = Int(0, MaxEpoch)
 Offset = Int(0, MaxLogLength)
 
 
 class ServerState(Enum):
-    """Server states; ILLEGAL_STATE is what NoIllegalState looks for."""
+    """Server states; ILLEGAL_STATE is what NoIllegalState looks for, RESIGNED occurs with RestartedLeaderResigns only."""
 
-    FOLLOWER, CANDIDATE, LEADER, UNATTACHED, VOTED, ILLEGAL_STATE = range(6)
+    FOLLOWER, CANDIDATE, LEADER, UNATTACHED, VOTED, ILLEGAL_STATE, RESIGNED = range(7)
 
 
 class FetchResult(Enum):

@@ -1,0 +1,60 @@
+"""Every model of every shipped manifest comes out as it says, and every figure in it names its origin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from golden_cases import golden_cases, outcome
+from kmc.lang.modelfile import ModelFile
+from kmc.reference.search import Search
+from kmc.spec.model import bind
+from kmc.spec.shipped import manifest_of, shipped_specs
+
+LARGE = 100_000
+
+
+def _models() -> list[tuple[str, ModelFile]]:
+    found = []
+    for name, root in shipped_specs().items():
+        manifest = manifest_of(root)
+        assert manifest is not None
+        found += [(name, file) for file in (*manifest.models.values(), *manifest.findings.values())]
+    return found
+
+
+def _parameter(spec: str, file: ModelFile) -> Any:
+    distinct = (file.expect or {}).get("distinct", 0)
+    marks = pytest.mark.golden_large if isinstance(distinct, int) and distinct > LARGE else ()
+    return pytest.param(spec, file, id=f"{spec}-{file.name}", marks=marks)
+
+
+def _golden_id(file: ModelFile) -> str | None:
+    origin = str((file.expect or {}).get("origin", ""))
+    return origin.partition("golden case ")[2] or None
+
+
+@pytest.mark.parametrize(("spec", "file"), [_parameter(s, f) for s, f in _models() if _golden_id(f) is None])
+def test_a_model_comes_out_as_its_manifest_says(spec: str, file: ModelFile) -> None:
+    assert file.expect is not None
+    expect = {key: value for key, value in file.expect.items() if key != "origin"}
+    result = Search(bind(shipped_specs()[spec], file)).run()
+    assert outcome(result, expect) == expect
+
+
+@pytest.mark.parametrize(("spec", "file"), [_parameter(s, f) for s, f in _models() if _golden_id(f) is not None])
+def test_a_model_that_names_a_golden_case_is_that_case(spec: str, file: ModelFile) -> None:
+    """The case itself runs in test_golden_counts; here the manifest must ask and expect the same."""
+    case = next(case for case in golden_cases(spec) if case.id == _golden_id(file))
+    same = case.model()
+    mine = bind(shipped_specs()[spec], file)
+    assert mine.digest == same.digest
+    assert mine.max_depth == same.max_depth
+    assert file.expect is not None
+    assert {key: value for key, value in file.expect.items() if key != "origin"} == case.expect
+
+
+def test_every_spec_has_a_model_that_must_fail() -> None:
+    failing = {spec for spec, file in _models() if (file.expect or {}).get("result") == "violation"}
+    assert failing == set(shipped_specs())
