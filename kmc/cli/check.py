@@ -1,0 +1,152 @@
+"""`kmc check`: explore all reachable states of a model and test its properties."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kmc.cli.console import show, stderr
+from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
+from kmc.cli.junit import junit_failure, junit_text
+from kmc.cli.model_choice import ChosenModel, choose_model
+from kmc.cli.options import debug_option, duration_seconds, run_dir_options, set_option, size_bytes
+from kmc.cli.outcome import CheckOptions, Outcome, judge
+from kmc.cli.progress import Progress
+from kmc.cli.render_result import summary_lines, verdict_lines
+from kmc.cli.result_json import failure_json
+from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.errors import ExitStatus, KmcError, SystemFault
+from kmc.lang.modelfile import render_cfg
+from kmc.reference.search import Search
+from kmc.result import Result
+from kmc.spec.model import Model
+from kmc.trace.files import TraceFile, pick, pick_state
+
+_EPILOG = """\b
+Examples:
+  kmc check kraft                              the model `smoke`
+  kmc check kraft standard --strict            another model; all actions must fire
+  kmc check kraft --set MaxElections=2 --timeout 10m --memory 8G
+  kmc check kraft KRaft.cfg --max-depth 12 --bounded-ok --junit report.xml
+  kmc check ./my_spec --json | jq .distinct
+
+\b
+Exit status, as TLC's:
+  0 all properties hold in all states   11 deadlock    12 invariant violated
+  13 action property violated   14 assertion failed   20 a bound was reached
+  10 --strict, or not the result that the manifest expects   130 interrupted
+  75, 76 the spec or an invariant fails to evaluate   150 spec   151 model file
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Explore all states of a model and test its properties.")
+@click.argument("spec")
+@click.argument("model", required=False)
+@click.option("--engine", type=click.Choice(["python"]), default="python", show_default=True, help="What steps states.")
+@set_option
+@click.option("--max-depth", metavar="N", type=click.IntRange(min=1), help="Explore levels 1 to N (initial: 1).")
+@click.option("--max-states", metavar="N", type=click.IntRange(min=1), help="Stop at a level's end past N states.")
+@click.option("--timeout", metavar="TIME", callback=duration_seconds, help="Stop after seconds, or 90s, 10m, 1h.")
+@click.option("--memory", metavar="SIZE", callback=size_bytes, help="Stop when the process takes 512M, 8G, ...")
+@click.option("--bounded-ok", is_flag=True, help="Exit 0, not 20, when only a bound ended the check.")
+@click.option("--deadlock/--no-deadlock", default=None, help="Check for deadlock, whatever the model says.")
+@click.option("--continue", "keep_going", is_flag=True, help="Explore on after a violation and count them all.")
+@click.option("--strict", is_flag=True, help="Exit 10 for an action that never fired or a goal never reached.")
+@click.option("--from", "start", metavar="TRACE[#STEP]", help="Start at a state of a saved trace, the last by default.")
+@click.option("--trace", "trace_mode", type=click.Choice(["changed", "full"]), default="full", show_default=True,
+              help="Show all variables of each state, or those that changed.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else on stdout.")
+@click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write a JUnit report too.")
+@run_dir_options
+@click.option("--quiet", is_flag=True, help="No progress; of the result the verdict, the trace and the counts.")
+@debug_option
+@click.pass_obj
+def check(words: tuple[str, ...], /, **given: Any) -> int:
+    """Explore every state that SPEC can reach with the constants of MODEL, and test its properties in each.
+
+    SPEC is the name of a shipped spec or the folder of your own. MODEL is a name from its manifest or a .cfg file; by
+    default it is `smoke`, and for a spec without a manifest all its invariants with the constants of --set.
+
+    The result goes to stdout, progress to stderr, and the run is saved under .kmc/runs. A violation is shown with a
+    shortest trace that leads to it.
+    """
+    options = CheckOptions(words=tuple(words or ()), **given)
+    try:
+        outcome, trace = _run(options)
+    except Exception as error:
+        _report_failure(options, error)
+        raise
+    if options.junit is not None:
+        _write_junit(options.junit, junit_text(outcome))
+    if options.as_json:
+        click.echo(json.dumps(outcome.as_json, indent=2))
+    else:
+        show(verdict_lines(outcome))
+        show(trace_lines(trace, changed_only=options.trace_mode == "changed") if trace is not None else ())
+        show(summary_lines(outcome))
+    return outcome.status
+
+
+def _run(options: CheckOptions) -> tuple[Outcome, TraceFile | None]:
+    """Search, and save what came out."""
+    chosen = choose_model(options.spec, options.model, options.sets, options.deadlock)
+    model = chosen.model
+    start, warnings = _start(options.start, model)
+    folder = None
+    if not options.no_run_dir:
+        folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
+    result = _search(options, chosen, start)
+    result = replace(result, warnings=(*result.warnings, *warnings))
+    violation = result.violation
+    trace = replayed_trace(model, violation, start) if violation else None
+    trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
+    outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
+    if folder is not None:
+        _save(folder, outcome, trace)
+    return outcome, trace
+
+
+def _start(where: str | None, model: Model) -> tuple[Any, tuple[str, ...]]:
+    """The given first state, if there is one, and a warning when another model made its trace."""
+    if where is None:
+        return None, ()
+    made_by = pick(where)[0].about.get("digest")
+    other = made_by is not None and made_by != model.digest
+    warning = f"{where} is a trace of another spec or model, digest {made_by}; this one has {model.digest}."
+    return pick_state(where, model.spec), (warning,) if other else ()
+
+
+def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:
+    with Progress(stderr(), quiet=options.quiet) as progress:
+        search = Search(chosen.model, options.limits, keep_going=options.keep_going, start=start, progress=progress)
+        return search.run()
+
+
+def _save(folder: RunFolder, outcome: Outcome, trace: TraceFile | None) -> None:
+    folder.write(MODEL_NAME, render_cfg(outcome.chosen.model.file))
+    if trace is not None:
+        save_trace(folder, trace)
+    folder.write(RESULT_NAME, json.dumps(outcome.as_json, indent=2))
+
+
+def _report_failure(options: CheckOptions, error: Exception) -> None:
+    """The machine-readable outputs of a check that has no result."""
+    status = error.exit_status if isinstance(error, KmcError) else ExitStatus.INTERNAL
+    if options.as_json:
+        click.echo(json.dumps(failure_json(error, options.spec, options.model, options.engine, status), indent=2))
+    if options.junit is not None:
+        _write_junit(options.junit, junit_failure(options.spec, options.model, error))
+
+
+def _write_junit(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SystemFault(
+            "KMC503", f"cannot write {path}: {error.strerror}", help="give another --junit FILE"
+        ) from None

@@ -1,0 +1,93 @@
+"""The last words of a check: one sentence on what was proved, or why nothing was, and what to type next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+
+from kmc.cli.model_text import given_constants_text, listing
+from kmc.cli.outcome import Outcome
+from kmc.cli.render_errors import shown_path
+from kmc.result import Bound, Result, Verdict
+from kmc.spec.model import Model
+
+
+def conclusion(outcome: Outcome) -> Iterator[str]:
+    """What was proved; where the run was saved; for a failure the command that reproduces it."""
+    result, model = outcome.result, outcome.chosen.model
+    match result.verdict:
+        case Verdict.OK:
+            yield _proof(result, model)
+        case Verdict.BOUND_REACHED:
+            yield _bounded(outcome)
+        case Verdict.INTERRUPTED:
+            yield (
+                f"Nothing is proved: the search was interrupted at level {result.counters.depth} with "
+                f"{result.counters.left:,} states left on queue."
+            )
+        case _:
+            if outcome.chosen.is_finding and model.file.title:
+                yield f"Finding: {model.file.title}"
+    if outcome.folder is not None:
+        yield f"Saved: {shown_path(outcome.folder)}"
+    if result.violation is not None:
+        if outcome.trace_path is not None:
+            yield f"Show the trace: {shlex.join(['kmc', 'trace', shown_path(outcome.trace_path)])}"
+        yield f"Reproduce: {shlex.join(['kmc', *outcome.options.words])}"
+
+
+def _proof(result: Result, model: Model) -> str:
+    levels = f"all {result.counters.depth} levels" if result.counters.depth > 1 else "one level"
+    bounds = "; ".join(filter(None, (given_constants_text(model.spec), f"{_states(result, model)}, {levels}")))
+    where = f"in every state reachable within these bounds ({bounds})"
+    if model.constraints or model.action_constraints:
+        named = listing([c.name for c in (*model.constraints, *model.action_constraints)])
+        where += f" as far as {named} lets the search go"
+    return f"Proved: {where}, {_claims(model)}."
+
+
+def _states(result: Result, model: Model) -> str:
+    return _counted(result.counters.distinct, model)
+
+
+def _counted(states: int, model: Model) -> str:
+    text = f"{states:,} state{'' if states == 1 else 's'}"
+    reductions = (["symmetry"] if model.symmetry else []) + ([f"the view {model.view.name}"] if model.view else [])
+    return text + (f" up to {listing(reductions)}" if reductions else "")
+
+
+def _claims(model: Model) -> str:
+    claims = []
+    if model.invariants:
+        held = [invariant.name for invariant in model.invariants]
+        claims.append(f"{listing(held)} {'holds' if len(held) == 1 else 'hold'}")
+    if model.transition_invariants:
+        held = [prop.name for prop in model.transition_invariants]
+        claims.append(f"every step satisfies {listing(held)}")
+    if model.deadlock:
+        claims.append("there is no deadlock")
+    return listing(claims) if claims else "every action can be evaluated, and no more: the model names no property"
+
+
+def _bounded(outcome: Outcome) -> str:
+    result, model = outcome.result, outcome.chosen.model
+    counters = result.counters
+    match result.bound:
+        case Bound.DEPTH:
+            return (
+                f"Nothing is proved beyond level {counters.depth}: in the {_states(result, model)} of levels 1 to "
+                f"{counters.depth}, {_claims(model)}."
+            )
+        case Bound.START:
+            return (
+                f"Proved from the given state ({outcome.options.start}) only: in the {_states(result, model)} that it "
+                f"reaches, {_claims(model)}. Nothing is said about the model as a whole."
+            )
+        case Bound.NOT_CHECKED:
+            unchecked = listing([prop.name for prop in model.unchecked])
+            return f"{_proof(result, model)} Not proved: {unchecked}, since nothing checks temporal properties yet."
+        case _:
+            return (
+                f"Nothing is proved: the search stopped at level {counters.depth} with {counters.left:,} states left "
+                f"on queue; in the {_counted(counters.distinct - counters.left, model)} explored, {_claims(model)}."
+            )

@@ -1,0 +1,42 @@
+"""A counterexample on its way out: replayed, saved as ITF and TLC JSON, shown in TLC's style.
+
+Invariant: no trace is shown or saved that the interpreter has not replayed step by step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rich.text import Text
+
+from kmc.cli.run_folder import ITF_NAME, TLC_JSON_NAME, RunFolder
+from kmc.reference.replay import replay
+from kmc.result import Violation
+from kmc.spec.model import Model
+from kmc.trace.files import TraceFile, trace_file
+from kmc.trace.itf import itf_text
+from kmc.trace.text import render
+from kmc.trace.tlc_json import tlc_json_text
+
+_CHANGED = "bold yellow"
+_HEAD = "bold"
+
+
+def replayed_trace(model: Model, violation: Violation, start: Any) -> TraceFile:
+    """The trace as a neutral file once it has been replayed; InternalError (exit 255) when it does not replay."""
+    replay(model, violation.trace, start=start)
+    return trace_file(violation.trace, model, violation.verdict.value, violated=violation.name)
+
+
+def save_trace(folder: RunFolder, file: TraceFile) -> None:
+    """Write the trace in both formats. Raises SystemFault KMC502."""
+    folder.write(ITF_NAME, itf_text(file))
+    folder.write(TLC_JSON_NAME, tlc_json_text(file))
+
+
+def trace_lines(file: TraceFile, *, changed_only: bool) -> Iterator[Text]:
+    """The trace in TLC's style, whole or only what changed; what changed is coloured, besides its mark."""
+    for line in render(file, changed_only=changed_only):
+        is_heading = line.text.startswith(("State ", "Back to state "))
+        yield Text(line.text, _CHANGED if line.changed else _HEAD if is_heading else "")

@@ -1,0 +1,133 @@
+"""A result as a JUnit report: a test case for each property, for the exploration itself, and what `--strict` asks.
+
+Invariant: a report has a failure or an error exactly when the check does not exit 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+from xml.etree import ElementTree
+
+from kmc.cli.conclusion import conclusion
+from kmc.cli.outcome import Outcome
+from kmc.cli.render_errors import error_text
+from kmc.errors import ExitStatus, KmcError
+from kmc.result import PropertyVerdict, Verdict
+
+EXPLORATION = "every reachable state is explored"
+_FORBIDDEN = {code: None for code in range(32) if code not in (9, 10, 13)}
+
+
+@dataclass(frozen=True, slots=True)
+class TestCase:
+    """One test case; `outcome` is None when it passed."""
+
+    name: str
+    outcome: Literal["failure", "error", "skipped"] | None = None
+    message: str = ""
+    text: str = ""
+
+
+def junit_text(outcome: Outcome) -> str:
+    """The report of a check that has a result."""
+    model = outcome.chosen.model
+    cases = [*_properties(outcome), _exploration(outcome), *_deadlock(outcome), *_strict(outcome), *_expected(outcome)]
+    return _suite(f"{model.spec.name}.{model.name}", cases, outcome.result.counters.seconds)
+
+
+def junit_failure(spec: str, model: str | None, error: Exception) -> str:
+    """The report of a check that has no result because `error` ended it."""
+    text = error_text(error) if isinstance(error, KmcError) else repr(error)
+    case = TestCase(EXPLORATION, "error", text.splitlines()[0], text)
+    return _suite(f"{spec}.{model}" if model else spec, [case], 0.0)
+
+
+def _properties(outcome: Outcome) -> Iterator[TestCase]:
+    for prop in outcome.result.properties:
+        yield _property(outcome, prop)
+
+
+def _property(outcome: Outcome, prop: PropertyVerdict) -> TestCase:
+    match prop.verdict:
+        case "violated":
+            return TestCase(prop.name, "failure", f"{prop.name} is violated", _last_words(outcome))
+        case "not checked":
+            return TestCase(prop.name, "skipped", "nothing checks temporal properties yet")
+        case _:
+            return TestCase(prop.name)
+
+
+def _last_words(outcome: Outcome) -> str:
+    violation = outcome.result.violation
+    steps = [f"State {n}: <{step.label}>" for n, step in enumerate(violation.trace.steps, 1)] if violation else []
+    return "\n".join([*steps, *conclusion(outcome)])
+
+
+def _exploration(outcome: Outcome) -> TestCase:
+    result = outcome.result
+    words = "\n".join(conclusion(outcome))
+    match result.verdict:
+        case Verdict.INTERRUPTED:
+            return TestCase(EXPLORATION, "error", "interrupted", words)
+        case Verdict.ERROR | Verdict.ASSERTION:
+            error = result.violation.error if result.violation else None
+            text = error_text(error) if error else result.verdict.value
+            kind: Literal["failure", "error"] = "error" if result.verdict is Verdict.ERROR else "failure"
+            return TestCase(EXPLORATION, kind, text.splitlines()[0], f"{text}\n{_last_words(outcome)}")
+        case Verdict.BOUND_REACHED:
+            bound = result.bound.value if result.bound else "bound"
+            accepted = outcome.status is not ExitStatus.BOUND_REACHED
+            return TestCase(EXPLORATION, "skipped" if accepted else "failure", f"bound reached: {bound}", words)
+        case Verdict.OK:
+            return TestCase(EXPLORATION)
+        case _:
+            return TestCase(EXPLORATION, "skipped", "a violation ended the exploration", words)
+
+
+def _deadlock(outcome: Outcome) -> Iterator[TestCase]:
+    if outcome.result.verdict is Verdict.DEADLOCK:
+        yield TestCase("no deadlock", "failure", "deadlock reached", _last_words(outcome))
+    elif outcome.chosen.model.deadlock:
+        yield TestCase("no deadlock")
+
+
+def _strict(outcome: Outcome) -> Iterator[TestCase]:
+    result = outcome.result
+    if not outcome.options.strict or result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
+        return
+    for action in result.generated_by_action:
+        failed = action in result.never_fired
+        yield TestCase(f"action {action} fires", "failure" if failed else None, "it never fired" if failed else "")
+    for goal in outcome.chosen.model.goals:
+        failed = goal.name in result.unreached_goals
+        yield TestCase(f"goal {goal.name} is reached", "failure" if failed else None, "never reached" if failed else "")
+
+
+def _expected(outcome: Outcome) -> Iterator[TestCase]:
+    if outcome.chosen.model.file.expect and outcome.not_compared is None:
+        found = outcome.differences
+        yield TestCase(
+            "the result is the expected one", "failure" if found else None, found[0] if found else "", "\n".join(found)
+        )
+
+
+def _suite(name: str, cases: list[TestCase], seconds: float) -> str:
+    counts = {kind: sum(case.outcome == kind for case in cases) for kind in ("failure", "error", "skipped")}
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"kmc.{name}",
+        tests=str(len(cases)),
+        failures=str(counts["failure"]),
+        errors=str(counts["error"]),
+        skipped=str(counts["skipped"]),
+        time=f"{seconds:.3f}",
+    )
+    for case in cases:
+        element = ElementTree.SubElement(suite, "testcase", classname=name, name=case.name)
+        if case.outcome is not None:
+            detail = ElementTree.SubElement(element, case.outcome, message=case.message.translate(_FORBIDDEN))
+            detail.text = case.text.translate(_FORBIDDEN)
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

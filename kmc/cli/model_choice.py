@@ -1,0 +1,50 @@
+"""Which model a command runs on: a spec, perhaps a model of it, and what the command line changes about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kmc.lang.modelfile import Assignment, ModelFile, parse_set
+from kmc.spec.model import Model, bind, bind_all
+from kmc.spec.shipped import find_model, find_spec_root, manifest_of
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenModel:
+    """A model, and whether it is one of the manifest's findings, of which a claim is known to fail."""
+
+    model: Model
+    is_finding: bool
+
+
+def choose_model(spec: str, name: str | None, sets: Sequence[str], deadlock: bool | None = None) -> ChosenModel:
+    """The model called `name` of `spec`, with constants and the deadlock check as the command line says.
+
+    Without a name: what `kmc.spec.shipped.find_model` says, and for a spec without a manifest all invariants of the
+    spec. Raises CommandLineError, SpecError or ModelError.
+    """
+    root = find_spec_root(spec)
+    file = find_model(root, name)
+    if file is None:
+        model = bind_all(root, override(ModelFile("", ""), sets).constants)
+    else:
+        model = bind(root, override(file, sets))
+    if deadlock is not None:
+        model = replace(model, deadlock=deadlock, file=replace(model.file, check_deadlock=deadlock))
+    manifest = manifest_of(root)
+    is_finding = (
+        file is not None and manifest is not None and file.path == manifest.path and file.name in manifest.findings
+    )
+    return ChosenModel(model, is_finding)
+
+
+def override(file: ModelFile, sets: Sequence[str]) -> ModelFile:
+    """The model file with the constants of these `--set` options; CommandLineError for a text that is none."""
+    return file.with_overrides(_at_its_option(text) for text in sets)
+
+
+def _at_its_option(text: str) -> Assignment:
+    """The assignment, with a span that names the option as it was typed."""
+    assignment = parse_set(text)
+    return replace(assignment, span=replace(assignment.span, path=f"--set {text}"))

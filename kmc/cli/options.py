@@ -1,0 +1,65 @@
+"""Values of options: durations, sizes, and the options that several commands share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+
+
+def duration_seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """An option's value in seconds: `90`, `90s`, `10m`, `1.5h`, `2d`; click.BadParameter for anything else."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", value.strip().lower())
+    if found is None or found[2] not in _SECONDS or float(found[1]) == 0:
+        raise click.BadParameter(f"'{value}' is no duration; write seconds, or 90s, 10m, 1h", ctx, param)
+    return float(found[1]) * _SECONDS[found[2]]
+
+
+def size_bytes(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """An option's value in bytes: `512M`, `8G`, `8GB`, by powers of 1024; click.BadParameter for anything else."""
+    if value is None:
+        return None
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", value.strip().lower())
+    if found is None or float(found[1]) == 0:
+        raise click.BadParameter(f"'{value}' is no size; write 512M or 8G", ctx, param)
+    return int(float(found[1]) * _BYTES[found[2]])
+
+
+def debug_option(function: F) -> F:
+    """`--debug`: on an error show the traceback too. The program itself looks for the word, so that it always works."""
+    return click.option("--debug", is_flag=True, expose_value=False, help="On an error, show the traceback too.")(
+        function
+    )
+
+
+def set_option(function: F) -> F:
+    """`--set NAME=VALUE`, repeatable, as the parameter `sets`."""
+    return click.option(
+        "--set",
+        "sets",
+        metavar="NAME=VALUE",
+        multiple=True,
+        help="Give a constant another value: --set MaxElections=2, --set 'Server={n1,n2}'. Repeatable.",
+    )(function)
+
+
+def run_dir_options(function: F) -> F:
+    """`--run-dir DIR` and `--no-run-dir`, as the parameters `run_dir` and `no_run_dir`."""
+    function = click.option("--no-run-dir", is_flag=True, help="Save nothing.")(function)
+    return click.option(
+        "--run-dir",
+        metavar="DIR",
+        default=".kmc/runs",
+        show_default=True,
+        type=click.Path(file_okay=False),
+        help="Where runs are saved, a folder for each.",
+    )(function)

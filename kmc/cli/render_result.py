@@ -1,0 +1,198 @@
+"""A result as text: verdict and counts in TLC's words, what was checked, coverage, warnings, what was proved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from kmc.cli.conclusion import conclusion
+from kmc.cli.console import bytes_in_words, definitions, seconds_in_words, table
+from kmc.cli.model_text import constants_text, names
+from kmc.cli.outcome import Outcome
+from kmc.cli.render_errors import error_lines, shown_path
+from kmc.result import Bound, Result, Verdict
+
+_GOOD = "green"
+_BAD = "bold red"
+_WARNING = "yellow"
+
+RATED_SECONDS_MIN = 0.1
+
+_BOUND_WORDS = {
+    Bound.STATES: "the limit on states was reached",
+    Bound.TIME: "the limit on time was reached",
+    Bound.MEMORY: "the limit on memory was reached",
+}
+
+
+def verdict_lines(outcome: Outcome) -> Iterator[Text]:
+    """How the check ended, up to where a trace follows."""
+    result = outcome.result
+    match result.verdict:
+        case Verdict.OK:
+            yield Text("Model checking completed. No error has been found.", _GOOD)
+            yield Text(_collision_line(result))
+        case Verdict.BOUND_REACHED:
+            yield Text(_bound_line(outcome), _WARNING)
+            yield Text(_collision_line(result))
+        case Verdict.INTERRUPTED:
+            yield Text("Model checking interrupted. No error has been found so far.", _WARNING)
+        case _:
+            yield from _violation_lines(outcome)
+
+
+def _violation_lines(outcome: Outcome) -> Iterator[Text]:
+    violation = outcome.result.violation
+    if violation is None:
+        return
+    alone = len(violation.trace) == 1
+    first = "by the given state" if outcome.options.start else "by the initial state"
+    match violation.verdict:
+        case Verdict.VIOLATION:
+            kind = "Action property" if violation.is_step else "Invariant"
+            yield Text(f"Error: {kind} {violation.name} is violated{f' {first}:' if alone else '.'}", _BAD)
+        case Verdict.DEADLOCK:
+            yield Text("Error: Deadlock reached.", _BAD)
+        case Verdict.ASSERTION:
+            yield Text("Error: An assertion of the spec failed.", _BAD)
+        case _:
+            yield Text("Error: Evaluating the spec failed.", _BAD)
+    if violation.error is not None:
+        yield from error_lines(violation.error)
+    if not alone or violation.verdict is not Verdict.VIOLATION:
+        yield Text("Error: The behavior up to this point is:", _BAD)
+
+
+def _collision_line(result: Result) -> str:
+    said = "  The probability that two distinct states had the same fingerprint: "
+    if result.collision_bound == 0:
+        return said + "0 (states are compared by value, so none can be confused)"
+    return said + f"{result.collision_bound:.1E} (bound: n(n-1)/2^(b+1) for n states, b-bit fingerprints)"
+
+
+def _bound_line(outcome: Outcome) -> str:
+    result, model = outcome.result, outcome.chosen.model
+    match result.bound:
+        case Bound.DEPTH:
+            return f"Model checking stopped at level {result.counters.depth}, the level bound. No error has been found."
+        case Bound.START:
+            return "Model checking from the given state completed. No error has been found."
+        case Bound.NOT_CHECKED:
+            unchecked = names(model.unchecked)
+            return f"Model checking completed, but not of {unchecked}. No other error has been found."
+        case _:
+            reason = _BOUND_WORDS[result.bound] if result.bound else "a limit was reached"
+            return f"Model checking stopped: {reason}. No error has been found."
+
+
+def count_lines(result: Result) -> Iterator[str]:
+    """TLC's two summary lines."""
+    counters = result.counters
+    yield (
+        f"{counters.generated} states generated, {counters.distinct} distinct states found, "
+        f"{counters.left} states left on queue."
+    )
+    yield (
+        f"The depth of the complete state graph search is {counters.depth}."
+        if result.verdict is Verdict.OK or result.bound in (Bound.START, Bound.NOT_CHECKED)
+        else f"The depth of the state graph search, which is not complete, is {counters.depth}."
+    )
+
+
+def checked_lines(outcome: Outcome) -> list[str]:
+    """What was checked, and how it was reduced."""
+    model, options = outcome.chosen.model, outcome.options
+    rows = [
+        ("spec", f"{model.spec.name} ({shown_path(model.spec.root)})"),
+        ("model", model.name + (f": {model.file.description}" if model.file.description else "")),
+        ("constants", constants_text(model.spec) or "none"),
+        ("invariants", names(model.invariants) or "none"),
+    ]
+    rows += [("steps", names(model.transition_invariants))] if model.transition_invariants else []
+    rows += [("goals", names(model.goals))] if model.goals else []
+    rows += [("constraints", names((*model.constraints, *model.action_constraints)))] * bool(
+        model.constraints or model.action_constraints
+    )
+    rows.append(("symmetry", names(model.symmetry) or "none"))
+    view = model.view
+    rows.append(("view", f"{view.name}, without {', '.join(sorted(view.dropped))}" if view else "none"))
+    rows.append(("deadlock", "checked" if model.deadlock else "not checked"))
+    rows += [("not checked", f"{names(model.unchecked)} (temporal)")] if model.unchecked else []
+    rows += [("from", str(options.start))] if options.start else []
+    return ["Checked:", *definitions(rows)]
+
+
+def coverage_lines(result: Result) -> list[str]:
+    """Generated states per action."""
+    rows = [(action, f"{count:,}") for action, count in result.generated_by_action.items()]
+    return ["Generated by action:", *table(rows, right=frozenset({1}))] if rows else []
+
+
+def violated_lines(result: Result) -> list[str]:
+    """How often each property was violated, when a search went on after the first violation."""
+    rows = [(prop.name, f"{prop.violations:,}") for prop in result.properties if prop.violations]
+    return ["Violations met by property:", *table(rows, right=frozenset({1}))] if rows else []
+
+
+def warning_lines(outcome: Outcome) -> Iterator[Text]:
+    """What makes a result weaker than it looks; an error under `--strict`."""
+    result = outcome.result
+    yield from (Text(f"Warning: {warning}", _WARNING) for warning in result.warnings)
+    if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
+        return
+    kind, style = ("Error", _BAD) if outcome.options.strict else ("Warning", _WARNING)
+    within = "" if result.verdict is Verdict.OK else ", as far as the search went"
+    for action in result.never_fired:
+        yield Text(f"{kind}: Action {action} never fired{within}.", style)
+    for goal in result.unreached_goals:
+        yield Text(f"{kind}: Goal {goal} was never reached{within}.", style)
+
+
+def effort_line(result: Result) -> str:
+    """Time, rate and memory."""
+    rate = ""
+    # A rate taken over the blink of an eye says nothing.
+    if result.cpu_seconds >= RATED_SECONDS_MIN:
+        rate = f"{result.counters.generated / result.cpu_seconds:,.0f} states generated per second of CPU time, "
+    return (
+        f"{seconds_in_words(result.counters.seconds)}, {rate}"
+        f"{bytes_in_words(result.peak_memory_bytes)} of memory at most, engine {result.engine}."
+    )
+
+
+def expectation_lines(outcome: Outcome) -> Iterator[Text]:
+    """The comparison with the manifest, where it expects something."""
+    expect = outcome.chosen.model.file.expect
+    if not expect:
+        return
+    origin = f"(origin: {expect['origin']})"
+    if outcome.not_compared is not None:
+        yield Text(f"The expected figures of the manifest do not apply: {outcome.not_compared}.")
+    elif outcome.differences:
+        yield Text(f"Error: The result is not the expected one {origin}:", _BAD)
+        yield from (Text(f"  {difference}", _BAD) for difference in outcome.differences)
+    elif outcome.result.violation is not None:
+        yield Text(f"The violation is as expected by the manifest {origin}.")
+    else:
+        yield Text(f"Counts equal the expected ones {origin}.", _GOOD)
+
+
+def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
+    """All that follows the verdict and the trace; with `--quiet` the counts alone."""
+    result = outcome.result
+    yield from count_lines(result)
+    if outcome.options.quiet:
+        yield from warning_lines(outcome) if outcome.options.strict else ()
+        yield from expectation_lines(outcome) if outcome.differences else ()
+        return
+    yield effort_line(result)
+    yield ""
+    yield from checked_lines(outcome)
+    yield from coverage_lines(result)
+    if outcome.options.keep_going:
+        yield from violated_lines(result)
+    yield from warning_lines(outcome)
+    yield ""
+    yield from expectation_lines(outcome)
+    yield from conclusion(outcome)

@@ -1,0 +1,89 @@
+"""A result as one JSON object, with the keys that a manifest's expected results have too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kmc import __version__
+from kmc.cli.render_errors import error_text
+from kmc.errors import KmcError
+from kmc.result import PropertyVerdict, Result, Verdict, Violation
+from kmc.spec.model import Model
+
+
+def result_json(result: Result, model: Model, trace_file: str | None) -> dict[str, Any]:
+    """The object of `kmc check --json`, without what the command line made of it (exit status, differences)."""
+    counters = result.counters
+    violation = result.violation
+    return {
+        "result": result.verdict.value,
+        "generated": counters.generated,
+        "distinct": counters.distinct,
+        "depth": counters.depth,
+        "initial": result.initial,
+        "left": counters.left,
+        "generated_by_action": dict(result.generated_by_action),
+        "levels": list(result.levels),
+        "invariant": violation.name if violation else None,
+        "trace_length": len(violation.trace) if violation else None,
+        "trace_file": trace_file,
+        "bound": result.bound.value if result.bound else None,
+        "properties": [_property_json(prop) for prop in result.properties],
+        "unreached_goals": list(result.unreached_goals),
+        "never_fired": list(result.never_fired),
+        "collision_bound": result.collision_bound,
+        "seconds": round(counters.seconds, 6),
+        "cpu_seconds": round(result.cpu_seconds, 6),
+        "compile_seconds": 0.0,
+        "peak_memory_bytes": result.peak_memory_bytes,
+        "engine": result.engine,
+        "spec": model.spec.name,
+        "model": model.name,
+        "digest": model.digest,
+        "kmc_version": __version__,
+        "error": _violation_error(violation),
+    }
+
+
+def failure_json(error: Exception, spec: str, model: str | None, engine: str, status: int) -> dict[str, Any]:
+    """The object for a check that has no result because `error` ended it: the same keys, unknown ones null."""
+    unknown = (
+        "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file bound "
+        "properties unreached_goals never_fired collision_bound seconds cpu_seconds compile_seconds peak_memory_bytes"
+    )
+    shown = error_json(error) if isinstance(error, KmcError) else {"code": "KMC900", "message": repr(error)}
+    return {
+        "result": Verdict.ERROR.value,
+        **dict.fromkeys(unknown.split()),
+        "engine": engine,
+        "spec": spec,
+        "model": model,
+        "digest": None,
+        "kmc_version": __version__,
+        "error": shown,
+        "differences": [],
+        "exit_status": status,
+    }
+
+
+def error_json(error: KmcError) -> dict[str, Any]:
+    """An error as data: code, message, place, help, notes, and the text that a person would see."""
+    span = error.span
+    return {
+        "code": error.code,
+        "message": error.message,
+        "path": span.path if span else None,
+        "line": span.line if span else None,
+        "column": span.column if span else None,
+        "help": error.help,
+        "notes": list(error.notes),
+        "text": error_text(error),
+    }
+
+
+def _violation_error(violation: Violation | None) -> dict[str, Any] | None:
+    return error_json(violation.error) if violation and violation.error else None
+
+
+def _property_json(prop: PropertyVerdict) -> dict[str, Any]:
+    return {"name": prop.name, "verdict": prop.verdict, "violations": prop.violations}

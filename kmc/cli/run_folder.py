@@ -1,0 +1,103 @@
+"""Saved runs: a folder for each under `.kmc/runs`, named after spec, model and time, never written twice.
+
+A folder is made before the search begins, so that a search of hours does not end in a directory that cannot be
+written. It holds `result.json` (the object of `--json`), `model.cfg`, and, if there is a trace, it as ITF and TLC JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from kmc.errors import SystemFault
+
+RESULT_NAME = "result.json"
+ITF_NAME = "trace.itf.json"
+TLC_JSON_NAME = "trace.tlc.json"
+MODEL_NAME = "model.cfg"
+
+_TIME = re.compile(r"-(?P<day>\d{8})-(?P<time>\d{6})(?:-(?P<number>\d+))?$")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a file of the run; its path. Raises SystemFault KMC502."""
+        path = self.path / name
+        try:
+            path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        return path
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRun:
+    """A run that was saved: its folder, when it began, and its result, or None when it never ended."""
+
+    path: Path
+    began: datetime
+    number: int
+    result: Mapping[str, Any] | None
+
+
+def new_run_folder(parent: Path, spec: str, model: str, now: datetime) -> RunFolder:
+    """Make the folder `<spec>-<model>-<time>` in `parent`, with `-2`, `-3`, ... when that one is taken.
+
+    Raises SystemFault KMC502 when it cannot be made.
+    """
+    stem = f"{spec}-{model}" if model != spec else spec
+    name = f"{stem}-{now:%Y%m%d-%H%M%S}"
+    number = 1
+    while True:
+        path = parent / (name if number == 1 else f"{name}-{number}")
+        try:
+            parent.mkdir(parents=True, exist_ok=True)
+            path.mkdir()
+        except FileExistsError:
+            if not parent.is_dir():
+                raise cannot_write(parent, NotADirectoryError("a file of that name is in the way")) from None
+            number += 1
+            continue
+        except OSError as error:
+            raise cannot_write(path, error) from None
+        return RunFolder(path)
+
+
+def cannot_write(path: Path, error: OSError) -> SystemFault:
+    """KMC502: a file or folder that cannot be written."""
+    return SystemFault(
+        "KMC502",
+        f"cannot write {path}: {error.strerror or error}",
+        help="choose another place with --run-dir DIR, or save nothing with --no-run-dir",
+    )
+
+
+def saved_runs(parent: Path) -> list[SavedRun]:
+    """The runs saved in `parent`, the oldest first; none when there is no such folder."""
+    return sorted(_runs_in(parent), key=lambda run: (run.began, run.number, run.path.name))
+
+
+def _runs_in(parent: Path) -> Iterator[SavedRun]:
+    for path in parent.iterdir() if parent.is_dir() else ():
+        found = _TIME.search(path.name)
+        if found is not None and path.is_dir():
+            began = datetime.strptime(found["day"] + found["time"], "%Y%m%d%H%M%S")
+            yield SavedRun(path, began, int(found["number"] or 1), _result_in(path))
+
+
+def _result_in(path: Path) -> Mapping[str, Any] | None:
+    try:
+        result = json.loads((path / RESULT_NAME).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return result if isinstance(result, dict) else None

@@ -1,0 +1,67 @@
+"""`kmc runs`: list the saved runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kmc.cli.console import show, table
+from kmc.cli.options import debug_option
+from kmc.cli.render_errors import shown_path
+from kmc.cli.run_folder import SavedRun, saved_runs
+from kmc.errors import ExitStatus
+
+_EPILOG = """\b
+Examples:
+  kmc runs                                the runs saved by this working directory
+  kmc runs --run-dir /var/kmc --json      another place, as JSON
+  kmc trace .kmc/runs/kraft-restarts-20261120-231948/trace.itf.json
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="List the saved runs.")
+@click.option(
+    "--run-dir",
+    metavar="DIR",
+    default=".kmc/runs",
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="Where the runs were saved.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else on stdout.")
+@debug_option
+def runs(run_dir: str, as_json: bool) -> int:
+    """List the saved runs, the oldest first: when, what came out, the counts, and the folder with the trace."""
+    found = saved_runs(Path(run_dir))
+    if as_json:
+        click.echo(json.dumps({"runs": [_run_json(run) for run in found]}, indent=2))
+    elif found:
+        header = ("began", "result", "property", "generated", "distinct", "depth", "folder")
+        show(table([header, *map(_row, found)], right=frozenset({3, 4, 5}), indent=0))
+    else:
+        show([f"No run is saved in {run_dir}; `kmc check` saves each run there."])
+    return ExitStatus.OK
+
+
+def _run_json(run: SavedRun) -> dict[str, Any]:
+    return {"folder": str(run.path), "began": run.began.isoformat(), "result": run.result}
+
+
+def _row(run: SavedRun) -> tuple[str, ...]:
+    result: Mapping[str, Any] = run.result or {"result": "did not end"}
+    counts = [_count(result.get(key)) for key in ("generated", "distinct", "depth")]
+    return (
+        f"{run.began:%Y-%m-%d %H:%M:%S}",
+        str(result.get("result")),
+        str(result.get("invariant") or "-"),
+        *counts,
+        shown_path(run.path),
+    )
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "-"

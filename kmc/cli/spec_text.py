@@ -1,0 +1,114 @@
+"""A spec in words: what it declares and which models it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from rich.text import Text
+
+from kmc.actions.declaration import Action, Fairness, Parameter
+from kmc.cli.console import definitions
+from kmc.cli.model_text import constant_value, first_line
+from kmc.cli.render_errors import shown_path
+from kmc.invariants.declaration import (
+    ActionConstraint,
+    Constraint,
+    Goal,
+    Invariant,
+    SymmetrySet,
+    TransitionInvariant,
+    View,
+)
+from kmc.lang.constants import Constant
+from kmc.lang.domains import describe
+from kmc.lang.manifest import Manifest
+from kmc.lang.modelfile import ModelFile
+from kmc.lang.types import EnumType, IdentType, PairType
+from kmc.liveness.formulas import TemporalProperty
+from kmc.spec.loader import Spec
+
+_HEAD = "bold"
+_PREDICATES = (
+    ("Invariants", Invariant),
+    ("Transition invariants", TransitionInvariant),
+    ("Goals (must be reachable)", Goal),
+    ("Constraints", Constraint),
+    ("Action constraints", ActionConstraint),
+    ("Temporal properties (not checked yet)", TemporalProperty),
+)
+
+
+def spec_lines(spec: Spec, manifest: Manifest | None) -> Iterator[Text | str]:
+    """Everything that a spec declares, and its models."""
+    yield Text.assemble((spec.name, _HEAD), f"  {first_line(spec.doc)}")
+    yield f"  {shown_path(spec.root)}"
+    yield from _section("Constants", [_constant(constant) for constant in spec.constants.values()])
+    yield from _section("Actions", [(_signature(action), _about(action)) for action in spec.actions])
+    for title, kind in _PREDICATES:
+        found = [prop for prop in spec.properties.values() if isinstance(prop, kind)]
+        yield from _section(title, [(prop.name, first_line(prop.doc)) for prop in found])
+    yield from _section("Views", [_view(view) for view in spec.properties.values() if isinstance(view, View)])
+    sets = [group for group in spec.properties.values() if isinstance(group, SymmetrySet)]
+    yield from _section(
+        "Symmetry sets", [(s.name, "permutes " + ", ".join(c.__name__ for c in s.classes)) for s in sets]
+    )
+    if manifest is not None:
+        yield from _section("Models", [row for model in manifest.models.values() for row in _model(model)])
+        yield from _section("Findings", [row for model in manifest.findings.values() for row in _model(model)])
+        yield ""
+        yield f"Check one: kmc check {spec.name} {next(iter(manifest.models), '')}".rstrip()
+
+
+def _section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Text | str]:
+    listed = list(rows)
+    if listed:
+        yield ""
+        yield Text(title, _HEAD)
+        yield from definitions(listed)
+
+
+def _constant(constant: Constant) -> tuple[str, str]:
+    default = f", default {constant_value(constant)}" if constant.has_default and constant.raw is None else ""
+    return constant.name, f"{constant.meaning} ({constant.domain}{default})"
+
+
+def _signature(action: Action) -> str:
+    parameters = [f"{parameter.name} in {_domain(parameter)}" for parameter in action.parameters]
+    return f"{action.title}({', '.join(parameters)})" if parameters else action.title
+
+
+def _domain(parameter: Parameter) -> str:
+    match parameter.type:
+        case IdentType(cls) | EnumType(cls) | PairType(IdentType(cls)):
+            pair = isinstance(parameter.type, PairType)
+            return f"Pair[{cls.__name__}]" if pair else cls.__name__
+        case other:
+            return describe(other)
+
+
+def _about(action: Action) -> str:
+    receives = f"receives {action.message.__name__}; " if action.message is not None else ""
+    fair = "" if action.fairness is Fairness.NONE else f" ({action.fairness.value} fairness)"
+    return f"{receives}{first_line(action.doc)}{fair}"
+
+
+def _view(view: View) -> tuple[str, str]:
+    return view.name, "drops " + ", ".join(sorted(view.dropped))
+
+
+def _model(model: ModelFile) -> Iterator[tuple[str, str]]:
+    yield model.name, model.description
+    if model.title:
+        yield "", model.title
+    if model.expect:
+        yield "", f"expected: {_expected(model)} (origin: {model.expect['origin']})"
+
+
+def _expected(model: ModelFile) -> str:
+    expect = model.expect or {}
+    figures = [f"{expect[key]:,} {key}" for key in ("generated", "distinct") if isinstance(expect.get(key), int)]
+    shown = [str(expect["result"])]
+    shown += [f"of {expect['invariant']}"] if "invariant" in expect else []
+    shown += [f"in {expect['trace_length']} states"] if "trace_length" in expect else []
+    figures += [f"depth {expect['depth']}"] if "depth" in expect else []
+    return " ".join(shown) + "".join(f", {figure}" for figure in figures)

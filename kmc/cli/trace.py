@@ -1,0 +1,98 @@
+"""`kmc trace`: print a saved trace, or write it in another format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import click
+
+from kmc.cli.console import show
+from kmc.cli.counterexample import trace_lines
+from kmc.cli.options import debug_option
+from kmc.cli.specs import first_constants
+from kmc.errors import CommandLineError, ExitStatus, did_you_mean
+from kmc.lang.cfg import parse_cfg
+from kmc.spec.loader import Spec, load_spec
+from kmc.spec.shipped import find_spec_root
+from kmc.trace.files import read_trace, resolved
+from kmc.trace.itf import itf_text
+from kmc.trace.tlc_json import tlc_json_text
+from kmc.trace.tracefile import TraceFile
+
+_EPILOG = """\b
+Examples:
+  kmc trace .kmc/runs/kraft-restarts-20261120-231948/trace.itf.json
+  kmc trace trace.itf.json --changed --hide messages
+  kmc trace trace.itf.json --only currentEpoch --only state
+  kmc trace tlc-dump.json --spec kraft --format itf > trace.itf.json
+
+`kmc check SPEC --from TRACE#5` goes on from a state of a trace.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Print a saved trace, whole or what changed, or convert it.")
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--changed/--full", default=False, help="Show what changed in each state, or all of it (default).")
+@click.option(
+    "--format",
+    "output",
+    type=click.Choice(["text", "itf", "tlc-json"]),
+    default="text",
+    show_default=True,
+    help="What to write.",
+)
+@click.option("--spec", metavar="SPEC", help="Read the values with the types of this spec: TLC's JSON needs it.")
+@click.option("--only", metavar="VARIABLE", multiple=True, help="Show this variable only. Repeatable.")
+@click.option("--hide", metavar="VARIABLE", multiple=True, help="Leave this variable out. Repeatable.")
+@debug_option
+def trace(file: str, changed: bool, output: str, spec: str | None, only: tuple[str, ...], hide: tuple[str, ...]) -> int:
+    """Print the trace in FILE, in TLC's style; what a step changed is marked with a star.
+
+    FILE is an ITF or TLC JSON file that kmc, TLC (-dumpTrace json) or Apalache wrote; variables have their TLA+ names.
+    """
+    found = read_trace(file)
+    if spec is not None:
+        found = resolved(found, _spec_of(spec, found))
+    found = chosen_variables(found, only, hide)
+    match output:
+        case "itf":
+            click.echo(itf_text(found))
+        case "tlc-json":
+            click.echo(tlc_json_text(found))
+        case _:
+            show([_heading(found)])
+            show(trace_lines(found, changed_only=changed))
+    return ExitStatus.OK
+
+
+def _spec_of(name: str, file: TraceFile) -> Spec:
+    """The spec with the constants that its trace names, else with those of its first model."""
+    root = find_spec_root(name)
+    constants = file.about.get("constants") if file.about.get("spec") == root.stem else None
+    assignments = parse_cfg(constants, file.shown_path).constants if constants else first_constants(root)
+    return load_spec(root, assignments, allow_missing=True)
+
+
+def chosen_variables(file: TraceFile, only: Sequence[str], hide: Sequence[str]) -> TraceFile:
+    """The trace with the variables `only` (all if empty) without `hide`; CommandLineError KMC604 for unknown names."""
+    for name in (*only, *hide):
+        if name not in file.variables:
+            raise CommandLineError(
+                "KMC604", f"the trace has no variable '{name}'", help=did_you_mean(name, file.variables)
+            )
+    kept = tuple(name for name in file.variables if (not only or name in only) and name not in hide)
+    if not kept:
+        raise CommandLineError("KMC604", "no variable is left to show", help="hide fewer variables")
+    steps = tuple(replace(step, variables={name: step.variables[name] for name in kept}) for step in file.steps)
+    return replace(file, variables=kept, steps=steps)
+
+
+def _heading(file: TraceFile) -> str:
+    about = file.about
+    parts = [f"Trace of {about['spec']}" if "spec" in about else "Trace"]
+    parts += [f"model {about['model']}"] if "model" in about else []
+    parts += (
+        [about["status"] + (f" of {about['property']}" if "property" in about else "")] if "status" in about else []
+    )
+    return f"{', '.join(parts)}: {len(file.steps)} state{'' if len(file.steps) == 1 else 's'}."
