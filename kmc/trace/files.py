@@ -25,7 +25,7 @@ from kmc.spec.variables import Variable, decode_state, encode_state
 from kmc.trace.itf import itf_trace
 from kmc.trace.json_place import parse_json
 from kmc.trace.tlc_json import tlc_json_trace
-from kmc.trace.tracefile import FileStep, TraceFile
+from kmc.trace.tracefile import UNNAMED, FileStep, TraceFile
 from kmc.trace.typed import typed
 
 __all__ = ["FileStep", "TraceFile", "pick", "pick_state", "read_trace", "resolved", "to_trace", "trace_file"]
@@ -157,7 +157,8 @@ def _trace_step(file: TraceFile, number: int, spec: Spec) -> TraceStep:
     step = file.steps[number - 1]
     if number == 1:
         return TraceStep(state)
-    if step.action is None:
+    titles = [action.title for action in spec.actions]
+    if step.action is None or (step.action in (UNNAMED, spec.next_name) and step.action not in titles):
         return TraceStep(state, None, spec.next_name)
     try:
         action = _action(step.action, spec.actions)

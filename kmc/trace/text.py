@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from kmc.lang.tla import Tla
 from kmc.trace.diff import Compared, Form, compare
-from kmc.trace.tracefile import FileStep, TraceFile
+from kmc.trace.tracefile import UNNAMED, FileStep, TraceFile
 from kmc.trace.trees import identity, one_line
 
 WIDTH = 120
@@ -51,7 +51,7 @@ def render(file: TraceFile, *, changed_only: bool, width: int = WIDTH) -> list[L
 def label(step: FileStep) -> str:
     """The action with its arguments, `SendFetchRequest(n2, n1)`; `Next` where the file names none."""
     arguments = ", ".join(one_line(value) for _, value in step.arguments)
-    return f"{step.action or 'Next'}({arguments})" if arguments else step.action or "Next"
+    return f"{step.action or UNNAMED}({arguments})" if arguments else step.action or UNNAMED
 
 
 def _closing(file: TraceFile) -> list[Line]:

@@ -88,7 +88,7 @@ class _Reader:
 
     def _record(self, depth: int) -> TlaRecord:
         fields: dict[str, Tla] = {}
-        while not fields or self.token != "]":
+        while self.token != "]":
             if fields:
                 self._take(",")
             name = self.token

@@ -16,7 +16,7 @@ from kmc.errors import Span, TraceError
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.trace.json_place import Place, first_repeated, parse_json
 from kmc.trace.tla_text import NAME, parse_value
-from kmc.trace.tracefile import FileStep, TraceFile
+from kmc.trace.tracefile import UNNAMED, FileStep, TraceFile
 from kmc.trace.trees import as_sequence, identity, one_line
 
 _SHAPE = 'TLC writes {"counterexample": {"action": [...], "state": [[1, {...}], ...]}}'
@@ -39,7 +39,7 @@ def tlc_json_text(file: TraceFile) -> str:
 
 
 def _action(step: FileStep) -> dict[str, Any]:
-    action: dict[str, Any] = {"name": step.action or "Next"}
+    action: dict[str, Any] = {"name": step.action or UNNAMED}
     place = step.location
     if place is not None:
         action["location"] = {

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from kmc.errors import Span
 from kmc.lang.tla import Tla
 
+UNNAMED = "Next"
+"""What an action is called that is not known; TLC says so of a next-state relation without named parts."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileStep:
