@@ -1,0 +1,161 @@
+"""The replayer: is a trace a behaviour of the model, and does its end show what it is said to show?
+
+Independent of every search: it takes the trace's own states and actions, asks the next-state relation for the steps of
+exactly the named action, and evaluates the failed property once more. No counterexample is shown that does not replay;
+one that does not is a mistake of kmc, or of a spec that breaks a promise (symmetry), hence InternalError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, assert_never
+
+from kmc.actions.declaration import Action
+from kmc.actions.relation import NextStateRelation
+from kmc.errors import InternalError, KmcError, did_you_mean
+from kmc.invariants.declaration import Predicate, holds
+from kmc.reference.differences import differing_parts
+from kmc.reference.initial import initial_states
+from kmc.result import Trace, TraceStep, Verdict, Violation
+from kmc.spec.model import Model
+from kmc.spec.variables import encode_state
+
+_PARTS_SHOWN_MAX = 8
+
+
+def replay(model: Model, trace: Trace, start: Any = None) -> None:
+    """Raise InternalError unless `trace` is a behaviour of `model` from an initial state, or from `start`.
+
+    The error names the step, counted from 1 as TLC counts the states of a trace: KMC902 the first state is no initial
+    one, KMC903 the spec has no such action, KMC904 the action has no step with these arguments, KMC905 it leads to
+    other states, KMC906 the label is not that of the step.
+    """
+    first = trace.steps[0]
+    beginnings = initial_states(model) if start is None else (start,)
+    if not any(state == first.state for state in beginnings):
+        wanted = "an initial state" if start is None else "the given state"
+        raise InternalError("KMC902", f"state 1 of the trace is not {wanted}")
+    if first.action is not None or first.arguments:
+        raise InternalError("KMC906", f"state 1 of the trace is said to come from {first.label}")
+    actions = {action.title: action for action in model.spec.actions}
+    for number, (before, step) in enumerate(zip(trace.steps, trace.steps[1:], strict=False), start=2):
+        action = actions.get(step.action or "")
+        if action is None:
+            known = did_you_mean(step.action or "", actions)
+            raise InternalError(
+                "KMC903", f"state {number} of the trace: the spec has no action {step.action}", None, known
+            )
+        _replay_step(model, action, before.state, step, number)
+
+
+def check_violation(model: Model, violation: Violation, start: Any = None) -> None:
+    """Raise InternalError unless the trace of `violation` replays and its end shows the violation.
+
+    KMC907: the property holds there, a deadlocked state has a successor, or the error does not recur. Of an error only
+    kind and code must recur: which of several the search met first depends on the order of its messages.
+    """
+    replay(model, violation.trace, start)
+    last = violation.trace.steps[-1].state
+    match violation.verdict:
+        case Verdict.VIOLATION:
+            _check_property(model, violation)
+        case Verdict.DEADLOCK:
+            if any(True for _ in _relation(model).steps(last)):
+                _refuse("the last state of the trace has a successor, so it is no deadlock")
+        case Verdict.ASSERTION | Verdict.ERROR:
+            wanted = violation.error
+            if wanted is None or not any(
+                type(error) is type(wanted) and error.code == wanted.code for error in _errors_at(model, last)
+            ):
+                _refuse(f"the error does not recur in the last state of the trace: {wanted}")
+        case Verdict.OK | Verdict.BOUND_REACHED | Verdict.INTERRUPTED | Verdict.LIVENESS:
+            _refuse(f"a verdict '{violation.verdict.value}' is no violation of a state or step")
+        case _:
+            assert_never(violation.verdict)
+
+
+def _relation(model: Model, *actions: Action) -> NextStateRelation:
+    spec = model.spec
+    return NextStateRelation(actions or spec.actions, spec.state_class, spec.files)
+
+
+def _replay_step(model: Model, action: Action, before: Any, step: TraceStep, number: int) -> None:
+    names = [parameter.name for parameter in action.parameters]
+    arguments = tuple(value for _, value in step.arguments)
+    if [name for name, _ in step.arguments] != names:
+        given = ", ".join(name for name, _ in step.arguments) or "none"
+        raise InternalError(
+            "KMC904", f"state {number} of the trace: {action.title} has not the parameters that it gives: {given}"
+        )
+    steps = _relation(model, action).steps(before)
+    successors = []
+    for _, found, successor in steps:
+        if found == arguments:
+            successors.append(successor)
+            if successor == step.state:
+                break
+    else:
+        _refuse_step(model, action.label(arguments), successors, step.state, number)
+    if step.label != action.label(arguments):
+        raise InternalError(
+            "KMC906", f"state {number} of the trace is labelled {step.label}, not {action.label(arguments)}"
+        )
+
+
+def _refuse_step(model: Model, label: str, successors: list[Any], state: Any, number: int) -> NoReturn:
+    if not successors:
+        raise InternalError("KMC904", f"state {number} of the trace: {label} is not enabled in the state before")
+    table = model.spec.variables
+    given = encode_state(state, table)
+    parts = min((differing_parts(encode_state(other, table), given) for other in successors), key=len)
+    notes = [f"{part.path} is {part.left or 'not there'}, in the trace {part.right or 'not there'}" for part in parts]
+    raise InternalError(
+        "KMC905",
+        f"state {number} of the trace: {label} does not lead to it",
+        notes=tuple(notes[:_PARTS_SHOWN_MAX]),
+    )
+
+
+def _check_property(model: Model, violation: Violation) -> None:
+    states = [step.state for step in violation.trace.steps]
+    wanted: tuple[Predicate, ...] = model.transition_invariants if violation.is_step else model.invariants
+    found = next((prop for prop in wanted if prop.name == violation.name), None)
+    if found is None:
+        _refuse(f"the model has no property {violation.name} of this kind")
+    if violation.is_step and (len(states) < 2 or states[-2] == states[-1]):
+        _refuse(f"the trace has no last step that could violate {violation.name}")
+    if holds(found, model.spec.files, *states[-2 if violation.is_step else -1 :]):
+        _refuse(f"{violation.name} holds at the end of the trace")
+
+
+def _refuse(message: str) -> NoReturn:
+    raise InternalError("KMC907", message)
+
+
+def _errors_at(model: Model, state: Any) -> Iterator[KmcError]:
+    """The errors of evaluating `state`: its properties, the first of every action, and what is asked of its steps."""
+    files = model.spec.files
+    for prop in (*model.invariants, *model.goals):
+        yield from _error_of(holds, prop, files, state)
+    for action in model.spec.actions:
+        successors: list[Any] = []
+        yield from _error_of(_collect, _relation(model, action), state, successors)
+        for successor in successors:
+            for constraint in model.constraints:
+                yield from _error_of(holds, constraint, files, successor)
+            for step_property in (*model.action_constraints, *model.transition_invariants):
+                yield from _error_of(holds, step_property, files, state, successor)
+
+
+def _collect(relation: NextStateRelation, state: Any, successors: list[Any]) -> None:
+    """Add the successors of `state`, as far as they go when an action fails."""
+    for _, _, successor in relation.steps(state):
+        successors.append(successor)
+
+
+def _error_of(function: Callable[..., object], *arguments: object) -> Iterator[KmcError]:
+    """The error that a call raises, if it does."""
+    try:
+        function(*arguments)
+    except KmcError as error:
+        yield error
