@@ -16,7 +16,7 @@ from kmc.cli.junit import junit_failure, junit_text
 from kmc.cli.model_choice import ChosenModel, choose_model
 from kmc.cli.options import debug_option, duration_seconds, run_dir_options, set_option, size_bytes
 from kmc.cli.outcome import CheckOptions, Outcome, judge
-from kmc.cli.progress import Progress
+from kmc.cli.progress import Progress, StatusLine
 from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
@@ -87,7 +87,8 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
         click.echo(json.dumps(outcome.as_json, indent=2))
     else:
         show(verdict_lines(outcome))
-        show(trace_lines(trace, changed_only=options.trace_mode == "changed") if trace is not None else ())
+        if trace is not None:
+            show([*trace_lines(trace, changed_only=options.trace_mode == "changed"), ""])
         show(summary_lines(outcome))
     return outcome.status
 
@@ -115,15 +116,17 @@ def _start(where: str | None, model: Model) -> tuple[Any, tuple[str, ...]]:
     """The given first state, if there is one, and a warning when another model made its trace."""
     if where is None:
         return None, ()
-    made_by = pick(where)[0].about.get("digest")
-    other = made_by is not None and made_by != model.digest
-    warning = f"{where} is a trace of another spec or model, digest {made_by}; this one has {model.digest}."
+    about = pick(where)[0].about
+    other = about.get("digest", model.digest) != model.digest
+    warning = f"{where} is a trace of another model: {about.get('spec')} {about.get('model')}."
     return pick_state(where, model.spec), (warning,) if other else ()
 
 
 def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:
-    with Progress(stderr(), quiet=options.quiet) as progress:
-        search = Search(chosen.model, options.limits, keep_going=options.keep_going, start=start, progress=progress)
+    with StatusLine(stderr(), quiet=options.quiet) as line:
+        search = Search(
+            chosen.model, options.limits, keep_going=options.keep_going, start=start, progress=Progress(line)
+        )
         return search.run()
 
 

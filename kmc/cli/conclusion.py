@@ -22,8 +22,8 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
             yield _bounded(outcome)
         case Verdict.INTERRUPTED:
             yield (
-                f"Nothing is proved: the search was interrupted at level {result.counters.depth} with "
-                f"{result.counters.left:,} states left on queue."
+                f"Nothing is proved: the search was interrupted at level {result.counters.depth}, and "
+                f"{result.counters.left:,} of the states found were left on queue."
             )
         case _:
             if outcome.chosen.is_finding and model.file.title:
@@ -88,6 +88,7 @@ def _bounded(outcome: Outcome) -> str:
             return f"{_proof(result, model)} Not proved: {unchecked}, since nothing checks temporal properties yet."
         case _:
             return (
-                f"Nothing is proved: the search stopped at level {counters.depth} with {counters.left:,} states left "
-                f"on queue; in the {_counted(counters.distinct - counters.left, model)} explored, {_claims(model)}."
+                f"Nothing is proved: the search stopped at level {counters.depth}, and {counters.left:,} of the states "
+                f"found were left on queue; in the {_counted(counters.distinct - counters.left, model)} explored, "
+                f"{_claims(model)}."
             )

@@ -11,7 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from kmc.cli.run_folder import ITF_NAME, TLC_JSON_NAME, RunFolder
-from kmc.reference.replay import replay
+from kmc.reference.replay import check_violation
 from kmc.result import Violation
 from kmc.spec.model import Model
 from kmc.trace.files import TraceFile, trace_file
@@ -24,8 +24,8 @@ _HEAD = "bold"
 
 
 def replayed_trace(model: Model, violation: Violation, start: Any) -> TraceFile:
-    """The trace as a neutral file once it has been replayed; InternalError (exit 255) when it does not replay."""
-    replay(model, violation.trace, start=start)
+    """The trace as a neutral file, once it has been replayed and shows its violation; else InternalError (exit 255)."""
+    check_violation(model, violation, start)
     return trace_file(violation.trace, model, violation.verdict.value, violated=violation.name)
 
 

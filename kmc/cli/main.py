@@ -11,6 +11,7 @@ import click
 
 from kmc import __version__
 from kmc.cli.check import check
+from kmc.cli.conform import conform
 from kmc.cli.console import show, stderr
 from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
 from kmc.cli.runs import runs
@@ -101,7 +102,7 @@ def cli(ctx: click.Context) -> int:
     return ExitStatus.OK
 
 
-for _command in (check, specs, trace, runs):
+for _command in (check, specs, trace, conform, runs):
     cli.add_command(_command)
 
 

@@ -29,13 +29,11 @@ def constant_value(constant: Constant) -> str:
 
 
 def _plain(value: Any) -> str:
-    match value:
-        case bool():
-            return str(value).upper()
-        case type():
-            return "{ " + ", ".join(str(member) for member in value) + " }"  # type: ignore[attr-defined]
-        case _:
-            return str(value)
+    if isinstance(value, bool):
+        return str(value).upper()
+    # An identifier class stands for the set of its members.
+    members = getattr(value, "members", None) if isinstance(value, type) else None
+    return str(value) if members is None else "{ " + ", ".join(map(str, members)) + " }"
 
 
 def constants_text(spec: Spec) -> str:

@@ -1,10 +1,11 @@
 """Progress on stderr in TLC's form: a live line on a terminal, plain lines now and then elsewhere.
 
-Plain lines come with the first report and then every ten seconds, so that a log of a run of hours stays readable.
+Nothing is shown in the first second; then plain lines come every ten, so that a log of a run of hours stays readable.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime
 from types import TracebackType
@@ -17,31 +18,23 @@ from rich.text import Text
 from kmc.cli.console import bytes_in_words
 from kmc.result import Counters
 
+FIRST_SECONDS = 1.0
+LIVE_INTERVAL_SECONDS = 0.5
 PLAIN_INTERVAL_SECONDS = 10.0
 
 
-def progress_line(now: Counters, before: Counters | None, at: datetime) -> str:
-    """One line of progress; rates are per minute since `before`, or since the beginning."""
-    elapsed = now.seconds - (before.seconds if before else 0.0)
-    generated = now.generated - (before.generated if before else 0)
-    distinct = now.distinct - (before.distinct if before else 0)
-    per_minute = 60.0 / elapsed if elapsed > 0 else 0.0
-    return (
-        f"Progress({now.depth}) at {at:%Y-%m-%d %H:%M:%S}: "
-        f"{now.generated:,} states generated ({generated * per_minute:,.0f} s/min), "
-        f"{now.distinct:,} distinct states found ({distinct * per_minute:,.0f} ds/min), "
-        f"{now.left:,} states left on queue, {bytes_in_words(now.memory_bytes)} of memory."
-    )
+class StatusLine:
+    """One line that changes on a terminal, and a line now and then elsewhere; a context that clears it at its end.
 
+    `seconds` is a clock that only rises. A quiet one shows nothing.
+    """
 
-class Progress:
-    """What a search calls with its counters; a context that clears the live line at its end."""
-
-    def __init__(self, console: Console, *, quiet: bool = False, clock: Callable[[], datetime] = datetime.now) -> None:
+    def __init__(self, console: Console, *, quiet: bool = False, seconds: Callable[[], float] = time.monotonic) -> None:
         self._console = console
         self._quiet = quiet
-        self._clock = clock
-        self._before: Counters | None = None
+        self._seconds = seconds
+        self._shown: float | None = None
+        self._began = seconds()
         self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
 
     def __enter__(self) -> Self:
@@ -53,16 +46,48 @@ class Progress:
         if self._live is not None:
             self._live.stop()
 
+    def is_due(self) -> bool:
+        """Whether it is time for another line."""
+        if self._quiet:
+            return False
+        if self._shown is None:
+            return self._seconds() - self._began >= FIRST_SECONDS
+        interval = LIVE_INTERVAL_SECONDS if self._live is not None else PLAIN_INTERVAL_SECONDS
+        return self._seconds() - self._shown >= interval
+
+    def update(self, line: str) -> None:
+        """Show this line."""
+        self._shown = self._seconds()
+        if self._live is not None:
+            self._live.update(Text(line, overflow="ellipsis", no_wrap=True), refresh=True)
+        else:
+            self._console.print(line)
+
+
+class Progress:
+    """What a search calls with its counters."""
+
+    def __init__(self, line: StatusLine, clock: Callable[[], datetime] = datetime.now) -> None:
+        self._line = line
+        self._clock = clock
+        self._before: Counters | None = None
+
     def __call__(self, counters: Counters) -> None:
         """Show these counters, if it is time to."""
-        if self._quiet:
-            return
-        if self._live is not None:
-            self._live.update(Text(self._line(counters), overflow="ellipsis", no_wrap=True), refresh=True)
-        elif self._before is None or counters.seconds - self._before.seconds >= PLAIN_INTERVAL_SECONDS:
-            self._console.print(self._line(counters))
+        if self._line.is_due():
+            self._line.update(progress_text(counters, self._before, self._clock()))
+            self._before = counters
 
-    def _line(self, counters: Counters) -> str:
-        line = progress_line(counters, self._before, self._clock())
-        self._before = counters
-        return line
+
+def progress_text(now: Counters, before: Counters | None, at: datetime) -> str:
+    """One line of progress; rates are per minute since `before`, or since the beginning."""
+    elapsed = now.seconds - (before.seconds if before else 0.0)
+    generated = now.generated - (before.generated if before else 0)
+    distinct = now.distinct - (before.distinct if before else 0)
+    per_minute = 60.0 / elapsed if elapsed > 0 else 0.0
+    return (
+        f"Progress({now.depth}) at {at:%Y-%m-%d %H:%M:%S}: "
+        f"{now.generated:,} states generated ({generated * per_minute:,.0f} s/min), "
+        f"{now.distinct:,} distinct states found ({distinct * per_minute:,.0f} ds/min), "
+        f"{now.left:,} states left on queue, {bytes_in_words(now.memory_bytes)} of memory."
+    )

@@ -109,7 +109,7 @@ def checked_lines(outcome: Outcome) -> list[str]:
         ("constants", constants_text(model.spec) or "none"),
         ("invariants", names(model.invariants) or "none"),
     ]
-    rows += [("steps", names(model.transition_invariants))] if model.transition_invariants else []
+    rows += [("action properties", names(model.transition_invariants))] if model.transition_invariants else []
     rows += [("goals", names(model.goals))] if model.goals else []
     rows += [("constraints", names((*model.constraints, *model.action_constraints)))] * bool(
         model.constraints or model.action_constraints
@@ -142,7 +142,7 @@ def warning_lines(outcome: Outcome) -> Iterator[Text]:
     if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
         return
     kind, style = ("Error", _BAD) if outcome.options.strict else ("Warning", _WARNING)
-    within = "" if result.verdict is Verdict.OK else ", as far as the search went"
+    within = "" if result.verdict is Verdict.OK or result.bound is Bound.NOT_CHECKED else ", as far as the search went"
     for action in result.never_fired:
         yield Text(f"{kind}: Action {action} never fired{within}.", style)
     for goal in result.unreached_goals:

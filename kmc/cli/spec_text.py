@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator
 
 from rich.text import Text
@@ -38,8 +39,8 @@ _PREDICATES = (
 )
 
 
-def spec_lines(spec: Spec, manifest: Manifest | None) -> Iterator[Text | str]:
-    """Everything that a spec declares, and its models."""
+def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Text | str]:
+    """Everything that a spec declares, and its models; `typed` is what a person called the spec."""
     yield Text.assemble((spec.name, _HEAD), f"  {first_line(spec.doc)}")
     yield f"  {shown_path(spec.root)}"
     yield from _section("Constants", [_constant(constant) for constant in spec.constants.values()])
@@ -56,7 +57,9 @@ def spec_lines(spec: Spec, manifest: Manifest | None) -> Iterator[Text | str]:
         yield from _section("Models", [row for model in manifest.models.values() for row in _model(model)])
         yield from _section("Findings", [row for model in manifest.findings.values() for row in _model(model)])
         yield ""
-        yield f"Check one: kmc check {spec.name} {next(iter(manifest.models), '')}".rstrip()
+        yield "Check one: " + shlex.join(
+            ["kmc", "check", typed, next(iter(manifest.models), next(iter(manifest.findings), ""))]
+        )
 
 
 def _section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Text | str]:

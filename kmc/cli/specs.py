@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from kmc.cli.console import show
+from kmc.cli.model_choice import override
 from kmc.cli.model_text import first_line
-from kmc.cli.options import debug_option
+from kmc.cli.options import debug_option, set_option
 from kmc.cli.spec_text import spec_lines
 from kmc.errors import ExitStatus, KmcError
 from kmc.lang.manifest import Manifest
-from kmc.lang.modelfile import Assignment
+from kmc.lang.modelfile import Assignment, ModelFile
 from kmc.spec.loader import Spec, load_spec
 from kmc.spec.shipped import find_spec_root, manifest_of, shipped_specs
 
@@ -28,13 +28,14 @@ Examples:
 
 @click.command(epilog=_EPILOG, short_help="List the shipped specs, or say what one declares.")
 @click.argument("spec", required=False)
+@set_option
 @debug_option
-def specs(spec: str | None) -> int:
+def specs(spec: str | None, sets: tuple[str, ...]) -> int:
     """List the shipped specs; or say what SPEC declares: actions, properties, constants, and its models.
 
     SPEC is the name of a shipped spec or the folder of your own.
     """
-    show(_list_lines() if spec is None else _one(spec))
+    show(_list_lines() if spec is None else spec_lines(*loaded(spec, sets), spec))
     return ExitStatus.OK
 
 
@@ -58,15 +59,11 @@ def _in_one_line(name: str) -> str:
         return f"does not load: {error.message}"
 
 
-def _one(name: str) -> Iterator[Any]:
-    spec, manifest = loaded(name)
-    return spec_lines(spec, manifest)
-
-
-def loaded(name: str) -> tuple[Spec, Manifest | None]:
-    """A spec with the constants of its first model, and with stand-ins for those that nobody gives."""
+def loaded(name: str, sets: Sequence[str] = ()) -> tuple[Spec, Manifest | None]:
+    """A spec with the constants of `sets`, of its first model, and with stand-ins for those that nobody gives."""
     root = find_spec_root(name)
-    return load_spec(root, first_constants(root), allow_missing=True), manifest_of(root)
+    file = override(ModelFile("", "", first_constants(root)), sets)
+    return load_spec(root, file.constants, allow_missing=True), manifest_of(root)
 
 
 def first_constants(root: Path) -> tuple[Assignment, ...]:

@@ -75,8 +75,8 @@ def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missi
     """Load the spec package at `root` with constants given by `assignments`.
 
     Raises SpecError (exit 150) for what is wrong with the spec and ModelError (exit 151) for a constant that is
-    missing, unknown or outside its domain. With `allow_missing`, missing constants keep their stand-ins: enough to
-    say what the spec declares, not to check it.
+    missing, unknown or outside its domain. With `allow_missing`, missing constants keep their stand-ins if the spec
+    loads with them: enough to say what it declares, not to check it.
     """
     sources = _read_sources(root)
     given = {assignment.name: assignment for assignment in assignments}
@@ -84,7 +84,8 @@ def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missi
     package = f"{_PREFIX}{next(_NUMBERS)}"
     with declarations() as declared, constants_of(given) as table, _importable(package, sources):
         error = _execute(package, sources, files)
-        _check_constants([] if allow_missing else table.missing, given, table.declared, error is None)
+        missing = [] if allow_missing and error is None else table.missing
+        _check_constants(missing, given, table.declared, error is None)
         if error is not None:
             raise error
         state_class = _state_class(package, sources, root)
