@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmc.errors import Span, SpecError, TraceError, did_you_mean
-from kmc.lang.domains import members
+from kmc.lang.domains import describe, members
 from kmc.lang.maps import MapValue
 from kmc.lang.naming import lower_camel_case
 from kmc.lang.order import ordered
 from kmc.lang.records import RecordMeta
-from kmc.lang.tla import Naming, Tla, TlaMap, TlaSeq, decode, encode, function
+from kmc.lang.tla import Naming, Tla, TlaMap, TlaSeq, decode, encode, function, text
 from kmc.lang.types import MapType, RecordType
 
 
@@ -137,7 +137,11 @@ def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: V
 
 def _column(tree: Tla, declared: Any, inner: str, table: VariableTable) -> dict[Any, Any]:
     if not isinstance(tree, TlaMap | TlaSeq):
-        raise TraceError("KMC414", "this variable is a function of the keys of a map")
+        raise TraceError(
+            "KMC414",
+            f"{text(tree)[:80]} is no function on {describe(declared.key)}",
+            help="this variable gives a value for every key of a map",
+        )
     pairs = tree.pairs if isinstance(tree, TlaMap) else tuple(enumerate(tree.elements, start=1))
     value_type = declared.value.cls.fields[inner]
     return {decode(key, declared.key, table.naming): decode(item, value_type, table.naming) for key, item in pairs}
@@ -147,7 +151,11 @@ def _records(field: str, state_class: RecordMeta, by_inner: dict[str, dict[Any, 
     declared: Any = state_class.fields[field]
     domains = [set(column) for column in by_inner.values()]
     if any(domain != domains[0] for domain in domains):
-        raise TraceError("KMC415", f"the variables of '{field}' are functions on different sets")
+        raise TraceError(
+            "KMC415",
+            f"the variables of '{field}' are functions on different sets",
+            help=f"together they are one map, so all must have the same keys: {', '.join(by_inner)}",
+        )
     keys = [key for key in members(declared.key) if key in domains[0]]
     cls = declared.value.cls
     return MapValue({key: cls(**{inner: column[key] for inner, column in by_inner.items()}) for key in keys})
