@@ -9,8 +9,8 @@ receiving action that names the base means all of them.
 from __future__ import annotations
 
 import inspect
+from collections import namedtuple
 from collections.abc import Callable, Iterator
-from operator import itemgetter
 from typing import Any, ClassVar, NoReturn, Self
 
 from kmc.errors import DomainError, EvaluationError, SpecError, did_you_mean
@@ -103,9 +103,13 @@ def _link_shapes(cls: RecordMeta) -> None:
 
 def _install_fields(cls: RecordMeta) -> None:
     plan: dict[str, tuple[int, type | None, Admit]] = {}
+    # The descriptors of a named tuple read an element of any tuple, past `__getitem__`, four times as fast as a property.
+    # The class is held until its descriptors are: collected earlier, it would clear the dict that `vars` shows.
+    reader_class = namedtuple("_Readers", ["_" + str(position) for position in range(len(cls.fields) + 1)], rename=True)
+    readers = dict(vars(reader_class))
     for position, (field, declared) in enumerate(cls.fields.items(), start=1):
         plan[field] = (position, _exact_class(declared), admitter(declared))
-        type.__setattr__(cls, field, property(itemgetter(position)))
+        type.__setattr__(cls, field, readers[f"_{position}"])
     type.__setattr__(cls, "_plan", plan)
 
 
@@ -178,10 +182,31 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
         return zip(type(self).fields, tuple.__getitem__(self, slice(1, None)), strict=True)
 
     def __iter__(self) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} record is not iterable; name its fields")
+        _refuse_tuple(self)
 
     def __len__(self) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} record has no length")
+        _refuse_tuple(self)
+
+    def __getitem__(self, key: object) -> NoReturn:
+        _refuse_tuple(self)
+
+    def __contains__(self, element: object) -> NoReturn:
+        _refuse_tuple(self)
+
+    def __add__(self, other: object) -> NoReturn:
+        _refuse_tuple(self)
+
+    def __mul__(self, other: object) -> NoReturn:
+        _refuse_tuple(self)
+
+    __rmul__ = __mul__
+
+    def __lt__(self, other: object) -> NoReturn:
+        raise EvaluationError(
+            "KMC246", f"{type(self).__name__} records have no order", help="compare a field, or compare with == and !="
+        )
+
+    __le__ = __gt__ = __ge__ = __lt__
 
     def __bool__(self) -> bool:
         return True
@@ -224,6 +249,29 @@ def _naming(cls: type[Record], field: str, error: DomainError) -> DomainError:
 
 def _usage(cls: type[Record]) -> str:
     return ", ".join(f"{field}=..." for field in cls.fields)
+
+
+def _refuse_tuple(record: Record) -> NoReturn:
+    """A record is a tuple to Python only."""
+    raise EvaluationError(
+        "KMC215",
+        f"a {type(record).__name__} record is no collection",
+        help=f"name a field: {', '.join(type(record).fields)}",
+    )
+
+
+def _no_field(name: str) -> property:
+    """Hides a method of tuples, so that reading it is what reading any unknown field is."""
+
+    def read(record: Record) -> NoReturn:
+        raise AttributeError(name=name, obj=record)
+
+    return property(read)
+
+
+# Set afterwards, so that mypy does not take them for what a field of this name overrides.
+for _name in ("count", "index"):
+    type.__setattr__(Record, _name, _no_field(_name))
 
 
 def _refuse_abstract(cls: type[Record]) -> NoReturn:

@@ -62,6 +62,26 @@ class SeqValue(tuple[Any, ...]):
     def __add__(self, other: object) -> NoReturn:
         raise EvaluationError("KMC224", "sequences are not added", help="write log.append(element)")
 
+    def __mul__(self, other: object) -> NoReturn:
+        raise EvaluationError("KMC224", "sequences are not multiplied", help="write [... for o in range(1, n + 1)]")
+
+    __rmul__ = __mul__
+
+    def __lt__(self, other: object) -> NoReturn:
+        raise EvaluationError("KMC246", "sequences have no order", help="compare len(...), or elements with at(...)")
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    @property
+    def count(self) -> NoReturn:
+        """No word of the language: hides the method of tuples."""
+        raise AttributeError(name="count", obj=self)
+
+    @property
+    def index(self) -> NoReturn:
+        """No word of the language: hides the method of tuples, which counts from 0."""
+        raise AttributeError(name="index", obj=self)
+
     def __repr__(self) -> str:
         return "<<" + ", ".join(map(repr, self)) + ">>"
 
