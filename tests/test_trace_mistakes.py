@@ -296,7 +296,7 @@ def _replace_somewhere(tree: Any, data: st.DataObject) -> None:
             continue
         match data.draw(st.sampled_from(["replace", "remove", "double"])):
             case "replace":
-                tree[key] = data.draw(JUNK)
+                tree[key] = copy.deepcopy(data.draw(JUNK))
             case "remove":
                 del tree[key]
             case _ if isinstance(tree, list):
