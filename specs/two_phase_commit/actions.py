@@ -20,7 +20,7 @@ def rm_prepare(st, r: RM):
     """Resource manager r is ready to commit, and says so."""
     if st.rms[r] != RMState.WORKING:
         return
-    yield st.set(rms=st.rms.set(r, RMState.PREPARED), msgs=st.msgs.send(Prepared(source=r, dest=Manager.TM)))
+    yield st.set(rms=st.rms.set(r, RMState.PREPARED), msgs=st.msgs.send(Prepared(source=r, dest=Manager.MANAGER)))
 
 
 @spec.action
@@ -46,7 +46,7 @@ def tm_commit(st):
         return
     if len(st.prepared) < len(RM) and not CommitWithoutAllPrepared:
         return
-    decision = {Commit(source=Manager.TM, dest=r) for r in RM}
+    decision = {Commit(source=Manager.MANAGER, dest=r) for r in RM}
     yield st.set(tm=TMState.COMMITTED, msgs=st.msgs.send_all(decision))
 
 
@@ -55,7 +55,7 @@ def tm_abort(st):
     """The transaction manager decides to abort, for whatever reason."""
     if st.tm != TMState.INIT:
         return
-    decision = {Abort(source=Manager.TM, dest=r) for r in RM}
+    decision = {Abort(source=Manager.MANAGER, dest=r) for r in RM}
     yield st.set(tm=TMState.ABORTED, msgs=st.msgs.send_all(decision))
 
 

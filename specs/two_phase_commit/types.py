@@ -23,7 +23,7 @@ class TMState(Enum):
 class Manager(Enum):
     """The one transaction manager, as the sender or receiver of a message."""
 
-    TM = 0
+    MANAGER = 0
 
 
 class Prepared(Message):
