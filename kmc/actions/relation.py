@@ -12,8 +12,9 @@ from operator import attrgetter
 from typing import Any, TypeAlias
 
 from kmc.actions.declaration import Action, Arguments
-from kmc.errors import EvaluationError
+from kmc.errors import EvaluationError, KmcError
 from kmc.lang.blame import blamed
+from kmc.lang.order import SortKey, sort_key
 from kmc.lang.records import RecordMeta
 
 Step: TypeAlias = tuple[Action, Arguments, Any]
@@ -39,8 +40,14 @@ class NextStateRelation:
 
     def __init__(self, actions: Sequence[Action], state_class: RecordMeta, files: Collection[str]) -> None:
         self._plans = tuple(_plan(action) for action in actions)
+        self._positions = {action.title: position for position, action in enumerate(actions)}
         self._state_class = state_class
         self._files = files
+
+    def display_key(self, step: Step) -> SortKey:
+        """A key that puts steps in display order: by successor, then action as declared, then arguments."""
+        action, arguments, successor = step
+        return sort_key(successor), self._positions[action.title], tuple(sort_key(argument) for argument in arguments)
 
     def steps(self, state: Any) -> Iterator[Step]:
         """Every step from `state`; EvaluationError at the author's place, AssertionFailure for a failed assert."""
@@ -66,12 +73,46 @@ class NextStateRelation:
             except Exception as error:
                 raise self._blamed(error, action, arguments) from error
 
-    def _blamed(self, error: Exception, action: Action, arguments: Arguments) -> Exception:
+    def steps_and_errors(self, state: Any) -> tuple[list[Step], list[KmcError]]:
+        """The steps of every action instance that completes, and the error of each that fails.
+
+        For a state in which `steps` raises: how many steps come before the error, and which of several errors is the
+        first, depends on the order in which messages lie in memory; what is returned here does not, but for its order.
+        """
+        steps: list[Step] = []
+        errors: list[KmcError] = []
+        for plan in self._plans:
+            for arguments, inputs in _instances(plan, state):
+                try:
+                    steps.extend(self._completed(plan.action, arguments, (state, *inputs)))
+                except Exception as error:
+                    errors.append(self._blamed(error, plan.action, arguments))
+        return steps, errors
+
+    def _completed(self, action: Action, arguments: Arguments, inputs: tuple[Any, ...]) -> list[Step]:
+        successors = list(action.function(*inputs))
+        for successor in successors:
+            if type(successor) is not self._state_class:
+                _refuse_successor(action, successor, self._state_class)
+        return [(action, arguments, successor) for successor in successors]
+
+    def _blamed(self, error: Exception, action: Action, arguments: Arguments) -> KmcError:
         found = blamed(error, self._files).at(action.span)
         note = f"while evaluating {action.label(arguments)}"
         if isinstance(error, AssertionError):
             return AssertionFailure(found.code, found.message, found.span, notes=(note,))
         return found.noting(note)
+
+
+def _instances(plan: _Plan, state: Any) -> Iterator[tuple[Arguments, tuple[Any, ...]]]:
+    """The arguments of each instance of an action in `state`, and what its function takes after the state."""
+    if plan.receive is None:
+        for arguments in plan.instances:
+            yield arguments, arguments
+        return
+    for message in plan.receive(state):
+        bound = tuple(getattr(message, field) for field in plan.bound)
+        yield bound, (message, *bound)
 
 
 def _plan(action: Action) -> _Plan:

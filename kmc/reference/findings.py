@@ -53,7 +53,7 @@ class Findings:
         return self._counts.get(name, 0)
 
     def least(self, graph: StateGraph) -> Finding | None:
-        """The failure to report: shortest trace, then kind, property, state and source in display order."""
+        """The failure to report: shortest trace, then kind, property, state and source in display order, then error."""
         if not self._found:
             return None
         shortest = min(self._length(finding, graph) for finding in self._found)
@@ -67,6 +67,15 @@ class Findings:
             return graph.level_of(finding.number)
         return 1 if finding.source is None else graph.level_of(finding.source) + 1
 
-    def _rank(self, finding: Finding, graph: StateGraph) -> tuple[SortKey, SortKey]:
+    def _rank(self, finding: Finding, graph: StateGraph) -> tuple[SortKey, SortKey, SortKey]:
         source = graph.known.rank(graph.states[finding.source]) if finding.source is not None else (0,)
-        return graph.known.rank(finding.state), source
+        return graph.known.rank(finding.state), source, error_rank(finding.error)
+
+
+def error_rank(error: KmcError | None) -> SortKey:
+    """An order of the errors of one state, by their places and words."""
+    if error is None:
+        return ()
+    span = error.span
+    place = (span.path, span.line, span.column) if span is not None else ("", 0, 0)
+    return (*place, error.code, error.message, error.notes)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kmc.actions.coverage import Coverage
-from kmc.actions.relation import AssertionFailure, NextStateRelation
+from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import InvariantError, KmcError
 from kmc.invariants.declaration import holds
 from kmc.reference.findings import Finding, Findings
@@ -133,23 +133,28 @@ class Search:
     def _expand(self, number: int, storing: bool) -> None:
         source = self.graph.states[number]
         fired: dict[str, int] = {}
-        alive = False
-        try:
-            for action, _, successor in self._relation.steps(source):
-                alive = True
-                self._generated += 1
-                fired[action.title] = fired.get(action.title, 0) + 1
+        steps, errors = self._steps(source)
+        for action, _, successor in steps:
+            self._generated += 1
+            fired[action.title] = fired.get(action.title, 0) + 1
+            try:
                 in_model = self._in_model(successor, source)
                 self._take(number, successor, in_model=in_model, storing=storing)
                 self._check_step(number, source, successor)
-        except AssertionFailure as error:
-            self._findings.add(Finding(Verdict.ASSERTION, None, 0, None, source, number, error))
-        except KmcError as error:
-            self._findings.add(Finding(Verdict.ERROR, None, 0, None, source, number, error))
-        else:
-            if not alive and self._model.deadlock:
-                self._findings.add(Finding(Verdict.DEADLOCK, None, 0, None, source, number))
+            except KmcError as error:
+                errors.append(error)
         self._coverage.credit(fired)
+        for failure in errors:
+            verdict = Verdict.ASSERTION if isinstance(failure, AssertionFailure) else Verdict.ERROR
+            self._findings.add(Finding(verdict, None, 0, None, source, number, failure))
+        if not steps and not errors and self._model.deadlock:
+            self._findings.add(Finding(Verdict.DEADLOCK, None, 0, None, source, number))
+
+    def _steps(self, source: Any) -> tuple[list[Step], list[KmcError]]:
+        try:
+            return list(self._relation.steps(source)), []
+        except KmcError:
+            return self._relation.steps_and_errors(source)
 
     def _take(self, source: int | None, state: Any, *, in_model: bool, storing: bool) -> None:
         """A state was generated: check it if it is new, and store it unless it lies outside of the model or bound."""

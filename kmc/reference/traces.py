@@ -63,13 +63,18 @@ def _least_step(
     steps: Iterable[Step] = [step for step in relation.steps(source) if _same(graph, step[2], orbit)]
     if fails is not None:
         steps = [step for step in steps if fails(source, step[2])]
-    found = min(enumerate(steps), key=lambda item: (sort_key(item[1][2]), item[0]), default=None)
+    found = min(steps, key=relation.display_key, default=None)
     if found is None:
         raise InternalError(
             "KMC901",
             "no step leads to the next state of the counterexample",
             help="with symmetry, the spec treats permuted values differently: check without symmetry",
         )
-    action, arguments, successor = found[1]
+    return trace_step(found)
+
+
+def trace_step(step: Step) -> TraceStep:
+    """A step of the relation as a step of a trace."""
+    action, arguments, successor = step
     names = [parameter.name for parameter in action.parameters]
     return TraceStep(successor, action.title, action.label(arguments), tuple(zip(names, arguments, strict=True)))

@@ -1,0 +1,239 @@
+"""Simulation: random behaviours, checked along the way; for state spaces that no search can finish.
+
+A behaviour begins in an initial state chosen at random and takes, from every state, one of the steps that TLC would
+generate there, all equally likely; so a successor that is generated twice is twice as likely. As in TLC, every
+successor that is generated is checked, not only the one that is taken; steps out of the model (constraints) are
+checked and not taken. Unlike TLC, which chooses an action first, rare actions get no more than their share of steps.
+
+Invariant: a seed determines the behaviours, on every machine. Steps are put in display order before one is chosen, so
+that no order of a set or dict matters, and the only source of chance is `random.Random(seed).random()`, whose numbers
+Python promises not to change.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import groupby
+from random import Random
+from typing import Any, NoReturn
+
+from kmc.actions.coverage import Coverage
+from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
+from kmc.errors import KmcError
+from kmc.invariants.declaration import holds
+from kmc.lang.order import sort_key
+from kmc.reference.findings import error_rank
+from kmc.reference.initial import initial_states
+from kmc.reference.process import memory_bytes
+from kmc.reference.traces import trace_step
+from kmc.result import Bound, Limits, Trace, TraceStep, Verdict, Violation
+from kmc.spec.model import Model
+
+PROGRESS_SECONDS = 1.0
+"""How often `progress` is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationCounters:
+    """How far a simulation has come: behaviours ended, states generated (as TLC counts), states of the longest."""
+
+    behaviours: int
+    generated: int
+    longest: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationResult:
+    """What a simulation found out; that it found nothing proves nothing.
+
+    `behaviours` counts those that were begun, the one with the violation included; `longest` is the number of states
+    of the longest. `bound` is the limit of time or memory that ended it, if one did. Actions that never fired and
+    goals that were never reached are named, as a hint that depth or number may be too small.
+    """
+
+    seed: int
+    counters: SimulationCounters
+    violation: Violation | None
+    generated_by_action: dict[str, int]
+    never_fired: tuple[str, ...]
+    unreached_goals: tuple[str, ...]
+    bound: Bound | None
+    interrupted: bool
+
+
+def simulate(
+    model: Model,
+    *,
+    seed: int,
+    depth: int,
+    number: int,
+    start: Any = None,
+    progress: Callable[[SimulationCounters], None] | None = None,
+    limits: Limits | None = None,
+) -> SimulationResult:
+    """Run `number` behaviours of at most `depth` states from the initial states, or from `start`.
+
+    Stops at the first violation, whose trace need not be the shortest, at a limit of time or memory, and at Ctrl-C.
+    `progress` is called about once a second. Raises KmcError when there is no initial state, and ValueError when
+    `depth` or `number` is less than 1.
+    """
+    if depth < 1 or number < 1:
+        raise ValueError(f"depth and number are at least 1, not {depth} and {number}")
+    run = _Simulation(model, seed, depth, limits or Limits(), progress)
+    return run.result(interrupted=run.behaviours(number, start))
+
+
+class _Stop(Exception):
+    """Ends the simulation: with a violation, or because a limit was passed."""
+
+    def __init__(self, violation: Violation | None = None, bound: Bound | None = None) -> None:
+        super().__init__()
+        self.violation = violation
+        self.bound = bound
+
+
+class _Simulation:
+    def __init__(
+        self,
+        model: Model,
+        seed: int,
+        depth: int,
+        limits: Limits,
+        progress: Callable[[SimulationCounters], None] | None,
+    ) -> None:
+        spec = model.spec
+        self._model = model
+        self._seed = seed
+        self._depth = depth
+        self._limits = limits
+        self._progress = progress
+        self._random = Random(seed)
+        self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
+        self._coverage = Coverage(spec.actions)
+        self._goals_left = list(model.goals)
+        self._behaviours = self._generated = self._longest = 0
+        self._stop = _Stop()
+        self._began = self._told = time.monotonic()
+
+    def behaviours(self, number: int, start: Any) -> bool:
+        """Run the behaviours; True when Ctrl-C ended them."""
+        try:
+            beginnings = sorted(initial_states(self._model), key=sort_key) if start is None else [start]
+            self._generated += len(beginnings)
+            for state in beginnings:
+                self._check_state([TraceStep(state)])
+            beginnings = [state for state in beginnings if self._in_model(state)]
+            for _ in range(number if beginnings else 0):
+                self._behaviour(beginnings[self._below(len(beginnings))])
+        except _Stop as stop:
+            self._stop = stop
+            if stop.violation is not None:
+                self._longest = max(self._longest, len(stop.violation.trace))
+        except KeyboardInterrupt:
+            return True
+        return False
+
+    def result(self, *, interrupted: bool) -> SimulationResult:
+        """What was found so far."""
+        return SimulationResult(
+            seed=self._seed,
+            counters=self._counters(),
+            violation=self._stop.violation,
+            generated_by_action=self._coverage.generated(),
+            never_fired=self._coverage.never_fired(),
+            unreached_goals=tuple(goal.name for goal in self._goals_left),
+            bound=self._stop.bound,
+            interrupted=interrupted,
+        )
+
+    def _counters(self) -> SimulationCounters:
+        return SimulationCounters(self._behaviours, self._generated, self._longest, time.monotonic() - self._began)
+
+    def _below(self, count: int) -> int:
+        """A number from 0 to `count` - 1, each equally likely up to rounding."""
+        return int(self._random.random() * count)
+
+    def _behaviour(self, first: Any) -> None:
+        path = [TraceStep(first)]
+        self._behaviours += 1
+        while len(path) < self._depth:
+            self._longest = max(self._longest, len(path))
+            self._look_at_limits()
+            steps = self._checked_steps(path)
+            if not steps:
+                return
+            path.append(trace_step(steps[self._below(len(steps))]))
+        self._longest = max(self._longest, len(path))
+
+    def _look_at_limits(self) -> None:
+        now = time.monotonic()
+        limits = self._limits
+        if limits.seconds is not None and now - self._began >= limits.seconds:
+            raise _Stop(bound=Bound.TIME)
+        if limits.memory_bytes is not None and memory_bytes() >= limits.memory_bytes:
+            raise _Stop(bound=Bound.MEMORY)
+        if self._progress is not None and now - self._told >= PROGRESS_SECONDS:
+            self._told = now
+            self._progress(self._counters())
+
+    def _checked_steps(self, path: list[TraceStep]) -> list[Step]:
+        """The steps from the end of `path` that stay in the model, in display order; all of them are checked."""
+        steps = self._steps(path)
+        allowed = []
+        for _, same in groupby(steps, key=lambda step: step[2]):
+            alike = list(same)
+            self._check_state([*path, trace_step(alike[0])])
+            if self._step_is_allowed(path, alike[0]):
+                allowed.extend(alike)
+        return allowed
+
+    def _steps(self, path: list[TraceStep]) -> list[Step]:
+        state = path[-1].state
+        try:
+            steps = list(self._relation.steps(state))
+        except KmcError:
+            _, errors = self._relation.steps_and_errors(state)
+            _fail(path, min(errors, key=error_rank))
+        self._generated += len(steps)
+        self._coverage.credit(Counter(action.title for action, _, _ in steps))
+        if not steps and self._model.deadlock:
+            raise _Stop(Violation(Verdict.DEADLOCK, None, Trace(tuple(path))))
+        return sorted(steps, key=self._relation.display_key)
+
+    def _in_model(self, state: Any) -> bool:
+        return all(holds(constraint, self._model.spec.files, state) for constraint in self._model.constraints)
+
+    def _check_state(self, path: list[TraceStep]) -> None:
+        """Check the last state of `path`, which has just been generated."""
+        model, files, state = self._model, self._model.spec.files, path[-1].state
+        try:
+            for invariant in model.invariants:
+                if not holds(invariant, files, state):
+                    raise _Stop(Violation(Verdict.VIOLATION, invariant.name, Trace(tuple(path))))
+            self._goals_left = [goal for goal in self._goals_left if not holds(goal, files, state)]
+        except KmcError as error:
+            _fail(path, error)
+
+    def _step_is_allowed(self, path: list[TraceStep], step: Step) -> bool:
+        """Check the step from the end of `path`; whether it stays in the model."""
+        model, files = self._model, self._model.spec.files
+        source, successor = path[-1].state, step[2]
+        try:
+            for prop in model.transition_invariants:
+                if source != successor and not holds(prop, files, source, successor):
+                    trace = Trace((*path, trace_step(step)))
+                    raise _Stop(Violation(Verdict.VIOLATION, prop.name, trace, is_step=True))
+            return self._in_model(successor) and all(
+                holds(constraint, files, source, successor) for constraint in model.action_constraints
+            )
+        except KmcError as error:
+            _fail(path, error)
+
+
+def _fail(path: list[TraceStep], error: KmcError) -> NoReturn:
+    verdict = Verdict.ASSERTION if isinstance(error, AssertionFailure) else Verdict.ERROR
+    raise _Stop(Violation(verdict, None, Trace(tuple(path)), error))
