@@ -80,6 +80,21 @@ class Violation:
     error: KmcError | None = None
     is_step: bool = False
 
+    @property
+    def exit_status(self) -> ExitStatus:
+        """TLC's exit status for what failed; never 0."""
+        match self.verdict:
+            case Verdict.VIOLATION:
+                return ExitStatus.LIVENESS if self.is_step else ExitStatus.SAFETY
+            case Verdict.DEADLOCK:
+                return ExitStatus.DEADLOCK
+            case Verdict.ASSERTION:
+                return ExitStatus.ASSERTION
+            case Verdict.LIVENESS:
+                return ExitStatus.LIVENESS
+            case _:
+                return self.error.exit_status if self.error is not None else ExitStatus.INTERNAL
+
 
 @dataclass(frozen=True, slots=True)
 class PropertyVerdict:
@@ -124,21 +139,12 @@ class Result:
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
         """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for an unfired action or goal."""
-        match self.verdict:
-            case Verdict.VIOLATION:
-                return ExitStatus.LIVENESS if self.violation and self.violation.is_step else ExitStatus.SAFETY
-            case Verdict.DEADLOCK:
-                return ExitStatus.DEADLOCK
-            case Verdict.ASSERTION:
-                return ExitStatus.ASSERTION
-            case Verdict.LIVENESS:
-                return ExitStatus.LIVENESS
-            case Verdict.ERROR:
-                return (
-                    self.violation.error.exit_status if self.violation and self.violation.error else ExitStatus.INTERNAL
-                )
-            case Verdict.INTERRUPTED:
-                return ExitStatus.INTERRUPTED
+        if self.violation is not None:
+            return self.violation.exit_status
+        if self.verdict is Verdict.INTERRUPTED:
+            return ExitStatus.INTERRUPTED
+        if self.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
+            return ExitStatus.INTERNAL
         if strict and (self.never_fired or self.unreached_goals):
             return ExitStatus.ASSUMPTION
         if self.verdict is Verdict.BOUND_REACHED and (not bounded_ok or self.bound is Bound.NOT_CHECKED):

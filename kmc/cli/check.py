@@ -13,8 +13,17 @@ import click
 from kmc.cli.console import show, stderr
 from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
 from kmc.cli.junit import junit_failure, junit_text
-from kmc.cli.model_choice import ChosenModel, choose_model
-from kmc.cli.options import debug_option, duration_seconds, run_dir_options, set_option, size_bytes
+from kmc.cli.model_choice import ChosenModel, choose_model, start_state
+from kmc.cli.options import (
+    deadlock_option,
+    debug_option,
+    json_option,
+    resource_options,
+    run_dir_options,
+    set_option,
+    start_option,
+    trace_option,
+)
 from kmc.cli.outcome import CheckOptions, Outcome, judge
 from kmc.cli.progress import Progress, StatusLine
 from kmc.cli.render_result import summary_lines, verdict_lines
@@ -24,8 +33,7 @@ from kmc.errors import ExitStatus, KmcError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.reference.search import Search
 from kmc.result import Result
-from kmc.spec.model import Model
-from kmc.trace.files import TraceFile, pick, pick_state
+from kmc.trace.tracefile import TraceFile
 
 _EPILOG = """\b
 Examples:
@@ -51,16 +59,14 @@ Exit status, as TLC's:
 @set_option
 @click.option("--max-depth", metavar="N", type=click.IntRange(min=1), help="Explore levels 1 to N (initial: 1).")
 @click.option("--max-states", metavar="N", type=click.IntRange(min=1), help="Stop at a level's end past N states.")
-@click.option("--timeout", metavar="TIME", callback=duration_seconds, help="Stop after seconds, or 90s, 10m, 1h.")
-@click.option("--memory", metavar="SIZE", callback=size_bytes, help="Stop when the process takes 512M, 8G, ...")
+@resource_options
 @click.option("--bounded-ok", is_flag=True, help="Exit 0, not 20, when only a bound ended the check.")
-@click.option("--deadlock/--no-deadlock", default=None, help="Check for deadlock, whatever the model says.")
+@deadlock_option
 @click.option("--continue", "keep_going", is_flag=True, help="Explore on after a violation and count them all.")
 @click.option("--strict", is_flag=True, help="Exit 10 for an action that never fired or a goal never reached.")
-@click.option("--from", "start", metavar="TRACE[#STEP]", help="Start at a state of a saved trace, the last by default.")
-@click.option("--trace", "trace_mode", type=click.Choice(["changed", "full"]), default="full", show_default=True,
-              help="Show all variables of each state, or those that changed.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else on stdout.")
+@start_option
+@trace_option
+@json_option
 @click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write a JUnit report too.")
 @run_dir_options
 @click.option("--quiet", is_flag=True, help="No progress; of the result the verdict, the trace and the counts.")
@@ -97,7 +103,7 @@ def _run(options: CheckOptions) -> tuple[Outcome, TraceFile | None]:
     """Search, and save what came out."""
     chosen = choose_model(options.spec, options.model, options.sets, options.deadlock)
     model = chosen.model
-    start, warnings = _start(options.start, model)
+    start, warnings = start_state(options.start, model)
     folder = None
     if not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
@@ -110,16 +116,6 @@ def _run(options: CheckOptions) -> tuple[Outcome, TraceFile | None]:
     if folder is not None:
         _save(folder, outcome, trace)
     return outcome, trace
-
-
-def _start(where: str | None, model: Model) -> tuple[Any, tuple[str, ...]]:
-    """The given first state, if there is one, and a warning when another model made its trace."""
-    if where is None:
-        return None, ()
-    about = pick(where)[0].about
-    other = about.get("digest", model.digest) != model.digest
-    warning = f"{where} is a trace of another model: {about.get('spec')} {about.get('model')}."
-    return pick_state(where, model.spec), (warning,) if other else ()
 
 
 def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:

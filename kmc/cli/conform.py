@@ -13,7 +13,7 @@ import click
 from rich.text import Text
 
 from kmc.cli.console import show, stderr, table
-from kmc.cli.options import debug_option
+from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
 from kmc.errors import ExitStatus
@@ -44,7 +44,7 @@ that the spec is the TLA+ spec fails in some state. 150, 151 as for `kmc check`.
 @click.argument("spec")
 @click.argument("corpora", metavar="CORPUS...", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Compare the first N source states of each.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else on stdout.")
+@json_option
 @debug_option
 def conform(spec: str, corpora: tuple[str, ...], limit: int | None, as_json: bool) -> int:
     """Compare SPEC with the TLA+ spec that it mirrors, on the states in each CORPUS.

@@ -15,6 +15,7 @@ from kmc.cli.conform import conform
 from kmc.cli.console import show, stderr
 from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
 from kmc.cli.runs import runs
+from kmc.cli.simulate import simulate
 from kmc.cli.specs import specs
 from kmc.cli.trace import trace
 from kmc.errors import CommandLineError, ExitStatus, KmcError, SystemFault, did_you_mean
@@ -102,7 +103,7 @@ def cli(ctx: click.Context) -> int:
     return ExitStatus.OK
 
 
-for _command in (check, specs, trace, conform, runs):
+for _command in (check, specs, simulate, trace, conform, runs):
     cli.add_command(_command)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kmc.lang.modelfile import Assignment, ModelFile, parse_set
 from kmc.spec.model import Model, bind, bind_all
 from kmc.spec.shipped import find_model, find_spec_root, manifest_of
+from kmc.trace.files import pick, pick_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +50,13 @@ def _at_its_option(text: str) -> Assignment:
     """The assignment, with a span that names the option as it was typed."""
     assignment = parse_set(text)
     return replace(assignment, span=replace(assignment.span, path=f"--set {text}"))
+
+
+def start_state(where: str | None, model: Model) -> tuple[Any, tuple[str, ...]]:
+    """The given first state, if there is one, and a warning when another model made its trace."""
+    if where is None:
+        return None, ()
+    about = pick(where)[0].about
+    other = about.get("digest", model.digest) != model.digest
+    warning = f"{where} is a trace of another model: {about.get('spec')} {about.get('model')}."
+    return pick_state(where, model.spec), (warning,) if other else ()

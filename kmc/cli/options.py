@@ -63,3 +63,46 @@ def run_dir_options(function: F) -> F:
         type=click.Path(file_okay=False),
         help="Where runs are saved, a folder for each.",
     )(function)
+
+
+def resource_options(function: F) -> F:
+    """`--timeout` (seconds, as a float) and `--memory` (bytes)."""
+    function = click.option(
+        "--memory", metavar="SIZE", callback=size_bytes, help="Stop when the process takes 512M, 8G, ..."
+    )(function)
+    return click.option(
+        "--timeout", metavar="TIME", callback=duration_seconds, help="Stop after seconds, or 90s, 10m, 1h."
+    )(function)
+
+
+def deadlock_option(function: F) -> F:
+    """`--deadlock` or `--no-deadlock`; None when neither is given."""
+    return click.option("--deadlock/--no-deadlock", default=None, help="Check for deadlock, whatever the model says.")(
+        function
+    )
+
+
+def start_option(function: F) -> F:
+    """`--from TRACE[#STEP]`, as the parameter `start`."""
+    return click.option(
+        "--from", "start", metavar="TRACE[#STEP]", help="Start at a state of a saved trace, the last by default."
+    )(function)
+
+
+def trace_option(function: F) -> F:
+    """`--trace changed` or `--trace full`, as the parameter `trace_mode`."""
+    return click.option(
+        "--trace",
+        "trace_mode",
+        type=click.Choice(["changed", "full"]),
+        default="full",
+        show_default=True,
+        help="Of each state show what changed, or all variables.",
+    )(function)
+
+
+def json_option(function: F) -> F:
+    """`--json`, as the parameter `as_json`."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else on stdout.")(
+        function
+    )

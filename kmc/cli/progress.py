@@ -35,7 +35,8 @@ class StatusLine:
         self._seconds = seconds
         self._shown: float | None = None
         self._began = seconds()
-        self._live = Live(console=console, auto_refresh=False, transient=True) if console.is_terminal else None
+        changes = console.is_terminal and not console.is_dumb_terminal
+        self._live = Live(console=console, auto_refresh=False, transient=True) if changes else None
 
     def __enter__(self) -> Self:
         if self._live is not None and not self._quiet:
@@ -59,7 +60,7 @@ class StatusLine:
         """Show this line."""
         self._shown = self._seconds()
         if self._live is not None:
-            self._live.update(Text(line, overflow="ellipsis", no_wrap=True), refresh=True)
+            self._live.update(Text(line), refresh=True)
         else:
             self._console.print(line)
 

@@ -24,9 +24,7 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "left": counters.left,
         "generated_by_action": dict(result.generated_by_action),
         "levels": list(result.levels),
-        "invariant": violation.name if violation else None,
-        "trace_length": len(violation.trace) if violation else None,
-        "trace_file": trace_file,
+        **violation_json(violation, trace_file),
         "bound": result.bound.value if result.bound else None,
         "properties": [_property_json(prop) for prop in result.properties],
         "unreached_goals": list(result.unreached_goals),
@@ -41,7 +39,6 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "model": model.name,
         "digest": model.digest,
         "kmc_version": __version__,
-        "error": _violation_error(violation),
     }
 
 
@@ -81,8 +78,14 @@ def error_json(error: KmcError) -> dict[str, Any]:
     }
 
 
-def _violation_error(violation: Violation | None) -> dict[str, Any] | None:
-    return error_json(violation.error) if violation and violation.error else None
+def violation_json(violation: Violation | None, trace_file: str | None) -> dict[str, Any]:
+    """What failed: the property, the trace and the error, all null when nothing did."""
+    return {
+        "invariant": violation.name if violation else None,
+        "trace_length": len(violation.trace) if violation else None,
+        "trace_file": trace_file,
+        "error": error_json(violation.error) if violation and violation.error else None,
+    }
 
 
 def _property_json(prop: PropertyVerdict) -> dict[str, Any]:

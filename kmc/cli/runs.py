@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from kmc.cli.console import show, table
-from kmc.cli.options import debug_option
+from kmc.cli.options import debug_option, json_option
 from kmc.cli.render_errors import shown_path
 from kmc.cli.run_folder import SavedRun, saved_runs
 from kmc.errors import ExitStatus
@@ -32,7 +32,7 @@ Examples:
     type=click.Path(file_okay=False),
     help="Where the runs were saved.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else on stdout.")
+@json_option
 @debug_option
 def runs(run_dir: str, as_json: bool) -> int:
     """List the saved runs, the oldest first: when, what came out, the counts, and the folder with the trace."""

@@ -1,0 +1,244 @@
+"""`kmc simulate`: random behaviours of a model, checked along the way."""
+
+from __future__ import annotations
+
+import json
+import random
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.text import Text
+
+from kmc import __version__
+from kmc.cli.console import seconds_in_words, show, stderr
+from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
+from kmc.cli.model_choice import choose_model, start_state
+from kmc.cli.options import (
+    deadlock_option,
+    debug_option,
+    json_option,
+    resource_options,
+    run_dir_options,
+    set_option,
+    start_option,
+    trace_option,
+)
+from kmc.cli.progress import StatusLine
+from kmc.cli.render_errors import shown_path
+from kmc.cli.render_result import coverage_lines, violation_lines
+from kmc.cli.result_json import violation_json
+from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.errors import ExitStatus
+from kmc.lang.modelfile import render_cfg
+from kmc.reference.simulation import SimulationCounters, SimulationResult
+from kmc.reference.simulation import simulate as run_behaviours
+from kmc.result import Limits
+from kmc.spec.model import Model
+from kmc.trace.tracefile import TraceFile
+
+SEEDS = 2**31
+
+_EPILOG = """\b
+Examples:
+  kmc simulate kraft large                          100 behaviours, a new seed
+  kmc simulate kraft restarts --seed 7 --depth 30 --number 1000
+  kmc simulate kraft --set MaxElections=5 --depth 200 --timeout 10m
+  kmc simulate kraft --from trace.itf.json#4 --json
+
+\b
+Exit status: 0 no violation in the behaviours asked for, which proves nothing; 20 a limit of
+time or memory came first; 11 to 14, 75, 76, 130, 150, 151 as for `kmc check`.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulateOptions:
+    """The command line of `kmc simulate`; `words` is what was typed after `kmc`."""
+
+    spec: str
+    model: str | None
+    sets: tuple[str, ...]
+    seed: int | None
+    depth: int
+    number: int
+    timeout: float | None
+    memory: int | None
+    deadlock: bool | None
+    start: str | None
+    trace_mode: str
+    as_json: bool
+    run_dir: str
+    no_run_dir: bool
+    quiet: bool
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A simulation with what was saved of it."""
+
+    model: Model
+    result: SimulationResult
+    warnings: tuple[str, ...]
+    trace: TraceFile | None
+    folder: RunFolder | None
+
+    @property
+    def status(self) -> ExitStatus:
+        """The exit status; a violation never exits 0."""
+        if self.result.violation is not None:
+            return self.result.violation.exit_status
+        if self.result.interrupted:
+            return ExitStatus.INTERRUPTED
+        return ExitStatus.OK if self.result.bound is None else ExitStatus.BOUND_REACHED
+
+    @property
+    def trace_path(self) -> Path | None:
+        """Where the trace was saved."""
+        return self.folder.path / ITF_NAME if self.folder is not None and self.trace is not None else None
+
+
+@click.command(epilog=_EPILOG, short_help="Run random behaviours and test the properties in them.")
+@click.argument("spec")
+@click.argument("model", required=False)
+@set_option
+@click.option(
+    "--seed", metavar="N", type=click.IntRange(0), help="What chance begins with; by default another each time."
+)
+@click.option("--depth", metavar="N", type=click.IntRange(1), default=100, show_default=True, help="States of each.")
+@click.option(
+    "--number", metavar="N", type=click.IntRange(1), default=100, show_default=True, help="How many behaviours."
+)
+@resource_options
+@deadlock_option
+@start_option
+@trace_option
+@json_option
+@run_dir_options
+@click.option("--quiet", is_flag=True, help="No progress and no coverage.")
+@debug_option
+@click.pass_obj
+def simulate(words: tuple[str, ...], /, **given: Any) -> int:
+    """Run random behaviours of SPEC with the constants of MODEL, and test the properties in every state they meet.
+
+    For state spaces that no search can finish. One seed gives the same behaviours on every machine; the trace of a
+    violation is saved, and need not be a shortest one.
+    """
+    options = SimulateOptions(words=tuple(words or ()), **given)
+    done = _run(options)
+    if options.as_json:
+        click.echo(json.dumps(simulation_json(done), indent=2))
+    else:
+        show(_lines(options, done))
+    return done.status
+
+
+def _run(options: SimulateOptions) -> Simulated:
+    model = choose_model(options.spec, options.model, options.sets, options.deadlock).model
+    start, warnings = start_state(options.start, model)
+    folder = None
+    if not options.no_run_dir:
+        folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
+    result = _behaviours(options, model, start)
+    trace = replayed_trace(model, result.violation, start) if result.violation is not None else None
+    done = Simulated(model, result, warnings, trace, folder)
+    if folder is not None:
+        folder.write(MODEL_NAME, render_cfg(model.file))
+        if trace is not None:
+            save_trace(folder, trace)
+        folder.write(RESULT_NAME, json.dumps(simulation_json(done), indent=2))
+    return done
+
+
+def _behaviours(options: SimulateOptions, model: Model, start: Any) -> SimulationResult:
+    with StatusLine(stderr(), quiet=options.quiet) as line:
+
+        def progress(counters: SimulationCounters) -> None:
+            if line.is_due():
+                line.update(
+                    f"Progress: {counters.behaviours:,} behaviours of {options.number:,}, "
+                    f"{counters.generated:,} states generated, {seconds_in_words(counters.seconds)}."
+                )
+
+        return run_behaviours(
+            model,
+            seed=random.SystemRandom().randrange(SEEDS) if options.seed is None else options.seed,
+            depth=options.depth,
+            number=options.number,
+            start=start,
+            progress=progress,
+            limits=Limits(seconds=options.timeout, memory_bytes=options.memory),
+        )
+
+
+def _lines(options: SimulateOptions, done: Simulated) -> Iterator[Text | str]:
+    result = done.result
+    if result.violation is not None and done.trace is not None:
+        yield from violation_lines(result.violation, from_given_state=options.start is not None)
+        yield from trace_lines(done.trace, changed_only=options.trace_mode == "changed")
+        yield ""
+    elif result.interrupted:
+        yield "Simulation interrupted. No error has been found so far."
+    elif result.bound is not None:
+        yield f"Simulation stopped: the limit on {result.bound.value} was reached. No error has been found."
+    else:
+        yield "Simulation completed. No error has been found."
+    counters = result.counters
+    yield (
+        f"{counters.behaviours} behaviours of at most {options.depth} states, the longest of {counters.longest}; "
+        f"{counters.generated} states generated, seed {result.seed}, {seconds_in_words(counters.seconds)}."
+    )
+    yield from (f"Warning: {warning}" for warning in done.warnings)
+    if not options.quiet:
+        yield from coverage_lines(result.generated_by_action)
+        yield from _hints(result)
+    yield from _last_words(options, done)
+
+
+def _hints(result: SimulationResult) -> Iterator[Text]:
+    """What no behaviour did."""
+    if result.violation is None:
+        yield from (Text(f"Warning: Action {action} never fired.", "yellow") for action in result.never_fired)
+        yield from (Text(f"Warning: Goal {goal} was never reached.", "yellow") for goal in result.unreached_goals)
+
+
+def _last_words(options: SimulateOptions, done: Simulated) -> Iterator[str]:
+    if done.result.violation is None:
+        yield "Nothing is proved: a simulation sees some behaviours, not all."
+    if done.folder is not None:
+        yield f"Saved: {shown_path(done.folder.path)}"
+    if done.trace_path is not None:
+        yield f"Show the trace: {shlex.join(['kmc', 'trace', shown_path(done.trace_path)])}"
+    seeded = () if options.seed is not None else ("--seed", str(done.result.seed))
+    yield f"Reproduce: {shlex.join(['kmc', *options.words, *seeded])}"
+
+
+def simulation_json(done: Simulated) -> dict[str, Any]:
+    """The object of `kmc simulate --json`; keys that `kmc check --json` has too mean the same."""
+    result, violation = done.result, done.result.violation
+    ended = (
+        "interrupted" if result.interrupted else "bound reached" if result.bound is not None else "no violation found"
+    )
+    return {
+        "result": ended if violation is None else violation.verdict.value,
+        "seed": result.seed,
+        "behaviours": result.counters.behaviours,
+        "longest": result.counters.longest,
+        "generated": result.counters.generated,
+        "generated_by_action": dict(result.generated_by_action),
+        **violation_json(violation, str(done.trace_path) if done.trace_path is not None else None),
+        "bound": result.bound.value if result.bound is not None else None,
+        "unreached_goals": list(result.unreached_goals),
+        "never_fired": list(result.never_fired),
+        "seconds": round(result.counters.seconds, 6),
+        "spec": done.model.spec.name,
+        "model": done.model.name,
+        "digest": done.model.digest,
+        "kmc_version": __version__,
+        "exit_status": int(done.status),
+    }
