@@ -69,6 +69,14 @@ def removing(*keys: Any) -> Change:
     return change
 
 
+def nested(depth: int) -> list[Any]:
+    """A list in a list in a list ..."""
+    inner: list[Any] = []
+    for _ in range(depth):
+        inner = [inner]
+    return inner
+
+
 FILE_MISTAKES = [
     (b"", "KMC421", "not JSON: Expecting value at line 1, column 1"),
     (b'{"vars": ["x"],\n "states": [', "KMC421", "not JSON: Expecting value at line 2, column 13"),
@@ -136,6 +144,8 @@ ITF_MISTAKES = [
     ),
     (setting("loop", to=3), "KMC422", "at .loop: there is no state with index 3"),
     (setting("loop", to="1"), "KMC422", 'at .loop: the index of a state is expected, not "1"'),
+    (setting("loop", to=True), "KMC422", "at .loop: the index of a state is expected, not true"),
+    (setting("states", 1, "log", to=nested(300)), "KMC422", "at .states[1].log[0][0]"),
     (setting("#meta", to=[]), "KMC422", 'at .["#meta"]: an object is expected, not []'),
     (setting("#meta", "kmc", to=3), "KMC422", 'at .["#meta"].kmc: an object is expected, not 3'),
     (setting("states", 1, "mbt::actionTaken", to=3), "KMC422", 'at .states[1]["mbt::actionTaken"]: the name of an'),

@@ -78,6 +78,10 @@ def test_true_is_not_one() -> None:
     assert last_state(1, True, changed_only=True) == [r"* /\ x = TRUE"]
 
 
+def test_true_inside_a_function_is_not_one() -> None:
+    assert last_state(function(a=1, b=0), function(a=True, b=0), changed_only=True) == [r"* /\ x = (... @@ a :> TRUE)"]
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -97,6 +101,7 @@ def test_a_value_written_otherwise_has_not_changed(before: Tla, after: Tla) -> N
         (TlaMap(()), "<<>>"),
         (TlaMap(((1, "a"), (2, "b"))), "<<a, b>>"),
         (TlaMap(((2, "b"),)), "(2 :> b)"),
+        (TlaMap(((True, "b"),)), "(TRUE :> b)"),
         (function(n1=TlaSet(()), n2=TlaSet(("n1",))), "(n1 :> {} @@ n2 :> {n1})"),
         (message(2), "[mtype |-> RequestVoteRequest, mepoch |-> 2, mdest |-> n1]"),
         (TlaSeq((False, TlaSeq(()))), "<<FALSE, <<>>>>"),
@@ -114,6 +119,15 @@ def test_a_long_function_has_one_entry_per_line_and_marks_the_changed_ones() -> 
         "*     [mtype |-> RequestVoteRequest, mepoch |-> 1, mdest |-> n1] :> 0 @@",
         "      [mtype |-> RequestVoteRequest, mepoch |-> 2, mdest |-> n1] :> 1 @@",
         "*     [mtype |-> RequestVoteRequest, mepoch |-> 3, mdest |-> n1] :> 1 )",
+    ]
+
+
+def test_a_long_sequence_marks_the_changed_elements() -> None:
+    before, after = (TlaSeq((message(1), message(last))) for last in (2, 3))
+    assert last_state(before, after, width=80)[:3] == [
+        r"* /\ x = <<",
+        "      [mtype |-> RequestVoteRequest, mepoch |-> 1, mdest |-> n1],",
+        "*     [mtype |-> RequestVoteRequest, mepoch |-> 3, mdest |-> n1] >>",
     ]
 
 

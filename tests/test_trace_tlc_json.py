@@ -172,6 +172,10 @@ def test_an_action_is_written_with_its_place_in_the_spec() -> None:
     assert source[place["beginLine"] - 1][place["beginColumn"] - 1 : place["endColumn"]] == "request_vote"
 
 
+def test_no_path_of_this_machine_is_kept_in_a_trace() -> None:
+    assert {step.location.path for step in kraft().file.steps if step.location} == {"actions"}
+
+
 def test_arguments_are_taken_by_position_where_names_differ() -> None:
     document = THREE_STATES.replace(
         '"context":{"i":"n1"},"parameters":["i"]', '"context":{"s":"n1"},"parameters":["s"]'

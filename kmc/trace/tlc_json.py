@@ -9,7 +9,6 @@ then repeats the action before.
 from __future__ import annotations
 
 import json
-from pathlib import PurePath
 from typing import Any, assert_never
 
 from kmc.errors import Span, TraceError
@@ -31,9 +30,7 @@ def tlc_json_text(file: TraceFile) -> str:
     ]
     actions = [[states[index - 1], _action(step), states[index]] for index, step in enumerate(file.steps) if index > 0]
     if file.loop is not None:
-        stutters = file.loop == len(states) - 1
-        closing = file.steps[-1] if stutters or file.closing is None else file.closing
-        actions.append([states[-1], _action(closing), states[file.loop]])
+        actions.append([states[-1], _action(file.closing or file.steps[-1]), states[file.loop]])
     document = {"counterexample": {"action": actions, "state": states}, "vars": list(file.variables)}
     return json.dumps(document, separators=(",", ":"))
 
@@ -47,7 +44,7 @@ def _action(step: FileStep) -> dict[str, Any]:
             "beginColumn": place.column,
             "endLine": place.end_line or place.line,
             "endColumn": (place.end_column or place.column + 1) - 1,
-            "module": PurePath(place.path).stem,
+            "module": place.path,
         }
     if step.arguments:
         action["context"] = {name: _json(value) for name, value in step.arguments}

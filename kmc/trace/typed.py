@@ -57,22 +57,19 @@ def _function(tree: TlaMap | TlaSeq | TlaRecord, key: Type, value: Type, naming:
 
 
 def _record(tree: TlaRecord, cls: RecordMeta, naming: Naming) -> TlaRecord:
-    given = dict(tree.fields)
+    present = {name for name, _ in tree.fields}
     for shape in cls.shapes:
-        names = {naming.field(field): kind for field, kind in shape.fields.items()}
-        tags = {naming.tag: shape.tag} if Message in shape.__mro__ else {}
-        if given.keys() == names.keys() | tags.keys() and all(given[tag] == tags[tag] for tag in tags.keys() - names):
-            return TlaRecord(
-                tuple(
-                    (name, typed(value, names[name], naming) if name in names else value) for name, value in tree.fields
-                )
+        types = {naming.field(field): declared for field, declared in shape.fields.items()}
+        tag = {naming.tag} if Message in shape.__mro__ else set()
+        if present == types.keys() | tag:
+            fields = (
+                (name, typed(value, types[name], naming) if name in types else value) for name, value in tree.fields
             )
+            return TlaRecord(tuple(fields))
     return tree
 
 
 def _alternative(tree: Tla, declared: UnionType, naming: Naming) -> Tla:
-    if declared.optional and tree == naming.nil:
-        return tree
     for alternative in declared.alternatives:
         candidate = typed(tree, alternative, naming)
         try:
