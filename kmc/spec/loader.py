@@ -12,6 +12,7 @@ import builtins
 import importlib
 import itertools
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,9 +32,11 @@ from kmc.lang.modelfile import Assignment, same_name_model_value
 from kmc.lang.records import Record, RecordMeta
 from kmc.lang.types import MessageBagType, MessageSetType
 from kmc.liveness.formulas import TemporalProperty
-from kmc.spec.declare import Declarations, declarations
+from kmc.spec.declare import Declarations, SpecFacade, declarations
+from kmc.spec.names import Module
 from kmc.spec.rewrite import INJECTED, rewritten
 from kmc.spec.subset import ALLOWED_BUILTINS, check_module
+from kmc.spec.uses import check_uses
 from kmc.spec.variables import VariableTable, check_table, default_table
 
 _NUMBERS = itertools.count()
@@ -109,14 +112,30 @@ def _read_sources(root: Path) -> dict[str, _Source]:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise SpecError("KMC192", f"{path} cannot be read: {error}") from None
-        try:
-            tree = ast.parse(text, str(path))
-        except SyntaxError as error:
-            place = Span(str(path), error.lineno or 1, error.offset or 1)
-            raise SpecError("KMC193", f"Python cannot read this: {error.msg}", place) from None
+        tree = _parsed(text, str(path))
         check_module(tree, str(path))
         sources[name] = _Source(path, tree, ast.dump(tree))
+    check_uses(
+        {name: Module(name, str(s.path), s.tree, s.path.name == "__init__.py") for name, s in sources.items()},
+        SpecFacade,
+    )
     return sources
+
+
+def _parsed(text: str, path: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            # Python warns of what the checks of the language refuse, or of a backslash in a docstring.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, path)
+            # Some mistakes show only here, as a `return` outside of a function.
+            compile(tree, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        place = Span(path, error.lineno or 1, error.offset or 1, error.end_lineno, error.end_offset or None)
+        raise SpecError("KMC193", f"Python cannot read this: {error.msg}", place) from None
+    except ValueError as error:
+        raise SpecError("KMC193", f"Python cannot read this: {error}", Span(path, 1)) from None
+    return tree
 
 
 def _module_name(relative: Path) -> str:

@@ -1,23 +1,36 @@
 """The front end's first look at a spec: is every construct in the language?
 
-Runs on the AST before anything is executed, so that a mistake that Python would take silently (a mutated field, a
-result thrown away, a loop whose outcome depends on the order of a set) is an error at its line. What is refused here
-is what a compiler could not take, or what would make two engines differ.
+Runs on the AST of one file before anything is executed, so that a mistake that Python would take silently (a mutated
+field, a result thrown away) is an error at its line. What is refused here is what a compiler could not take, or what
+would make two engines differ. The paths through a function are `flow`'s, what names mean is `names`'s.
 """
 
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Iterator
 from typing import NoReturn
 
-from kmc.errors import Span, SpecError, nearest
+from kmc.errors import SpecError, did_you_mean
+from kmc.spec.advice import CONSTRUCTS, IMPORT_ADVICE, OPERATORS, PYTHON_TYPES, SET_METHODS
+from kmc.spec.flow import check_function
+from kmc.spec.places import span_of
 
 ALLOWED_BUILTINS = frozenset(
     ["abs", "all", "any", "isinstance", "len", "max", "min", "range", "set", "frozenset", "sum", "bool", "int"]
 )
-_ALLOWED_MODULES = ("kmc.lang", "kmc.spec")
+DECORATORS = {
+    "init": "bare",
+    "action": "either",
+    "receive": "call",
+    "invariant": "bare",
+    "transition_invariant": "bare",
+    "constraint": "bare",
+    "action_constraint": "bare",
+    "reachable": "bare",
+    "liveness": "bare",
+}
+"""The decorators of `spec`, and whether they are written with arguments."""
+
 _MODULE_STATEMENTS = (ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Expr)
 _FUNCTION_STATEMENTS = (
     ast.Return,
@@ -32,75 +45,66 @@ _FUNCTION_STATEMENTS = (
     ast.Continue,
     ast.FunctionDef,
 )
-_ADVICE: dict[type[ast.AST], str] = {
-    ast.While: "write a quantifier: any(...), all(...), max(...), or a comprehension",
-    ast.Try: "guard with if, or require(...)",
-    ast.Raise: "write assert condition, which is a violation when false",
-    ast.With: "a spec only computes values",
-    ast.Import: "a spec imports from kmc.lang, kmc.spec and its own files: from .types import State",
-    ast.Global: "pass the value as a parameter",
-    ast.Nonlocal: "pass the value as a parameter",
-    ast.Delete: "values are immutable; build the value you want",
-    ast.Break: "choices have no order; put the condition into the guard",
-    ast.Match: "write if isinstance(x, Shape) or if x.kind == Kind.A",
-    ast.NamedExpr: "assign on a line of its own",
-    ast.Await: "an action is a plain generator",
-    ast.JoinedStr: "the language has no text; use an Enum",
-    ast.Starred: "name the arguments",
-    ast.Lambda: "pass a lambda directly to the function that applies it, or write a def",
-}
+# Where a generator expression runs exactly once, and at once.
+_QUANTIFIERS = frozenset(
+    [
+        "all",
+        "any",
+        "count",
+        "frozenset",
+        "max",
+        "min",
+        "pairs",
+        "product",
+        "set",
+        "subsets",
+        "sum",
+        "add_all",
+        "send_all",
+    ]
+)
 _IMMUTABLE_HELP = "values are immutable: write st.set(field=value), m.set(key, value), log.append(x), s | {x}"
 
 
 def check_module(tree: ast.Module, path: str) -> None:
-    """Raise SpecError (KMC10x to KMC11x) at the first construct of `tree` that is outside the language."""
-    checker = _Checker(path, {name for name in _bound_names(tree)})
+    """Raise SpecError (KMC10x to KMC12x, KMC13x) at the first construct of `tree` that is outside the language."""
+    checker = _Checker(path)
     for statement in tree.body:
         checker.module_statement(statement)
 
 
-def _bound_names(tree: ast.AST) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.alias):
-            yield node.asname or node.name
-
-
 class _Checker:
-    def __init__(self, path: str, bound: set[str]) -> None:
+    def __init__(self, path: str) -> None:
         self._path = path
-        self._bound = bound
 
     def _refuse(self, node: ast.AST, code: str, message: str, help_line: str | None = None) -> NoReturn:
         raise SpecError(code, message, span_of(node, self._path), help_line)
 
     def _refuse_construct(self, node: ast.AST) -> NoReturn:
-        name = type(node).__name__
-        self._refuse(node, "KMC101", f"'{name.lower()}' is not in the spec language", _ADVICE.get(type(node)))
+        name, advice = CONSTRUCTS.get(type(node), (type(node).__name__.lower(), None))
+        shown = f"'{name}'" if " " not in name else name
+        self._refuse(node, "KMC101", f"{shown} is not in the spec language", advice)
 
     def module_statement(self, node: ast.stmt) -> None:
         if not isinstance(node, _MODULE_STATEMENTS):
             self._refuse_construct(node)
-        if isinstance(node, ast.ImportFrom):
-            self._import(node)
-        elif isinstance(node, ast.FunctionDef):
-            self.function(node)
-        elif isinstance(node, ast.ClassDef):
-            self._class(node)
-        else:
-            for child in ast.iter_child_nodes(node):
-                self.expression(child, text_allowed=True)
+        match node:
+            case ast.ImportFrom():
+                self._import(node)
+            case ast.FunctionDef():
+                self._function(node)
+            case ast.ClassDef():
+                self._class(node)
+            case _:
+                self._assigned(node)
+                for child in ast.iter_child_nodes(node):
+                    self._expression(child, text_allowed=True)
 
     def _import(self, node: ast.ImportFrom) -> None:
-        if node.level == 0 and node.module not in _ALLOWED_MODULES:
-            self._refuse(
-                node, "KMC102", f"a spec cannot import from '{node.module}'", "import from kmc.lang, kmc.spec or .file"
-            )
+        if node.level == 0 and node.module not in ("kmc.lang", "kmc.spec"):
+            root = (node.module or "").partition(".")[0]
+            advice = IMPORT_ADVICE.get(root, "import from kmc.lang, kmc.spec or .file")
+            self._refuse(node, "KMC102", f"a spec cannot import from '{node.module}'", advice)
         if any(alias.name == "*" for alias in node.names):
             self._refuse(node, "KMC103", "import names one by one", "write from .types import State, Server")
 
@@ -110,50 +114,100 @@ class _Checker:
         for statement in node.body:
             if isinstance(statement, ast.FunctionDef):
                 self._refuse(statement, "KMC105", "types have no methods", "write a function outside of the class")
+            if isinstance(statement, ast.AnnAssign):
+                self._field(statement)
             for child in ast.iter_child_nodes(statement):
-                self.expression(child, text_allowed=True)
+                self._expression(child, text_allowed=True)
 
-    def function(self, node: ast.FunctionDef) -> None:
+    def _field(self, node: ast.AnnAssign) -> None:
+        self._annotation(node.annotation)
+        if node.value is not None:
+            advice = "give every field a value where the record is made"
+            self._refuse(node.value, "KMC135", "a field has no default value", advice)
+
+    def _annotation(self, node: ast.expr) -> None:
+        named = node.value if isinstance(node, ast.Subscript) else node
+        if isinstance(named, ast.Name) and named.id in PYTHON_TYPES:
+            message = f"Python's {named.id} has no finite domain"
+            self._refuse(node, "KMC152", message, PYTHON_TYPES[named.id])
+
+    def _function(self, node: ast.FunctionDef) -> None:
         for decorator in node.decorator_list:
-            self.expression(decorator, text_allowed=True)
+            self._decorator(decorator)
         arguments = node.args
         if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
             self._refuse(node, "KMC106", "parameters are named one by one", "write def helper(st, server): ...")
         for default in (*arguments.defaults, *arguments.kw_defaults):
             if default is not None:
-                self.expression(default)
+                self._expression(default)
+        for argument in (*arguments.args, *arguments.kwonlyargs):
+            if argument.annotation is not None:
+                self._annotation(argument.annotation)
         body = node.body[1:] if ast.get_docstring(node) is not None else node.body
         for statement in body:
-            self.statement(statement)
-        for loop in (inner for inner in ast.walk(node) if isinstance(inner, ast.For)):
-            self._loop(loop, node)
+            self._statement(statement)
+        check_function(node, self._refuse)
 
-    def statement(self, node: ast.stmt) -> None:
+    def _decorator(self, node: ast.expr) -> None:
+        named = node.func if isinstance(node, ast.Call) else node
+        if not (isinstance(named, ast.Attribute) and isinstance(named.value, ast.Name)):
+            self._refuse(node, "KMC138", "this is no decorator of the spec language", did_you_mean("", DECORATORS))
+        written = DECORATORS.get(named.attr)
+        if written is None:
+            message = f"there is no decorator '{named.attr}'"
+            self._refuse(named, "KMC138", message, did_you_mean(named.attr, DECORATORS))
+        if written == "call" and not isinstance(node, ast.Call):
+            advice = 'write @spec.receive(VoteRequest) or @spec.receive(VoteRequest, s="dest")'
+            self._refuse(node, "KMC138", "receive needs a message type", advice)
+        if written == "bare" and isinstance(node, ast.Call):
+            advice = f"write @spec.{named.attr}"
+            self._refuse(node, "KMC138", f"'{named.attr}' takes no arguments", advice)
+        self._expression(node, text_allowed=True)
+
+    def _statement(self, node: ast.stmt) -> None:
         if not isinstance(node, _FUNCTION_STATEMENTS):
             self._refuse_construct(node)
+        self._assigned(node)
         match node:
             case ast.FunctionDef():
-                self.function(node)
+                if node.decorator_list:
+                    advice = "declare actions and properties at the top level of a file"
+                    self._refuse(
+                        node.decorator_list[0], "KMC138", "a function inside of a function is a helper", advice
+                    )
+                self._function(node)
                 return
+            case ast.Expr(value=ast.Yield() | ast.YieldFrom() as value):
+                self._yield(value)
+                return
+            case ast.Expr(value=value):
+                self._statement_of_one_expression(node, value)
+                return
+            case ast.Assert(test=test, msg=msg):
+                self._expression(test)
+                if isinstance(test, ast.Tuple):
+                    self._refuse(test, "KMC130", "a tuple is no Bool", 'write assert condition, "message"')
+                if msg is not None:
+                    self._expression(msg, text_allowed=True)
+                return
+            case ast.For(orelse=orelse):
+                if orelse:
+                    self._refuse(node, "KMC107", "a choice has no else", "write the other case as its own choice")
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.stmt):
+                self._statement(child)
+            else:
+                self._expression(child)
+
+    def _assigned(self, node: ast.stmt) -> None:
+        match node:
             case ast.Assign(targets=targets):
                 for target in targets:
                     self._target(target)
             case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
                 self._target(target)
-            case ast.Expr(value=value):
-                self._expression_statement(node, value)
-            case ast.Assert(test=test):
-                self.expression(test)
-                return
-            case ast.For(target=target, orelse=orelse):
-                self._target(target)
-                if orelse:
-                    self._refuse(node, "KMC107", "a choice has no else", "write the other case as its own choice")
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.stmt):
-                self.statement(child)
-            else:
-                self.expression(child)
+            case ast.For(target=target, iter=collection):
+                self._bound_by_choice(target, collection)
 
     def _target(self, target: ast.expr) -> None:
         match target:
@@ -165,105 +219,94 @@ class _Checker:
                 for element in elements:
                     self._target(element)
 
-    def _expression_statement(self, node: ast.stmt, value: ast.expr) -> None:
-        if isinstance(value, ast.Yield | ast.YieldFrom):
-            return
+    def _bound_by_choice(self, target: ast.expr, collection: ast.expr) -> None:
+        self._target(target)
+        match target, collection:
+            case (ast.Name(), _) | (_, ast.Call(func=ast.Attribute(attr="items" | "counts"))):
+                return
+            case _:
+                message = "only the items of a map and the counts of a bag are taken apart here"
+                self._refuse(target, "KMC140", message, "bind one name: which member of a set is first has no meaning")
+
+    def _yield(self, node: ast.Yield | ast.YieldFrom) -> None:
+        if node.value is None:
+            self._refuse(node, "KMC119", "yield gives no state", "write yield st.set(...), or yield st for a stutter")
+        if isinstance(node, ast.YieldFrom) and not isinstance(node.value, ast.Call):
+            advice = "write for x in ...: yield st.set(...), or call a helper that yields"
+            self._refuse(node, "KMC119", "yield from takes the call of a helper that yields", advice)
+        self._expression(node.value)
+
+    def _statement_of_one_expression(self, node: ast.stmt, value: ast.expr) -> None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "require":
+            for child in ast.iter_child_nodes(value):
+                self._expression(child)
             return
+        self._expression(value)
         self._refuse(node, "KMC112", "the result of this expression is thrown away", _IMMUTABLE_HELP)
 
-    def _loop(self, loop: ast.For, function: ast.FunctionDef) -> None:
-        inside = set(map(id, ast.walk(loop)))
-        if not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(loop)):
-            self._refuse(
-                loop, "KMC113", "this loop chooses nothing: it has no yield", "write a comprehension or a quantifier"
-            )
-        bound = {n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        for other in ast.walk(function):
-            if isinstance(other, ast.Name) and other.id in bound and id(other) not in inside and other.id != "_":
-                if not self._in_another_loop(other, loop, function):
-                    self._refuse(
-                        other,
-                        "KMC114",
-                        f"'{other.id}' is bound in a loop and used outside of it, so it would depend on the order",
-                        "give it another name, or use a quantifier: max(...), any(...), sum(...)",
-                    )
-        for inner in ast.walk(loop):
-            if isinstance(inner, ast.AugAssign):
-                self._refuse(
-                    inner,
-                    "KMC115",
-                    "a loop cannot accumulate: choices have no order",
-                    "write sum(...), max(...), count(...)",
-                )
-
-    def _in_another_loop(self, name: ast.Name, loop: ast.For, function: ast.FunctionDef) -> bool:
-        """The same name, bound anew by a separate choice or comprehension."""
-        for other in ast.walk(function):
-            separate = isinstance(other, ast.For | ast.GeneratorExp | ast.SetComp | ast.ListComp | ast.DictComp)
-            if separate and other is not loop and any(inner is name for inner in ast.walk(other)):
-                stored = {n.id for n in ast.walk(other) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-                if name.id in stored and not any(inner is loop for inner in ast.walk(other)):
-                    return True
-        return False
-
-    def expression(self, node: ast.AST, *, text_allowed: bool = False) -> None:
+    def _expression(self, node: ast.AST, *, text_allowed: bool = False) -> None:
         match node:
             case ast.Constant(value=value):
                 self._constant(node, value, text_allowed)
-            case ast.Name(id=name, ctx=ast.Load()):
-                self._name(node, name)
             case ast.Compare(ops=ops, comparators=comparators):
                 for operator, right in zip(ops, comparators, strict=True):
                     if isinstance(operator, ast.Is | ast.IsNot) and not _is_none(right):
                         self._refuse(node, "KMC116", "'is' compares identity", "write == or !=, or `is None`")
-            case ast.Lambda() | ast.NamedExpr() | ast.Await() | ast.JoinedStr() | ast.Starred():
+            case ast.Lambda() | ast.NamedExpr() | ast.Await() | ast.JoinedStr() | ast.Starred() | ast.Slice():
                 self._refuse_construct(node)
-            case ast.Call(args=args, keywords=keywords):
-                for argument in (*args, *(keyword.value for keyword in keywords)):
-                    self._argument(argument, text_allowed=text_allowed)
-                self.expression(node.func)
+            case ast.Yield() | ast.YieldFrom():
+                self._refuse(node, "KMC119", "yield has no result", "write yield ... as a line of its own")
+            case ast.Attribute(attr=attr) if attr.startswith("_"):
+                self._refuse(node, "KMC126", f"'{attr}' is not in the spec language", "fields begin with a letter")
+            case ast.BinOp(op=operator) | ast.UnaryOp(op=operator) if type(operator) in OPERATORS:
+                shown, advice = OPERATORS[type(operator)]
+                self._refuse(node, "KMC139", f"'{shown}' is not in the spec language", advice)
+            case ast.Dict(keys=keys) if None in keys:
+                self._refuse(
+                    node, "KMC101", "'**' is not in the spec language", "write m.set(key, value) or m.add(...)"
+                )
+            case ast.GeneratorExp():
+                advice = "write a set {... for ...} or a sequence [... for ...]"
+                self._refuse(node, "KMC120", "what is not in brackets can be run through only once", advice)
+            case ast.comprehension(target=target, iter=collection):
+                self._bound_by_choice(target, collection)
+            case ast.Call():
+                self._call(node, text_allowed=text_allowed)
                 return
         for child in ast.iter_child_nodes(node):
-            self.expression(child, text_allowed=text_allowed)
+            self._expression(child, text_allowed=text_allowed)
 
-    def _argument(self, node: ast.expr, *, text_allowed: bool) -> None:
-        if isinstance(node, ast.Lambda):
-            self.expression(node.body)
-        else:
-            self.expression(node, text_allowed=text_allowed)
+    def _call(self, node: ast.Call, *, text_allowed: bool) -> None:
+        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        if name == "require" and isinstance(node.func, ast.Name):
+            self._refuse(node, "KMC112", "require has no result", "write require(condition) as a line of its own")
+        if name in SET_METHODS and isinstance(node.func, ast.Attribute):
+            self._refuse(node, "KMC126", f"sets have no '{name}'", f"write {SET_METHODS[name]}")
+        if name in ("bool", "int") and isinstance(node.func, ast.Name):
+            advice = (
+                "write the comparison: x > 0, len(s) > 0, x is not None" if name == "bool" else "write 1 if x else 0"
+            )
+            self._refuse(node, "KMC118", f"{name}(...) is not in the spec language", advice)
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                self._refuse(keyword.value, "KMC101", "'**' is not in the spec language", "name the arguments")
+        for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
+            if isinstance(argument, ast.Lambda):
+                self._expression(argument.body)
+            elif isinstance(argument, ast.GeneratorExp) and name in _QUANTIFIERS:
+                for child in ast.iter_child_nodes(argument):
+                    self._expression(child)
+            else:
+                self._expression(argument, text_allowed=text_allowed)
+        self._expression(node.func)
 
     def _constant(self, node: ast.AST, value: object, text_allowed: bool) -> None:
         if isinstance(value, str) and text_allowed:
             return
         if value is not None and type(value) not in (bool, int):
-            kind = "text" if isinstance(value, str) else type(value).__name__
+            kind = "text" if isinstance(value, str) else "fractional" if isinstance(value, float) else "such"
             self._refuse(node, "KMC117", f"the language has no {kind} values", "use an Enum, an Int or a Bool")
-
-    def _name(self, node: ast.AST, name: str) -> None:
-        if name in self._bound or name in ALLOWED_BUILTINS or not hasattr(builtins, name):
-            return
-        near = nearest(name, ALLOWED_BUILTINS)
-        self._refuse(
-            node,
-            "KMC118",
-            f"'{name}' is not in the spec language",
-            f"did you mean '{near}'?" if near else f"Python's functions here: {', '.join(sorted(ALLOWED_BUILTINS))}",
-        )
 
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
-
-
-def span_of(node: ast.AST, path: str) -> Span:
-    """The place of an AST node."""
-    line = getattr(node, "lineno", 1)
-    end_column = getattr(node, "end_col_offset", None)
-    return Span(
-        path,
-        line,
-        getattr(node, "col_offset", 0) + 1,
-        getattr(node, "end_lineno", None),
-        None if end_column is None else end_column + 1,
-    )

@@ -1,0 +1,102 @@
+"""What Python writes and the spec language does not, with what to write instead: the tables behind `subset`."""
+
+from __future__ import annotations
+
+import ast
+
+_QUANTIFIER_HELP = "write a quantifier: any(...), all(...), max(...), or a comprehension"
+_IMPORT_HELP = "a spec imports from kmc.lang, kmc.spec and its own files: from .types import State"
+CONSTRUCTS: dict[type[ast.AST], tuple[str, str]] = {
+    ast.While: ("while", _QUANTIFIER_HELP),
+    ast.For: ("a loop outside of a function", _QUANTIFIER_HELP),
+    ast.If: ("if outside of a function", "write a if condition else b"),
+    ast.Try: ("try", "guard with if, or require(...)"),
+    ast.TryStar: ("try", "guard with if, or require(...)"),
+    ast.Raise: ("raise", "write assert condition, which is a violation when false"),
+    ast.Assert: ("assert outside of a function", "give the constant bounds: constant(name, Int(1, 9), meaning)"),
+    ast.With: ("with", "a spec only computes values"),
+    ast.Import: ("import without from", _IMPORT_HELP),
+    ast.ImportFrom: ("an import inside of a function", "import at the top of the file"),
+    ast.ClassDef: ("a class inside of a function", "declare types at the top level of a file"),
+    ast.Global: ("global", "pass the value as a parameter"),
+    ast.Nonlocal: ("nonlocal", "pass the value as a parameter"),
+    ast.Delete: ("del", "values are immutable; build the value you want: s - {x}, m.without(key)"),
+    ast.Break: ("break", "choices have no order; put the condition into the guard"),
+    ast.Match: ("match", "write if isinstance(x, Shape) or if x.kind == Kind.A"),
+    ast.NamedExpr: (":=", "assign on a line of its own"),
+    ast.Await: ("await", "an action is a plain generator"),
+    ast.AsyncFunctionDef: ("async", "an action is a plain generator"),
+    ast.JoinedStr: ("an f-string", "the language has no text; use an Enum"),
+    ast.Starred: ("*", "name the elements one by one"),
+    ast.Lambda: ("a lambda that is kept", "pass a lambda directly to the function that applies it, or write a def"),
+    ast.Slice: ("a slice", "write log.upto(n) for the first n elements"),
+    ast.AugAssign: ("a change outside of a function", "give the new value a name of its own"),
+}
+"""Syntax outside of the language: its name, and what to write instead."""
+OPERATORS: dict[type[ast.AST], tuple[str, str]] = {
+    ast.Div: ("/", "integers are divided with //, which rounds down"),
+    ast.Pow: ("**", "multiply, or declare the number as a constant"),
+    ast.LShift: ("<<", "multiply by a constant"),
+    ast.RShift: (">>", "divide by a constant with //"),
+    ast.BitXor: ("^", "write (a - b) | (b - a) for sets, a != b for Bools"),
+    ast.MatMult: ("@", "a spec only computes integers, Bools and finite values"),
+    ast.Invert: ("~", "write not for Bools, S - s for sets"),
+}
+"""Operators outside of the language, likewise."""
+IMPORT_ADVICE = {
+    "__future__": "remove this line: annotations are domains, so they are evaluated",
+    "typing": "the types are in kmc.lang: Opt[...], Set[...], Seq[..., n], Map[...]",
+    "enum": "write from kmc.lang import Enum",
+    "dataclasses": "write from kmc.lang import Record, and derive from Record",
+    "kmc": "write from kmc.lang import ... and from kmc.spec import spec",
+}
+"""What to write instead of an import from these modules."""
+PYTHON_TYPES = {
+    "int": "write Int(least, greatest)",
+    "bool": "write Bool",
+    "set": "write Set[...]",
+    "frozenset": "write Set[...]",
+    "list": "write Seq[..., n]",
+    "dict": "write Map[...] or PartialMap[...]",
+    "tuple": "declare a Record",
+    "str": "declare an Enum",
+    "float": "the language has no fractions: write Int(least, greatest)",
+    "object": "write the types that may stand here: A | B | None",
+}
+"""What to write instead of these types of Python in an annotation."""
+SET_METHODS = {
+    "union": "a | b",
+    "intersection": "a & b",
+    "difference": "a - b",
+    "symmetric_difference": "(a - b) | (b - a)",
+    "issubset": "a <= b",
+    "issuperset": "a >= b",
+    "isdisjoint": "len(a & b) == 0",
+}
+"""What to write instead of these methods of Python's sets."""
+BUILTINS = {
+    "list": "write [... for ... in ...] over a sequence or range(...)",
+    "tuple": "declare a Record, or write a sequence [...]",
+    "dict": "write {key: value for ...}",
+    "str": "the language has no text; use an Enum",
+    "float": "the language has no fractions; use an Int",
+    "sorted": "sets have no order; write max(...), min(...) or a quantifier",
+    "reversed": "write log.at(len(log) + 1 - o) for o in log.offsets()",
+    "enumerate": "write for o in log.offsets(), and log.at(o)",
+    "zip": "write for o in log.offsets(), with at(o) of both",
+    "map": "write a comprehension",
+    "filter": "write a comprehension with if",
+    "next": "sets have no first element; write a quantifier",
+    "iter": "sets have no first element; write a quantifier",
+    "type": "write isinstance(x, Shape)",
+    "getattr": "name the field",
+    "hasattr": "write isinstance(x, Shape)",
+    "print": "a spec only computes values; the trace of a violation shows every state",
+    "open": "a spec only computes values",
+    "round": "the language has no fractions; divide with //",
+    "pow": "multiply, or declare the number as a constant",
+    "divmod": "write // and %",
+    "hash": "values are compared with ==",
+    "id": "values are compared with ==",
+}
+"""What to write instead of these functions of Python."""

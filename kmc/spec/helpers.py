@@ -1,0 +1,98 @@
+"""Which function of a spec uses which, collected over all files and then checked as a whole.
+
+A helper that yields is a part of an action: it is delegated to with `yield from`, or chosen from with `for`. A helper
+that requires ends the choice it is called in, so it has no meaning in a property or inside of any(...) and all(...). No
+helper calls itself, over others or not: a compiler unrolls all calls.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from kmc.spec.flow import yields
+from kmc.spec.names import Meaning, Names
+
+_Helper: TypeAlias = tuple[str, str]
+"""The file of a function, and its name."""
+
+_PROPERTIES = frozenset(["invariant", "transition_invariant", "constraint", "action_constraint", "reachable"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """Where a function uses a helper; `quantifier` is the any or all around that place, if there is one."""
+
+    helper: _Helper
+    node: ast.AST
+    quantifier: str | None
+
+
+@dataclass(slots=True)
+class Helpers:
+    """The functions of a spec at the top level of its files, and their uses of each other."""
+
+    names: Names
+    _functions: dict[_Helper, ast.FunctionDef] = field(default_factory=dict)
+    _uses: dict[_Helper, list[_Use]] = field(default_factory=dict)
+    _requires: dict[_Helper, ast.AST] = field(default_factory=dict)
+    _used: set[_Helper] = field(default_factory=set)
+
+    def define(self, module: str, function: ast.FunctionDef) -> None:
+        """Note a function."""
+        self._functions[module, function.name] = function
+
+    def use(self, module: str, user: str | None, node: ast.AST, meaning: Meaning, quantifier: str | None) -> None:
+        """Note that the function `user`, or the file itself, uses what a name means."""
+        if meaning.is_ours and meaning.name == "require" and user is not None:
+            self._requires.setdefault((module, user), node)
+        if isinstance(meaning.node, ast.FunctionDef):
+            helper = (meaning.module, meaning.name)
+            self._used.add(helper)
+            if user is not None:
+                self._uses.setdefault((module, user), []).append(_Use(helper, node, quantifier))
+
+    def check(self) -> None:
+        """Refuse (KMC136, KMC137, KMC186) what only the whole shows."""
+        done: set[_Helper] = set()
+        for helper in self._functions:
+            self._refuse_recursion(helper, [helper], done)
+        for helper, function in self._functions.items():
+            self._refuse_lost_guards(helper, function)
+            if yields(function) and not function.decorator_list and helper not in self._used:
+                message = f"'{function.name}' yields, but is no action and no action uses it"
+                advice = "write @spec.action above it, or yield from it in an action"
+                self.names.refuse(helper[0], function, "KMC137", message, advice)
+
+    def _refuse_recursion(self, helper: _Helper, path: list[_Helper], done: set[_Helper]) -> None:
+        for use in self._uses.get(helper, ()):
+            if use.helper in path:
+                circle = [name for _, name in [*path[path.index(use.helper) :], use.helper]]
+                message = f"'{circle[0]}' calls itself" + (f": {' -> '.join(circle)}" if len(circle) > 2 else "")
+                advice = "write a bounded quantifier or comprehension"
+                self.names.refuse(helper[0], use.node, "KMC186", message, advice)
+            if use.helper not in done:
+                self._refuse_recursion(use.helper, [*path, use.helper], done)
+        done.add(helper)
+
+    def _refuse_lost_guards(self, helper: _Helper, function: ast.FunctionDef) -> None:
+        is_property = bool(_PROPERTIES & {getattr(decorator, "attr", "") for decorator in function.decorator_list})
+        if is_property and helper in self._requires:
+            advice = "return a Bool: not guard or ..."
+            self.names.refuse(helper[0], self._requires[helper], "KMC136", "a property cannot require", advice)
+        for use in self._uses.get(helper, ()):
+            name = use.helper[1]
+            if is_property and self._guards(use.helper):
+                message = f"'{name}' requires, which ends an action, and a property is none"
+                self.names.refuse(helper[0], use.node, "KMC136", message, "use a helper that returns a Bool")
+            if use.quantifier is not None and self._guards(use.helper):
+                message = f"'{name}' requires, and {use.quantifier}(...) may not get as far as calling it"
+                advice = f"require({use.quantifier}(...)) of a helper that returns a Bool"
+                self.names.refuse(helper[0], use.node, "KMC136", message, advice)
+
+    def _guards(self, helper: _Helper) -> bool:
+        """Whether a call can end the caller's choice; a generator only ends itself."""
+        if helper not in self._functions or yields(self._functions[helper]):
+            return False
+        return helper in self._requires or any(self._guards(use.helper) for use in self._uses.get(helper, ()))

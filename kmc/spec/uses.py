@@ -1,0 +1,212 @@
+"""How a spec uses its names: a look at every name, field and call in all files before anything is executed.
+
+It knows no types, yet what it finds would else show only in the state that reaches the line: a name that means
+nothing, a field that no record has, a call with the wrong arguments, a helper that is not called. The rest is found
+where it happens (`kmc.lang.blame`).
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Collection, Mapping
+from typing import NoReturn
+
+from kmc.errors import did_you_mean, nearest
+from kmc.lang.idents import IdentMeta
+from kmc.lang.maps import MapValue
+from kmc.lang.networks import MessageBagValue, MessageSetValue
+from kmc.lang.seqs import SeqValue
+from kmc.spec.advice import BUILTINS
+from kmc.spec.calls import check_call
+from kmc.spec.flow import parameters, stored, yields
+from kmc.spec.helpers import Helpers
+from kmc.spec.names import Meaning, Module, Names
+from kmc.spec.records import Fields
+from kmc.spec.subset import ALLOWED_BUILTINS
+
+_INTERNAL = frozenset(
+    ["deliverable", "domain", "fresh_title", "kmc_seq_type", "kmc_type", "mapped", "symmetric", "spawned"]
+)
+METHODS = frozenset(
+    name
+    for cls in (IdentMeta, MapValue, MessageBagValue, MessageSetValue, SeqValue)
+    for name, value in vars(cls).items()
+    if callable(value) and not name.startswith("_") and name not in _INTERNAL
+) | {"set"}
+"""The methods of the language's values."""
+
+
+def check_uses(modules: Mapping[str, Module], facade: type) -> None:
+    """Raise SpecError (KMC118, KMC124 to KMC130, KMC136, KMC137, KMC186) at the first use that cannot be meant.
+
+    `facade` is the class of the object `spec` that a spec declares with.
+    """
+    names = Names(modules)
+    fields = Fields(names)
+    helpers = Helpers(names)
+    for name, module in modules.items():
+        _Uses(names, fields, helpers, name, facade).check(module.tree)
+    helpers.check()
+
+
+class _Uses:
+    """The uses in one file."""
+
+    def __init__(self, names: Names, fields: Fields, helpers: Helpers, module: str, facade: type) -> None:
+        self._names = names
+        self._fields = fields
+        self._helpers = helpers
+        self._module = module
+        self._words = fields.all | METHODS
+        self._facade = {name for name in vars(facade) if not name.startswith("_")}
+        self._function: str | None = None
+        self._quantifier: str | None = None
+        self._functions_expected: set[int] = set()
+        self._generators_expected: set[int] = set()
+
+    def check(self, tree: ast.Module) -> None:
+        for name, node in self._names.declared(self._module).items():
+            self._refuse_builtin(node, name)
+        for statement in tree.body:
+            self._function = None
+            if isinstance(statement, ast.FunctionDef):
+                self._function = statement.name
+                self._helpers.define(self._module, statement)
+            self._visit(statement, frozenset())
+
+    def _refuse(self, node: ast.AST, code: str, message: str, help_line: str | None) -> NoReturn:
+        self._names.refuse(self._module, node, code, message, help_line)
+
+    def _refuse_builtin(self, node: ast.AST, name: str) -> None:
+        if name in ALLOWED_BUILTINS:
+            self._refuse(node, "KMC125", f"'{name}' is a function of the language", "choose another name")
+
+    def _visit(self, node: ast.AST, local: frozenset[str]) -> None:
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                self._name(node, name, local)
+            case ast.FunctionDef():
+                self._definition(node, local)
+                return
+            case ast.Lambda(args=arguments, body=body):
+                self._visit(body, local | set(parameters(arguments)))
+                return
+            case ast.GeneratorExp() | ast.SetComp() | ast.ListComp() | ast.DictComp():
+                self._comprehension(node, local)
+                return
+            case ast.Attribute():
+                self._attribute(node, local)
+            case ast.Call():
+                self._call(node, local)
+                return
+            case ast.YieldFrom(value=ast.Call() as call):
+                self._generators_expected.add(id(call))
+                self._check_delegation(call, self._meaning(call.func, local))
+            case ast.For(iter=ast.Call() as call):
+                self._generators_expected.add(id(call))
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, local)
+
+    def _definition(self, node: ast.FunctionDef, local: frozenset[str]) -> None:
+        arguments = node.args
+        outside = [*node.decorator_list, *arguments.defaults, *(d for d in arguments.kw_defaults if d is not None)]
+        annotated = [
+            argument.annotation for argument in (*arguments.args, *arguments.kwonlyargs) if argument.annotation
+        ]
+        for child in (*outside, *annotated):
+            self._visit(child, local)
+        inner = set(parameters(arguments)) | stored(node.body)
+        for name in inner:
+            self._refuse_builtin(node, name)
+        if local and any(isinstance(n, ast.Name) and n.id == node.name for b in node.body for n in ast.walk(b)):
+            self._refuse(node, "KMC186", f"'{node.name}' calls itself", "write a bounded quantifier or comprehension")
+        for statement in node.body:
+            self._visit(statement, local | inner | ({node.name} if local else set()))
+
+    def _comprehension(
+        self, node: ast.GeneratorExp | ast.SetComp | ast.ListComp | ast.DictComp, local: frozenset[str]
+    ) -> None:
+        for generator in node.generators:
+            self._visit(generator.iter, local)
+            local = local | stored([generator.target])
+            for condition in generator.ifs:
+                self._visit(condition, local)
+        for element in [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]:
+            self._visit(element, local)
+
+    def _name(self, node: ast.Name, name: str, local: frozenset[str]) -> None:
+        if name in local or name in ALLOWED_BUILTINS:
+            return
+        meaning = self._names.meaning(self._module, name)
+        if meaning is not None:
+            if isinstance(meaning.node, ast.FunctionDef) and id(node) not in self._functions_expected:
+                self._refuse(node, "KMC130", f"'{name}' is a function and is not called", f"write {name}(...)")
+            self._helpers.use(self._module, self._function, node, meaning, self._quantifier)
+        elif name in self._names.declared(self._module):
+            return
+        elif hasattr(builtins, name) and self._names.files_with(name) == []:
+            near = nearest(name, ALLOWED_BUILTINS)
+            known = f"Python's functions here: {', '.join(sorted(ALLOWED_BUILTINS))}"
+            advice = BUILTINS.get(name) or (f"did you mean '{near}'?" if near else known)
+            self._refuse(node, "KMC118", f"'{name}' is not in the spec language", advice)
+        else:
+            advice = self._names.suggestion(self._module, name, {*local, *ALLOWED_BUILTINS})
+            self._refuse(node, "KMC124", f"'{name}' is not defined", advice)
+
+    def _meaning(self, node: ast.expr, local: frozenset[str]) -> Meaning | None:
+        """What a plain name means here, unless it is a local one."""
+        if isinstance(node, ast.Name) and node.id not in local:
+            return self._names.meaning(self._module, node.id)
+        return None
+
+    def _attribute(self, node: ast.Attribute, local: frozenset[str]) -> None:
+        owner = self._meaning(node.value, local)
+        known: Collection[str]
+        if owner is not None and owner.is_ours and owner.name == "spec":
+            known = self._facade
+            message = f"spec has no '{node.attr}'"
+        elif owner is not None and isinstance(owner.node, ast.ClassDef):
+            known = self._fields.members(owner)
+            message = f"{owner.name} has no member '{node.attr}'"
+            if self._fields.of(owner) is not None:
+                message = f"{owner.name} is a type, so it has no '{node.attr}' itself"
+        else:
+            known = self._words
+            message = f"no record of this spec has a field '{node.attr}'"
+        if node.attr not in known:
+            near = nearest(node.attr, known)
+            advice = did_you_mean(node.attr, known) if owner is not None or near else "declare it in a record"
+            end = ast.copy_location(ast.Name(node.attr), node)
+            end.lineno, end.col_offset = node.end_lineno or 1, (node.end_col_offset or 0) - len(node.attr.encode())
+            self._refuse(end, "KMC126", message, advice)
+
+    def _call(self, node: ast.Call, local: frozenset[str]) -> None:
+        callee = self._meaning(node.func, local)
+        check_call(self._names, self._fields, self._module, node, callee)
+        self._functions_expected.add(id(node.func))
+        if not self._stores(node, callee):
+            self._functions_expected |= {id(value) for value in (*node.args, *(k.value for k in node.keywords))}
+        if callee is not None and isinstance(callee.node, ast.FunctionDef) and yields(callee.node):
+            self._refuse_lost_generator(node, callee.name)
+        around = self._quantifier
+        if isinstance(node.func, ast.Name) and node.func.id in ("any", "all"):
+            self._quantifier = node.func.id
+        for child in ast.iter_child_nodes(node):
+            self._visit(child, local)
+        self._quantifier = around
+
+    def _stores(self, node: ast.Call, callee: Meaning | None) -> bool:
+        """Whether what is called stores its arguments or tests them, so that a function among them is a mistake."""
+        if callee is not None:
+            return isinstance(callee.node, ast.ClassDef) or callee.name in ("require", "ways")
+        return isinstance(node.func, ast.Attribute) and node.func.attr in ("set", "add", "append", "send")
+
+    def _refuse_lost_generator(self, node: ast.Call, name: str) -> None:
+        if id(node) not in self._generators_expected:
+            advice = f"write yield from {name}(...)"
+            self._refuse(node, "KMC129", f"'{name}' yields states, so a call of it is no value", advice)
+
+    def _check_delegation(self, call: ast.Call, callee: Meaning | None) -> None:
+        if callee is not None and not (isinstance(callee.node, ast.FunctionDef) and yields(callee.node)):
+            self._refuse(call, "KMC129", f"'{callee.name}' does not yield", f"write yield {callee.name}(...)")
