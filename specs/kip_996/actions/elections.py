@@ -1,0 +1,321 @@
+"""Timeouts, votes and pre-votes: everything up to the majority that makes a leader (KIP-996; KIP-595, Vote)."""
+
+from kmc.lang import count, ways
+from kmc.spec import WEAK, spec
+
+from ..functions import (
+    apply_state,
+    aux_inc_timeout_ctrs,
+    aux_increment_disruptions,
+    aux_under_disruption_limit,
+    blank_fetch_state,
+    compare_entries,
+    fail_any_pending_writes,
+    fetch_can_timeout,
+    is_observer,
+    is_quorum,
+    is_voter,
+    last_epoch,
+    last_fetch_failed,
+    majority_count,
+    maybe_handle_common_response,
+    no_transition,
+    pending_fetch_lost,
+    receivable_message,
+    reset_follower_fetch_state,
+    transition_to_candidate,
+    transition_to_follower,
+    transition_to_prospective,
+    transition_to_prospective_add_vote,
+    transition_to_resigned,
+    transition_to_unattached,
+    transition_to_unattached_add_vote,
+)
+from ..network import (
+    connected,
+    discard,
+    has_inflight_vote_req,
+    has_inflight_vote_res,
+    reply,
+    send_all,
+)
+from ..types import (
+    EpochMatch,
+    Error,
+    MaxEpoch,
+    RequestVoteRequest,
+    RequestVoteResponse,
+    ServerId,
+    ServerState,
+    TestLiveness,
+)
+
+PRE_VOTE_GRANTING_STATES = {
+    ServerState.UNATTACHED,
+    ServerState.PROSPECTIVE,
+    ServerState.CANDIDATE,
+    ServerState.RESIGNED,
+}
+
+
+def should_resign(st, s):
+    """ShouldResign(s): the leader reaches fewer voters than make a majority with it, if it counts itself."""
+    me = st.servers[s]
+    members = me.config.members
+    connected_peers = count(
+        connected(st, s, peer)
+        and (
+            (is_voter(st.servers[peer], peer) and me.current_epoch >= st.servers[peer].current_epoch)
+            or is_observer(st.servers[peer], peer)
+        )
+        for peer in members
+    )
+    return connected_peers < (len(members) // 2 if s in members else len(members) // 2 + 1)
+
+
+@spec.action(fair=WEAK)
+def check_quorum_resign(st, s: ServerId):
+    """CheckQuorumResign(s): a leader without a majority of fetching voters resigns, or any leader within the limit.
+
+    KIP-595 (leader progress timeout). Counts twice when both reasons hold.
+    """
+    if s not in st.servers or st.servers[s].state != ServerState.LEADER:
+        return
+    me = st.servers[s]
+    with_reason = should_resign(st, s)
+    resigned = apply_state(me, transition_to_resigned(me, s)).set(
+        pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members)
+    )
+    for _ in ways(with_reason, aux_under_disruption_limit(st)):
+        yield st.set(
+            servers=st.servers.set(s, resigned),
+            inv_neg_acked=fail_any_pending_writes(st, me),
+            aux_ctrs=st.aux_ctrs if with_reason else aux_increment_disruptions(st),
+        )
+
+
+def send_vote_requests(st, s, epoch, pre_vote):
+    """SendPreVoteRequests(s), and the requests of ConcludePreVote: to all other voters of its configuration."""
+    me = st.servers[s]
+    return send_all(
+        st,
+        {
+            RequestVoteRequest(
+                replica_epoch=epoch,
+                last_log_epoch=last_epoch(me.log),
+                last_log_offset=len(me.log),
+                pre_vote=pre_vote,
+                source=s,
+                dest=s1,
+            )
+            for s1 in me.config.members
+            if s1 != s
+        },
+    )
+
+
+def prospective(st, s, is_disruptive):
+    """What both timeouts of a voter do: Prospective in the same epoch, and pre-vote requests (KIP-996)."""
+    me = st.servers[s]
+    node = apply_state(me, transition_to_prospective(me, s, me.current_epoch)).set(fetch_state=blank_fetch_state())
+    return send_vote_requests(st, s, me.current_epoch, True).set(
+        servers=st.servers.set(s, node), aux_ctrs=aux_inc_timeout_ctrs(st, is_disruptive)
+    )
+
+
+@spec.action(fair=WEAK)
+def voter_fetch_timeout(st, s: ServerId):
+    """VoterFetchTimeout(s): a follower becomes prospective, with a reason or within the limit (KIP-996).
+
+    Counts once per reason and once for the limit.
+    """
+    if s not in st.servers or not is_voter(st.servers[s], s) or st.servers[s].state != ServerState.FOLLOWER:
+        return
+    me = st.servers[s]
+    for _ in ways(last_fetch_failed(me), pending_fetch_lost(st, me), aux_under_disruption_limit(st)):
+        yield prospective(st, s, not fetch_can_timeout(st, me))
+
+
+def not_enough_votes(st, s, pre_vote):
+    """NotEnoughVotes(s, pre_vote): all answers are in or lost, and they make no majority."""
+    me = st.servers[s]
+    return (
+        not has_inflight_vote_req(st, s, pre_vote)
+        and not has_inflight_vote_res(st, s, pre_vote)
+        and len(me.votes_recv) < majority_count(me.config.members)
+        and me.state != ServerState.LEADER
+    )
+
+
+def causal_election_timeout(st, s):
+    """CausalElectionTimeout(s): a candidate that cannot win, or anybody unattached."""
+    state = st.servers[s].state
+    return (state == ServerState.CANDIDATE and not_enough_votes(st, s, False)) or state == ServerState.UNATTACHED
+
+
+def eventual_election_timeout(st, s):
+    """EventualElectionTimeout(s): with a reason, or a candidate within the limit. A CASE, so it counts once."""
+    return causal_election_timeout(st, s) or (
+        aux_under_disruption_limit(st) and st.servers[s].state in {ServerState.CANDIDATE, ServerState.UNATTACHED}
+    )
+
+
+@spec.action(fair=WEAK)
+def voter_election_timeout(st, s: ServerId):
+    """VoterElectionTimeout(s): a candidate or unattached voter becomes prospective (KIP-996)."""
+    if s not in st.servers or not is_voter(st.servers[s], s) or not eventual_election_timeout(st, s):
+        return
+    yield prospective(st, s, not causal_election_timeout(st, s))
+
+
+@spec.action(fair=WEAK)
+def resigned_election_timeout(st, s: ServerId):
+    """ResignedElectionTimeout(s): a resigned server becomes unattached in the next epoch (KIP-996)."""
+    if s not in st.servers or st.servers[s].state != ServerState.RESIGNED:
+        return
+    me = st.servers[s]
+    yield st.set(servers=st.servers.set(s, apply_state(me, transition_to_unattached(me, me.current_epoch + 1, None))))
+
+
+def grant_pre_vote(me, state0, log_ok):
+    """GrantPreVote(s, state0, log_ok): a follower that has fetched from its leader grants none (KIP-996)."""
+    can_grant = state0.state in PRE_VOTE_GRANTING_STATES or (
+        state0.state == ServerState.FOLLOWER and not me.fetch_state.has_fetch_success
+    )
+    return can_grant and log_ok
+
+
+def grant_vote(peer, state0, log_ok):
+    """GrantVote(s, peer, state0, log_ok): one vote per epoch, and none against a known leader (KIP-595, Vote)."""
+    if state0.state != ServerState.UNATTACHED and state0.state != ServerState.PROSPECTIVE:
+        return False
+    if state0.voted_for is not None:
+        return state0.voted_for == peer
+    return state0.leader is None and log_ok
+
+
+def final_state(m, state0, granted):
+    """FinalState(s, peer, m, state0, grant_vote, pre_vote). A voter that repeats its vote is an illegal state."""
+    if m.pre_vote or not granted:
+        return state0
+    if state0.state == ServerState.UNATTACHED:
+        return transition_to_unattached_add_vote(m.replica_epoch, state0, m.source)
+    if state0.state == ServerState.PROSPECTIVE:
+        return transition_to_prospective_add_vote(m.replica_epoch, state0, m.source)
+    return state0
+
+
+def refuse_vote_request(st, m, error):
+    """The error branch of HandleVoteRequest: nothing changes at the server."""
+    me = st.servers[m.dest]
+    refusal = RequestVoteResponse(
+        replica_epoch=me.current_epoch,
+        leader=me.leader,
+        vote_granted=False,
+        pre_vote=m.pre_vote,
+        error=error,
+        source=m.dest,
+        dest=m.source,
+    )
+    return reply(st, m, refusal)
+
+
+@spec.receive(RequestVoteRequest, s="dest", peer="source", fair=WEAK)
+def handle_vote_request(st, m, s, peer):
+    """HandleVoteRequest(s, peer): a vote or a pre-vote (KIP-996; KIP-595, Vote); observers answer as well."""
+    if not receivable_message(st, m, EpochMatch.ANY_EPOCH):
+        return
+    me = st.servers[s]
+    if m.last_log_epoch > m.replica_epoch:
+        yield refuse_vote_request(st, m, Error.INVALID_REQUEST)
+        return
+    if m.replica_epoch < me.current_epoch:
+        yield refuse_vote_request(st, m, Error.FENCED_LEADER_EPOCH)
+        return
+    newer = m.replica_epoch > me.current_epoch
+    state0 = transition_to_unattached(me, m.replica_epoch, None) if newer else no_transition(me)
+    log_ok = compare_entries(m.last_log_offset, m.last_log_epoch, len(me.log), last_epoch(me.log)) >= 0
+    granted = grant_pre_vote(me, state0, log_ok) if m.pre_vote else grant_vote(peer, state0, log_ok)
+    final = final_state(m, state0, granted)
+    changed = me.state != final.state
+    voter = apply_state(me, final).set(
+        fetch_state=blank_fetch_state() if changed else me.fetch_state,
+        pending_ack=set() if changed else me.pending_ack,
+    )
+    response = RequestVoteResponse(
+        replica_epoch=m.replica_epoch,
+        leader=final.leader,
+        vote_granted=granted,
+        pre_vote=m.pre_vote,
+        error=None,
+        source=s,
+        dest=peer,
+    )
+    yield reply(st, m, response).set(
+        servers=st.servers.set(s, voter),
+        inv_neg_acked=fail_any_pending_writes(st, me) if changed else st.inv_neg_acked,
+    )
+
+
+def counts_as_vote(m, response):
+    """The response grants what the server is still asking for."""
+    asked = ServerState.PROSPECTIVE if m.pre_vote else ServerState.CANDIDATE
+    return not response.handled and response.transition.state == asked and m.vote_granted
+
+
+@spec.receive(RequestVoteResponse, s="dest", peer="source", fair=WEAK)
+def handle_vote_response(st, m, s, peer):
+    """HandleVoteResponse(s, peer): count the vote, unless the response tells of a leader or a newer epoch.
+
+    MaybeLoseLeadership: a leader that leaves its state here fails its pending writes.
+    """
+    me = st.servers[s]
+    if not receivable_message(st, m, EpochMatch.ANY_EPOCH) or not is_voter(me, s):
+        return
+    response = maybe_handle_common_response(me, s, m.leader, m.replica_epoch, m.error)
+    state0 = response.transition
+    state1 = state0.set(votes_recv=state0.votes_recv | {peer}) if counts_as_vote(m, response) else state0
+    loses_leadership = me.state == ServerState.LEADER and state1.state != ServerState.LEADER
+    node = apply_state(me, state1)
+    if loses_leadership:
+        node = node.set(pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members))
+    yield discard(st, m).set(
+        servers=st.servers.set(s, node),
+        inv_neg_acked=fail_any_pending_writes(st, me) if loses_leadership else st.inv_neg_acked,
+    )
+
+
+def within_epoch_limit(me):
+    """WithinEpochLimit(s)."""
+    return TestLiveness or me.current_epoch < MaxEpoch
+
+
+def no_more_pre_votes_to_count(st, s):
+    """NoMorePreVotesToCount(s): all answers are in or lost."""
+    return not has_inflight_vote_req(st, s, True) and not has_inflight_vote_res(st, s, True)
+
+
+@spec.action(fair=WEAK)
+def conclude_pre_vote(st, s: ServerId):
+    """ConcludePreVote(s): with a majority an election begins, else back to the leader it knows, or to Unattached.
+
+    KIP-996. Counts twice when there is a majority and no answer is missing.
+    """
+    if s not in st.servers:
+        return
+    me = st.servers[s]
+    if not is_voter(me, s) or me.state != ServerState.PROSPECTIVE or not within_epoch_limit(me):
+        return
+    has_majority = is_quorum(me.votes_recv, me.config.members)
+    for _ in ways(no_more_pre_votes_to_count(st, s), has_majority):
+        if has_majority:
+            candidate = transition_to_candidate(me, s)
+            yield send_vote_requests(st, s, candidate.epoch, False).set(
+                servers=st.servers.set(s, apply_state(me, candidate))
+            )
+        elif me.leader is not None:
+            follower = transition_to_follower(me, s, me.leader, me.current_epoch)
+            yield st.set(servers=st.servers.set(s, apply_state(me, follower)))
+        else:
+            unattached = transition_to_unattached(me, me.current_epoch, me.leader)
+            yield st.set(servers=st.servers.set(s, apply_state(me, unattached)))

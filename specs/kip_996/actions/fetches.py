@@ -1,0 +1,278 @@
+"""Fetches: sending, the three ways to answer, and what the follower does with the answer (KIP-595, Fetch)."""
+
+from kmc.lang import count, ways
+from kmc.spec import WEAK, spec
+
+from ..functions import (
+    apply_state,
+    config_for,
+    end_offset_for_epoch,
+    fetches_from_start,
+    fetches_known_position,
+    is_observer,
+    is_peer_voter,
+    is_quorum,
+    is_voter,
+    last_epoch,
+    last_fetch_failed,
+    maybe_handle_common_response,
+    maybe_switch_configurations,
+    most_recent_reconfig_entry,
+    pending_fetch_lost,
+    receivable_message,
+    transition_to_resigned,
+    truncate_log,
+    update_fetch_state_with_fetch_req,
+    update_fetch_state_with_fetch_res,
+    valid_fetch_position,
+)
+from ..liveness import (
+    liveness_helps_make_progress,
+    liveness_in_prevote_cycle,
+    liveness_maybe_not_same_peer_again,
+    liveness_valid_peer,
+)
+from ..network import discard, reply, send
+from ..types import (
+    Command,
+    EpochMatch,
+    Error,
+    FetchRequest,
+    FetchRequestFromServer,
+    FetchResponse,
+    FetchResponseDiverging,
+    FetchResponseNotOk,
+    FetchResponseOk,
+    FetchResult,
+    ServerId,
+    ServerState,
+)
+
+
+def should_send_fetch(st, s, peer):
+    """ShouldSendFetch(s, peer): in how many ways, since TLC counts them all.
+
+    A follower of the peer; an unattached voter, which asks anybody; an observer whose last fetch came to nothing.
+    """
+    me = st.servers[s]
+    follows = me.state == ServerState.FOLLOWER
+    idle = me.fetch_state.pending_fetch is None
+    from_leader = idle and follows and me.leader == peer and not liveness_in_prevote_cycle(st, s, peer)
+    from_anybody = idle and me.state == ServerState.UNATTACHED and is_voter(me, s) and liveness_valid_peer(st, s, peer)
+    as_observer = is_observer(me, s) and follows and liveness_maybe_not_same_peer_again(st, s, peer)
+    return (
+        (liveness_helps_make_progress(st, s, peer, len(me.log) + 1) if from_leader else 0)
+        + count([from_anybody])
+        + (count([last_fetch_failed(me), pending_fetch_lost(st, me)]) if as_observer else 0)
+    )
+
+
+@spec.action(fair=WEAK)
+def send_fetch_request(st, s: ServerId, peer: ServerId):
+    """SendFetchRequest(s, peer): ask for the entry after the last (KIP-595, Fetch)."""
+    if s == peer or s not in st.servers or peer not in st.servers:
+        return
+    me = st.servers[s]
+    fetch_msg = FetchRequestFromServer(
+        replica_epoch=me.current_epoch,
+        fetch_offset=len(me.log) + 1,
+        last_fetched_epoch=last_epoch(me.log),
+        source=s,
+        dest=peer,
+    )
+    node = me.set(fetch_state=update_fetch_state_with_fetch_req(me, fetch_msg))
+    for _ in range(should_send_fetch(st, s, peer)):
+        yield send(st, fetch_msg).set(servers=st.servers.set(s, node))
+
+
+@spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
+def reject_fetch_request(st, m, s, peer):
+    """RejectFetchRequest(s, peer): not the leader, or an epoch that differs (KIP-595, Fetch)."""
+    me = st.servers[s]
+    if not receivable_message(st, m, EpochMatch.ANY_EPOCH):
+        return
+    if me.state != ServerState.LEADER:
+        error = Error.NOT_LEADER
+    elif m.replica_epoch < me.current_epoch:
+        error = Error.FENCED_LEADER_EPOCH
+    elif m.replica_epoch > me.current_epoch:
+        error = Error.UNKNOWN_LEADER
+    else:
+        return
+    response = FetchResponseNotOk(
+        result=FetchResult.NOT_OK,
+        error=error,
+        leader=me.leader,
+        replica_epoch=me.current_epoch,
+        hwm=me.hwm,
+        source=s,
+        dest=peer,
+        correlation=m,
+    )
+    yield reply(st, m, response)
+
+
+@spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
+def diverging_fetch_request(st, m, s, peer):
+    """DivergingFetchRequest(s, peer): the position is not in the leader's log; say where to truncate to."""
+    me = st.servers[s]
+    if not receivable_message(st, m, EpochMatch.EQUAL_EPOCH) or me.state != ServerState.LEADER:
+        return
+    if valid_fetch_position(me.log, m):
+        return
+    valid_offset_epoch = end_offset_for_epoch(me.log, m.last_fetched_epoch)
+    response = FetchResponseDiverging(
+        replica_epoch=me.current_epoch,
+        result=FetchResult.DIVERGING,
+        error=None,
+        diverging_epoch=valid_offset_epoch.epoch,
+        diverging_end_offset=valid_offset_epoch.offset + 1,
+        leader=me.leader,
+        hwm=me.hwm,
+        source=s,
+        dest=peer,
+        correlation=m,
+    )
+    yield reply(st, m, response)
+
+
+def entry_removes_server_from_cluster(me, s, new_hwm):
+    """EntryRemovesServerFromCluster(i, new_hwm): the leader's own removal becomes committed (KIP-853)."""
+    return any(
+        me.log.at(offset).command == Command.REMOVE_VOTER_COMMAND and s not in me.log.at(offset).value.members
+        for offset in me.log.offsets()
+        if offset > me.hwm and offset <= new_hwm
+    )
+
+
+def agree(s, members, new_end_offset, offset):
+    """Agree(offset, members): the members with the entry; a leader that is no member does not count itself."""
+    return {k for k in members if k == s or new_end_offset[k] >= offset}
+
+
+def new_highwater_mark(me, s, new_end_offset):
+    """NewHighwaterMark(s, new_end_offset): the highest offset that a quorum has, if it is of the current epoch."""
+    members = me.config.members
+    agreed = max(
+        (offset for offset in me.log.offsets() if is_quorum(agree(s, members, new_end_offset, offset), members)),
+        default=0,
+    )
+    if agreed > 0 and me.log.at(agreed).epoch == me.current_epoch:
+        return agreed
+    return me.hwm
+
+
+def values_to_ack(me, new_hwm):
+    """The pending values that become committed."""
+    return {v for v in me.pending_ack if any(me.log.at(offset).value == v for offset in range(me.hwm + 1, new_hwm + 1))}
+
+
+def committed_config(me, new_hwm):
+    """The configuration of the leader's log, with all up to the new high watermark committed."""
+    config_entry = most_recent_reconfig_entry(me.log)
+    return config_for(config_entry.offset, config_entry.entry, new_hwm)
+
+
+def advance_hwm_and_resign(st, me, s, new_hwm):
+    """AdvanceHwmAndResign: the leader's own removal is committed, and it resigns; what is left pending fails."""
+    to_ack = values_to_ack(me, new_hwm)
+    node = apply_state(me, transition_to_resigned(me, s)).set(
+        config=committed_config(me, new_hwm), flwr_end_offset={}, pending_ack=set(), hwm=0
+    )
+    return st.set(
+        servers=st.servers.set(s, node),
+        inv_pos_acked=st.inv_pos_acked | to_ack,
+        inv_neg_acked=st.inv_neg_acked | (me.pending_ack - to_ack),
+    )
+
+
+def advance_hwm(st, me, s, new_end_offset, new_hwm):
+    """AdvanceHwm: acknowledge what is committed, and follow the members of the configuration."""
+    to_ack = values_to_ack(me, new_hwm)
+    new_config = committed_config(me, new_hwm)
+    node = me.set(
+        config=new_config,
+        pending_ack=me.pending_ack - to_ack,
+        hwm=new_hwm,
+        flwr_end_offset={s1: new_end_offset[s1] if s1 in new_end_offset else 0 for s1 in new_config.members},
+    )
+    return st.set(servers=st.servers.set(s, node), inv_pos_acked=st.inv_pos_acked | to_ack)
+
+
+def ok_response(me, m, leader, hwm):
+    """The answer to an accepted fetch: the entry at its offset, if there is one."""
+    return FetchResponseOk(
+        replica_epoch=me.current_epoch,
+        leader=leader,
+        result=FetchResult.OK,
+        error=None,
+        entries=[me.log.at(m.fetch_offset)] if m.fetch_offset <= len(me.log) else [],
+        hwm=min(hwm, m.fetch_offset),
+        source=m.dest,
+        dest=m.source,
+        correlation=m,
+    )
+
+
+def handle_voter_fetch(st, m, s, peer):
+    """HandleVoterFetch(s, peer, m, entries): the high watermark may advance, and the leader may resign."""
+    me = st.servers[s]
+    new_end_offset = me.flwr_end_offset.set(peer, m.fetch_offset - 1)
+    new_hwm = new_highwater_mark(me, s, new_end_offset)
+    leaves = entry_removes_server_from_cluster(me, s, new_hwm)
+    replied = reply(st, m, ok_response(me, m, None if leaves else me.leader, new_hwm))
+    if new_hwm <= me.hwm:
+        return replied.set(servers=st.servers.set(s, me.set(flwr_end_offset=new_end_offset)))
+    if leaves:
+        return advance_hwm_and_resign(replied, me, s, new_hwm)
+    return advance_hwm(replied, me, s, new_end_offset, new_hwm)
+
+
+def handle_observer_fetch(st, m, s):
+    """HandleObserverFetch(s, peer, m, entries): never reached, because the action asks for a voter before."""
+    me = st.servers[s]
+    return reply(st, m, ok_response(me, m, me.leader, me.hwm))
+
+
+@spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
+def accept_fetch_request(st, m, s, peer):
+    """AcceptFetchRequest(s, peer): answer with the next entry, and advance the high watermark (KIP-595, Fetch).
+
+    Only of voters, so that an observer's valid fetch is neither accepted nor rejected. ValidFetchPosition is a
+    disjunction whose parts can both hold: TLC then generates the successor twice.
+    """
+    me = st.servers[s]
+    if not receivable_message(st, m, EpochMatch.EQUAL_EPOCH) or me.state != ServerState.LEADER:
+        return
+    if peer not in me.config.members:
+        return
+    for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
+        yield handle_voter_fetch(st, m, s, peer) if is_peer_voter(me, peer) else handle_observer_fetch(st, m, s)
+
+
+def fetched_log(me, m):
+    """The log after the response: an entry more, or truncated."""
+    if isinstance(m, FetchResponseOk) and len(m.entries) > 0:
+        return me.log.append(m.entries.at(1))
+    if isinstance(m, FetchResponseDiverging):
+        return truncate_log(me.log, m)
+    return me.log
+
+
+@spec.receive(FetchResponse, s="dest", peer="source", fair=WEAK)
+def handle_fetch_response(st, m, s, peer):
+    """HandleFetchResponse(s, peer): append or truncate, and take the configuration of the log (KIP-595; KIP-853)."""
+    me = st.servers[s]
+    if not receivable_message(st, m, EpochMatch.ANY_EPOCH) or me.fetch_state.pending_fetch != m.correlation:
+        return
+    response = maybe_handle_common_response(me, s, m.leader, m.replica_epoch, m.error)
+    if response.handled:
+        node = apply_state(me, response.transition)
+    else:
+        new_log = fetched_log(me, m)
+        config_entry = most_recent_reconfig_entry(new_log)
+        curr_config = config_for(config_entry.offset, config_entry.entry, m.hwm)
+        node = maybe_switch_configurations(me, s, curr_config, response.transition).set(
+            log=new_log, hwm=m.hwm if isinstance(m, FetchResponseOk) else me.hwm
+        )
+    yield discard(st, m).set(servers=st.servers.set(s, node.set(fetch_state=update_fetch_state_with_fetch_res(me, m))))
