@@ -171,6 +171,62 @@ def test_every_example_stands_beside_its_tla_text() -> None:
     assert pairs == ["tla", "python"] * (len(pairs) // 2)
 
 
+ROW = re.compile(r"^\| (.+?) \| (KMC\d+) \| (.+) \|$", re.MULTILINE)
+INSTEAD_OF_STAY = """
+@spec.init
+def init():
+    yield start([Entry(epoch=1, value=Value.at(1))])
+
+@spec.action
+def example(st, i: Server):
+    me = st.servers[i]
+    entry = me.log.at(1)
+"""
+TOP_LEVEL = ("import ", "from ", "class ", "@")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A row of the table of what is refused: the code in it, what to write instead, and the code of the error."""
+
+    wrong: tuple[str, ...]
+    code: str
+    right: tuple[str, ...]
+
+
+def code_of(cell: str) -> tuple[str, ...]:
+    """The lines of code in a cell of a table."""
+    return tuple(line.strip("`").replace("\\|", "|") for line in cell.split("<br>"))
+
+
+REFUSALS = [
+    Refusal(code_of(wrong), code, code_of(right))
+    for wrong, code, right in ROW.findall(PAGE.read_text(encoding="utf-8"))
+]
+
+
+def example_of(lines: tuple[str, ...], expected: str) -> Example:
+    """An example in the world `voters` that holds these lines in an action or at its top."""
+    top_level = lines[0].startswith(TOP_LEVEL)
+    body = ["    yield st"] if top_level else [*(f"    {line}" for line in lines), "    yield st"]
+    text = "\n".join([*(lines if top_level else ()), INSTEAD_OF_STAY.rstrip(), *body]) + "\n"
+    return Example("refused", "voters", False, (), (), expected, text)
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=[" ".join(refusal.wrong) for refusal in REFUSALS])
+def test_what_the_page_calls_refused_is_refused(refusal: Refusal, tmp_path: Path) -> None:
+    assert run(example_of(refusal.wrong, ""), tmp_path) == f"error {refusal.code}"
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=[" ".join(refusal.right) for refusal in REFUSALS])
+def test_what_the_page_offers_instead_runs(refusal: Refusal, tmp_path: Path) -> None:
+    assert "generated" in run(example_of(refusal.right, ""), tmp_path)
+
+
+def test_the_table_of_refusals_is_read() -> None:
+    assert len(REFUSALS) > 30
+
+
 def public_methods(cls: type) -> set[str]:
     """The methods that a spec may call on values of a class."""
     return {name for name, member in vars(cls).items() if callable(member) and not name.startswith("_")}
