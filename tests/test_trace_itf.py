@@ -184,6 +184,14 @@ def test_every_state_of_every_kind_is_read_back() -> None:
     assert [step.state for step in to_trace(parse_itf(document), sample.spec).steps] == sample.states
 
 
+def test_a_sequence_written_as_a_function_is_a_sequence_of_the_spec() -> None:
+    sample = kraft()
+    document = json.loads(itf_text(sample.file))
+    state = document["states"][0]
+    state["log"]["#map"] = [[server, {"#map": []}] for server, _ in state["log"]["#map"]]
+    assert to_trace(parse_itf(json.dumps(document)), sample.spec) == sample.trace
+
+
 def test_a_lasso_is_read_back_with_its_closing_step() -> None:
     steps = tuple(FileStep({"x": x}, "Up" if x else None) for x in range(3))
     closing = FileStep({"x": 1}, "Down", (("by", 1),))

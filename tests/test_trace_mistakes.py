@@ -195,6 +195,11 @@ TLC_MISTAKES = [
         "KMC422",
         "at .counterexample.action[1]: a step from state 1 to state 3 does not",
     ),
+    (
+        setting(*ACTION, 1, 2, 0, to=1),
+        "KMC422",
+        "at .counterexample.action[1]: a step from state 2 to state 1 does not",
+    ),
     (removing(*ACTION, 0, 1, "name"), "KMC422", 'at .counterexample.action[0][1]: there is no "name"'),
     (removing(*ACTION, 0, 1, "context", "i"), "KMC422", "at .counterexample.action[0][1].parameters[0]: the context"),
     (setting(*ACTION, 0, 1, "location", to=3), "KMC422", "at .counterexample.action[0][1].location: an object is"),

@@ -85,6 +85,12 @@ def test_what_is_no_value_is_refused(text: str) -> None:
     assert caught.value.code == "KMC423"
 
 
+def test_a_value_nested_without_end_is_refused() -> None:
+    with pytest.raises(TraceError) as caught:
+        parse_value("<<" * 5000)
+    assert caught.value.code == "KMC423"
+
+
 @pytest.mark.parametrize("document", [THREE_STATES, LASSO], ids=["finite", "lasso"])
 def test_what_tlc_wrote_is_written_again_as_it_was(document: str) -> None:
     ours, theirs = (json.loads(text) for text in (tlc_json_text(parse_tlc_json(document)), document))

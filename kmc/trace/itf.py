@@ -99,7 +99,7 @@ def itf_trace(top: Place) -> TraceFile:
     places = states.items("an array of states", _SHAPE)
     if not places:
         states.refuse("there is no state", "a trace has at least one state")
-    variables = tuple(name for name in names if name not in (ACTION, PICKS) and name not in parameters)
+    variables = tuple(name for name in names if name not in (ACTION, PICKS))
     steps = tuple(_step(place, variables, names, parameters, first=place is places[0]) for place in places)
     about, closing = _read_meta(members.get("#meta"))
     loop = _loop(members.get("loop"), len(steps))

@@ -45,6 +45,7 @@ class Ping(Message):
     source: Node
     dest: Node
     hop_count: Int(0, 2)
+    seen: Set[Node]
 
 
 class Cell(Record):
@@ -149,7 +150,7 @@ def number_nodes(st, m: Node, n: Node):
 @spec.action
 def send(st, m: Node, n: Node):
     """A ping from m to n travels in both networks."""
-    ping = Ping(source=m, dest=n, hop_count=len(st.bag))
+    ping = Ping(source=m, dest=n, hop_count=len(st.bag), seen={m})
     if m == n or len(st.bag) == 2:
         return
     yield st.set(sent=st.sent.send(ping), bag=st.bag.add(ping))
