@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,14 +39,16 @@ class Findings:
     def __init__(self) -> None:
         self._found: list[Finding] = []
         self._counts: dict[str, int] = {}
+        self._counted: set[tuple[str, Hashable]] = set()
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, finding: Finding) -> None:
-        """Note a failure."""
+    def add(self, finding: Finding, orbit: Hashable = None) -> None:
+        """Note a failure; with an `orbit`, the failures of a property there count once."""
         self._found.append(finding)
-        if finding.name is not None:
+        if finding.name is not None and (orbit is None or (finding.name, orbit) not in self._counted):
+            self._counted.add((finding.name, orbit))
             self._counts[finding.name] = self._counts.get(finding.name, 0) + 1
 
     def count(self, name: str) -> int:

@@ -50,10 +50,9 @@ class StateSet:
         """An order of orbits that depends on values only: the least display order among all permutations."""
         return min(sort_key(image) for image in self.images(state))
 
-    def same(self, left: Any, right: Any) -> bool:
-        """Whether two states count as one."""
-        wanted = self.key(right)
-        return any(self.key(image) == wanted for image in self.images(left))
+    def orbit(self, state: Any) -> Hashable:
+        """The same for all permutations of `state`, and for no other states."""
+        return self.rank(state) if self._swaps else state
 
     def images(self, state: Any) -> list[Any]:
         """All permutations of `state`, itself first."""

@@ -20,6 +20,7 @@ from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
 from kmc.reference.process import cpu_seconds, memory_bytes, peak_memory_bytes
+from kmc.reference.replay import check_violation
 from kmc.reference.traces import trace_of
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
@@ -57,6 +58,7 @@ class Search:
         self._generated = self._initial = self._expanded = 0
         self._goals_left = list(model.goals)
         self._unstored: set[Any] = set()
+        self._failing: set[Any] = set()
         self._beyond_bound = False
         self._stopped: Bound | None = None
         self._began = self._told = time.monotonic()
@@ -157,17 +159,17 @@ class Search:
             return self._relation.steps_and_errors(source)
 
     def _take(self, source: int | None, state: Any, *, in_model: bool, storing: bool) -> None:
-        """A state was generated: check it if it is new, and store it unless it lies outside of the model or bound."""
+        """A state was generated: store it unless it lies outside of the model or bound, and check it if it is new."""
         if in_model and storing:
-            if self.graph.offer(source, state):
-                self._check_state(source, state)
-            return
-        if in_model:
-            if self.graph.is_known(state):
+            is_new = self.graph.offer(source, state)
+        else:
+            if in_model and self.graph.is_known(state):
                 return
-            self._beyond_bound = True
-        if state not in self._unstored:
+            self._beyond_bound = self._beyond_bound or in_model
+            is_new = state not in self._unstored
             self._unstored.add(state)
+        # A failing state is noted for each of its sources, so that the trace can take the least of them.
+        if is_new or (self._failing and state in self._failing):
             self._check_state(source, state)
 
     def _check_state(self, source: int | None, state: Any) -> None:
@@ -175,11 +177,15 @@ class Search:
         try:
             for order, invariant in enumerate(self._model.invariants):
                 if not holds(invariant, files, state):
-                    self._findings.add(Finding(Verdict.VIOLATION, invariant.name, order, source, state))
+                    self._fail(Finding(Verdict.VIOLATION, invariant.name, order, source, state))
             for goal in [goal for goal in self._goals_left if holds(goal, files, state)]:
                 self._goals_left.remove(goal)
         except InvariantError as error:
-            self._findings.add(Finding(Verdict.ERROR, None, len(self._model.invariants), source, state, None, error))
+            self._fail(Finding(Verdict.ERROR, None, len(self._model.invariants), source, state, None, error))
+
+    def _fail(self, finding: Finding) -> None:
+        self._failing.add(finding.state)
+        self._findings.add(finding, self.graph.known.orbit(finding.state))
 
     def _check_step(self, number: int, source: Any, successor: Any) -> None:
         for order, prop in enumerate(self._model.transition_invariants, start=len(self._model.invariants)):
@@ -220,7 +226,9 @@ class Search:
         if least is None:
             return None
         trace = trace_of(self._model, self._relation, self.graph, least, self._start)
-        return Violation(least.verdict, least.name, trace, least.error, least.is_step)
+        violation = Violation(least.verdict, least.name, trace, least.error, least.is_step)
+        check_violation(self._model, violation, self._start)
+        return violation
 
     def _verdicts(self) -> Iterator[PropertyVerdict]:
         for prop in (*self._model.invariants, *self._model.transition_invariants):

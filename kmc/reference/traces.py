@@ -37,10 +37,12 @@ def trace_of(model: Model, relation: NextStateRelation, graph: StateGraph, findi
 def _chain(graph: StateGraph, finding: Finding) -> list[int]:
     if finding.number is not None:
         return graph.chain(finding.number)
+    source = [] if finding.source is None else graph.chain(finding.source)
     number = None if finding.is_step else graph.stored(finding.state)
-    if number is not None:
+    # With constraints a failing state may have been stored at a later level, by a longer way.
+    if number is not None and graph.level_of(number) == len(source) + 1:
         return graph.chain(number)[:-1]
-    return [] if finding.source is None else graph.chain(finding.source)
+    return source
 
 
 def _same(graph: StateGraph, state: Any, orbit: Any) -> bool:
