@@ -65,6 +65,7 @@ class State(Record):
     mixed: Entry | Node | None
     cells: Map[Node, Cell]
     by_pair: Map[Pair[Node], Bool]
+    link: Opt[Pair[Node]]
     by_id: PartialMap[Id, Int(0, 1)]
     by_number: PartialMap[Int(0, 2), Set[Int(0, 1)]]
     by_colour: Map[Colour, Bool]
@@ -83,6 +84,7 @@ spec.variables(
         "innerLog": "cells[].inner_log",
         "peers": "cells[].peers",
         "byPair": "by_pair",
+        "link": "link",
         "byId": "by_id",
         "byNumber": "by_number",
         "byColour": "by_colour",
@@ -106,6 +108,7 @@ def init():
         mixed=None,
         cells={n: Cell(inner_log=[], peers=set()) for n in Node},
         by_pair={p: False for p in pairs(Node)},
+        link=None,
         by_id={},
         by_number={},
         by_colour={c: False for c in Colour},
@@ -143,6 +146,7 @@ def number_nodes(st, m: Node, n: Node):
         by_id=st.by_id.add(fresh, len(st.by_id)),
         by_number=st.by_number.add(2 * len(st.by_id), {len(st.by_id)}),
         by_pair=st.by_pair.set(pair(m, n), True),
+        link=pair(m, n),
         by_colour=st.by_colour.set(st.colour, True),
     )
 
