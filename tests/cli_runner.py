@@ -20,6 +20,7 @@ _ENVIRONMENT = {"FORCE_COLOR": None, "NO_COLOR": None, "TTY_COMPATIBLE": None}
 _VARYING = (
     (re.compile(re.escape(str(DATA.parents[2].resolve()) + "/")), ""),
     (re.compile(r"^[0-9.]+ (s|min [0-9]+ s), .* engine (\w+)\.$", re.MULTILINE), r"<time>, <memory>, engine \2."),
+    (re.compile(r"(?<=, seed )([0-9]+), .*\.$", re.MULTILINE), r"\1, <time>."),
     (re.compile(r"-[0-9]{8}-[0-9]{6}\b"), "-<time>"),
     (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}"), "<date and time>"),
 )

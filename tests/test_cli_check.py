@@ -200,6 +200,15 @@ def test_a_junit_report_that_cannot_be_written_is_one_error() -> None:
     assert (ran.exit_code, ran.stderr.count("error[KMC503]")) == (153, 1)
 
 
+def test_a_result_is_shown_though_it_cannot_be_written() -> None:
+    assert "BelowTwo is violated" in kmc("check", COUNTER, "two", "--no-run-dir", "--junit", "missing/r.xml").stdout
+
+
+def test_an_error_is_shown_though_its_report_cannot_be_written() -> None:
+    ran = kmc("check", COUNTER, "smok", "--no-run-dir", "--junit", "missing/report.xml")
+    assert (ran.exit_code, "KMC349" in ran.stderr, "KMC503" in ran.stderr) == (151, True, True)
+
+
 def saved(*words: str) -> Path:
     """The folder that a check saves."""
     kmc("check", COUNTER, *words)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from kmc.cli.options import (
 )
 from kmc.cli.outcome import CheckOptions, Outcome, judge
 from kmc.cli.progress import Progress, StatusLine
+from kmc.cli.render_errors import error_lines
 from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
@@ -83,24 +85,27 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     """
     options = CheckOptions(words=tuple(words or ()), **given)
     try:
-        outcome, trace = _run(options)
+        done = _run(options)
     except Exception as error:
         _report_failure(options, error)
         raise
-    if options.junit is not None:
-        _write_junit(options.junit, junit_text(outcome))
-    if options.as_json:
-        click.echo(json.dumps(outcome.as_json, indent=2))
-    else:
-        show(verdict_lines(outcome))
-        if trace is not None:
-            show([*trace_lines(trace, changed_only=options.trace_mode == "changed"), ""])
-        show(summary_lines(outcome))
-    return outcome.status
+    faults = list(_written(options, done))
+    _show(options, done)
+    if faults:
+        raise faults[0]
+    return done.outcome.status
 
 
-def _run(options: CheckOptions) -> tuple[Outcome, TraceFile | None]:
-    """Search, and save what came out."""
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """A check that has a result: what was made of it, its trace, and the folder to save it in."""
+
+    outcome: Outcome
+    trace: TraceFile | None
+    folder: RunFolder | None
+
+
+def _run(options: CheckOptions) -> _Done:
     chosen = choose_model(options.spec, options.model, options.sets, options.deadlock)
     model = chosen.model
     start, warnings = start_state(options.start, model)
@@ -109,13 +114,9 @@ def _run(options: CheckOptions) -> tuple[Outcome, TraceFile | None]:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
     result = _search(options, chosen, start)
     result = replace(result, warnings=(*result.warnings, *warnings))
-    violation = result.violation
-    trace = replayed_trace(model, violation, start) if violation else None
+    trace = replayed_trace(model, result.violation, start) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
-    outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
-    if folder is not None:
-        _save(folder, outcome, trace)
-    return outcome, trace
+    return _Done(judge(options, chosen, result, folder.path if folder else None, trace_path), trace, folder)
 
 
 def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:
@@ -126,11 +127,35 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:
         return search.run()
 
 
-def _save(folder: RunFolder, outcome: Outcome, trace: TraceFile | None) -> None:
-    folder.write(MODEL_NAME, render_cfg(outcome.chosen.model.file))
-    if trace is not None:
-        save_trace(folder, trace)
-    folder.write(RESULT_NAME, json.dumps(outcome.as_json, indent=2))
+def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:
+    """Write what was asked for; the faults met, since a full disk must not cost the result that is shown after it."""
+    try:
+        if done.folder is not None:
+            _save(done.folder, done)
+    except SystemFault as fault:
+        yield fault
+    try:
+        if options.junit is not None:
+            _write_junit(options.junit, junit_text(done.outcome))
+    except SystemFault as fault:
+        yield fault
+
+
+def _save(folder: RunFolder, done: _Done) -> None:
+    folder.write(MODEL_NAME, render_cfg(done.outcome.chosen.model.file))
+    if done.trace is not None:
+        save_trace(folder, done.trace)
+    folder.write(RESULT_NAME, json.dumps(done.outcome.as_json, indent=2))
+
+
+def _show(options: CheckOptions, done: _Done) -> None:
+    if options.as_json:
+        click.echo(json.dumps(done.outcome.as_json, indent=2))
+        return
+    show(verdict_lines(done.outcome))
+    if done.trace is not None:
+        show([*trace_lines(done.trace, changed_only=options.trace_mode == "changed"), ""])
+    show(summary_lines(done.outcome))
 
 
 def _report_failure(options: CheckOptions, error: Exception) -> None:
@@ -138,8 +163,12 @@ def _report_failure(options: CheckOptions, error: Exception) -> None:
     status = error.exit_status if isinstance(error, KmcError) else ExitStatus.INTERNAL
     if options.as_json:
         click.echo(json.dumps(failure_json(error, options.spec, options.model, options.engine, status), indent=2))
-    if options.junit is not None:
-        _write_junit(options.junit, junit_failure(options.spec, options.model, error))
+    try:
+        if options.junit is not None:
+            _write_junit(options.junit, junit_failure(options.spec, options.model, error))
+    except SystemFault as fault:
+        # The error that ended the check follows, and is the one that decides the exit status.
+        show(error_lines(fault), stderr())
 
 
 def _write_junit(path: str, text: str) -> None:

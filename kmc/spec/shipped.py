@@ -44,7 +44,7 @@ def find_spec_root(name_or_path: str) -> Path:
     if path.is_dir() or (path.is_file() and path.suffix == ".py"):
         return path
     raise CommandLineError(
-        "KMC611",
+        "KMC605",
         f"there is no spec '{name_or_path}'",
         help=f"{did_you_mean(name_or_path, known)} (or give the path of a spec folder)",
     )
