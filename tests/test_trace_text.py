@@ -74,6 +74,11 @@ def test_a_step_that_changes_nothing_says_so() -> None:
     assert last_state(1, 1, changed_only=True) == [r"  /\ UNCHANGED vars"]
 
 
+def test_a_step_that_changes_no_chosen_variable_names_those() -> None:
+    file = replace(file_with(1, 2), variables=("same",))
+    assert render(file, changed_only=True)[-1] == Line(r"  /\ UNCHANGED <<same>>")
+
+
 def test_true_is_not_one() -> None:
     assert last_state(1, True, changed_only=True) == [r"* /\ x = TRUE"]
 
@@ -210,6 +215,14 @@ def test_a_long_record_is_cut_behind_commas() -> None:
     assert last_state(message(1), width=40)[:2] == [
         r"  /\ x = [mtype |-> RequestVoteRequest,",
         "      mepoch |-> 1, mdest |-> n1]",
+    ]
+
+
+def test_a_long_record_of_records_has_one_field_per_line() -> None:
+    assert last_state(TlaRecord((("n1", message(1)), ("n2", message(2)))), width=80)[:3] == [
+        r"  /\ x = [",
+        "      n1 |-> [mtype |-> RequestVoteRequest, mepoch |-> 1, mdest |-> n1],",
+        "      n2 |-> [mtype |-> RequestVoteRequest, mepoch |-> 2, mdest |-> n1] ]",
     ]
 
 

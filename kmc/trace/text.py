@@ -77,7 +77,8 @@ def _state(
         for row in layout.rows(compared, 0, ""):
             yield Line(f"{row.mark} {' ' * row.indent}{row.text}", row.mark != _SAME)
     if unchanged:
-        yield Line(r"  /\ UNCHANGED vars")
+        shown = "vars" if len(names) == len(variables) else f"<<{', '.join(names)}>>"
+        yield Line(rf"  /\ UNCHANGED {shown}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,9 @@ class _Layout:
         """The lines of a value, `tail` behind the last."""
         line = _inline(value, self.elide) + tail
         nested = self.elide and value.form is Form.FUNCTION and any(map(_shows_removed, value.parts))
-        if value.form in (Form.LEAF, Form.RECORD) or not value.parts:
+        # A record of atoms reads best as a paragraph, one of functions or records as the table that it is.
+        table = all(part.parts for part in value.parts)
+        if value.form is Form.LEAF or not value.parts or (value.form is Form.RECORD and not table):
             rows = self._filled(_mark(value), indent, line)
         elif nested or len(line) > self._room(indent):
             rows = self._block(value, indent, tail)
