@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 
 from kmc.actions.declaration import Action, Arguments
 from kmc.errors import EvaluationError, KmcError
-from kmc.lang.blame import blamed
+from kmc.lang.blame import blamed, yield_span
 from kmc.lang.order import SortKey, sort_key
+from kmc.lang.python_errors import kind_in_words
 from kmc.lang.records import RecordMeta
 
 Step: TypeAlias = tuple[Action, Arguments, Any]
@@ -51,7 +52,7 @@ class NextStateRelation:
 
     def steps(self, state: Any) -> Iterator[Step]:
         """Every step from `state`; EvaluationError at the author's place, AssertionFailure for a failed assert."""
-        expected = self._state_class
+        expected: type = self._state_class
         for plan in self._plans:
             action = plan.action
             function = action.function
@@ -59,16 +60,18 @@ class NextStateRelation:
             try:
                 if plan.receive is None:
                     for arguments in plan.instances:
-                        for successor in function(state, *arguments):
+                        successors: Iterator[Any] = function(state, *arguments)
+                        for successor in successors:
                             if type(successor) is not expected:
-                                _refuse_successor(action, successor, expected)
+                                raise self._not_a_state(action, successors, successor)
                             yield action, arguments, successor
                     continue
                 for message in plan.receive(state):
                     arguments = tuple([getattr(message, field) for field in plan.bound])
-                    for successor in function(state, message, *arguments):
+                    successors = function(state, message, *arguments)
+                    for successor in successors:
                         if type(successor) is not expected:
-                            _refuse_successor(action, successor, expected)
+                            raise self._not_a_state(action, successors, successor)
                         yield action, arguments, successor
             except Exception as error:
                 raise self._blamed(error, action, arguments) from error
@@ -90,11 +93,24 @@ class NextStateRelation:
         return steps, errors
 
     def _completed(self, action: Action, arguments: Arguments, inputs: tuple[Any, ...]) -> list[Step]:
-        successors = list(action.function(*inputs))
+        expected: type = self._state_class
+        steps: list[Step] = []
+        successors = action.function(*inputs)
         for successor in successors:
-            if type(successor) is not self._state_class:
-                _refuse_successor(action, successor, self._state_class)
-        return [(action, arguments, successor) for successor in successors]
+            if type(successor) is not expected:
+                raise self._not_a_state(action, successors, successor)
+            steps.append((action, arguments, successor))
+        return steps
+
+    def _not_a_state(self, action: Action, successors: Iterator[Any], successor: object) -> EvaluationError:
+        """The error at the `yield` that `successors` stands at."""
+        state = action.function.__code__.co_varnames[0]
+        return EvaluationError(
+            "KMC251",
+            f"{action.title} yields {kind_in_words(successor)}, not a {self._state_class.__name__}",
+            yield_span(successors, self._files) or action.span,
+            help=f"yield the whole next state: yield {state}.set(...)",
+        )
 
     def _blamed(self, error: Exception, action: Action, arguments: Arguments) -> KmcError:
         found = blamed(error, self._files).at(action.span)
@@ -126,12 +142,3 @@ def _plan(action: Action) -> _Plan:
         return messages
 
     return _Plan(action, (), receive, tuple(p.message_field for p in action.parameters if p.message_field is not None))
-
-
-def _refuse_successor(action: Action, successor: object, expected: RecordMeta) -> None:
-    raise EvaluationError(
-        "KMC251",
-        f"{action.title} yields {type(successor).__name__}, not a {expected.__name__}",
-        action.span,
-        help=f"yield the whole next state: yield {action.function.__code__.co_varnames[0]}.set(...)",
-    )

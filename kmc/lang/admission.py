@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from types import FunctionType, GeneratorType
 from typing import Any, NoReturn, TypeAlias, assert_never
 
 from kmc.errors import DomainError
@@ -46,12 +47,26 @@ def _advice(value: object, declared: Type) -> str:
     match declared:
         case IntType() if type(value) is int:
             return "guard the action, or widen the Int(...) of the declaration"
+        case UnionType((only,), _) if value is not None:
+            return _advice(value, only)
         case UnionType():
             return "the declaration names the kinds of values that may stand here"
         case _ if value is None:
             return "declare it Opt[...] if there may be none"
+        case _ if isinstance(value, FunctionType):
+            return "call it, with its arguments in parentheses"
+        case _ if isinstance(value, GeneratorType):
+            return "a helper that yields is delegated to: yield from helper(...)"
+        case SetType() if isinstance(value, MapValue) and not value:
+            return "{} is the empty map; write set() for the empty set"
+        case SetType():
+            return "write a set: {x, y}, {x for x in ...}, set()"
         case SeqType() if isinstance(value, SeqValue):
             return "guard with len(...) < the capacity, or raise the capacity of Seq[...]"
+        case SeqType():
+            return "write a sequence: [x, y], [x for x in ...], []"
+        case MapType():
+            return "write a map: {key: value for key in ...}, {}"
         case _:
             return "the declaration says what may stand here"
 
@@ -109,10 +124,10 @@ def _pair(element: IdentType, declared: Type) -> Admit:
 
 
 def _record(cls: Any, declared: Type) -> Admit:
-    shapes = frozenset(cls.shapes) if not cls.abstract and len(cls.shapes) == 1 else None
+    shapes = cls._shapes  # grows while later files declare records that derive from this one
 
     def admit(value: Any) -> Any:
-        return value if type(value) in (shapes or cls.shapes) else refuse(value, declared)
+        return value if type(value) in shapes else refuse(value, declared)
 
     return admit
 
@@ -214,6 +229,9 @@ class TypedNetwork:
                 f"this network holds at most {self.capacity} messages, but this step can make it {size}",
                 help="raise the capacity of the network in its declaration",
             )
+        if type(message) not in self.classes:
+            # A file that is loaded later may derive further shapes.
+            self.classes = frozenset(shapes_of(self.declared.messages))
         if type(message) not in self.classes:
             refuse(message, UnionType(self.declared.messages, False))
         raise DomainError(

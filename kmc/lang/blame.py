@@ -1,22 +1,26 @@
 """From an exception raised while a spec's code runs to one error at the author's line.
 
 The author's place is the innermost frame that lies in a file of the spec, with the columns that Python keeps for each
-instruction. Python's own exceptions are put into the words of the language; nothing of kmc's own frames is shown.
+instruction. Python's own exceptions are put into the words of the language (`kmc.lang.python_errors`); nothing of kmc's
+own frames is shown.
 """
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Collection
+from dataclasses import replace
 from itertools import islice
-from types import TracebackType
+from types import CodeType, GeneratorType, TracebackType
+from typing import Any
 
-from kmc.errors import EvaluationError, KmcError, Span, did_you_mean
-from kmc.lang.maps import MapValue
-from kmc.lang.networks import MessageBagValue, MessageSetValue
-from kmc.lang.records import Record
-from kmc.lang.seqs import SeqValue
-from kmc.lang.symbols import Symbol
+from kmc.errors import KmcError, Span
+from kmc.lang.python_errors import in_words
+
+# Methods whose errors speak of "this sequence", "this map" or "this network", and mean what the method is called on.
+_METHODS = frozenset(["add", "add_all", "append", "at", "send", "send_all", "set", "take", "upto", "without"])
+_SUBJECTS = ("this sequence", "this map", "this network")
+_SUBJECT_LENGTH_MAX = 40
 
 
 def author_span(traceback: TracebackType | None, files: Collection[str]) -> Span | None:
@@ -25,16 +29,29 @@ def author_span(traceback: TracebackType | None, files: Collection[str]) -> Span
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename in files:
-            places = islice(code.co_positions(), traceback.tb_lasti // 2, None)
-            line, end_line, column, end_column = next(places, (traceback.tb_lineno, None, None, None))
-            found = Span(
-                code.co_filename,
-                line or traceback.tb_lineno,
-                (column or 0) + 1,
-                end_line,
-                None if end_column is None else end_column + 1,
-            )
+            found = instruction_span(code, traceback.tb_lasti, traceback.tb_lineno)
         traceback = traceback.tb_next
+    return found
+
+
+def instruction_span(code: CodeType, instruction: int, line: int) -> Span:
+    """The place of the instruction at a byte offset of `code`; `line` is known even where its columns are not."""
+    places = islice(code.co_positions(), instruction // 2, None)
+    first, last, column, end_column = next(places, (line, None, None, None))
+    span = Span(
+        code.co_filename, first or line, (column or 0) + 1, last, None if end_column is None else end_column + 1
+    )
+    return _of_class_header(span) if last is not None and last > span.line else span
+
+
+def yield_span(successors: Any, files: Collection[str]) -> Span | None:
+    """The place of the `yield` at which a generator of a spec stands, or None."""
+    found: Span | None = None
+    while isinstance(successors, GeneratorType):
+        frame = successors.gi_frame
+        if frame is not None and frame.f_code.co_filename in files:
+            found = instruction_span(frame.f_code, frame.f_lasti, frame.f_lineno)
+        successors = successors.gi_yieldfrom
     return found
 
 
@@ -42,69 +59,51 @@ def blamed(error: Exception, files: Collection[str]) -> KmcError:
     """`error` as a KmcError at the author's place; an AssertionError becomes KMC290, other exceptions KMC24x."""
     span = author_span(error.__traceback__, files)
     if isinstance(error, KmcError):
-        return error.at(span)
-    if isinstance(error, AssertionError):
-        return EvaluationError("KMC290", str(error) or "the assertion does not hold", span)
-    if isinstance(error, AttributeError):
-        return _attribute(error, span)
-    if isinstance(error, NameError):
-        return EvaluationError(
-            "KMC242", f"{error}", span, help="define it, or import it from kmc.lang or a file of the spec"
-        )
-    if isinstance(error, TypeError):
-        return _type(error, span)
-    if isinstance(error, RecursionError):
-        return EvaluationError("KMC244", "this recursion does not end", span, help="write a bounded loop or quantifier")
-    return EvaluationError("KMC245", f"{type(error).__name__}: {error}", span)
+        return error if error.span is not None else _naming_subject(error.at(span))
+    return in_words(error).at(span)
 
 
-_KINDS: tuple[tuple[type, str, str], ...] = (
-    (frozenset, "a set", "sets are immutable: write s | {x}, s & t, s - {x}, x in s, len(s)"),
-    (SeqValue, "a sequence", "sequences have at, append, upto, offsets and len"),
-    (MapValue, "a map", "maps have m[k], set, add, without, keys, values, items and len"),
-    (MessageSetValue, "a message set", "message sets have send, send_all, discard, keep, of and len"),
-    (MessageBagValue, "a message bag", "message bags have count, add, add_all, take, of and len"),
-    (Symbol, "an identifier", "identifiers and enum members have no fields"),
-    (int, "a number", "numbers have no fields"),
-)
+def _of_class_header(span: Span) -> Span:
+    """Of a whole class, only `class Name`."""
+    text = span.source_line() or ""
+    if not text.lstrip().startswith("class "):
+        return span
+    name = text.partition("class ")[2].partition("(")[0].partition(":")[0]
+    column = text.index("class ") + len("class ") + 1
+    return Span(span.path, span.line, column, span.line, column + len(name))
 
 
-def _attribute(error: AttributeError, span: Span | None) -> EvaluationError:
-    owner, name = error.obj, error.name or "?"
-    if isinstance(owner, Record):
-        kind = type(owner)
-        return EvaluationError(
-            "KMC212", f"{kind.__name__} has no field '{name}'", span, did_you_mean(name, kind.fields)
-        )
-    if owner is None:
-        return EvaluationError(
-            "KMC241", f"None has no field '{name}'", span, help="guard with `is not None` before using an Opt value"
-        )
-    for cls, kind_name, help_line in _KINDS:
-        if isinstance(owner, cls):
-            return EvaluationError("KMC243", f"{kind_name} has no '{name}'", span, help=help_line)
-    shown = getattr(owner, "__name__", type(owner).__name__)
-    return EvaluationError("KMC243", f"{shown} has no '{name}'", span)
+def _naming_subject(error: KmcError) -> KmcError:
+    """`error` with "this sequence" and the like replaced by the author's expression for it."""
+    subject = _subject(error.span) if error.span is not None else None
+    if subject is None or not any(word in error.message for word in _SUBJECTS):
+        return error
+    message, help_line = error.message, error.help or ""
+    for word in _SUBJECTS:
+        message = message.replace(word, f"'{subject}'")
+    return type(error)(error.code, message, error.span, help_line.replace("len(...)", f"len({subject})"), error.notes)
 
 
-def _type(error: TypeError, span: Span | None) -> EvaluationError:
-    message = str(error)
-    compared = re.match(r"'(<|>|<=|>=)' not supported between instances of '(\w+)' and '(\w+)'", message)
-    if compared:
-        operator, left, right = compared.groups()
-        if left == right:
-            return EvaluationError(
-                "KMC246",
-                f"values of {left} have no order, so '{operator}' has no meaning",
-                span,
-                help="identifiers, enums and records are compared with == and != only",
-            )
-        return EvaluationError(
-            "KMC246",
-            f"'{operator}' compares {left} with {right}".replace("NoneType", "None"),
-            span,
-            help="guard with `is not None` before using an Opt value" if "NoneType" in message else None,
-        )
-    if "unhashable" in message:
-        return EvaluationError("KMC247", message, span, help="use the language's sets, sequences, maps and records")
-    return EvaluationError("KMC248", message.replace("NoneType", "None"), span)
+def _subject(span: Span) -> str | None:
+    """What the call or subscription at `span` is applied to, as the author wrote it."""
+    try:
+        tree = ast.parse(f"({_source(span)}\n)", mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    match tree:
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _METHODS:
+            subject = ast.unparse(owner)
+        case ast.Subscript(value=owner):
+            subject = ast.unparse(owner)
+        case _:
+            return None
+    return subject if len(subject) <= _SUBJECT_LENGTH_MAX else None
+
+
+def _source(span: Span) -> str:
+    """The text at `span`; empty when the file cannot be read."""
+    last = span.end_line or span.line
+    lines = [replace(span, line=line).source_line() or "" for line in range(span.line, last + 1)]
+    lines[-1] = lines[-1][: None if span.end_column is None else span.end_column - 1]
+    lines[0] = lines[0][span.column - 1 :]
+    return "\n".join(lines)

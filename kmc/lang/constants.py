@@ -13,7 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from kmc.errors import ModelError, Span, SpecError
+from kmc.errors import DomainError, ModelError, Span, SpecError
+from kmc.lang.admission import admitter
 from kmc.lang.annotations import as_type
 from kmc.lang.domains import describe
 from kmc.lang.idents import Ident, ident_class
@@ -82,7 +83,7 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     if assignment is not None:
         value = _convert(name, domain, assignment.value, assignment.span)
     elif default is not _UNSET:
-        value = default
+        value = _checked_default(name, domain, default)
     else:
         table.missing.append(name)
         value = _stand_in(name, domain)
@@ -95,6 +96,16 @@ def spawned(name: str, count: int) -> type[Ident]:
     if type(count) is not int or count < 1:
         raise SpecError("KMC163", f"spawned needs a positive number of identifiers, not {count!r}")
     return ident_class(name, tuple(str(number) for number in range(1, count + 1)), symmetric=False, spawned=True)
+
+
+def _checked_default(name: str, domain: Any, default: Any) -> Any:
+    if isinstance(domain, IdentSet):
+        raise SpecError("KMC164", f"constant '{name}' cannot have a default", help="a model gives its identifiers")
+    try:
+        return admitter(as_type(domain, f"constant '{name}'"))(default)
+    except DomainError as error:
+        message = f"the default of constant '{name}': {error.message}"
+        raise SpecError("KMC164", message, help="widen the bounds, or choose another default") from None
 
 
 def _in_words(domain: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from types import FunctionType, GeneratorType
 from typing import Any, assert_never
 
 from kmc.errors import SpecError
@@ -91,11 +92,33 @@ def _listing(symbols: Sequence[Any]) -> str:
 
 
 def shown(value: object) -> str:
-    """A value in an error: short, in one line, with its kind where the text alone does not tell it."""
+    """A value in an error: short, in one line, in TLA+'s style unless Python's is what the author wrote."""
     from kmc.lang.tla import encode, text
 
+    if value is None or isinstance(value, bool):
+        return str(value)
     try:
         rendered = text(encode(value))
     except TypeError:
-        return f"the Python {type(value).__name__} {value!r}"
+        return _shown_python(value)
     return rendered if len(rendered) <= 80 else rendered[:77] + "..."
+
+
+_PYTHON_KINDS: tuple[tuple[type, str], ...] = (
+    (GeneratorType, "the states that a helper yields"),
+    (range, "a range"),
+    (tuple, "a tuple"),
+    (dict, "a Python dict"),
+    (str, "text"),
+    (float, "a fraction"),
+)
+
+
+def _shown_python(value: object) -> str:
+    """What is no value of the language, by its kind."""
+    if isinstance(value, FunctionType):
+        return "a lambda" if value.__name__ == "<lambda>" else f"the function {value.__name__}"
+    if isinstance(value, type):
+        return f"the type {value.__name__}"
+    kinds = [kind for cls, kind in _PYTHON_KINDS if isinstance(value, cls)]
+    return kinds[0] if kinds else f"Python's {type(value).__name__}"

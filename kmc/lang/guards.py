@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import prod
+from types import FunctionType, GeneratorType
+from typing import Any
+
+from kmc.errors import EvaluationError
+from kmc.lang.domains import shown
 
 
 class Disabled(Exception):
@@ -13,15 +18,45 @@ class Disabled(Exception):
 _DISABLED = Disabled()
 
 
-def require(condition: bool) -> None:
+def truth(value: Any) -> bool:
+    """`value` if it is a Bool: what a condition is. Nothing else is true or false, as in TLA+."""
+    if value is True or value is False:
+        checked: bool = value
+        return checked
+    raise EvaluationError("KMC249", f"this condition is {shown(value)}, not a Bool", help=_advice(value))
+
+
+def _advice(value: Any) -> str:
+    if value is None:
+        return "write `is None` or `is not None`; a helper needs a return on every path"
+    if isinstance(value, int):
+        return "compare it: x > 0, x != 0"
+    if isinstance(value, FunctionType):
+        return "call it, with its arguments in parentheses"
+    if isinstance(value, GeneratorType):
+        return "a helper that yields is delegated to: yield from helper(...)"
+    return "compare it: len(s) > 0, x == y, x in s"
+
+
+def truths(values: Iterable[Any]) -> Iterator[bool]:
+    """Each of `values`, checked to be a Bool."""
+    return map(truth, values)
+
+
+def number(value: Any) -> Any:
+    """`value` unless it is a Bool, which Python counts as 0 or 1: for operands of arithmetic."""
+    if value is True or value is False:
+        raise EvaluationError("KMC250", f"this operand is {shown(value)}, not a number", help="write 1 if x else 0")
+    return value
+
+
+def require(condition: Any) -> None:
     """Go on only if `condition` holds: a helper that guards as well as updates (TLA+'s `/\\ guard /\\ x' = ...`).
 
     When it does not hold, the innermost `for` of the action that holds a `yield` goes on with its next choice, or the
     action ends if there is none.
     """
-    if condition is not True:
-        if condition is not False:
-            raise TypeError(f"require needs a Bool, not {condition!r}")
+    if condition is not True and not truth(condition):
         raise _DISABLED
 
 
@@ -30,12 +65,12 @@ def ways(*conditions: bool) -> range:
 
     TLC generates a successor once for every way in which a disjunction holds; equal counts need the same.
     """
-    return range(sum(1 for condition in conditions if condition))
+    return range(count(conditions))
 
 
 def count(conditions: Iterable[bool]) -> int:
     """How many of the conditions hold: TLA+'s Quantify, or Cardinality of a filtered set."""
-    return sum(1 for condition in conditions if condition)
+    return sum([1 for condition in conditions if condition is True or truth(condition)])
 
 
 def product(numbers: Iterable[int]) -> int:

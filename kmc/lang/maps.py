@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
-from kmc.errors import EvaluationError
+from kmc.errors import DomainError, EvaluationError
+from kmc.lang.domains import shown
 
 
 class MapDomain(Protocol):
@@ -38,34 +39,43 @@ class MapValue:
         try:
             return self._items[key]
         except KeyError:
-            raise EvaluationError(
-                "KMC226", f"{key!r} is not a key of this map", help="guard with `key in map`"
-            ) from None
+            raise EvaluationError("KMC226", f"{shown(key)} is not a key of this map", help=_advice(key)) from None
 
     def set(self, key: Any, value: Any) -> MapValue:
         """A map that differs at the existing `key`; EvaluationError when there is no such key."""
         if key not in self._items:
             raise EvaluationError(
-                "KMC227", f"{key!r} is not a key of this map, so it cannot be changed", help="write map.add(key, value)"
+                "KMC227",
+                f"{shown(key)} is not a key of this map, so it cannot be changed",
+                help="write map.add(key, value)",
             )
         changed = self._items.copy()
-        changed[key] = value if self.domain is None else self.domain.value(value)
+        changed[key] = value if self.domain is None else self._admitted(key, value)
         return MapValue(changed, self.domain)
+
+    def _admitted(self, key: Any, value: Any) -> Any:
+        """`value`, if it is in the domain of values; DomainError naming the key otherwise."""
+        try:
+            return value if self.domain is None else self.domain.value(value)
+        except DomainError as error:
+            raise DomainError(error.code, f"{shown(key)} of this map: {error.message}", help=error.help) from None
 
     def add(self, key: Any, value: Any) -> MapValue:
         """A map with one more key; EvaluationError when the key exists."""
         if key in self._items:
-            raise EvaluationError("KMC228", f"{key!r} is already a key of this map", help="write map.set(key, value)")
+            raise EvaluationError(
+                "KMC228", f"{shown(key)} is already a key of this map", help="write map.set(key, value)"
+            )
         grown = self._items.copy()
         if self.domain is not None:
-            key, value = self.domain.key(key), self.domain.value(value)
+            key, value = self.domain.key(key), self._admitted(key, value)
         grown[key] = value
         return MapValue(grown, self.domain)
 
     def without(self, key: Any) -> MapValue:
         """A map without `key`; EvaluationError when there is no such key."""
         if key not in self._items:
-            raise EvaluationError("KMC226", f"{key!r} is not a key of this map", help="guard with `key in map`")
+            raise EvaluationError("KMC226", f"{shown(key)} is not a key of this map", help=_advice(key))
         return MapValue({k: v for k, v in self._items.items() if k is not key and k != key}, None)
 
     def keys(self) -> frozenset[Any]:
@@ -101,11 +111,15 @@ class MapValue:
         return "(" + " @@ ".join(f"{key!r} :> {value!r}" for key, value in self._items.items()) + ")"
 
 
+def _advice(key: Any) -> str:
+    return "write pair(a, b)" if type(key) is tuple else "guard with `key in map`"
+
+
 def map_literal(pairs: Iterable[tuple[Any, Any]]) -> MapValue:
     """The value of a dict literal or dict comprehension in a spec; EvaluationError for a key given two values."""
     items: dict[Any, Any] = {}
     for key, value in pairs:
         if key in items and items[key] != value:
-            raise EvaluationError("KMC229", f"{key!r} is given two different values in one map")
+            raise EvaluationError("KMC229", f"{shown(key)} is given two different values in one map")
         items[key] = value
     return MapValue(items)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, Self
 
 from kmc.errors import EvaluationError
+from kmc.lang.guards import truth
 
 _HASH_MASK = (1 << 61) - 1
 
@@ -106,7 +107,7 @@ class MessageSetValue(_Network):
 
     def keep(self, wanted: Callable[[Any], bool]) -> MessageSetValue:
         """The messages for which `wanted` holds."""
-        kept = {message: 1 for message in self._counts if wanted(message)}
+        kept = {message: 1 for message in self._counts if truth(wanted(message))}
         total = sum(hash((message, 1)) for message in kept)
         return MessageSetValue(kept, total & _HASH_MASK, self.domain)
 

@@ -1,7 +1,7 @@
 """Permutations of symmetric identifiers, applied to whole values.
 
-`permute(value, swap, memo)` is the value with every identifier replaced; a value without identifiers is returned as it is.
-This is the obvious recursion that the oracle uses; it trusts that the permuted value is in every domain, as the
+`permute(value, swap, memo)` is the value with every identifier replaced; a value without identifiers is returned as it
+is. This is the obvious recursion that the oracle uses; it trusts that the permuted value is in every domain, as the
 symmetric types demand.
 """
 

@@ -20,6 +20,7 @@ from kmc.lang.naming import camel_case
 from kmc.lang.types import BoolType, EnumType, IdentType, RecordType, Type, UnionType
 
 _new: Callable[..., Any] = tuple.__new__
+_namedtuple: Callable[..., type] = namedtuple  # mypy takes literal field names only
 
 
 class RecordMeta(type):
@@ -103,9 +104,9 @@ def _link_shapes(cls: RecordMeta) -> None:
 
 def _install_fields(cls: RecordMeta) -> None:
     plan: dict[str, tuple[int, type | None, Admit]] = {}
-    # The descriptors of a named tuple read an element of any tuple, past `__getitem__`, four times as fast as a property.
-    # The class is held until its descriptors are: collected earlier, it would clear the dict that `vars` shows.
-    reader_class = namedtuple("_Readers", ["_" + str(position) for position in range(len(cls.fields) + 1)], rename=True)
+    # The descriptors of a named tuple read an element of any tuple, past `__getitem__`, four times as fast as a
+    # property. The class is held until they are copied: collected earlier, it would clear the dict that `vars` shows.
+    reader_class = _namedtuple("_Readers", [f"_{position}" for position in range(len(cls.fields) + 1)], rename=True)
     readers = dict(vars(reader_class))
     for position, (field, declared) in enumerate(cls.fields.items(), start=1):
         plan[field] = (position, _exact_class(declared), admitter(declared))

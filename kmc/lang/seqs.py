@@ -26,7 +26,7 @@ class SeqValue(tuple[Any, ...]):
             return tuple.__getitem__(self, offset - 1)
         raise EvaluationError(
             "KMC221",
-            f"offset {offset!r} is outside 1..{len(self)}",
+            f"this sequence has no offset {offset!r}" + (f", only 1..{len(self)}" if self else ": it is empty"),
             help="offsets count from 1; guard with offset <= len(...)",
         )
 
@@ -38,7 +38,7 @@ class SeqValue(tuple[Any, ...]):
                 "KMC203",
                 f"this sequence holds at most {declared.capacity} elements, but this append can make it "
                 f"{len(self) + 1}",
-                help="guard the action with len(...) < the capacity, or raise the capacity of Seq[...]",
+                help=f"guard the action with len(...) < {declared.capacity}, or raise the capacity of its Seq[...]",
             )
         longer: Self = _new(type(self), (*self, element))
         return longer
@@ -109,4 +109,15 @@ def in_order(elements: Any) -> Any:
         "KMC225",
         "a sequence is built from a collection that has no order",
         help="build a set {... for ... in ...}, or run over a sequence or range(...)",
+    )
+
+
+def in_parts(value: Any) -> Any:
+    """`value` if it is what a helper returned or a range, to be assigned to several names; else EvaluationError."""
+    if type(value) is tuple or type(value) is range:
+        return value
+    raise EvaluationError(
+        "KMC230",
+        "only several values that a helper returns are taken apart",
+        help="name the value, then its fields, log.at(1), or a quantifier over a set",
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kmc.errors import EvaluationError
-from kmc.lang.blame import blamed
+from kmc.lang.blame import blamed, yield_span
+from kmc.lang.python_errors import kind_in_words
 from kmc.spec.declare import definition_span
 from kmc.spec.model import Model
 
@@ -14,14 +15,17 @@ def initial_states(model: Model) -> list[Any]:
     """The initial states of a model; raises EvaluationError at the author's place, also when there is none."""
     spec = model.spec
     place = definition_span(spec.init)
+    expected: type = spec.state_class
+    states: list[Any] = []
     try:
-        states: list[Any] = list(spec.init())
+        yielded = spec.init()
+        for state in yielded:
+            if type(state) is not expected:
+                message = f"{spec.init.__name__} yields {kind_in_words(state)}, not a State"
+                raise EvaluationError("KMC272", message, yield_span(yielded, spec.files), "write yield State(...)")
+            states.append(state)
     except Exception as error:
         raise blamed(error, spec.files).at(place) from error
-    for state in states:
-        kind = type(state)
-        if kind is not spec.state_class:
-            raise EvaluationError("KMC272", f"init yields {kind.__name__}, not a State", place, "yield State(...)")
     if not states:
         raise EvaluationError(
             "KMC271", "the spec has no initial state", place, help="let @spec.init yield at least one state"

@@ -26,6 +26,8 @@ from kmc.invariants.declaration import (
     View,
 )
 from kmc.lang.annotations import as_type
+from kmc.lang.blame import instruction_span
+from kmc.lang.domains import members, shown
 from kmc.lang.idents import Ident
 from kmc.lang.naming import camel_case
 from kmc.lang.records import Message, RecordMeta
@@ -93,7 +95,7 @@ def _caller_span() -> Span:
     frame = inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("kmc."):
         frame = frame.f_back
-    return Span(frame.f_code.co_filename, frame.f_lineno) if frame else Span("?", 1)
+    return instruction_span(frame.f_code, frame.f_lasti, frame.f_lineno) if frame else Span("?", 1)
 
 
 class SpecFacade:
@@ -103,8 +105,10 @@ class SpecFacade:
         """`@spec.init`: a generator of the initial states."""
         current = _current()
         if current.init is not None:
-            raise SpecError("KMC171", "the initial states are declared twice", definition_span(function))
+            advice = "keep one; it may yield several states"
+            raise SpecError("KMC171", "the initial states are declared twice", definition_span(function), advice)
         _require_generator(function, "the initial states")
+        _require_parameters(function, 0, "init()")
         current.init = function
         return function
 
@@ -134,7 +138,8 @@ class SpecFacade:
 
         def register(function: F) -> F:
             if not isinstance(message, RecordMeta) or not issubclass(message, Message):
-                raise SpecError("KMC172", "receive needs a message type", definition_span(function))
+                advice = "name a class that derives from Message"
+                raise SpecError("KMC172", "receive needs a message type", definition_span(function), advice)
             _register_action(function, message, network, bindings, fair, title)
             return function
 
@@ -142,23 +147,23 @@ class SpecFacade:
 
     def invariant(self, function: F) -> F:
         """`@spec.invariant`: a Bool function of a state that must hold in all of them."""
-        return _register(function, Invariant)
+        return _register(function, Invariant, 1)
 
     def transition_invariant(self, function: F) -> F:
         """`@spec.transition_invariant`: a Bool function of a state and its successor, TLA+'s [][A]_vars."""
-        return _register(function, TransitionInvariant)
+        return _register(function, TransitionInvariant, 2)
 
     def constraint(self, function: F) -> F:
         """`@spec.constraint`: a Bool function of a state; states where it is false are checked but not explored."""
-        return _register(function, Constraint)
+        return _register(function, Constraint, 1)
 
     def action_constraint(self, function: F) -> F:
         """`@spec.action_constraint`: a Bool function of a step; steps where it is false are not taken."""
-        return _register(function, ActionConstraint)
+        return _register(function, ActionConstraint, 2)
 
     def reachable(self, function: F) -> F:
         """`@spec.reachable`: a Bool function of a state that some reachable state must satisfy."""
-        return _register(function, Goal)
+        return _register(function, Goal, 1)
 
     def liveness(self, function: F) -> F:
         """`@spec.liveness`: a function that returns temporal formulas."""
@@ -179,16 +184,17 @@ class SpecFacade:
     def view(self, name: str, drop: Iterable[str]) -> None:
         """Declare a view: states that differ only in the fields `drop` count as one."""
         span = _caller_span()
+        if isinstance(drop, str):
+            raise SpecError("KMC170", "a view drops a list of fields", span, help=f'write drop=["{drop}"]')
         _add(View(name, frozenset(drop), span), span)
 
     def symmetry(self, name: str, *classes: type[Ident]) -> None:
         """Declare a symmetry set: all permutations of the members of each class."""
         span = _caller_span()
         for cls in classes:
-            if not getattr(cls, "symmetric", False):
-                raise SpecError(
-                    "KMC173", f"{cls.__name__} is not symmetric", span, help="declare it IdentSet(symmetric=True)"
-                )
+            if getattr(cls, "symmetric", False) is not True:
+                message = f"{getattr(cls, '__name__', shown(cls))} is not a symmetric type of identifiers"
+                raise SpecError("KMC173", message, span, help="declare it IdentSet(symmetric=True), and name the type")
         _add(SymmetrySet(name, classes, span), span)
 
     def names(self, *, init: str = "Init", next: str = "Next", specifications: Iterable[str] = ("Spec",)) -> None:
@@ -206,10 +212,11 @@ class SpecFacade:
         _current().variables = variable_table(table, fields, message_tag, _caller_span())
 
 
-def _register(function: F, kind: type[P]) -> F:
+def _register(function: F, kind: type[P], states: int) -> F:
     span = definition_span(function)
     if inspect.isgeneratorfunction(function):
         raise SpecError("KMC174", f"{function.__name__} yields; a property returns a Bool", span, help="write return")
+    _require_parameters(function, states, f"{function.__name__}({'st' if states == 1 else 'st, new'})")
     _add(kind(function.__name__, function, span, inspect.getdoc(function) or ""), span)
     return function
 
@@ -231,6 +238,12 @@ def _require_generator(function: Callable[..., Any], what: str) -> None:
         )
 
 
+def _require_parameters(function: Callable[..., Any], count: int, usage: str) -> None:
+    if len(inspect.signature(function).parameters) != count:
+        message = f"{function.__name__} takes {('no state', 'one state', 'a state and its successor')[count]}"
+        raise SpecError("KMC177", message, definition_span(function), help=f"write def {usage}")
+
+
 def _register_action(
     function: Callable[..., Any],
     message: RecordMeta | None,
@@ -248,7 +261,8 @@ def _register_action(
     parameters = tuple(_parameter(function, name, message, bindings, span) for name in names[first:])
     unused = [name for name in bindings if name not in names[first:]]
     if unused:
-        raise SpecError("KMC178", f"{function.__name__} has no parameter '{unused[0]}'", span)
+        advice = f"write def {function.__name__}({', '.join([*names, unused[0]])})"
+        raise SpecError("KMC178", f"{function.__name__} has no parameter '{unused[0]}'", span, advice)
     shown = title or camel_case(function.__name__)
     current = _current()
     if any(action.title == shown for action in current.actions):
@@ -274,7 +288,12 @@ def _parameter(
         raise SpecError(
             "KMC180", f"parameter '{name}' of {function.__name__} has no type", span, help=f"write {name}: Server"
         )
-    return Parameter(name, as_type(function.__annotations__[name], f"parameter '{name}'"))
+    declared = as_type(function.__annotations__[name], f"parameter '{name}'")
+    try:
+        members(declared)
+    except SpecError as error:
+        raise error.at(span).noting(f"parameter '{name}' of {function.__name__}") from None
+    return Parameter(name, declared)
 
 
 spec = SpecFacade()

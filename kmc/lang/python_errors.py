@@ -1,0 +1,185 @@
+"""Python's exceptions in the words of the spec language.
+
+Every kind of value is called by its name in the language, never by that of a Python class of ours, and each error says
+what to write instead. Where Python's text already speaks of the author's names, it stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from types import FunctionType, GeneratorType
+from typing import TypeAlias
+
+from kmc.errors import EvaluationError, did_you_mean
+from kmc.lang.guards import Disabled
+from kmc.lang.maps import MapValue
+from kmc.lang.networks import MessageBagValue, MessageSetValue
+from kmc.lang.records import Record
+from kmc.lang.seqs import SeqValue
+from kmc.lang.symbols import Symbol
+
+_NONE_HELP = "guard with `is not None` before using an Opt value"
+
+_KINDS: tuple[tuple[type, str, str], ...] = (
+    (frozenset, "a set", "sets are immutable: write s | {x}, s & t, s - {x}, x in s, len(s)"),
+    (SeqValue, "a sequence", "sequences have at, append, upto, offsets and len"),
+    (MapValue, "a map", "maps have m[k], set, add, without, keys, values, items and len"),
+    (MessageSetValue, "a message set", "message sets have send, send_all, discard, keep, of and len"),
+    (MessageBagValue, "a message bag", "message bags have count, add, add_all, take, of and len"),
+    (Symbol, "an identifier", "identifiers and members of enumerations have no fields"),
+    (bool, "a Bool", "a Bool has no fields"),
+    (int, "a number", "numbers have no fields"),
+    (tuple, "a tuple", "take it apart: a, b = helper(...)"),
+    (FunctionType, "a function", "call it, with its arguments in parentheses"),
+    (GeneratorType, "a helper that yields", "delegate to it: yield from helper(...)"),
+)
+_WORDS = {
+    "NoneType": "None",
+    "TypedSeqValue": "a sequence",
+    "set": "a set",
+    "str": "text",
+    "range": "a range",
+    "float": "a fraction",
+    "generator": "a helper that yields",
+    "type": "a type",
+    "EnumMeta": "an enumeration",
+    "IdentMeta": "a type of identifiers",
+    "RecordMeta": "a type of records",
+    "dict_values": "the values of a map",
+    "dict_items": "the items of a map",
+    **{cls.__name__: words for cls, words, _ in _KINDS},
+}
+_USAGE = {
+    "set": "write record.set(field=value, ...) or map.set(key, value)",
+    "add": "write map.add(key, value) or bag.add(message)",
+    "append": "write log.append(element)",
+    "at": "write log.at(offset)",
+    "upto": "write log.upto(offset)",
+    "keep": "write network.keep(lambda m: condition)",
+}
+
+
+def in_words(error: Exception) -> EvaluationError:
+    """`error` as an EvaluationError without a place: KMC290 for an assertion, KMC212 or KMC24x for the rest."""
+    match error:
+        case AssertionError():
+            return EvaluationError("KMC290", str(error) or "the assertion does not hold")
+        case Disabled():
+            return EvaluationError(
+                "KMC252", "require fails where there is no action to end", help="return a Bool: not guard or ..."
+            )
+        case AttributeError():
+            return _attribute(error)
+        case UnboundLocalError() | NameError():
+            message = f"'{error.name}' has no value here" if error.name else str(error)
+            return EvaluationError("KMC242", message, help="give it a value on every path, before it is used")
+        case TypeError():
+            return _type(str(error))
+        case RecursionError():
+            return EvaluationError("KMC244", "this recursion does not end", help="write a bounded quantifier")
+        case ZeroDivisionError():
+            return EvaluationError("KMC253", "division by zero", help="guard with != 0")
+        case ValueError():
+            return _value(str(error))
+        case _:
+            return EvaluationError("KMC245", f"{type(error).__name__}: {error}")
+
+
+def _attribute(error: AttributeError) -> EvaluationError:
+    owner, name = error.obj, error.name or "?"
+    if isinstance(owner, Record):
+        cls = type(owner)
+        return EvaluationError("KMC212", f"{cls.__name__} has no field '{name}'", help=did_you_mean(name, cls.fields))
+    if owner is None:
+        return EvaluationError("KMC241", f"None has no field '{name}'", help=_NONE_HELP)
+    for kind, words, help_line in _KINDS:
+        if isinstance(owner, kind):
+            return EvaluationError("KMC243", f"{words} has no '{name}'", help=help_line)
+    shown = owner.__name__ if isinstance(owner, type) else _kind(type(owner).__name__)
+    return EvaluationError("KMC243", f"{shown} has no '{name}'")
+
+
+def _value(message: str) -> EvaluationError:
+    if re.match(r"(min|max)\(\).*empty", message):
+        name = message[:3]
+        help_line = f"guard, or say what it is then: {name}(..., default=0)"
+        return EvaluationError("KMC254", f"{name} of nothing has no value", help=help_line)
+    unpacked = re.match(r"(not enough|too many) values to unpack \((?:expected (\d+)(?:, got (\d+))?)\)", message)
+    if unpacked:
+        return EvaluationError("KMC230", f"{unpacked[1]} values for these {unpacked[2]} names", help="name each value")
+    return EvaluationError("KMC245", message)
+
+
+def _kind(name: str) -> str:
+    """A Python class's name in the words of the language; a record of the author's is called by its own."""
+    return _WORDS.get(name, f"a {name}" if name[:1].isupper() else name)
+
+
+def kind_in_words(value: object) -> str:
+    """The kind of a value: `a set`, `None`, `a Node`."""
+    kinds = [words for kind, words, _ in _KINDS if isinstance(value, kind) and not isinstance(value, Record)]
+    return kinds[0] if kinds else _kind(type(value).__name__)
+
+
+_Rule: TypeAlias = tuple[str, str, Callable[..., tuple[str, str | None]]]
+
+
+def _without_order(operator: str, left: str, right: str) -> tuple[str, str | None]:
+    if "NoneType" in (left, right):
+        return f"'{operator}' compares {_kind(left)} with {_kind(right)}", _NONE_HELP
+    if left == right:
+        message = f"values of {left} have no order, so '{operator}' has no meaning"
+        return message, "identifiers, enums and records are compared with == and != only"
+    return f"'{operator}' compares {_kind(left)} with {_kind(right)}", "compare values of one kind"
+
+
+def _without_meaning(operator: str, left: str, right: str) -> tuple[str, str | None]:
+    advice = _NONE_HELP if "NoneType" in (left, right) else "+ - * // % take numbers, | & - take sets"
+    return f"'{operator}' has no meaning for {_kind(left)} and {_kind(right)}", advice
+
+
+def _lacking(what: str, advice: str) -> Callable[[str], tuple[str, str | None]]:
+    def words(kind: str) -> tuple[str, str | None]:
+        return f"{_kind(kind)} {what}", _NONE_HELP if kind == "NoneType" else advice
+
+    return words
+
+
+def _wrong_arguments(cls: str, method: str, text: str) -> tuple[str, str | None]:
+    owner = _kind(cls) if cls in _WORDS else "a record"
+    return f"'{method}' of {owner} does not take these arguments", _USAGE.get(method)
+
+
+_NO_MEMBERS = _lacking("has no members to go through", "go through a set, a sequence, a map, range(...) or a type")
+_RULES: tuple[_Rule, ...] = (
+    (r"'(<|>|<=|>=)' not supported between instances of '(\w+)' and '(\w+)'", "KMC246", _without_order),
+    (r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'", "KMC248", _without_meaning),
+    (r"bad operand type for unary -: '(\w+)'", "KMC248", _lacking("cannot be negated", "- takes numbers")),
+    (r"'(\w+)' object is not callable", "KMC248", _lacking("is not a function", "remove the parentheses")),
+    (
+        r"'(\w+)' object is not subscriptable",
+        "KMC248",
+        _lacking("has no elements in brackets", "brackets look up a key of a map: m[key]"),
+    ),
+    (r"object of type '(\w+)' has no len\(\)", "KMC248", _lacking("has no length", "len takes collections")),
+    (r"'(\w+)' object is not iterable", "KMC248", _NO_MEMBERS),
+    (r"argument of type '(\w+)' is not iterable", "KMC248", _NO_MEMBERS),
+    (r"unhashable type: '(\w+)'", "KMC247", _lacking("cannot be a member or a key", "use values of the language")),
+    (
+        r"isinstance\(\) arg 2 must be",
+        "KMC248",
+        lambda: ("isinstance needs a class", "write isinstance(x, A) or isinstance(x, B)"),
+    ),
+    (r"(\w+)\.(\w+)\(\) (.*)", "KMC248", _wrong_arguments),
+)
+
+
+def _type(message: str) -> EvaluationError:
+    for pattern, code, words in _RULES:
+        found = re.match(pattern, message)
+        if found:
+            text, help_line = words(*found.groups())
+            return EvaluationError(code, text, help=help_line)
+    # A function inside of a function has a longer name in Python.
+    return EvaluationError("KMC248", re.sub(r"\w+\.<locals>\.", "", message).replace("NoneType", "None"))
