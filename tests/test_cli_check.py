@@ -20,6 +20,7 @@ ENDINGS = {
     "smoke": (0, "ok"),
     "constrained": (0, "ok"),
     "wrong": (10, "ok"),
+    "bounded_wrong": (10, "bound reached"),
     "deadlock": (11, "deadlock"),
     "initial": (12, "violation"),
     "two": (12, "violation"),

@@ -52,7 +52,7 @@ def _states(result: Result, model: Model) -> str:
 
 def _counted(states: int, model: Model) -> str:
     text = f"{states:,} state{'' if states == 1 else 's'}"
-    reductions = (["symmetry"] if model.symmetry else []) + ([f"the view {model.view.name}"] if model.view else [])
+    reductions = (["symmetry"] if model.symmetry else []) + (["view"] if model.view else [])
     return text + (f" up to {listing(reductions)}" if reductions else "")
 
 
