@@ -1,15 +1,16 @@
-"""Temporal formulas over state predicates: `eventually`, `always_eventually`, `leads_to`.
+"""Temporal formulas over state predicates: `always_eventually` and `leads_to`, for one value or `for_all`.
 
 A model that names a temporal property is told that it was not checked, and its run is not called complete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kmc.errors import Span
+from kmc.lang.order import ordered
 
 StatePredicate: TypeAlias = Callable[[Any], bool]
 
@@ -50,3 +51,9 @@ def always_eventually(goal: StatePredicate) -> AlwaysEventually:
 def leads_to(premise: StatePredicate, goal: StatePredicate) -> LeadsTo:
     """premise ~> goal."""
     return LeadsTo(premise, goal)
+
+
+def for_all(values: Iterable[Any], formula: Callable[[Any], Formula | tuple[Formula, ...]]) -> tuple[Formula, ...]:
+    """\\A x \\in values : formula(x), one formula per value, in display order."""
+    found = [formula(value) for value in ordered(values)]
+    return tuple(part for formulas in found for part in (formulas if isinstance(formulas, tuple) else (formulas,)))

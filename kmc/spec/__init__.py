@@ -3,7 +3,7 @@
 A spec package writes `from kmc.spec import spec`. Everything else here is for kmc's own layers above.
 """
 
-from kmc.liveness.formulas import always_eventually, leads_to
+from kmc.liveness.formulas import always_eventually, for_all, leads_to
 from kmc.spec.declare import STRONG, WEAK, spec
 
-__all__ = ["STRONG", "WEAK", "always_eventually", "leads_to", "spec"]
+__all__ = ["STRONG", "WEAK", "always_eventually", "for_all", "leads_to", "spec"]
