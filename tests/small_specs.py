@@ -222,6 +222,8 @@ def KeepsOneFree(st):
 
 BALLOT = """
 Server = constant("Server", IdentSet(symmetric=True), "Who votes")
+TrustOne = constant("TrustOne", Int(0, 40), "The total from which votes of weight 1 fail an assert", 40)
+TrustTwo = constant("TrustTwo", Int(0, 40), "The total from which votes of weight 2 fail an assert", 40)
 
 
 class Vote(Message):
@@ -239,7 +241,7 @@ class State(Record):
 
 @spec.init
 def init():
-    yield State(messages={}, voted=set(), total=0, last=None)
+    yield State(messages=set(), voted=set(), total=0, last=None)
 
 
 @spec.action
@@ -251,8 +253,8 @@ def vote(st, s: Server):
 
 @spec.receive(Vote, s="dest", peer="source")
 def count_vote(st, m, s, peer):
-    assert st.total < FIRST_ASSERT or m.weight != 2
-    assert st.total < SECOND_ASSERT or m.weight != 1
+    assert st.total < TrustTwo or m.weight != 2
+    assert st.total < TrustOne or m.weight != 1
     yield st.set(messages=st.messages.discard(m), total=st.total + m.weight, last=peer)
 
 
@@ -283,5 +285,5 @@ def Small(st):
 @spec.action_constraint
 def NotTwice(st, nxt):
     return st.last is None or st.last != nxt.last
-""".replace("FIRST_ASSERT", "39").replace("SECOND_ASSERT", "39")
+"""
 """Votes of two weights, so that many states violate at one depth, each in many ways."""
