@@ -13,7 +13,7 @@ CONSTRUCTS: dict[type[ast.AST], tuple[str, str]] = {
     ast.Try: ("try", "guard with if, or require(...)"),
     ast.TryStar: ("try", "guard with if, or require(...)"),
     ast.Raise: ("raise", "write assert condition, which is a violation when false"),
-    ast.Assert: ("assert outside of a function", "give the constant bounds: constant(name, Int(1, 9), meaning)"),
+    ast.Assert: ("assert outside of a function", "write spec.assume(condition) about constants"),
     ast.With: ("with", "a spec only computes values"),
     ast.Import: ("import without from", _IMPORT_HELP),
     ast.ImportFrom: ("an import inside of a function", "import at the top of the file"),
