@@ -35,7 +35,7 @@ HOMES = {
     "click": ("kmc.cli",),
     "rich": ("kmc.cli",),
     "pyspark": ("kmc_spark",),
-    "llvmlite": ("kmc.compiler",),
+    "llvmlite": ("kmc.compiler", "kmc.engine"),
     "numba": ("kmc.engine", "kmc.liveness", "kmc_spark"),
 }
 

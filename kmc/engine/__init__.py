@@ -1,0 +1,1 @@
+"""The native engine: one level-synchronous search over compiled kernels, on all cores."""

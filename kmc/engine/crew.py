@@ -1,0 +1,79 @@
+"""Threads that run native loops, and the main thread that waits for them, awake for progress, limits and Ctrl-C.
+
+Invariant: `run` returns or raises only when no thread of it runs any more, so memory may be changed between runs.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+_POLL_SECONDS = 0.05
+_Answer = TypeVar("_Answer")
+
+
+class _Job(Generic[_Answer]):
+    def __init__(self, task: Callable[[int], _Answer], number: int, left: threading.Semaphore) -> None:
+        self._task = task
+        self._number = number
+        self._left = left
+        self.answer: list[_Answer] = []
+        self.error: BaseException | None = None
+
+    def __call__(self) -> None:
+        try:
+            self.answer.append(self._task(self._number))
+        except BaseException as error:  # kept, to be raised in the thread that waits
+            self.error = error
+        finally:
+            self._left.release()
+
+
+class Crew:
+    """`size` threads. `poll` is called while they run, about 20 times a second; `stop` must make them end soon."""
+
+    def __init__(self, size: int, poll: Callable[[], None], stop: Callable[[], None]) -> None:
+        self.size = size
+        self._poll = poll
+        self._stop = stop
+
+    def run(self, task: Callable[[int], _Answer], threads: int | None = None) -> list[_Answer]:
+        """`task(0)`, `task(1)`, ... each in a thread; their answers. With one of `threads` 0, in this thread.
+
+        Raises what a task raised, and KeyboardInterrupt, after all have ended.
+        """
+        if threads == 0:
+            return [task(0)]
+        left = threading.Semaphore(0)
+        jobs = [_Job(task, number, left) for number in range(threads or self.size)]
+        crew = [threading.Thread(target=job, name=f"kmc-{number}") for number, job in enumerate(jobs)]
+        started: list[threading.Thread] = []
+        try:
+            for thread in crew:
+                thread.start()
+                started.append(thread)
+            for _ in crew:
+                while not left.acquire(timeout=_POLL_SECONDS):
+                    self._poll()
+        except BaseException:
+            self._stop()
+            raise
+        finally:
+            self._join(started)
+        for job in jobs:
+            if job.error is not None:
+                raise job.error
+        return [job.answer[0] for job in jobs]
+
+    def _join(self, threads: list[threading.Thread]) -> None:
+        interrupted = False
+        for thread in threads:
+            while thread.is_alive():
+                try:
+                    thread.join()
+                except KeyboardInterrupt:
+                    interrupted = True
+                    self._stop()
+        if interrupted:
+            raise KeyboardInterrupt

@@ -1,0 +1,124 @@
+"""The numbers that Python and the native loops share: control words, statuses, record and entry layouts.
+
+Invariant: the words of `shared` that threads write (`COUNT`, `NEXT_CHUNK`) lie 128 bytes or more from every other, so
+that a thread that only reads does not wait for one that writes. Times of native loops depend on it, results do not.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORD_BYTES: Final = 8
+SLACK_WORDS: Final = 64
+
+# Control words of a search, read by all threads.
+PAUSE: Final = 0  # not 0: every loop returns as soon as its batch is done
+EXPAND: Final = 1  # addresses of kernels, 0 where a model has none
+CHECK: Final = 2
+INSIDE: Final = 3
+STEP: Final = 4
+RANK: Final = 5
+STORING: Final = 6  # 0 behind the bound: successors are checked, not stored
+DEADLOCK: Final = 7  # 1: a state without successor is a finding
+LOGGING: Final = 8  # 0: findings in stored states and steps are counted only
+INVARIANTS: Final = 9
+BATCH: Final = 10
+CHUNK_ROWS: Final = 11
+CHUNKS: Final = 12
+CHUNK_COUNT: Final = 13
+TABLE: Final = 14  # the table that takes what this level finds
+SLOTS: Final = 15
+LIMIT: Final = 16  # how many fingerprints it may hold
+KNOWN: Final = 17  # with ranks: the table of all earlier levels
+KNOWN_SLOTS: Final = 18
+TARGET: Final = 19  # what `seek` looks for
+TARGET_RANK: Final = 20
+TARGET_RANKED: Final = 21
+TARGET_INSIDE: Final = 22
+COUNT: Final = 64
+NEXT_CHUNK: Final = 96
+SHARED_WORDS: Final = 128
+
+# Control words of a thread. First the memory it owns: address, size and use, in words.
+OUT: Final = 0
+OUT_WORDS: Final = 1
+OUT_USED: Final = 2
+BLOCK: Final = 3
+BLOCK_WORDS: Final = 4
+BLOCK_USED: Final = 5
+PARENTS: Final = 6
+PARENTS_WORDS: Final = 7
+PARENTS_USED: Final = 8
+LOG: Final = 9
+LOG_WORDS: Final = 10
+LOG_USED: Final = 11
+MADE: Final = 12  # the chunks of the next frontier
+MADE_WORDS: Final = 13
+MADE_USED: Final = 14
+# Where it stands.
+SOURCES: Final = 16  # the expanded rows whose successors are pending
+SOURCE_COUNT: Final = 17
+PENDING: Final = 18  # successors in the out buffer
+RECORD: Final = 19  # the row to expand next
+ROWS_LEFT: Final = 20  # in the chunk
+ORDINAL: Final = 21
+FRESH_CHUNK: Final = 22  # 1: the next row begins a chunk
+# What it counted.
+GENERATED: Final = 32  # address of one counter per action
+FAILED: Final = 34  # one counter per invariant, then one per transition invariant
+EXPANDED: Final = 35
+STORED: Final = 36  # over the whole run
+STORED_IN_LEVEL: Final = 37
+TOTAL_GENERATED: Final = 38
+GOALS: Final = 39  # bit mask of reached goals
+BEYOND: Final = 40  # 1: the bound cut off a state
+MINE_WORDS: Final = 64
+
+# What a loop answers.
+DONE: Final = 0
+PAUSED: Final = 1
+NEED_TABLE: Final = 2
+NEED_OUT: Final = 3
+NEED_BLOCK: Final = 4
+NEED_PARENTS: Final = 5
+NEED_LOG: Final = 6
+NEED_MADE: Final = 7
+
+# What `expand` answers besides a number of successors; errors are <= ERROR_MAX.
+OUT_TOO_SMALL: Final = -1
+ERROR_MAX: Final = -16
+
+# A record: [header][fingerprint][row ...].
+RECORD_HEAD_WORDS: Final = 2
+LENGTH_MASK: Final = (1 << 32) - 1
+ACTION_SHIFT: Final = 32
+ACTION_MASK: Final = (1 << 16) - 1
+TIMES_SHIFT: Final = 48
+TIMES_MASK: Final = (1 << 15) - 1
+DEAD: Final = 1 << 62  # in a frontier: another state won the view
+
+# A chunk of a frontier: [address of its first record][rows][ordinal of the first row].
+CHUNK_WORDS: Final = 3
+SOURCE_WORDS: Final = 3
+
+# A parent: [action 16 bits | ordinal in the level before 48 bits].
+PARENT_MASK: Final = (1 << 48) - 1
+
+# An entry of the log of findings.
+ENTRY_KIND: Final = 0
+ENTRY_VALUE: Final = 1
+ENTRY_FINGERPRINT: Final = 2
+ENTRY_RANK: Final = 3
+ENTRY_SOURCE: Final = 4
+ENTRY_ORDINAL: Final = 5
+ENTRY_RECORD: Final = 6
+ENTRY_WORDS: Final = 8
+
+# Kinds of entries.
+EXPAND_ERROR: Final = 0
+CHECK_ERROR: Final = 1
+NO_SUCCESSOR: Final = 2
+INVARIANT: Final = 3
+UNSTORED_INVARIANT: Final = 4
+STEP_INVARIANT: Final = 5
+FOUND: Final = 6  # an edge that `seek` looked for

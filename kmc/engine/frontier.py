@@ -1,0 +1,79 @@
+"""The frontier: the states of one level as records in blocks, cut into chunks that threads take in turn.
+
+Invariant: the rows of a thread lie in the order in which it found them, which is the order of its log of parents; so
+the ordinal of a state in its level is its place in the chunks. Ordinals differ from run to run, levels as sets do not.
+A row that lost its view to another keeps its ordinal and is marked dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kmc.engine import fields as f
+from kmc.engine.memory import Memory, Words, words_at
+
+UNSIGNED = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A packed state: its fingerprint, the action that led to it when it was found, and the words of its row."""
+
+    fingerprint: int
+    action: int
+    row: Words
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level: `rows` states, chunks as `[address, rows, first ordinal]`, and the blocks that hold them."""
+
+    rows: int
+    chunks: Words
+    blocks: tuple[Memory, ...]
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the blocks, touched or not."""
+        return sum(block.words for block in self.blocks) * f.WORD_BYTES
+
+    def records(self) -> Iterator[Record]:
+        """All live records: Python speed, for tests and small levels."""
+        for address, rows, _ in self.chunks.tolist():
+            place = address
+            for _ in range(rows):
+                header = int(words_at(place, 1)[0])
+                if not header & f.DEAD:
+                    yield record_at(place)
+                place += ((header & f.LENGTH_MASK) + f.RECORD_HEAD_WORDS) * f.WORD_BYTES
+
+
+def record_at(address: int) -> Record:
+    """A copy of the record at `address`."""
+    header, fingerprint = words_at(address, f.RECORD_HEAD_WORDS).tolist()
+    row = words_at(address + f.RECORD_HEAD_WORDS * f.WORD_BYTES, header & f.LENGTH_MASK)
+    return Record(fingerprint & UNSIGNED, header >> f.ACTION_SHIFT & f.ACTION_MASK, row)
+
+
+def record_words(record: Record) -> Words:
+    """A record as native loops read it."""
+    head = np.array([len(record.row) | record.action << f.ACTION_SHIFT, signed(record.fingerprint)], np.int64)
+    return np.concatenate([head, np.asarray(record.row, np.int64)])
+
+
+def signed(word: int) -> int:
+    """The same 64 bits as a signed number."""
+    return word - (1 << 64) if word >> 63 else word
+
+
+def joined(parts: Sequence[tuple[Words, int]]) -> Words:
+    """Chunks of all threads with ordinals of the level: each part comes with the number of rows before it."""
+    moved = []
+    for chunks, before in parts:
+        shifted = chunks.reshape(-1, f.CHUNK_WORDS).copy()
+        shifted[:, 2] += before
+        moved.append(shifted)
+    return np.ascontiguousarray(np.concatenate(moved))

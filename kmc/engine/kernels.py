@@ -1,0 +1,89 @@
+"""The narrow interface to a compiled model: a few functions by address, on packed states.
+
+All parameters and results are 64-bit integers, addresses included; memory is counted in 64-bit words. A row may be
+read, never written, and never kept. Up to 64 words behind what a kernel is given may be read, and behind what it
+reports in `out` overwritten.
+
+- `expand(row, out, out_words)`: the unconstrained successors of a state, written to `out` one after another as
+  records `[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index
+  << 32, and how many times more TLC counts this step << 48. Returns how many records there are; -1 if `out` is too
+  small for all of them (it is called again with more); <= -16 for error number -(result + 16) of the model.
+- `check(row)`: a bit mask, a bit for each failed invariant, and behind those a bit for each goal that is reached.
+- `inside(source, row)`: 1 if all constraints hold, else 0; `source` is 0 for an initial state.
+- `step(source, row)`: a bit mask of failed transition invariants; 0 for a stuttering step.
+- `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
+
+`check`, `inside` and `step` return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its
+view and orbit, which is never 0.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+from kmc.engine import fields as f
+from kmc.engine.frontier import UNSIGNED, Record, record_at
+from kmc.engine.memory import Memory, Words
+
+PROPERTIES_MAX = 62
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Addresses of a model's functions, 0 for one that it does not need, and how many of each thing there are."""
+
+    expand: int
+    actions: int
+    check: int = 0
+    inside: int = 0
+    step: int = 0
+    rank: int = 0
+    invariants: int = 0
+    goals: int = 0
+    transition_invariants: int = 0
+
+    def __post_init__(self) -> None:
+        if self.invariants + self.goals > PROPERTIES_MAX or self.transition_invariants > PROPERTIES_MAX:
+            raise ValueError(f"at most {PROPERTIES_MAX} invariants and goals fit a mask")
+        if self.actions > f.ACTION_MASK:
+            raise ValueError(f"at most {f.ACTION_MASK} actions fit a header")
+
+    def successors(self, row: Words) -> list[Record]:
+        """The records that `expand` writes for one row; ValueError with its number if it reports an error."""
+        out = Memory(1 << 12)
+        while (found := _call(self.expand, row, out.address, out.words)) == f.OUT_TOO_SMALL:
+            out = Memory(2 * out.words)
+        if found < 0:
+            raise ValueError(f"error number {error_number(found)} in expand")
+        records, place = [], out.address
+        for _ in range(found):
+            records.append(record_at(place))
+            place += (f.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES
+        return records
+
+    def rank_of(self, row: Words) -> int:
+        """The rank of a row among those of its view; 0 for a model without ranks."""
+        rank = _call(self.rank, row) if self.rank else 0
+        return (rank if rank != -1 else -2) & UNSIGNED
+
+    def is_inside(self, source: Words, row: Words) -> bool:
+        """Whether all constraints hold for a step."""
+        return self.inside == 0 or _call(self.inside, source, row) == 1
+
+
+def _call(address: int, *arguments: Words | int) -> int:
+    memories = [argument if isinstance(argument, int) else _padded(argument) for argument in arguments]
+    numbers = [memory if isinstance(memory, int) else memory.address for memory in memories]
+    return int(ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(numbers))(address)(*numbers))
+
+
+def _padded(row: Words) -> Memory:
+    memory = Memory(len(row))
+    memory.array[:] = row
+    return memory
+
+
+def error_number(result: int) -> int:
+    """The number of the model's error that a kernel reports."""
+    return f.ERROR_MAX - result

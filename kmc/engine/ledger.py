@@ -1,0 +1,65 @@
+"""The findings of a search, level by level, from the logs of its threads.
+
+Invariant: what it holds does not depend on threads: a state that several found, or that is outside of the constraints
+and was met again at a deeper level, counts once. Only the first level with findings is kept; later ones are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kmc.engine import fields as f
+from kmc.engine.frontier import UNSIGNED
+from kmc.engine.kernels import error_number
+from kmc.engine.memory import Words
+from kmc.engine.outcome import Finding, FindingKind
+
+_OF_SOURCE = (f.EXPAND_ERROR, f.NO_SUCCESSOR)
+_ERRORS = (f.EXPAND_ERROR, f.CHECK_ERROR)
+
+
+class Ledger:
+    """Findings and counts. `ranked`: views are ranked, and violating states come more than once."""
+
+    def __init__(self, invariants: int, ranked: bool) -> None:
+        self._invariants = invariants
+        self._ranked = ranked
+        self._met: set[tuple[int, int, bool]] = set()
+        self.findings: tuple[Finding, ...] = ()
+        self.counted = np.zeros(invariants, np.int64)
+        self.found_any = False
+
+    def add(self, level: int, logs: Iterable[Words]) -> None:
+        """Take the log entries of the expansion of `level` (0: of the initial states)."""
+        entries = np.unique(np.concatenate(list(logs))[:, : f.ENTRY_SOURCE + 1], axis=0)
+        found = {self._finding(level, entry) for entry in entries.tolist()}
+        if not found:
+            return
+        for finding in found:
+            if finding.kind is FindingKind.INVARIANT and (self._ranked or not finding.stored):
+                self._count_once(finding)
+        if not self.found_any:
+            self.findings = tuple(sorted(found, key=lambda finding: finding.order))
+            self.found_any = True
+
+    def _finding(self, level: int, entry: list[int]) -> Finding:
+        kind, value, fingerprint, rank, source = entry
+        return Finding(
+            kind=FindingKind(f.INVARIANT if kind == f.UNSTORED_INVARIANT else kind),
+            level=max(level, 1) if kind in _OF_SOURCE else level + 1,
+            value=error_number(value) if kind in _ERRORS else value,
+            fingerprint=fingerprint & UNSIGNED,
+            rank=rank & UNSIGNED,
+            stored=kind != f.UNSTORED_INVARIANT,
+            source=source & UNSIGNED if kind == f.STEP_INVARIANT else 0,
+        )
+
+    def _count_once(self, finding: Finding) -> None:
+        key = finding.fingerprint, finding.rank, finding.stored
+        if key in self._met:
+            return
+        self._met.add(key)
+        for index in range(self._invariants):
+            self.counted[index] += finding.value >> index & 1

@@ -1,0 +1,385 @@
+"""The native loops of a search: expand rows, look up what they lead to, keep what is new.
+
+Invariant: a loop returns only between two batches, with everything that it needs to go on in the thread's control
+words; so Python can enlarge any memory and call it again, and a thread that is told to pause loses nothing. A batch
+is taken only when all memory that it may need is there.
+
+Each thread takes chunks of the frontier from a counter, and successors of about `BATCH` states lie in its out buffer
+while the cache lines of their slots are on their way.
+"""
+
+from __future__ import annotations
+
+from kmc.engine import fields as f
+from kmc.engine.intrinsics import (
+    add,
+    call_one,
+    call_three,
+    call_two,
+    copy_eight,
+    inlined,
+    load,
+    load_shared,
+    prefetch,
+    slot_of,
+    store,
+)
+from kmc.engine.probing import EQUAL, LEAST, best_rank, contains, insert, lower_rank, ranked_slot
+
+
+@inlined
+def count(mine: int, counters: int, index: int, amount: int) -> None:
+    """Add to a counter that belongs to this thread."""
+    address = load(mine, counters)
+    store(address, index, load(address, index) + amount)
+
+
+@inlined
+def note(mine: int, kind: int, value: int, fingerprint: int, rank: int, source: int, ordinal: int) -> None:
+    """Append a finding to the log; the caller has made sure that there is room."""
+    used = load(mine, f.LOG_USED)
+    entry = load(mine, f.LOG) + used * f.WORD_BYTES
+    store(entry, f.ENTRY_KIND, kind)
+    store(entry, f.ENTRY_VALUE, value)
+    store(entry, f.ENTRY_FINGERPRINT, fingerprint)
+    store(entry, f.ENTRY_RANK, rank)
+    store(entry, f.ENTRY_SOURCE, load(source, 1) if source != 0 else 0)
+    store(entry, f.ENTRY_ORDINAL, ordinal)
+    store(entry, f.ENTRY_RECORD, source)
+    store(mine, f.LOG_USED, used + f.ENTRY_WORDS)
+
+
+@inlined
+def row_of(record: int) -> int:
+    """The address of a record's row; 0 for no record."""
+    return record + f.RECORD_HEAD_WORDS * f.WORD_BYTES if record != 0 else 0
+
+
+@inlined
+def words_of(record: int) -> int:
+    """The words of a record, head included."""
+    return (load(record, 0) & f.LENGTH_MASK) + f.RECORD_HEAD_WORDS
+
+
+@inlined
+def next_row(shared: int, mine: int) -> int:
+    """Step to the next live row of the frontier: 1, or 0 when there is none."""
+    while True:
+        if load(mine, f.ROWS_LEFT) == 0:
+            chunk = add(shared, f.NEXT_CHUNK, 1)
+            if chunk >= load(shared, f.CHUNK_COUNT):
+                return 0
+            entry = load(shared, f.CHUNKS) + chunk * (f.CHUNK_WORDS * f.WORD_BYTES)
+            store(mine, f.RECORD, load(entry, 0))
+            store(mine, f.ROWS_LEFT, load(entry, 1))
+            store(mine, f.ORDINAL, load(entry, 2))
+        if load(load(mine, f.RECORD), 0) & f.DEAD == 0:
+            return 1
+        leave_row(mine)
+
+
+@inlined
+def leave_row(mine: int) -> None:
+    """The row is done: the next one of the chunk follows it."""
+    record = load(mine, f.RECORD)
+    store(mine, f.RECORD, record + words_of(record) * f.WORD_BYTES)
+    store(mine, f.ROWS_LEFT, load(mine, f.ROWS_LEFT) - 1)
+    store(mine, f.ORDINAL, load(mine, f.ORDINAL) + 1)
+
+
+@inlined
+def accept(shared: int, mine: int, record: int, found: int) -> None:
+    """`found` successors of `record` were written: ask for their slots, and remember whose they are."""
+    used = load(mine, f.OUT_USED)
+    out = load(mine, f.OUT)
+    table = load(shared, f.TABLE)
+    slots = load(shared, f.SLOTS)
+    width = 1 if load(shared, f.RANK) == 0 else 2
+    for _ in range(found):
+        successor = out + used * f.WORD_BYTES
+        prefetch(table, slot_of(load(successor, 1), slots) * width)
+        used += words_of(successor)
+    sources = load(mine, f.SOURCE_COUNT)
+    entry = load(mine, f.SOURCES) + sources * (f.SOURCE_WORDS * f.WORD_BYTES)
+    store(entry, 0, record)
+    store(entry, 1, load(mine, f.ORDINAL))
+    store(entry, 2, found)
+    store(mine, f.SOURCE_COUNT, sources + 1)
+    store(mine, f.PENDING, load(mine, f.PENDING) + found)
+    store(mine, f.OUT_USED, used)
+
+
+@inlined
+def fill(shared: int, mine: int) -> int:
+    """Expand rows until the batch is full, the out buffer is, or no row is left (DONE); or what memory is short."""
+    while load(mine, f.PENDING) < load(shared, f.BATCH):
+        if next_row(shared, mine) == 0:
+            return f.DONE
+        if load(mine, f.LOG_USED) + f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
+            return f.NEED_LOG
+        record = load(mine, f.RECORD)
+        used = load(mine, f.OUT_USED)
+        free = load(mine, f.OUT) + used * f.WORD_BYTES
+        found = call_three(load(shared, f.EXPAND), row_of(record), free, load(mine, f.OUT_WORDS) - used)
+        if found == f.OUT_TOO_SMALL:
+            return f.DONE if used != 0 else f.NEED_OUT
+        if found > 0:
+            accept(shared, mine, record, found)
+        elif found < 0:
+            note(mine, f.EXPAND_ERROR, found, load(record, 1), 0, record, load(mine, f.ORDINAL))
+        elif load(shared, f.DEADLOCK) != 0:
+            note(mine, f.NO_SUCCESSOR, 0, load(record, 1), 0, record, load(mine, f.ORDINAL))
+        leave_row(mine)
+        store(mine, f.EXPANDED, load(mine, f.EXPANDED) + 1)
+    return f.DONE
+
+
+@inlined
+def shortage(mine: int) -> int:
+    """What memory the pending batch may lack: a status, or DONE."""
+    pending = load(mine, f.PENDING)
+    if load(mine, f.BLOCK_USED) + load(mine, f.OUT_USED) > load(mine, f.BLOCK_WORDS):
+        return f.NEED_BLOCK
+    if load(mine, f.PARENTS_USED) + pending > load(mine, f.PARENTS_WORDS):
+        return f.NEED_PARENTS
+    if load(mine, f.LOG_USED) + 2 * pending * f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
+        return f.NEED_LOG
+    if load(mine, f.MADE_USED) + pending * f.CHUNK_WORDS > load(mine, f.MADE_WORDS):
+        return f.NEED_MADE
+    return f.DONE
+
+
+@inlined
+def append(shared: int, mine: int, successor: int, ordinal: int) -> None:
+    """Put a record at the end of the next frontier, and its parent at the end of the log of parents."""
+    stored = load(mine, f.STORED_IN_LEVEL)
+    target = load(mine, f.BLOCK) + load(mine, f.BLOCK_USED) * f.WORD_BYTES
+    words = words_of(successor)
+    for index in range(0, words, 8):
+        copy_eight(target, successor, index)
+    action = load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK
+    store(load(mine, f.PARENTS), load(mine, f.PARENTS_USED), action << 48 | ordinal & f.PARENT_MASK)
+    store(mine, f.PARENTS_USED, load(mine, f.PARENTS_USED) + 1)
+    made = load(mine, f.MADE_USED)
+    entry = load(mine, f.MADE) + (made - f.CHUNK_WORDS) * f.WORD_BYTES
+    if load(mine, f.FRESH_CHUNK) != 0 or load(entry, 1) == load(shared, f.CHUNK_ROWS):
+        entry += f.CHUNK_WORDS * f.WORD_BYTES
+        store(entry, 0, target)
+        store(entry, 1, 0)
+        store(entry, 2, stored)
+        store(mine, f.MADE_USED, made + f.CHUNK_WORDS)
+        store(mine, f.FRESH_CHUNK, 0)
+    store(entry, 1, load(entry, 1) + 1)
+    store(mine, f.BLOCK_USED, load(mine, f.BLOCK_USED) + words)
+    store(mine, f.STORED_IN_LEVEL, stored + 1)
+
+
+@inlined
+def judge(shared: int, mine: int, source: int, ordinal: int, successor: int, rank: int, stored: int) -> None:
+    """Evaluate the invariants and goals of a state."""
+    if load(shared, f.CHECK) == 0:
+        return
+    mask = call_one(load(shared, f.CHECK), row_of(successor))
+    if mask == 0:
+        return
+    invariants = load(shared, f.INVARIANTS)
+    failed = mask & ((1 << invariants) - 1)
+    if mask < 0:
+        note(mine, f.CHECK_ERROR, mask, load(successor, 1), rank, source, ordinal)
+    else:
+        store(mine, f.GOALS, load(mine, f.GOALS) | mask >> invariants)
+        if failed != 0 and stored == 0:
+            note(mine, f.UNSTORED_INVARIANT, failed, load(successor, 1), rank, source, ordinal)
+        elif failed != 0:
+            tally(mine, failed, 0, 1)
+            if load(shared, f.LOGGING) != 0 or rank != 0:
+                note(mine, f.INVARIANT, failed, load(successor, 1), rank, source, ordinal)
+
+
+@inlined
+def tally(mine: int, failed: int, first: int, times: int) -> None:
+    """Count every property whose bit is set, from counter `first` on."""
+    index = first
+    while failed != 0:
+        if failed & 1:
+            count(mine, f.FAILED, index, times)
+        failed >>= 1
+        index += 1
+
+
+@inlined
+def judge_step(shared: int, mine: int, source: int, ordinal: int, successor: int, times: int) -> None:
+    """Evaluate the transition invariants of a step; initial states have none."""
+    if source == 0:
+        return
+    failed = call_two(load(shared, f.STEP), row_of(source), row_of(successor))
+    if failed < 0:
+        note(mine, f.EXPAND_ERROR, failed, load(source, 1), 0, source, ordinal)
+    elif failed != 0:
+        tally(mine, failed, load(shared, f.INVARIANTS), times)
+        if load(shared, f.LOGGING) != 0:
+            note(mine, f.STEP_INVARIANT, failed, load(successor, 1), 0, source, ordinal)
+
+
+@inlined
+def is_inside(shared: int, mine: int, source: int, ordinal: int, successor: int) -> int:
+    """1 if the constraints hold, 0 if one does not, -1 if that failed to evaluate (noted)."""
+    if load(shared, f.INSIDE) == 0:
+        return 1
+    inside = call_two(load(shared, f.INSIDE), row_of(source), row_of(successor))
+    if inside < 0:
+        note(mine, f.EXPAND_ERROR, inside, load(source, 1) if source != 0 else 0, 0, source, ordinal)
+        return -1
+    return inside
+
+
+@inlined
+def rank_of(shared: int, record: int) -> int:
+    """The order of a record among those of its view; -1 would read as "no rank yet"."""
+    rank = call_one(load(shared, f.RANK), row_of(record))
+    return rank if rank != -1 else -2
+
+
+@inlined
+def take_ranked(shared: int, mine: int, source: int, ordinal: int, successor: int) -> int:
+    """A state of a model whose view forgets something: keep it if it has the least rank so far of its view."""
+    fingerprint = load(successor, 1)
+    if contains(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), fingerprint) != 0:
+        return 0
+    rank = rank_of(shared, successor)
+    slot = ranked_slot(load(shared, f.TABLE), load(shared, f.SLOTS), fingerprint)
+    new = 1 if slot < 0 else 0
+    order = lower_rank(load(shared, f.TABLE), -1 - slot if slot < 0 else slot, rank)
+    if order == LEAST:
+        append(shared, mine, successor, ordinal)
+    if order != EQUAL:
+        judge(shared, mine, source, ordinal, successor, rank, 1)
+    return new
+
+
+@inlined
+def take(shared: int, mine: int, source: int, ordinal: int, successor: int) -> int:
+    """A state was generated: check it if it is new, and keep it unless it lies outside; how many slots it took."""
+    header = load(successor, 0)
+    times = 1 + (header >> f.TIMES_SHIFT & f.TIMES_MASK)
+    action = header >> f.ACTION_SHIFT & f.ACTION_MASK
+    count(mine, f.GENERATED, action, times)
+    store(mine, f.TOTAL_GENERATED, load(mine, f.TOTAL_GENERATED) + times)
+    inside = is_inside(shared, mine, source, ordinal, successor)
+    new = 0
+    if inside < 0:
+        return 0
+    if inside == 0:
+        judge(shared, mine, source, ordinal, successor, 0, 0)
+    elif load(shared, f.STORING) == 0:
+        if contains(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), load(successor, 1)) == 0:
+            store(mine, f.BEYOND, 1)
+            judge(shared, mine, source, ordinal, successor, 0, 0)
+    elif load(shared, f.RANK) != 0:
+        new = take_ranked(shared, mine, source, ordinal, successor)
+    elif insert(load(shared, f.TABLE), load(shared, f.SLOTS), load(successor, 1)) != 0:
+        new = 1
+        append(shared, mine, successor, ordinal)
+        judge(shared, mine, source, ordinal, successor, 0, 1)
+    if load(shared, f.STEP) != 0:
+        judge_step(shared, mine, source, ordinal, successor, times)
+    return new
+
+
+@inlined
+def flush(shared: int, mine: int) -> int:
+    """Take the pending batch, all of it or nothing: DONE, or what memory is short."""
+    status = shortage(mine)
+    pending = load(mine, f.PENDING)
+    if status != f.DONE:
+        return status
+    if add(shared, f.COUNT, pending) + pending > load(shared, f.LIMIT):
+        add(shared, f.COUNT, -pending)
+        return f.NEED_TABLE
+    new = 0
+    successor = load(mine, f.OUT)
+    entry = load(mine, f.SOURCES)
+    for _ in range(load(mine, f.SOURCE_COUNT)):
+        for _ in range(load(entry, 2)):
+            new += take(shared, mine, load(entry, 0), load(entry, 1), successor)
+            successor += words_of(successor) * f.WORD_BYTES
+        entry += f.SOURCE_WORDS * f.WORD_BYTES
+    add(shared, f.COUNT, new - pending)
+    store(mine, f.STORED, load(mine, f.STORED) + new)
+    empty(mine)
+    return f.DONE
+
+
+@inlined
+def empty(mine: int) -> None:
+    """Nothing is pending any more."""
+    store(mine, f.PENDING, 0)
+    store(mine, f.SOURCE_COUNT, 0)
+    store(mine, f.OUT_USED, 0)
+
+
+def work(shared: int, mine: int) -> int:
+    """Expand the frontier together with the other threads: DONE, PAUSED, or what memory is short."""
+    while load_shared(shared, f.PAUSE) == 0:
+        status = fill(shared, mine)
+        if status == f.DONE:
+            if load(mine, f.PENDING) == 0:
+                return f.DONE
+            status = flush(shared, mine)
+        if status != f.DONE:
+            return status
+    return f.PAUSED
+
+
+def crown(shared: int, mine: int) -> int:
+    """Close a ranked level: mark the rows that lost their view, put the fingerprints of the others among the known.
+
+    Runs over the chunks just made, before anything expands them.
+    """
+    table = load(shared, f.TABLE)
+    slots = load(shared, f.SLOTS)
+    while load_shared(shared, f.PAUSE) == 0:
+        if next_row(shared, mine) == 0:
+            return f.DONE
+        record = load(mine, f.RECORD)
+        if rank_of(shared, record) == best_rank(table, slots, load(record, 1)):
+            insert(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), load(record, 1))
+        else:
+            store(record, 0, load(record, 0) | f.DEAD)
+        leave_row(mine)
+    return f.PAUSED
+
+
+@inlined
+def is_target(shared: int, source: int, successor: int) -> int:
+    """1 if this step leads to the state that is looked for."""
+    if load(successor, 1) != load(shared, f.TARGET):
+        return 0
+    row = row_of(successor)
+    if load(shared, f.TARGET_RANKED) != 0 and rank_of(shared, successor) != load(shared, f.TARGET_RANK):
+        return 0
+    if load(shared, f.TARGET_INSIDE) != 0 and call_two(load(shared, f.INSIDE), row_of(source), row) != 1:
+        return 0
+    return 1
+
+
+def seek(shared: int, mine: int) -> int:
+    """Expand a level again and note every row with a step to the target: DONE, PAUSED, or what memory is short."""
+    while load_shared(shared, f.PAUSE) == 0:
+        if next_row(shared, mine) == 0:
+            return f.DONE
+        if load(mine, f.LOG_USED) + f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
+            return f.NEED_LOG
+        record = load(mine, f.RECORD)
+        successor = load(mine, f.OUT)
+        found = call_three(load(shared, f.EXPAND), row_of(record), successor, load(mine, f.OUT_WORDS))
+        if found == f.OUT_TOO_SMALL:
+            return f.NEED_OUT
+        leads = 0
+        for _ in range(found):
+            leads |= is_target(shared, record, successor)
+            successor += words_of(successor) * f.WORD_BYTES
+        if leads != 0:
+            note(mine, f.FOUND, 0, load(shared, f.TARGET), 0, record, load(mine, f.ORDINAL))
+        leave_row(mine)
+    return f.PAUSED

@@ -1,0 +1,99 @@
+"""What a native search is told and what it finds out, in numbers and fingerprints: names are for the layer above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kmc.engine import fields as f
+from kmc.engine.frontier import Record
+from kmc.result import Bound, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to search. No result depends on `threads`, `chunk_rows`, `table_slots`, `batch` or `history_bytes`.
+
+    `history_bytes`: frontiers of earlier levels are kept up to this size, for `Search.predecessors`.
+    """
+
+    threads: int = 1
+    limits: Limits = field(default=Limits())
+    deadlock: bool = True
+    keep_going: bool = False
+    chunk_rows: int = 256
+    batch: int = 128
+    table_slots: int = 1 << 16
+    history_bytes: int = 1 << 28
+
+
+class FindingKind(Enum):
+    """What a finding says of its state, in the order in which findings of one length are reported."""
+
+    ERROR = f.EXPAND_ERROR
+    CHECK_ERROR = f.CHECK_ERROR
+    DEADLOCK = f.NO_SUCCESSOR
+    INVARIANT = f.INVARIANT
+    STEP = f.STEP_INVARIANT
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A failure at `level` (from 1): of the state `fingerprint`, or of the step from the state `source` to it.
+
+    `value` is a mask of failed properties, or the number of an error. `rank` is 0 without ranks. ERROR and DEADLOCK
+    are about a state that was expanded. `stored` is false for a state outside of the constraints or the bound.
+    `source` is 0 but for a step.
+    """
+
+    kind: FindingKind
+    level: int
+    value: int
+    fingerprint: int
+    rank: int = 0
+    stored: bool = True
+    source: int = 0
+
+    @property
+    def property_index(self) -> int:
+        """The first property that failed; -1 for an error or deadlock."""
+        masked = self.kind in (FindingKind.INVARIANT, FindingKind.STEP)
+        return (self.value & -self.value).bit_length() - 1 if masked else -1
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The order in which findings are reported: shortest trace, kind, property, then the state alone."""
+        state = self.fingerprint, self.rank, self.source
+        return self.level, self.kind.value, self.property_index, *state, self.value, not self.stored
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step found again: the state before, and the record (action, row) of the state after."""
+
+    source: Record
+    successor: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The numbers of a search. `findings` are all of the first level that has any, least first.
+
+    `failed` counts violating states per invariant, then violating steps per transition invariant, over the whole
+    search. `goals` is a mask of reached goals. `bytes` are those of table and parents at the end.
+    """
+
+    generated: int
+    distinct: int
+    expanded: int
+    initial: int
+    levels: tuple[int, ...]
+    generated_by_action: tuple[int, ...]
+    findings: tuple[Finding, ...]
+    failed: tuple[int, ...]
+    goals: int
+    stopped: Bound | None
+    interrupted: bool
+    table_bytes: int
+    parents_bytes: int
+    frontier_bytes_max: int

@@ -1,0 +1,308 @@
+"""The breadth-first search over compiled kernels: level by level, on all threads, counting as TLC does.
+
+Invariant: counts, levels and the set of findings depend on the model alone, not on threads, chunks or the sizes of
+tables; which of several shortest paths the log of parents names does. So a level with a finding is finished, and
+predecessors are found again by fingerprint (`predecessors`), never taken from the log.
+
+The semantics are those of `kmc.reference.search`. What is at rest between levels is a `Level` and nothing else: rows
+compacted at rest, on disk, or from another process enter and leave there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import psutil
+
+from kmc.engine import fields as f
+from kmc.engine.crew import Crew
+from kmc.engine.frontier import Level, Record, joined, record_at, signed
+from kmc.engine.kernels import Kernels
+from kmc.engine.ledger import Ledger
+from kmc.engine.memory import BlockPool, Memory
+from kmc.engine.native import Loop, crown_loop, seek_loop, work_loop
+from kmc.engine.outcome import Edge, Outcome, Settings
+from kmc.engine.parents import Parents
+from kmc.engine.table import FingerprintTable
+from kmc.engine.worker import Worker
+from kmc.result import Bound, Counters, Limits
+
+_PROGRESS_SECONDS = 1.0
+_PROCESS = psutil.Process()
+
+
+class Search:
+    """One run of a model from `initial` states; `progress` is called about once a second, in the calling thread."""
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        initial: Sequence[Record],
+        settings: Settings | None = None,
+        progress: Callable[[Counters], None] | None = None,
+    ) -> None:
+        self._kernels = kernels
+        self._initial = list(initial)
+        self._settings = settings or Settings()
+        self._progress = progress
+        self._began = self._told = time.monotonic()
+        self._stopped: Bound | None = None
+        self._stopping = self._interrupted = False
+        self._levels: list[int] = []
+        self._history: dict[int, Level] = {}
+        self._frontier_bytes_max = 0
+        self._earlier: Search | None = None
+        self._crew = Crew(self._settings.threads, self._poll, self._stop)
+        self._pool = BlockPool()
+        self._ledger = Ledger(kernels.invariants, kernels.rank != 0)
+        self.parents = Parents(self._settings.threads)
+        self._known = FingerprintTable(self._settings.table_slots)
+        self._found = FingerprintTable(self._settings.table_slots, ranked=True) if kernels.rank else self._known
+        self._shared = Memory(f.SHARED_WORDS)
+        self._words = self._shared.array
+        self._tell_kernels()
+        properties = kernels.invariants + kernels.transition_invariants
+        self._workers = [
+            Worker(self._pool, stream, self._settings.batch, kernels.actions + 1, properties)
+            for stream in self.parents.streams
+        ]
+
+    def _tell_kernels(self) -> None:
+        kernels, settings, words = self._kernels, self._settings, self._words
+        words[f.EXPAND], words[f.CHECK], words[f.INSIDE] = kernels.expand, kernels.check, kernels.inside
+        words[f.STEP], words[f.RANK], words[f.INVARIANTS] = kernels.step, kernels.rank, kernels.invariants
+        words[f.DEADLOCK], words[f.LOGGING] = settings.deadlock, 1
+        words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
+        self._tell_tables()
+
+    def _tell_tables(self) -> None:
+        words = self._words
+        words[f.TABLE], words[f.SLOTS], words[f.LIMIT] = self._found.address, self._found.slots, self._found.limit
+        words[f.KNOWN], words[f.KNOWN_SLOTS] = self._known.address, self._known.slots
+
+    def run(self) -> Outcome:
+        """Explore until done, a finding, a limit or Ctrl-C."""
+        try:
+            self._explore(None)
+        except KeyboardInterrupt:
+            self._interrupted = True
+        return self._outcome()
+
+    def _explore(self, until: int | None) -> None:
+        """Expand level after level; with `until`, stop when that many are known, whatever they hold."""
+        level = self._first_level()
+        while level is not None and level.rows and not self._stopped:
+            if until is not None and len(self._levels) >= until:
+                self._keep(until, level)
+                return
+            if until is None and self._ledger.found_any and not self._settings.keep_going:
+                return
+            self._poll()
+            level = self._next_level(level)
+            states = self._settings.limits.states
+            if level is not None and level.rows and states is not None and sum(self._levels) >= states:
+                self._stopped = Bound.STATES
+        if self._stopped is None and any(worker.words[f.BEYOND] for worker in self._workers):
+            self._stopped = Bound.DEPTH
+
+    def _first_level(self) -> Level | None:
+        self._words[f.STORING] = 1
+        actions = self._kernels.actions
+        self._workers[0].offer([replace(record, action=actions) for record in self._initial])
+        self._words[f.CHUNK_COUNT] = 0
+        return self._make_level(0)
+
+    def _next_level(self, level: Level) -> Level | None:
+        number, depth = len(self._levels), self._settings.limits.depth
+        self._words[f.STORING] = depth is None or number < depth
+        self._keep(number, level)
+        self._set_chunks(level)
+        return self._make_level(level.rows)
+
+    def _keep(self, number: int, level: Level) -> None:
+        """Level `number` is about to be expanded: keep it, and forget the oldest beyond the size of the history."""
+        self._history[number] = level
+        size = sum(kept.bytes for kept in self._history.values())
+        self._frontier_bytes_max = max(self._frontier_bytes_max, size)
+        for old in sorted(self._history)[:-1]:
+            if size <= self._settings.history_bytes:
+                break
+            forgotten = self._history.pop(old)
+            size -= forgotten.bytes
+            self._pool.give(list(forgotten.blocks))
+
+    def _set_chunks(self, level: Level) -> None:
+        self._words[f.CHUNKS] = level.chunks.ctypes.data
+        self._words[f.CHUNK_COUNT] = len(level.chunks)
+        self._words[f.NEXT_CHUNK] = 0
+        for worker in self._workers:
+            worker.words[f.ROWS_LEFT] = 0
+
+    def _make_level(self, rows: int) -> Level | None:
+        """Run the loop over the chunks that are set; the level that it made, or None if it was stopped."""
+        finished = self._run_loop(work_loop(), rows)
+        self._ledger.add(len(self._levels), (worker.take_log() for worker in self._workers))
+        if self._ledger.found_any:
+            self._words[f.LOGGING] = 0
+        if not finished:
+            return None
+        made = [worker.end_level() for worker in self._workers]
+        starts = np.cumsum([0] + [count for _, count, _ in made]).tolist()
+        chunks = joined([(part, start) for (part, _, _), start in zip(made, starts, strict=False)])
+        level = Level(starts[-1], chunks, tuple(block for _, _, blocks in made for block in blocks))
+        for worker in self._workers:
+            worker.begin_level()
+        if self._kernels.rank and level.rows:
+            level = self._crowned(level)
+        if level.rows:
+            self._levels.append(level.rows)
+        return level
+
+    def _crowned(self, level: Level) -> Level:
+        """Close a level of ranked views: one row of each view stays alive."""
+        rows = int(self._words[f.COUNT])
+        if not self._known.grow(sum(self._levels) + rows, self._shared, self._crew):
+            return replace(level, rows=0)
+        self._tell_tables()
+        self._set_chunks(level)
+        self._run_loop(crown_loop(), level.rows)
+        self._found = FingerprintTable(max(self._settings.table_slots, 2 * rows), ranked=True)
+        self._words[f.COUNT] = 0
+        self._tell_tables()
+        return replace(level, rows=rows)
+
+    def _run_loop(self, loop: Loop, rows: int) -> bool:
+        """Run a loop on all threads, or in this one if rows are few; False if it was stopped."""
+        threads = 0 if rows <= self._settings.chunk_rows else None
+        while not self._stopping:
+            answers = self._crew.run(lambda number: self._drive(loop, self._workers[number]), threads)
+            if all(answer == f.DONE for answer in answers):
+                return True
+            if f.NEED_TABLE in answers and not self._stopping:
+                pending = sum(worker.pending for worker in self._workers)
+                self._words[f.PAUSE] = 0
+                self._found.grow(int(self._words[f.COUNT]) + pending, self._shared, self._crew)
+                self._tell_tables()
+            self._words[f.PAUSE] = self._stopping
+        return False
+
+    def _drive(self, loop: Loop, worker: Worker) -> int:
+        while True:
+            status = loop(self._shared.address, worker.address)
+            if status in (f.DONE, f.PAUSED):
+                return status
+            if status == f.NEED_TABLE:
+                self._words[f.PAUSE] = 1
+                return status
+            worker.provide(status)
+
+    def _poll(self) -> None:
+        now = time.monotonic()
+        limits = self._settings.limits
+        if limits.seconds is not None and now - self._began >= limits.seconds:
+            self._stopped = Bound.TIME
+        elif limits.memory_bytes is not None and _PROCESS.memory_info().rss >= limits.memory_bytes:
+            self._stopped = Bound.MEMORY
+        if self._stopped is not None:
+            self._stop()
+        elif self._progress is not None and now - self._told >= _PROGRESS_SECONDS:
+            self._told = now
+            self._progress(self.counters())
+
+    def _stop(self) -> None:
+        self._stopping = True
+        self._words[f.PAUSE] = 1
+
+    def _sum(self, field: int) -> int:
+        return sum(int(worker.words[field]) for worker in self._workers)
+
+    def counters(self) -> Counters:
+        """The counters so far; while threads run, those of their last full batches."""
+        distinct = self._sum(f.STORED)
+        return Counters(
+            generated=self._sum(f.TOTAL_GENERATED),
+            distinct=distinct,
+            left=distinct - self._sum(f.EXPANDED),
+            depth=max(1, len(self._levels)),
+            seconds=time.monotonic() - self._began,
+            memory_bytes=int(_PROCESS.memory_info().rss),
+        )
+
+    def _outcome(self) -> Outcome:
+        workers, kernels = self._workers, self._kernels
+        generated = np.sum([worker.generated.array for worker in workers], axis=0).tolist()
+        failed = np.sum([worker.failed.array for worker in workers], axis=0)
+        if kernels.rank:
+            failed[: kernels.invariants] = 0
+        failed[: kernels.invariants] += self._ledger.counted
+        goals = 0
+        for worker in workers:
+            goals |= int(worker.words[f.GOALS])
+        return Outcome(
+            generated=self._sum(f.TOTAL_GENERATED),
+            distinct=self._sum(f.STORED),
+            expanded=self._sum(f.EXPANDED),
+            initial=generated[-1],
+            levels=tuple(self._levels),
+            generated_by_action=tuple(generated[:-1]),
+            findings=self._ledger.findings,
+            failed=tuple(failed.tolist()),
+            goals=goals,
+            stopped=self._stopped,
+            interrupted=self._interrupted,
+            table_bytes=self._known.bytes,
+            parents_bytes=self.parents.bytes,
+            frontier_bytes_max=self._frontier_bytes_max,
+        )
+
+    def predecessors(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[Edge]:
+        """All steps from states of `level` (from 1) to a state, by fingerprint of the source; after `run`.
+
+        `rank` tells states of one view apart; `inside` leaves out steps that break a constraint. A level that is kept
+        is expanded again. For an older one another search, without properties, goes there first: when levels grow,
+        that costs less than the search did, and it keeps the levels before it too, up to `history_bytes`.
+        """
+        if level not in self._history:
+            return self._earlier_search(level).predecessors(level, fingerprint, rank=rank, inside=inside)
+        target = self._words
+        target[f.TARGET] = signed(fingerprint)
+        target[f.TARGET_RANKED], target[f.TARGET_RANK] = rank is not None, signed(rank or 0)
+        target[f.TARGET_INSIDE] = inside and self._kernels.inside != 0
+        self._stopping = False
+        target[f.PAUSE] = 0
+        for worker in self._workers:
+            worker.abandon()
+        self._set_chunks(self._history[level])
+        self._run_loop(seek_loop(), self._history[level].rows)
+        logs = np.concatenate([worker.take_log() for worker in self._workers])
+        sources = [record_at(address) for address in logs[:, f.ENTRY_RECORD].tolist()]
+        sources.sort(key=lambda source: source.fingerprint)
+        return [
+            Edge(source, successor)
+            for source in sources
+            for successor in self._kernels.successors(source.row)
+            if successor.fingerprint == fingerprint
+            and (rank is None or self._kernels.rank_of(successor.row) == rank)
+            and (not inside or self._kernels.is_inside(source.row, successor.row))
+        ]
+
+    def _earlier_search(self, level: int) -> Search:
+        if self._earlier is None or not self._earlier.covers(level):
+            self._earlier = None
+            limits = Limits()
+            kernels = replace(self._kernels, check=0, step=0, invariants=0, goals=0, transition_invariants=0)
+            settings = replace(self._settings, limits=limits, deadlock=False)
+            self._earlier = Search(kernels, self._initial, settings)
+            self._earlier.advance(level)
+        return self._earlier
+
+    def covers(self, level: int) -> bool:
+        """Whether `predecessors` of this level costs no more than expanding a level."""
+        return level in self._history or (self._earlier is not None and self._earlier.covers(level))
+
+    def advance(self, level: int) -> None:
+        """Instead of `run`: explore only as far as to hold `level`."""
+        self._explore(level)

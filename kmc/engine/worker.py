@@ -1,0 +1,109 @@
+"""What belongs to one thread of a search: its control words and the memory that its loops fill.
+
+Invariant: the control words always tell the address and size of memory that this object holds.
+"""
+
+from __future__ import annotations
+
+from kmc.engine import fields as f
+from kmc.engine.frontier import Record, record_words
+from kmc.engine.memory import BlockPool, Memory, Words
+from kmc.engine.parents import ParentStream
+
+_OUT_WORDS = 1 << 13
+_LOG_WORDS = 1 << 10
+_MADE_WORDS = 1 << 10
+
+
+class Worker:
+    """One thread's part. `counters` is how many actions, `properties` how many invariants of both kinds there are."""
+
+    def __init__(self, pool: BlockPool, parents: ParentStream, batch: int, actions: int, properties: int) -> None:
+        self._pool = pool
+        self._parents = parents
+        # Threads write these words all the time: each has pages of its own, so that none waits for a cache line.
+        self._mine = Memory(f.MINE_WORDS)
+        self.words = self._mine.array
+        self.address = self._mine.address
+        self.generated = Memory(actions)
+        self.failed = Memory(properties)
+        self._sources = Memory((batch + 1) * f.SOURCE_WORDS)
+        self._owned: dict[int, Memory] = {}
+        self._blocks: list[Memory] = []
+        self.words[f.GENERATED] = self.generated.address
+        self.words[f.FAILED] = self.failed.address
+        self.words[f.SOURCES] = self._sources.address
+        for place, words in ((f.OUT, _OUT_WORDS), (f.LOG, _LOG_WORDS), (f.MADE, _MADE_WORDS)):
+            self._own(place, Memory(words), 0)
+        self.begin_level()
+
+    def _own(self, place: int, memory: Memory, used: int) -> None:
+        self._owned[place] = memory
+        self.words[place : place + 3] = memory.address, memory.words, used
+
+    def begin_level(self) -> None:
+        """Forget the frontier that was made; its blocks belong to a level now."""
+        self._blocks = []
+        self.words[f.BLOCK : f.BLOCK_USED + 1] = 0
+        self.words[f.MADE_USED] = 0
+        self.words[f.STORED_IN_LEVEL] = 0
+        self.words[f.FRESH_CHUNK] = 1
+
+    def end_level(self) -> tuple[Words, int, list[Memory]]:
+        """The chunks of the frontier that was made, its number of rows, and its blocks."""
+        self._parents.end_level(int(self.words[f.PARENTS_USED]))
+        chunks = self._owned[f.MADE].array[: self.words[f.MADE_USED]]
+        return chunks, int(self.words[f.STORED_IN_LEVEL]), self._blocks
+
+    def abandon(self) -> None:
+        """Forget where the loop stood: rows not yet expanded, successors not yet taken."""
+        self.words[[f.PENDING, f.SOURCE_COUNT, f.OUT_USED, f.ROWS_LEFT, f.LOG_USED]] = 0
+
+    def provide(self, status: int) -> None:
+        """Enlarge what a loop says is short."""
+        match status:
+            case f.NEED_OUT:
+                self._enlarge(f.OUT, 0)
+            case f.NEED_LOG:
+                self._enlarge(f.LOG, 2 * self.pending * f.ENTRY_WORDS)
+            case f.NEED_MADE:
+                self._enlarge(f.MADE, self.pending * f.CHUNK_WORDS)
+            case f.NEED_BLOCK:
+                block = self._pool.take(len(self._blocks), int(self.words[f.OUT_USED]))
+                self._blocks.append(block)
+                self.words[f.BLOCK : f.BLOCK_USED + 1] = block.address, block.words, 0
+                self.words[f.FRESH_CHUNK] = 1
+            case f.NEED_PARENTS:
+                block = self._parents.next_block(int(self.words[f.PARENTS_USED]), self.pending)
+                self.words[f.PARENTS : f.PARENTS_USED + 1] = block.address, block.words, 0
+            case _:
+                raise AssertionError(f"a loop answered {status}")
+
+    def _enlarge(self, place: int, more: int) -> None:
+        used = int(self.words[place + 2])
+        self._own(place, self._owned[place].enlarged(used + more, used), used)
+
+    @property
+    def pending(self) -> int:
+        """Successors in the out buffer."""
+        return int(self.words[f.PENDING])
+
+    def offer(self, records: list[Record]) -> None:
+        """Put initial states into the out buffer, as successors of no state."""
+        words = [record_words(record) for record in records]
+        total = sum(map(len, words))
+        out = Memory(max(total, _OUT_WORDS))
+        place = 0
+        for part in words:
+            out.array[place : place + len(part)] = part
+            place += len(part)
+        self._own(f.OUT, out, total)
+        self.words[f.PENDING] = len(records)
+        self.words[f.SOURCE_COUNT] = 1
+        self._sources.array[: f.SOURCE_WORDS] = 0, -1, len(records)
+
+    def take_log(self) -> Words:
+        """The entries of the log, one per line; the log is empty afterwards."""
+        entries = self._owned[f.LOG].array[: self.words[f.LOG_USED]].reshape(-1, f.ENTRY_WORDS).copy()
+        self.words[f.LOG_USED] = 0
+        return entries

@@ -1,0 +1,177 @@
+"""Hand-written kernels for tests of the engine: walks on a grid whose counts can be worked out on paper.
+
+A state of the grid is a point; every step adds 1 to one coordinate, up to `size` - 1. So there are size ** dims
+states, the point with coordinate sum s lies at level s + 1, and a state has one step for each coordinate below its
+bound. The row carries the parameters, `pad` filler words that depend on the point make it long, and options plant
+what the engine must find.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import cfunc
+
+from kmc.engine.frontier import UNSIGNED, Record
+from kmc.engine.intrinsics import inlined, load, store
+from kmc.engine.kernels import Kernels
+
+POINT, DIMS, SIZE, PAD, SUM, WALL, ERROR, FORGETS, FAN = range(9)
+HEAD = 9
+NOWHERE = -1
+ERROR_NUMBER = 7
+
+
+@inlined
+def scrambled(word: int) -> int:
+    """A one-to-one map of words that never gives 0 for a small one."""
+    return (word + 1) * -7046029254386353131 ^ 6148914691236517205
+
+
+@inlined
+def total(point: int) -> int:
+    """The sum of a point's coordinates, a byte each."""
+    found = 0
+    while point != 0:
+        found += point & 255
+        point >>= 8
+    return found
+
+
+@inlined
+def seen(row: int, point: int) -> int:
+    """What a view keeps of a point: with FORGETS, not the first coordinate."""
+    return point - (point & 255) if load(row, FORGETS) != 0 else point
+
+
+@inlined
+def write(row: int, out: int, used: int, point: int, action: int) -> int:
+    """Write the record of a successor; the words used then."""
+    words = HEAD + load(row, PAD)
+    record = out + used * 8
+    store(record, 0, words | action << 32)
+    store(record, 1, scrambled(seen(row, point)))
+    store(record, 2, point)
+    for index in range(1, HEAD):
+        store(record, 2 + index, load(row, index))
+    for index in range(HEAD, words):
+        store(record, 2 + index, point * 31 + index)
+    return used + 2 + words
+
+
+@cfunc("int64(int64, int64, int64)", cache=True)
+def expand(row: int, out: int, out_words: int) -> int:
+    """All steps from a point; an error at the point ERROR; FAN further steps from the origin, by the last action."""
+    point = load(row, POINT)
+    dims = load(row, DIMS)
+    if point == load(row, ERROR):
+        return -16 - ERROR_NUMBER
+    found = 0
+    used = 0
+    words = HEAD + load(row, PAD) + 2
+    for index in range(HEAD, words - 2):
+        if point != 0 and load(row, index) != point * 31 + index:
+            return -16 - 99
+    for dim in range(dims):
+        if (point >> 8 * dim & 255) + 1 < load(row, SIZE):
+            if used + words > out_words:
+                return -1
+            used = write(row, out, used, point + (1 << 8 * dim), dim)
+            found += 1
+    for number in range(load(row, FAN) if point == 0 else 0):
+        if used + words > out_words:
+            return -1
+        used = write(row, out, used, (number + 1) << 32 | 255, dims)
+        found += 1
+    return found
+
+
+@cfunc("int64(int64)", cache=True)
+def check(row: int) -> int:
+    """Invariant 0: the sum is not SUM. Invariant 1: not so, or the first coordinate is not 0. Goal 0: the sum is 3."""
+    point = load(row, POINT)
+    failed = 0
+    if total(point) == load(row, SUM):
+        failed |= 1 if point & 255 != 0 else 3
+    if total(point) == 3:
+        failed |= 4
+    return failed
+
+
+@cfunc("int64(int64, int64)", cache=True)
+def inside(source: int, row: int) -> int:
+    """The first coordinate is not WALL."""
+    return 1 if load(row, POINT) & 255 != load(row, WALL) else 0
+
+
+@cfunc("int64(int64, int64)", cache=True)
+def step(source: int, row: int) -> int:
+    """The first coordinate does not grow to SUM."""
+    return 1 if load(source, POINT) & 255 != load(row, POINT) & 255 == load(row, SUM) else 0
+
+
+@cfunc("int64(int64)", cache=True)
+def rank(row: int) -> int:
+    """The order of points of one view: neither the order of discovery nor the reverse."""
+    return scrambled(load(row, POINT))
+
+
+def address(kernel: Any) -> int:
+    """Where a compiled kernel lies."""
+    return int(kernel.address)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A model: see the module, and `expand`, `check`, `inside` for the options."""
+
+    dims: int = 3
+    size: int = 6
+    pad: int = 0
+    sum: int = NOWHERE
+    wall: int = NOWHERE
+    error: int = NOWHERE
+    forgets: bool = False
+    fan: int = 0
+    steps: bool = False
+
+    @property
+    def kernels(self) -> Kernels:
+        """The kernels that this model needs."""
+        return Kernels(
+            expand=address(expand),
+            actions=self.dims + 1,
+            check=address(check),
+            inside=address(inside) if self.wall != NOWHERE else 0,
+            step=address(step) if self.steps else 0,
+            rank=address(rank) if self.forgets else 0,
+            invariants=2,
+            goals=1,
+            transition_invariants=1,
+        )
+
+    @property
+    def initial(self) -> list[Record]:
+        """The origin."""
+        head = [0, self.dims, self.size, self.pad, self.sum, self.wall, self.error, self.forgets, self.fan]
+        return [Record(fingerprint(0), 0, np.array(head + [0] * self.pad, np.int64))]
+
+
+def fingerprint(point: int) -> int:
+    """The fingerprint of a point."""
+    return ((point + 1) * -7046029254386353131 ^ 6148914691236517205) & UNSIGNED
+
+
+def point_of(record: Record) -> int:
+    """The point of a record."""
+    return int(record.row[POINT])
+
+
+def level_sizes(dims: int, size: int) -> tuple[int, ...]:
+    """How many points have each coordinate sum."""
+    sizes = np.array([1], dtype=object)
+    for _ in range(dims):
+        sizes = np.convolve(sizes, np.ones(size, dtype=object))
+    return tuple(int(count) for count in sizes)
