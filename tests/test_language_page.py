@@ -182,7 +182,7 @@ def example(st, i: Server):
     me = st.servers[i]
     entry = me.log.at(1)
 """
-TOP_LEVEL = ("import ", "from ", "class ", "@")
+TOP_LEVEL = ("import ", "from ", "class ", "@", "assert ", "spec.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class Refusal:
 
 def code_of(cell: str) -> tuple[str, ...]:
     """The lines of code in a cell of a table."""
-    return tuple(line.strip("`").replace("\\|", "|") for line in cell.split("<br>"))
+    return tuple(line.replace("\\|", "|") for line in re.findall("`(.+?)`", cell))
 
 
 REFUSALS = [
