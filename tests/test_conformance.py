@@ -1,4 +1,4 @@
-"""Conformance: the KRaft spec is KRaft.tla edge by edge, and every planted fault is found."""
+"""Conformance: the shipped specs are their TLA+ specs edge by edge, and every planted fault is found."""
 
 from __future__ import annotations
 
@@ -20,9 +20,19 @@ from kmc.spec.shipped import find_spec_root
 
 EDGES = Path(__file__).parent / "data" / "edges"
 KRAFT = find_spec_root("kraft")
+KIP_996 = find_spec_root("kip_996")
 
 # Sources, edges and generated steps of each corpus, from the table of its makers.
 CORPORA = {"kraft-a": (553, 2159, 2194), "kraft-b": (374, 1476, 1531), "kraft-c": (537, 2026, 2068)}
+
+KIP_996_CORPORA = {
+    "kip996-a": (481, 4322, 4377),
+    "kip996-b": (624, 4212, 5438),
+    "kip996-c": (462, 4385, 4424),
+    "kip996-d": (630, 4330, 4381),
+    "kip996-e": (452, 4009, 5509),
+}
+SAMPLE = 40
 
 
 @pytest.fixture(scope="module", params=CORPORA)
@@ -39,6 +49,32 @@ class TestKRaft:
 
     def test_every_edge_of_the_corpus_is_compared(self, report: ConformanceReport) -> None:
         assert (report.sources, report.edges, report.generated) == CORPORA[report.model]
+
+
+@pytest.fixture(scope="module")
+def samples() -> list[ConformanceReport]:
+    return [conform(KIP_996, EDGES / f"{name}.json.gz", limit=SAMPLE) for name in KIP_996_CORPORA]
+
+
+class TestKip996:
+    """Each corpus takes the interpreter 15 s, mostly to read states: whole ones run with the large cases."""
+
+    def test_no_edge_of_a_sample_differs_from_tlc(self, samples: list[ConformanceReport]) -> None:
+        assert [report.differences[:3] for report in samples] == [()] * len(samples)
+
+    def test_the_actions_are_those_of_the_tla_spec(self, samples: list[ConformanceReport]) -> None:
+        assert {(report.missing_actions, report.extra_actions) for report in samples} == {((), ())}
+
+    def test_every_action_fires_in_the_samples(self, samples: list[ConformanceReport]) -> None:
+        fired = {count.action for report in samples for count in report.actions if count.edges}
+        assert fired == {count.action for count in samples[0].actions}
+
+    @pytest.mark.golden_large
+    @pytest.mark.parametrize("name", KIP_996_CORPORA)
+    def test_no_edge_of_the_whole_corpus_differs_from_tlc(self, name: str) -> None:
+        report = conform(KIP_996, EDGES / f"{name}.json.gz")
+        assert report.differences[:3] == ()
+        assert (report.sources, report.edges, report.generated) == KIP_996_CORPORA[name]
 
 
 Document = dict[str, Any]

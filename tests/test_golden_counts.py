@@ -13,16 +13,19 @@ from golden_cases import GoldenCase, golden_cases, outcome
 from kmc.reference.search import Search
 
 LARGE = 100_000
+# A violation has no count to expect; until this one the search meets 462,217 distinct states.
+LARGE_VIOLATIONS = {"kip996-7"}
 
 
 def _parameters(cases: list[GoldenCase]) -> list[Any]:
-    return [
-        pytest.param(case, id=case.id, marks=pytest.mark.golden_large if case.expect.get("distinct", 0) > LARGE else ())
-        for case in cases
-    ]
+    return [pytest.param(case, id=case.id, marks=pytest.mark.golden_large if _is_large(case) else ()) for case in cases]
 
 
-@pytest.mark.parametrize("case", _parameters(golden_cases("kraft")))
+def _is_large(case: GoldenCase) -> bool:
+    return case.expect.get("distinct", 0) > LARGE or case.id in LARGE_VIOLATIONS
+
+
+@pytest.mark.parametrize("case", _parameters(golden_cases("kraft") + golden_cases("kip_996")))
 def test_the_interpreter_gives_the_counts_of_tlc(case: GoldenCase) -> None:
     result = Search(case.model()).run()
     assert outcome(result, case.expect) == case.expect
