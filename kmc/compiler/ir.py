@@ -1,0 +1,168 @@
+"""The compiler's intermediate representation: structured code over 64-bit integers, and its printable form.
+
+Everything is an `i64`: booleans are 0 or 1, indices count from 0, memory is pointers to 64-bit words. A kernel is a
+`Function`; what a stage after this one needs (LLVM, Python) is a walk over these few nodes. Expressions have no side
+effects, so they may be evaluated any number of times; `and` of booleans that guard each other must be `If` or `Select`
+of safe operands, since both sides of `Bin` are evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+BinaryOp: TypeAlias = Literal[
+    "add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "eq", "ne", "slt", "sle", "ult", "udiv", "urem"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A constant; any Python int, taken modulo 2**64."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A local variable or an integer parameter."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The word at `pointer[index]`; `pointer` is a pointer parameter."""
+
+    pointer: str
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Two operands; comparisons give 0 or 1, shifts are by 0..63."""
+
+    op: BinaryOp
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """`yes` if `condition` is not 0, else `no`; both are evaluated."""
+
+    condition: Expr
+    yes: Expr
+    no: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Intrinsic:
+    """`mix(word, salt)`: a 64-bit hash of a word under a salt; `popcount(x)`; `cttz(x)` (64 for 0)."""
+
+    name: Literal["mix", "popcount", "cttz"]
+    arguments: tuple[Expr, ...]
+
+
+Expr: TypeAlias = Const | Var | Load | Bin | Select | Intrinsic
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """Give a variable a value; a variable may be given many, and is read only after one."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """`pointer[index] = value`."""
+
+    pointer: str
+    index: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Run `then` if `condition` is not 0, else `otherwise`."""
+
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Run `body` once; `Break(label)` inside leaves it."""
+
+    label: str
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Run `body` again and again until `Break(label)`."""
+
+    label: str
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """Leave the enclosing block or loop called `label`; nothing after it in the same list runs."""
+
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallKernel:
+    """`target = function(pointers..., arguments...)`; the callee is another function of the same module.
+
+    `pointers` are pairs (pointer parameter of the caller, offset in words).
+    """
+
+    target: str
+    function: str
+    pointers: tuple[tuple[str, Expr], ...]
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Leave the function with a value."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """The author's place, or what follows; no effect."""
+
+    text: str
+
+
+Stmt: TypeAlias = Let | Store | If | Block | Loop | Break | CallKernel | Return | Comment
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A kernel: `pointers` to 64-bit words, then integer `parameters`; returns an i64, 0 if it falls off its end.
+
+    Memory reached through `readonly` pointers does not change while it runs, and overlaps no other pointer's.
+    """
+
+    name: str
+    pointers: tuple[str, ...]
+    parameters: tuple[str, ...]
+    body: tuple[Stmt, ...]
+    readonly: frozenset[str] = frozenset()
+    inline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The kernels of one compiled spec."""
+
+    functions: tuple[Function, ...]
