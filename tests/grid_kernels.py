@@ -18,8 +18,8 @@ from kmc.engine.frontier import UNSIGNED, Record
 from kmc.engine.intrinsics import inlined, load, store
 from kmc.engine.kernels import Kernels
 
-POINT, DIMS, SIZE, PAD, SUM, WALL, ERROR, FORGETS, FAN = range(9)
-HEAD = 9
+POINT, DIMS, SIZE, PAD, SUM, WALL, ERROR, FORGETS, FAN, GATE, DELAY = range(11)
+HEAD = 11
 NOWHERE = -1
 ERROR_NUMBER = 7
 
@@ -42,8 +42,10 @@ def total(point: int) -> int:
 
 @inlined
 def seen(row: int, point: int) -> int:
-    """What a view keeps of a point: with FORGETS, not the first coordinate."""
-    return point - (point & 255) if load(row, FORGETS) != 0 else point
+    """What a view keeps of a point: with FORGETS, the sum of the first two coordinates instead of both."""
+    if load(row, FORGETS) == 0:
+        return point
+    return (point >> 16 << 16) + (point & 255) + (point >> 8 & 255)
 
 
 @inlined
@@ -61,6 +63,15 @@ def write(row: int, out: int, used: int, point: int, action: int) -> int:
     return used + 2 + words
 
 
+@inlined
+def wasted(rounds: int) -> int:
+    """1, after some time."""
+    word = 1
+    for _ in range(rounds):
+        word = scrambled(word)
+    return 1 if word != 0 else 2
+
+
 @cfunc("int64(int64, int64, int64)", cache=True)
 def expand(row: int, out: int, out_words: int) -> int:
     """All steps from a point; an error at the point ERROR; FAN further steps from the origin, by the last action."""
@@ -69,7 +80,7 @@ def expand(row: int, out: int, out_words: int) -> int:
     if point == load(row, ERROR):
         return -16 - ERROR_NUMBER
     found = 0
-    used = 0
+    used = wasted(scrambled(point) & load(row, DELAY)) - 1
     words = HEAD + load(row, PAD) + 2
     for index in range(HEAD, words - 2):
         if point != 0 and load(row, index) != point * 31 + index:
@@ -90,20 +101,31 @@ def expand(row: int, out: int, out_words: int) -> int:
 
 @cfunc("int64(int64)", cache=True)
 def check(row: int) -> int:
-    """Invariant 0: the sum is not SUM. Invariant 1: not so, or the first coordinate is not 0. Goal 0: the sum is 3."""
+    """Invariant 0: the sum is not SUM. Invariant 1: not so, or the first coordinate is not 0."""
     point = load(row, POINT)
-    failed = 0
-    if total(point) == load(row, SUM):
-        failed |= 1 if point & 255 != 0 else 3
-    if total(point) == 3:
-        failed |= 4
-    return failed
+    if total(point) != load(row, SUM):
+        return 0
+    return 1 if point & 255 != 0 else 3
+
+
+@cfunc("int64(int64)", cache=True)
+def goals(row: int) -> int:
+    """Goal 0: the sum is 3. Goal 1: it is 200."""
+    found = total(load(row, POINT))
+    return (1 if found == 3 else 0) | (2 if found == 200 else 0)
+
+
+@cfunc("int64(int64)", cache=True)
+def outside(row: int) -> int:
+    """Constraint 0: the first coordinate is not WALL."""
+    return 1 if load(row, POINT) & 255 == load(row, WALL) else 0
 
 
 @cfunc("int64(int64, int64)", cache=True)
-def inside(source: int, row: int) -> int:
-    """The first coordinate is not WALL."""
-    return 1 if load(row, POINT) & 255 != load(row, WALL) else 0
+def step_outside(source: int, row: int) -> int:
+    """Action constraint 0: no step changes the second coordinate where the first is GATE."""
+    first, second = load(source, POINT), load(row, POINT)
+    return 1 if first & 255 == load(row, GATE) and first >> 8 & 255 != second >> 8 & 255 else 0
 
 
 @cfunc("int64(int64, int64)", cache=True)
@@ -125,16 +147,18 @@ def address(kernel: Any) -> int:
 
 @dataclass(frozen=True)
 class Grid:
-    """A model: see the module, and `expand`, `check`, `inside` for the options."""
+    """A model: see the module, and `expand`, `check`, `outside`, `step_outside` for the options."""
 
     dims: int = 3
     size: int = 6
     pad: int = 0
     sum: int = NOWHERE
     wall: int = NOWHERE
+    gate: int = NOWHERE
     error: int = NOWHERE
     forgets: bool = False
     fan: int = 0
+    delay: int = 0
     steps: bool = False
 
     @property
@@ -142,20 +166,34 @@ class Grid:
         """The kernels that this model needs."""
         return Kernels(
             expand=address(expand),
-            actions=self.dims + 1,
+            action_count=self.dims + 1,
             check=address(check),
-            inside=address(inside) if self.wall != NOWHERE else 0,
+            goals=address(goals),
+            outside=address(outside) if self.wall != NOWHERE else 0,
+            step_outside=address(step_outside) if self.gate != NOWHERE else 0,
             step=address(step) if self.steps else 0,
             rank=address(rank) if self.forgets else 0,
-            invariants=2,
-            goals=1,
-            transition_invariants=1,
+            invariant_count=2,
+            goal_count=2,
+            transition_invariant_count=1,
         )
 
     @property
     def initial(self) -> list[Record]:
         """The origin."""
-        head = [0, self.dims, self.size, self.pad, self.sum, self.wall, self.error, self.forgets, self.fan]
+        head = [
+            0,
+            self.dims,
+            self.size,
+            self.pad,
+            self.sum,
+            self.wall,
+            self.error,
+            self.forgets,
+            self.fan,
+            self.gate,
+            self.delay,
+        ]
         return [Record(fingerprint(0), 0, np.array(head + [0] * self.pad, np.int64))]
 
 

@@ -276,7 +276,7 @@ def test_the_folder_of_the_spark_driver_is_no_package() -> None:
         (upward_imports, "distributed/kmc_spark/driver.py", "from kmc.cli import main"),
         (packages_away_from_home, "kmc/trace/x.py", "import rich.table"),
         (packages_away_from_home, "kmc/climb.py", "import click"),
-        (packages_away_from_home, "kmc/engine/x.py", "from llvmlite import ir"),
+        (packages_away_from_home, "kmc/trace/x.py", "from llvmlite import ir"),
         (packages_away_from_home, "kmc/compiler/x.py", "import numba"),
         (packages_away_from_home, "kmc/cli/x.py", "from pyspark.sql import SparkSession"),
         (protocol_imports, "kmc/spec/x.py", "import kmc_specs.kraft"),

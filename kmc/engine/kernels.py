@@ -8,12 +8,12 @@ reports in `out` overwritten.
   records `[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index
   << 32, and how many times more TLC counts this step << 48. Returns how many records there are; -1 if `out` is too
   small for all of them (it is called again with more); <= -16 for error number -(result + 16) of the model.
-- `check(row)`: a bit mask, a bit for each failed invariant, and behind those a bit for each goal that is reached.
-- `inside(source, row)`: 1 if all constraints hold, else 0; `source` is 0 for an initial state.
-- `step(source, row)`: a bit mask of failed transition invariants; 0 for a stuttering step.
+- `check(row)`: a mask with a bit for each invariant that fails; `goals(row)`: for each goal that holds;
+  `outside(row)`: for each constraint that fails. `step_outside(source, row)`: for each action constraint that fails;
+  `step(source, row)`: for each transition invariant that fails, none for a stuttering step.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
 
-`check`, `inside` and `step` return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its
+All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its
 view and orbit, which is never 0.
 """
 
@@ -34,19 +34,21 @@ class Kernels:
     """Addresses of a model's functions, 0 for one that it does not need, and how many of each thing there are."""
 
     expand: int
-    actions: int
+    action_count: int
     check: int = 0
-    inside: int = 0
+    goals: int = 0
+    outside: int = 0
+    step_outside: int = 0
     step: int = 0
     rank: int = 0
-    invariants: int = 0
-    goals: int = 0
-    transition_invariants: int = 0
+    invariant_count: int = 0
+    goal_count: int = 0
+    transition_invariant_count: int = 0
 
     def __post_init__(self) -> None:
-        if self.invariants + self.goals > PROPERTIES_MAX or self.transition_invariants > PROPERTIES_MAX:
-            raise ValueError(f"at most {PROPERTIES_MAX} invariants and goals fit a mask")
-        if self.actions > f.ACTION_MASK:
+        if max(self.invariant_count, self.goal_count, self.transition_invariant_count) > PROPERTIES_MAX:
+            raise ValueError(f"at most {PROPERTIES_MAX} properties of a kind fit a mask")
+        if self.action_count > f.ACTION_MASK:
             raise ValueError(f"at most {f.ACTION_MASK} actions fit a header")
 
     def successors(self, row: Words) -> list[Record]:
@@ -69,7 +71,9 @@ class Kernels:
 
     def is_inside(self, source: Words, row: Words) -> bool:
         """Whether all constraints hold for a step."""
-        return self.inside == 0 or _call(self.inside, source, row) == 1
+        if self.outside and _call(self.outside, row) != 0:
+            return False
+        return self.step_outside == 0 or _call(self.step_outside, source, row) == 0
 
 
 def _call(address: int, *arguments: Words | int) -> int:

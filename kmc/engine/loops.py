@@ -142,7 +142,7 @@ def shortage(mine: int) -> int:
         return f.NEED_BLOCK
     if load(mine, f.PARENTS_USED) + pending > load(mine, f.PARENTS_WORDS):
         return f.NEED_PARENTS
-    if load(mine, f.LOG_USED) + 2 * pending * f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
+    if load(mine, f.LOG_USED) + 3 * pending * f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
         return f.NEED_LOG
     if load(mine, f.MADE_USED) + pending * f.CHUNK_WORDS > load(mine, f.MADE_WORDS):
         return f.NEED_MADE
@@ -176,24 +176,27 @@ def append(shared: int, mine: int, successor: int, ordinal: int) -> None:
 
 @inlined
 def judge(shared: int, mine: int, source: int, ordinal: int, successor: int, rank: int, stored: int) -> None:
-    """Evaluate the invariants and goals of a state."""
+    """Evaluate the invariants of a state, and the goals while one is not reached."""
+    goals = load(mine, f.GOALS)
+    if goals != load(shared, f.GOALS_ALL):
+        reached = call_one(load(shared, f.REACH), row_of(successor))
+        if reached < 0:
+            note(mine, f.CHECK_ERROR, reached, load(successor, 1), rank, source, ordinal)
+        else:
+            store(mine, f.GOALS, goals | reached)
     if load(shared, f.CHECK) == 0:
         return
-    mask = call_one(load(shared, f.CHECK), row_of(successor))
-    if mask == 0:
+    failed = call_one(load(shared, f.CHECK), row_of(successor))
+    if failed == 0:
         return
-    invariants = load(shared, f.INVARIANTS)
-    failed = mask & ((1 << invariants) - 1)
-    if mask < 0:
-        note(mine, f.CHECK_ERROR, mask, load(successor, 1), rank, source, ordinal)
+    if failed < 0:
+        note(mine, f.CHECK_ERROR, failed, load(successor, 1), rank, source, ordinal)
+    elif stored == 0:
+        note(mine, f.UNSTORED_INVARIANT, failed, load(successor, 1), rank, source, ordinal)
     else:
-        store(mine, f.GOALS, load(mine, f.GOALS) | mask >> invariants)
-        if failed != 0 and stored == 0:
-            note(mine, f.UNSTORED_INVARIANT, failed, load(successor, 1), rank, source, ordinal)
-        elif failed != 0:
-            tally(mine, failed, 0, 1)
-            if load(shared, f.LOGGING) != 0 or rank != 0:
-                note(mine, f.INVARIANT, failed, load(successor, 1), rank, source, ordinal)
+        tally(mine, failed, 0, 1)
+        if load(shared, f.LOGGING) != 0 or rank != 0:
+            note(mine, f.INVARIANT, failed, load(successor, 1), rank, source, ordinal)
 
 
 @inlined
@@ -222,15 +225,24 @@ def judge_step(shared: int, mine: int, source: int, ordinal: int, successor: int
 
 
 @inlined
+def outside_mask(shared: int, source: int, successor: int) -> int:
+    """Which constraints a state breaks, or else which action constraints the step to it; < 0 for an error."""
+    mask = 0
+    if load(shared, f.OUTSIDE) != 0:
+        mask = call_one(load(shared, f.OUTSIDE), row_of(successor))
+    if mask == 0 and source != 0 and load(shared, f.STEP_OUTSIDE) != 0:
+        mask = call_two(load(shared, f.STEP_OUTSIDE), row_of(source), row_of(successor))
+    return mask
+
+
+@inlined
 def is_inside(shared: int, mine: int, source: int, ordinal: int, successor: int) -> int:
     """1 if the constraints hold, 0 if one does not, -1 if that failed to evaluate (noted)."""
-    if load(shared, f.INSIDE) == 0:
-        return 1
-    inside = call_two(load(shared, f.INSIDE), row_of(source), row_of(successor))
-    if inside < 0:
-        note(mine, f.EXPAND_ERROR, inside, load(source, 1) if source != 0 else 0, 0, source, ordinal)
+    mask = outside_mask(shared, source, successor)
+    if mask < 0:
+        note(mine, f.EXPAND_ERROR, mask, load(source, 1) if source != 0 else load(successor, 1), 0, source, ordinal)
         return -1
-    return inside
+    return 1 if mask == 0 else 0
 
 
 @inlined
@@ -355,10 +367,9 @@ def is_target(shared: int, source: int, successor: int) -> int:
     """1 if this step leads to the state that is looked for."""
     if load(successor, 1) != load(shared, f.TARGET):
         return 0
-    row = row_of(successor)
     if load(shared, f.TARGET_RANKED) != 0 and rank_of(shared, successor) != load(shared, f.TARGET_RANK):
         return 0
-    if load(shared, f.TARGET_INSIDE) != 0 and call_two(load(shared, f.INSIDE), row_of(source), row) != 1:
+    if load(shared, f.TARGET_INSIDE) != 0 and outside_mask(shared, source, successor) != 0:
         return 0
     return 1
 

@@ -57,23 +57,25 @@ class Search:
         self._earlier: Search | None = None
         self._crew = Crew(self._settings.threads, self._poll, self._stop)
         self._pool = BlockPool()
-        self._ledger = Ledger(kernels.invariants, kernels.rank != 0)
+        self._ledger = Ledger(kernels.invariant_count, kernels.rank != 0)
         self.parents = Parents(self._settings.threads)
         self._known = FingerprintTable(self._settings.table_slots)
         self._found = FingerprintTable(self._settings.table_slots, ranked=True) if kernels.rank else self._known
         self._shared = Memory(f.SHARED_WORDS)
         self._words = self._shared.array
         self._tell_kernels()
-        properties = kernels.invariants + kernels.transition_invariants
+        properties = kernels.invariant_count + kernels.transition_invariant_count
         self._workers = [
-            Worker(self._pool, stream, self._settings.batch, kernels.actions + 1, properties)
+            Worker(self._pool, stream, self._settings.batch, kernels.action_count + 1, properties)
             for stream in self.parents.streams
         ]
 
     def _tell_kernels(self) -> None:
         kernels, settings, words = self._kernels, self._settings, self._words
-        words[f.EXPAND], words[f.CHECK], words[f.INSIDE] = kernels.expand, kernels.check, kernels.inside
-        words[f.STEP], words[f.RANK], words[f.INVARIANTS] = kernels.step, kernels.rank, kernels.invariants
+        words[f.EXPAND], words[f.CHECK], words[f.INVARIANTS] = kernels.expand, kernels.check, kernels.invariant_count
+        words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
+        words[f.REACH], words[f.GOALS_ALL] = kernels.goals, (1 << kernels.goal_count) - 1
+        words[f.STEP], words[f.RANK] = kernels.step, kernels.rank
         words[f.DEADLOCK], words[f.LOGGING] = settings.deadlock, 1
         words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
         self._tell_tables()
@@ -110,7 +112,7 @@ class Search:
 
     def _first_level(self) -> Level | None:
         self._words[f.STORING] = 1
-        actions = self._kernels.actions
+        actions = self._kernels.action_count
         self._workers[0].offer([replace(record, action=actions) for record in self._initial])
         self._words[f.CHUNK_COUNT] = 0
         return self._make_level(0)
@@ -236,8 +238,8 @@ class Search:
         generated = np.sum([worker.generated.array for worker in workers], axis=0).tolist()
         failed = np.sum([worker.failed.array for worker in workers], axis=0)
         if kernels.rank:
-            failed[: kernels.invariants] = 0
-        failed[: kernels.invariants] += self._ledger.counted
+            failed[: kernels.invariant_count] = 0
+        failed[: kernels.invariant_count] += self._ledger.counted
         goals = 0
         for worker in workers:
             goals |= int(worker.words[f.GOALS])
@@ -270,7 +272,7 @@ class Search:
         target = self._words
         target[f.TARGET] = signed(fingerprint)
         target[f.TARGET_RANKED], target[f.TARGET_RANK] = rank is not None, signed(rank or 0)
-        target[f.TARGET_INSIDE] = inside and self._kernels.inside != 0
+        target[f.TARGET_INSIDE] = inside
         self._stopping = False
         target[f.PAUSE] = 0
         for worker in self._workers:
@@ -293,7 +295,9 @@ class Search:
         if self._earlier is None or not self._earlier.covers(level):
             self._earlier = None
             limits = Limits()
-            kernels = replace(self._kernels, check=0, step=0, invariants=0, goals=0, transition_invariants=0)
+            kernels = replace(
+                self._kernels, check=0, step=0, invariant_count=0, goal_count=0, transition_invariant_count=0
+            )
             settings = replace(self._settings, limits=limits, deadlock=False)
             self._earlier = Search(kernels, self._initial, settings)
             self._earlier.advance(level)
@@ -306,3 +310,7 @@ class Search:
     def advance(self, level: int) -> None:
         """Instead of `run`: explore only as far as to hold `level`."""
         self._explore(level)
+
+    def kept(self, level: int) -> list[Record]:
+        """The states of a level (from 1), in order, if the history still holds it; KeyError if not."""
+        return list(self._history[level].records())

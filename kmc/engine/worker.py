@@ -10,7 +10,7 @@ from kmc.engine.frontier import Record, record_words
 from kmc.engine.memory import BlockPool, Memory, Words
 from kmc.engine.parents import ParentStream
 
-_OUT_WORDS = 1 << 13
+_OUT_WORDS = 1 << 15
 _LOG_WORDS = 1 << 10
 _MADE_WORDS = 1 << 10
 
@@ -65,7 +65,7 @@ class Worker:
             case f.NEED_OUT:
                 self._enlarge(f.OUT, 0)
             case f.NEED_LOG:
-                self._enlarge(f.LOG, 2 * self.pending * f.ENTRY_WORDS)
+                self._enlarge(f.LOG, 3 * self.pending * f.ENTRY_WORDS)
             case f.NEED_MADE:
                 self._enlarge(f.MADE, self.pending * f.CHUNK_WORDS)
             case f.NEED_BLOCK:
