@@ -116,7 +116,7 @@ class NextStateRelation:
         found = blamed(error, self._files).at(action.span)
         note = f"while evaluating {action.label(arguments)}"
         if isinstance(error, AssertionError):
-            return AssertionFailure(found.code, found.message, found.span, notes=(note,))
+            return AssertionFailure(found.code, found.message, found.span, found.help, (note,))
         return found.noting(note)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from kmc.errors import EvaluationError, InvariantError, KmcError, Span
 from kmc.lang.blame import blamed
+from kmc.lang.domains import shown
 from kmc.lang.idents import Ident
 
 
@@ -86,7 +87,7 @@ def holds(predicate: Predicate, files: Collection[str], *states: Any) -> bool:
     raise _as_kind(
         predicate,
         EvaluationError(
-            "KMC261", f"{predicate.name} is {truth!r}, not True or False", predicate.span, help="return a Bool"
+            "KMC261", f"{predicate.name} is {shown(truth)}, not True or False", predicate.span, help="return a Bool"
         ),
     )
 

@@ -45,8 +45,10 @@ def refuse(value: object, declared: Type) -> NoReturn:
 
 def _advice(value: object, declared: Type) -> str:
     match declared:
-        case IntType() if type(value) is int:
-            return "guard the action, or widen the Int(...) of the declaration"
+        case IntType():
+            return _int_advice(value)
+        case BoolType():
+            return "write True, False or a condition"
         case UnionType((only,), _) if value is not None:
             return _advice(value, only)
         case UnionType():
@@ -58,17 +60,25 @@ def _advice(value: object, declared: Type) -> str:
         case _ if isinstance(value, GeneratorType):
             return "a helper that yields is delegated to: yield from helper(...)"
         case SetType() if isinstance(value, MapValue) and not value:
-            return "{} is the empty map; write set() for the empty set"
+            return "write set() for the empty set; {} is the empty map"
         case SetType():
             return "write a set: {x, y}, {x for x in ...}, set()"
-        case SeqType() if isinstance(value, SeqValue):
-            return "guard with len(...) < the capacity, or raise the capacity of Seq[...]"
         case SeqType():
             return "write a sequence: [x, y], [x for x in ...], []"
         case MapType():
             return "write a map: {key: value for key in ...}, {}"
+        case EnumType(cls) | IdentType(cls):
+            return f"write a member of {cls.__name__}, or declare it {cls.__name__} | ..."
+        case RecordType(cls):
+            return f"make a {' or a '.join(map(repr, cls.shapes))}, or declare what else may stand here"
         case _:
             return "the declaration says what may stand here"
+
+
+def _int_advice(value: object) -> str:
+    if isinstance(value, bool):
+        return "a Bool is no number; write 1 if x else 0"
+    return "guard the action, or widen the Int(...) of the declaration" if isinstance(value, int) else "write a number"
 
 
 @lru_cache(maxsize=4096)
@@ -152,9 +162,17 @@ def _set(admit_element: Admit, declared: Type) -> Admit:
     def admit(value: Any) -> Any:
         if type(value) is not frozenset:
             refuse(value, declared)
-        for element in value:
-            if admit_element(element) is not element:
-                return frozenset(admit_element(element) for element in value)
+        try:
+            for element in value:
+                if admit_element(element) is not element:
+                    return frozenset(admit_element(element) for element in value)
+        except DomainError:
+            # The one that is reported must not depend on the order in memory.
+            from kmc.lang.order import ordered
+
+            for element in ordered(value):
+                admit_element(element)
+            raise
         return value
 
     return admit
@@ -167,8 +185,14 @@ def _seq(admit_element: Admit, declared: SeqType) -> Admit:
         if type(value) is typed and len(value) <= declared.capacity:
             # Appended elements have not been admitted one by one.
             return value if not value else tuple.__new__(typed, map(admit_element, value))
-        if not isinstance(value, SeqValue) or len(value) > declared.capacity:
+        if not isinstance(value, SeqValue):
             refuse(value, declared)
+        if len(value) > declared.capacity:
+            raise DomainError(
+                "KMC203",
+                f"{len(value)} elements are too many for {describe(declared)}",
+                help="guard the action, or raise the capacity of Seq[...]",
+            )
         return tuple.__new__(typed, map(admit_element, value))
 
     return admit
@@ -233,7 +257,12 @@ class TypedNetwork:
             # A file that is loaded later may derive further shapes.
             self.classes = frozenset(shapes_of(self.declared.messages))
         if type(message) not in self.classes:
-            refuse(message, UnionType(self.declared.messages, False))
+            from kmc.lang.records import Record
+
+            kinds = " | ".join(describe(kind) for kind in self.declared.messages)
+            kind = type(message).__name__ if isinstance(message, Record) else shown(message)
+            advice = f"declare it with [{kinds} | {kind}]" if isinstance(message, Record) else "send a message"
+            raise DomainError("KMC206", f"this network holds {kinds}, not {kind}", help=advice)
         raise DomainError(
             "KMC205",
             f"a message can be delivered at most {self.count_max} times, but this step makes it {count}",

@@ -14,6 +14,7 @@ from kmc.lang import types
 
 CAPACITY_DEFAULT = 4096
 COUNT_MAX_DEFAULT = 255
+_ANY_TYPE = "write one of the types of kmc.lang"
 
 Bool = types.BoolType()
 
@@ -133,20 +134,20 @@ def as_type(annotation: Any, where: str) -> types.Type:
         raise SpecError(
             "KMC151",
             f"{where} is annotated with text",
-            help="remove the quotes, or `from __future__ import annotations`",
+            help="remove the quotes",
         )
     shown = getattr(annotation, "__name__", repr(annotation))
     raise SpecError("KMC152", f"{where} has no finite domain: {shown}", help=_advice(annotation))
 
 
 def _advice(annotation: Any) -> str:
-    advice = {int: "write Int(low, high)", bool: "write Bool", set: "write Set[...]", list: "write Seq[..., n]"}
+    if annotation is Int:
+        return "write Int(least, greatest)"
+    if isinstance(annotation, type) and issubclass(annotation, _Subscripted):
+        return f"write {annotation.__name__}[...]"
+    advice = {int: "write Int(least, greatest)", bool: "write Bool", set: "write Set[...]", list: "write Seq[..., n]"}
     advice |= {dict: "write Map[...] or PartialMap[...]", tuple: "write a Record", str: "write an Enum"}
-    return (
-        advice.get(annotation, "write one of the types of kmc.lang")
-        if isinstance(annotation, type)
-        else ("write one of the types of kmc.lang")
-    )
+    return advice.get(annotation, _ANY_TYPE) if isinstance(annotation, type) else _ANY_TYPE
 
 
 def union(left: Any, right: Any) -> types.UnionType:

@@ -76,7 +76,7 @@ def _of_class_header(span: Span) -> Span:
 def _naming_subject(error: KmcError) -> KmcError:
     """`error` with "this sequence" and the like replaced by the author's expression for it."""
     subject = _subject(error.span) if error.span is not None else None
-    if subject is None or not any(word in error.message for word in _SUBJECTS):
+    if subject is None or error.message.startswith("'") or not any(word in error.message for word in _SUBJECTS):
         return error
     message, help_line = error.message, error.help or ""
     for word in _SUBJECTS:

@@ -77,7 +77,8 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     if table is None:
         raise SpecError("KMC161", "a spec is loaded by kmc, not imported", help="run: kmc check <folder>")
     if name in table.declared:
-        raise SpecError("KMC162", f"constant '{name}' is declared twice")
+        raise SpecError("KMC162", f"constant '{name}' is declared twice", help="give each its own name")
+    _check_domain(name, domain)
     assignment = table.given.get(name)
     raw = assignment.value if assignment else None
     if assignment is not None:
@@ -96,6 +97,14 @@ def spawned(name: str, count: int) -> type[Ident]:
     if type(count) is not int or count < 1:
         raise SpecError("KMC163", f"spawned needs a positive number of identifiers, not {count!r}")
     return ident_class(name, tuple(str(number) for number in range(1, count + 1)), symmetric=False, spawned=True)
+
+
+def _check_domain(name: str, domain: Any) -> None:
+    if isinstance(domain, IdentSet):
+        return
+    if not isinstance(as_type(domain, f"constant '{name}'"), BoolType | IntType | EnumType):
+        message = f"constant '{name}' cannot have this domain"
+        raise SpecError("KMC165", message, help="write Bool, Int(least, greatest), an Enum or IdentSet()")
 
 
 def _checked_default(name: str, domain: Any, default: Any) -> Any:

@@ -93,10 +93,13 @@ def _listing(symbols: Sequence[Any]) -> str:
 
 def shown(value: object) -> str:
     """A value in an error: short, in one line, in TLA+'s style unless Python's is what the author wrote."""
+    from kmc.lang.maps import MapValue
     from kmc.lang.tla import encode, text
 
     if value is None or isinstance(value, bool):
         return str(value)
+    if isinstance(value, MapValue) and not value:
+        return "the empty map"
     try:
         rendered = text(encode(value))
     except TypeError:

@@ -46,7 +46,11 @@ def truths(values: Iterable[Any]) -> Iterator[bool]:
 def number(value: Any) -> Any:
     """`value` unless it is a Bool, which Python counts as 0 or 1: for operands of arithmetic."""
     if value is True or value is False:
-        raise EvaluationError("KMC250", f"this operand is {shown(value)}, not a number", help="write 1 if x else 0")
+        raise EvaluationError(
+            "KMC250",
+            f"this operand is {shown(value)}, not a number",
+            help="a Bool stands for itself; as a number, write 1 if x else 0",
+        )
     return value
 
 

@@ -112,6 +112,8 @@ class MapValue:
 
 
 def _advice(key: Any) -> str:
+    if key is None:
+        return "guard with `is not None` before using an Opt value"
     return "write pair(a, b)" if type(key) is tuple else "guard with `key in map`"
 
 
@@ -120,6 +122,7 @@ def map_literal(pairs: Iterable[tuple[Any, Any]]) -> MapValue:
     items: dict[Any, Any] = {}
     for key, value in pairs:
         if key in items and items[key] != value:
-            raise EvaluationError("KMC229", f"{shown(key)} is given two different values in one map")
+            message = f"{shown(key)} is given two different values in one map"
+            raise EvaluationError("KMC229", message, help="let each key occur once")
         items[key] = value
     return MapValue(items)

@@ -15,7 +15,9 @@ from kmc.errors import EvaluationError
 def pair(first: Any, second: Any) -> frozenset[Any]:
     """The unordered pair of two different identifiers; EvaluationError when they are the same."""
     if first is second:
-        raise EvaluationError("KMC233", f"a pair needs two different members, not {first!r} twice")
+        raise EvaluationError(
+            "KMC233", f"a pair needs two different members, not {first!r} twice", help="guard with a != b"
+        )
     return frozenset((first, second))
 
 

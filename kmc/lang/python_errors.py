@@ -44,6 +44,8 @@ _WORDS = {
     "generator": "a helper that yields",
     "type": "a type",
     "EnumMeta": "an enumeration",
+    "Record": "a record",
+    "SpecFacade": "spec",
     "IdentMeta": "a type of identifiers",
     "RecordMeta": "a type of records",
     "dict_values": "the values of a map",
@@ -57,6 +59,15 @@ _USAGE = {
     "at": "write log.at(offset)",
     "upto": "write log.upto(offset)",
     "keep": "write network.keep(lambda m: condition)",
+    "Int": "write Int(least, greatest)",
+    "constant": 'write constant("Name", Int(1, 9), "what it means")',
+    "spawned": 'write spawned("ServerId", 4)',
+    "pair": "write pair(a, b)",
+    "require": "write require(condition)",
+    "action": "write @spec.action or @spec.action(fair=WEAK)",
+    "receive": 'write @spec.receive(VoteRequest, s="dest")',
+    "view": 'write spec.view("View", drop=["field"])',
+    "variables": 'write spec.variables({"tlaName": "field"})',
 }
 
 
@@ -64,7 +75,8 @@ def in_words(error: Exception) -> EvaluationError:
     """`error` as an EvaluationError without a place: KMC290 for an assertion, KMC212 or KMC24x for the rest."""
     match error:
         case AssertionError():
-            return EvaluationError("KMC290", str(error) or "the assertion does not hold")
+            message = str(error) or "the assertion does not hold"
+            return EvaluationError("KMC290", message, help="correct the spec, or what it asserts")
         case Disabled():
             return EvaluationError(
                 "KMC252", "require fails where there is no action to end", help="return a Bool: not guard or ..."
@@ -118,7 +130,7 @@ def _kind(name: str) -> str:
 
 def kind_in_words(value: object) -> str:
     """The kind of a value: `a set`, `None`, `a Node`."""
-    kinds = [words for kind, words, _ in _KINDS if isinstance(value, kind) and not isinstance(value, Record)]
+    kinds = [words for kind, words, _ in _KINDS if isinstance(value, kind) and not isinstance(value, (Record, Symbol))]
     return kinds[0] if kinds else _kind(type(value).__name__)
 
 
@@ -147,8 +159,7 @@ def _lacking(what: str, advice: str) -> Callable[[str], tuple[str, str | None]]:
 
 
 def _wrong_arguments(cls: str, method: str, text: str) -> tuple[str, str | None]:
-    owner = _kind(cls) if cls in _WORDS else "a record"
-    return f"'{method}' of {owner} does not take these arguments", _USAGE.get(method)
+    return f"'{method}' of {_kind(cls)} does not take these arguments", _USAGE.get(method)
 
 
 _NO_MEMBERS = _lacking("has no members to go through", "go through a set, a sequence, a map, range(...) or a type")
@@ -182,4 +193,9 @@ def _type(message: str) -> EvaluationError:
             text, help_line = words(*found.groups())
             return EvaluationError(code, text, help=help_line)
     # A function inside of a function has a longer name in Python.
-    return EvaluationError("KMC248", re.sub(r"\w+\.<locals>\.", "", message).replace("NoneType", "None"))
+    called = re.match(r"(?:\w+\.<locals>\.)*(\w+|<lambda>)\(\) (.*)", message)
+    if called:
+        name = "this lambda" if called[1] == "<lambda>" else called[1]
+        usage = _USAGE.get(name, "give it the arguments that it is declared with")
+        return EvaluationError("KMC248", f"{name} {called[2]}", help=usage)
+    return EvaluationError("KMC248", message.replace("NoneType", "None"))

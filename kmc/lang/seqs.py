@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
 
 from kmc.errors import DomainError, EvaluationError
+from kmc.lang.domains import shown
 from kmc.lang.types import SeqType
 
 _new: Callable[..., Any] = tuple.__new__
@@ -26,7 +27,7 @@ class SeqValue(tuple[Any, ...]):
             return tuple.__getitem__(self, offset - 1)
         raise EvaluationError(
             "KMC221",
-            f"this sequence has no offset {offset!r}" + (f", only 1..{len(self)}" if self else ": it is empty"),
+            f"this sequence has no offset {shown(offset)}" + (f", only 1..{len(self)}" if self else ": it is empty"),
             help="offsets count from 1; guard with offset <= len(...)",
         )
 
@@ -48,7 +49,11 @@ class SeqValue(tuple[Any, ...]):
         if type(offset) is int and 0 <= offset <= len(self):
             prefix: Self = _new(type(self), tuple.__getitem__(self, slice(0, offset)))
             return prefix
-        raise EvaluationError("KMC222", f"there is no prefix of length {offset!r} of {len(self)} elements")
+        raise EvaluationError(
+            "KMC222",
+            f"this sequence has no prefix of {shown(offset)} elements: it has {len(self)}",
+            help="guard with n <= len(...)",
+        )
 
     def offsets(self) -> range:
         """The offsets 1..len, TLA+'s DOMAIN."""

@@ -64,16 +64,27 @@ PYTHON_TYPES = {
     "object": "write the types that may stand here: A | B | None",
 }
 """What to write instead of these types of Python in an annotation."""
-SET_METHODS = {
-    "union": "a | b",
-    "intersection": "a & b",
-    "difference": "a - b",
-    "symmetric_difference": "(a - b) | (b - a)",
-    "issubset": "a <= b",
-    "issuperset": "a >= b",
-    "isdisjoint": "len(a & b) == 0",
+METHOD_ADVICE = {
+    "union": "write a | b",
+    "intersection": "write a & b",
+    "difference": "write a - b",
+    "symmetric_difference": "write (a - b) | (b - a)",
+    "issubset": "write a <= b",
+    "issuperset": "write a >= b",
+    "isdisjoint": "write len(a & b) == 0",
+    "remove": "values are immutable; write s - {x} for a set, map.without(key) for a map",
+    "pop": "values are immutable; write log.upto(len(log) - 1), map.without(key) or s - {x}",
+    "update": "values are immutable; write map.set(key, value), or s | t",
+    "extend": "values are immutable; append the elements one by one",
+    "insert": "values are immutable; write [... for o in range(1, n + 1)]",
+    "clear": "values are immutable; write set(), [] or {}",
+    "copy": "values are immutable, so a copy is the value itself",
+    "sort": "write max(...), min(...) or a quantifier",
+    "index": "write max or min of (o for o in log.offsets() if log.at(o) == x)",
+    "get": "write m[key] if key in m else ...",
+    "replace": "write record.set(field=value)",
 }
-"""What to write instead of these methods of Python's sets."""
+"""What to write instead of these methods of Python's collections."""
 BUILTINS = {
     "list": "write [... for ... in ...] over a sequence or range(...)",
     "tuple": "declare a Record, or write a sequence [...]",

@@ -26,7 +26,7 @@ def check_call(names: Names, fields: Fields, module: str, node: ast.Call, callee
 def _check_fields(names: Names, fields: Fields, module: str, node: ast.Call, callee: Meaning) -> None:
     known = fields.of(callee)
     if known is None:
-        advice = did_you_mean("", {f"{callee.name}.{member}" for member in fields.members(callee)})
+        advice = "write " + " or ".join(f"{callee.name}.{member}" for member in sorted(fields.members(callee)))
         names.refuse(module, node, "KMC127", f"{callee.name} is an enumeration; its members are not made", advice)
     usage = f"write {callee.name}({', '.join(f'{name}=...' for name in known)})"
     if node.args:
@@ -51,7 +51,7 @@ def _check_arguments(names: Names, module: str, node: ast.Call, helper: ast.Func
     declared = list(parameters(arguments))
     usage = f"it is declared {helper.name}({', '.join(declared)})"
     if len(node.args) > len(positional):
-        message = f"{helper.name} takes {len(positional)} arguments, but {len(node.args)} are given"
+        message = f"{helper.name} takes fewer arguments than the {len(node.args)} that are given"
         names.refuse(module, node.args[len(positional)], "KMC128", message, usage)
     given = set(positional[: len(node.args)])
     for keyword in node.keywords:

@@ -257,7 +257,9 @@ def _register_action(
     names = list(inspect.signature(function).parameters)
     first = 1 if message is None else 2
     if len(names) < first:
-        raise SpecError("KMC177", f"{function.__name__} lacks parameters", span, help="write def name(st, m): ...")
+        needed = "a state" if message is None else "a state and a message"
+        usage = f"write def {function.__name__}({'st' if message is None else 'st, m'})"
+        raise SpecError("KMC177", f"{function.__name__} takes {needed}", span, help=usage)
     parameters = tuple(_parameter(function, name, message, bindings, span) for name in names[first:])
     unused = [name for name in bindings if name not in names[first:]]
     if unused:

@@ -41,6 +41,7 @@ from kmc.spec.variables import VariableTable, check_table, default_table
 
 _NUMBERS = itertools.count()
 _PREFIX = "kmc_loaded_"
+_SYNTAX_HELP = "the mistake is here, or at the end of the line before"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +132,12 @@ def _parsed(text: str, path: str) -> ast.Module:
             # Some mistakes show only here, as a `return` outside of a function.
             compile(tree, path, "exec", dont_inherit=True)
     except SyntaxError as error:
-        place = Span(path, error.lineno or 1, error.offset or 1, error.end_lineno, error.end_offset or None)
-        raise SpecError("KMC193", f"Python cannot read this: {error.msg}", place) from None
+        line, column = error.lineno or 1, error.offset or 1
+        end_column = error.end_offset if error.end_offset and error.end_lineno == line else 0
+        place = Span(path, line, column, line, max(end_column, column + 1))
+        raise SpecError("KMC193", f"Python cannot read this: {error.msg}", place, help=_SYNTAX_HELP) from None
     except ValueError as error:
-        raise SpecError("KMC193", f"Python cannot read this: {error}", Span(path, 1)) from None
+        raise SpecError("KMC193", f"Python cannot read this: {error}", Span(path, 1), help=_SYNTAX_HELP) from None
     return tree
 
 

@@ -96,9 +96,7 @@ class Names:
                 if name in first:
                     line = getattr(first[name], "lineno", 1)
                     message = f"'{name}' is declared twice in this file"
-                    raise SpecError(
-                        "KMC125", message, span_of(place, module.path), f"it has a meaning since line {line}"
-                    )
+                    raise SpecError("KMC125", message, span_of(place, module.path), f"line {line} declares it too")
                 first[name] = place
                 yield name, node
 

@@ -8,10 +8,11 @@ would make two engines differ. The paths through a function are `flow`'s, what n
 from __future__ import annotations
 
 import ast
+from copy import copy
 from typing import NoReturn
 
 from kmc.errors import SpecError, did_you_mean
-from kmc.spec.advice import CONSTRUCTS, IMPORT_ADVICE, OPERATORS, PYTHON_TYPES, SET_METHODS
+from kmc.spec.advice import BUILTINS, CONSTRUCTS, IMPORT_ADVICE, OPERATORS, PYTHON_TYPES
 from kmc.spec.flow import check_function
 from kmc.spec.places import span_of
 
@@ -148,21 +149,29 @@ class _Checker:
             self._statement(statement)
         check_function(node, self._refuse)
 
-    def _decorator(self, node: ast.expr) -> None:
+    def _decorator(self, decorator: ast.expr) -> None:
+        # The place of a decorator begins at its @.
+        node = ast.copy_location(copy(decorator), decorator)
+        node.col_offset -= 1
         named = node.func if isinstance(node, ast.Call) else node
         if not (isinstance(named, ast.Attribute) and isinstance(named.value, ast.Name)):
             self._refuse(node, "KMC138", "this is no decorator of the spec language", did_you_mean("", DECORATORS))
         written = DECORATORS.get(named.attr)
         if written is None:
             message = f"there is no decorator '{named.attr}'"
-            self._refuse(named, "KMC138", message, did_you_mean(named.attr, DECORATORS))
+            self._refuse(node, "KMC138", message, did_you_mean(named.attr, DECORATORS))
         if written == "call" and not isinstance(node, ast.Call):
             advice = 'write @spec.receive(VoteRequest) or @spec.receive(VoteRequest, s="dest")'
             self._refuse(node, "KMC138", "receive needs a message type", advice)
         if written == "bare" and isinstance(node, ast.Call):
             advice = f"write @spec.{named.attr}"
             self._refuse(node, "KMC138", f"'{named.attr}' takes no arguments", advice)
-        self._expression(node, text_allowed=True)
+        options = node.keywords if isinstance(node, ast.Call) and named.attr == "action" else []
+        for keyword in options:
+            if keyword.arg not in ("fair", "title"):
+                advice = did_you_mean(str(keyword.arg), ("fair", "title"))
+                self._refuse(keyword, "KMC138", f"an action has no option '{keyword.arg}'", advice)
+        self._expression(decorator, text_allowed=True)
 
     def _statement(self, node: ast.stmt) -> None:
         if not isinstance(node, _FUNCTION_STATEMENTS):
@@ -184,9 +193,9 @@ class _Checker:
                 self._statement_of_one_expression(node, value)
                 return
             case ast.Assert(test=test, msg=msg):
-                self._expression(test)
                 if isinstance(test, ast.Tuple):
                     self._refuse(test, "KMC130", "a tuple is no Bool", 'write assert condition, "message"')
+                self._expression(test)
                 if msg is not None:
                     self._expression(msg, text_allowed=True)
                 return
@@ -242,6 +251,8 @@ class _Checker:
                 self._expression(child)
             return
         self._expression(value)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in BUILTINS:
+            self._refuse(node, "KMC118", f"'{value.func.id}' is not in the spec language", BUILTINS[value.func.id])
         self._refuse(node, "KMC112", "the result of this expression is thrown away", _IMMUTABLE_HELP)
 
     def _expression(self, node: ast.AST, *, text_allowed: bool = False) -> None:
@@ -280,8 +291,6 @@ class _Checker:
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name == "require" and isinstance(node.func, ast.Name):
             self._refuse(node, "KMC112", "require has no result", "write require(condition) as a line of its own")
-        if name in SET_METHODS and isinstance(node.func, ast.Attribute):
-            self._refuse(node, "KMC126", f"sets have no '{name}'", f"write {SET_METHODS[name]}")
         if name in ("bool", "int") and isinstance(node.func, ast.Name):
             advice = (
                 "write the comparison: x > 0, len(s) > 0, x is not None" if name == "bool" else "write 1 if x else 0"

@@ -17,7 +17,7 @@ from kmc.lang.idents import IdentMeta
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue
 from kmc.lang.seqs import SeqValue
-from kmc.spec.advice import BUILTINS
+from kmc.spec.advice import BUILTINS, METHOD_ADVICE
 from kmc.spec.calls import check_call
 from kmc.spec.flow import parameters, stored, yields
 from kmc.spec.helpers import Helpers
@@ -117,8 +117,10 @@ class _Uses:
         for child in (*outside, *annotated):
             self._visit(child, local)
         inner = set(parameters(arguments)) | stored(node.body)
-        for name in inner:
-            self._refuse_builtin(node, name)
+        for bound in ast.walk(node):
+            match bound:
+                case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                    self._refuse_builtin(bound, name)
         if local and any(isinstance(n, ast.Name) and n.id == node.name for b in node.body for n in ast.walk(b)):
             self._refuse(node, "KMC186", f"'{node.name}' calls itself", "write a bounded quantifier or comprehension")
         for statement in node.body:
@@ -173,10 +175,18 @@ class _Uses:
                 message = f"{owner.name} is a type, so it has no '{node.attr}' itself"
         else:
             known = self._words
-            message = f"no record of this spec has a field '{node.attr}'"
+            message = f"no record has a field '{node.attr}', and no value a method"
         if node.attr not in known:
             near = nearest(node.attr, known)
-            advice = did_you_mean(node.attr, known) if owner is not None or near else "declare it in a record"
+            advice = METHOD_ADVICE.get(node.attr) or (
+                did_you_mean(node.attr, known) if near else "declare it in a record"
+            )
+            if owner is not None:
+                advice = (
+                    did_you_mean(node.attr, known)
+                    if known
+                    else f"read it from a value: {owner.name.lower()}.{node.attr}"
+                )
             end = ast.copy_location(ast.Name(node.attr), node)
             end.lineno, end.col_offset = node.end_lineno or 1, (node.end_col_offset or 0) - len(node.attr.encode())
             self._refuse(end, "KMC126", message, advice)
@@ -204,7 +214,7 @@ class _Uses:
 
     def _refuse_lost_generator(self, node: ast.Call, name: str) -> None:
         if id(node) not in self._generators_expected:
-            advice = f"write yield from {name}(...)"
+            advice = f"write yield from {name}(...), or choose from it: for x in {name}(...)"
             self._refuse(node, "KMC129", f"'{name}' yields states, so a call of it is no value", advice)
 
     def _check_delegation(self, call: ast.Call, callee: Meaning | None) -> None:
