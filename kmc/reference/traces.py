@@ -6,7 +6,7 @@ of the first orbit and takes, at every step, the least successor that lies in th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kmc.actions.relation import NextStateRelation, Step
@@ -15,6 +15,7 @@ from kmc.invariants.declaration import TransitionInvariant, holds
 from kmc.lang.order import sort_key
 from kmc.reference.findings import Finding
 from kmc.reference.graph import StateGraph
+from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
 from kmc.result import Trace, TraceStep
 from kmc.spec.model import Model
@@ -25,12 +26,19 @@ def trace_of(model: Model, relation: NextStateRelation, graph: StateGraph, findi
     orbits = [graph.states[number] for number in _chain(graph, finding)]
     if finding.number is None:
         orbits.append(finding.state)
+    return concrete_trace(model, relation, graph.known, orbits, start, finding.name if finding.is_step else None)
+
+
+def concrete_trace(
+    model: Model, relation: NextStateRelation, known: StateSet, orbits: Sequence[Any], start: Any, step_name: str | None
+) -> Trace:
+    """The least run through `orbits`; its last step breaks the transition invariant `step_name`, if one is given."""
     beginnings = [start] if start is not None else initial_states(model)
-    first = min((s for s in beginnings if _same(graph, s, orbits[0])), key=sort_key)
+    first = min((s for s in beginnings if _same(known, s, orbits[0])), key=sort_key)
     steps = [TraceStep(first)]
     for position, orbit in enumerate(orbits[1:], start=2):
-        fails = _step_fails(model, finding) if finding.is_step and position == len(orbits) else None
-        steps.append(_least_step(relation, graph, steps[-1].state, orbit, fails))
+        fails = _step_fails(model, step_name) if step_name is not None and position == len(orbits) else None
+        steps.append(_least_step(relation, known, steps[-1].state, orbit, fails))
     return Trace(tuple(steps))
 
 
@@ -45,24 +53,24 @@ def _chain(graph: StateGraph, finding: Finding) -> list[int]:
     return source
 
 
-def _same(graph: StateGraph, state: Any, orbit: Any) -> bool:
-    return any(image == orbit for image in graph.known.images(state))
+def _same(known: StateSet, state: Any, orbit: Any) -> bool:
+    return any(image == orbit for image in known.images(state))
 
 
-def _step_fails(model: Model, finding: Finding) -> Callable[[Any, Any], bool]:
-    prop = next(p for p in model.transition_invariants if p.name == finding.name)
+def _step_fails(model: Model, name: str) -> Callable[[Any, Any], bool]:
+    prop = next(p for p in model.transition_invariants if p.name == name)
     assert isinstance(prop, TransitionInvariant)
     return lambda source, successor: not holds(prop, model.spec.files, source, successor)
 
 
 def _least_step(
     relation: NextStateRelation,
-    graph: StateGraph,
+    known: StateSet,
     source: Any,
     orbit: Any,
     fails: Callable[[Any, Any], bool] | None,
 ) -> TraceStep:
-    steps: Iterable[Step] = [step for step in relation.steps(source) if _same(graph, step[2], orbit)]
+    steps: Iterable[Step] = [step for step in relation.steps(source) if _same(known, step[2], orbit)]
     if fails is not None:
         steps = [step for step in steps if fails(source, step[2])]
     found = min(steps, key=relation.display_key, default=None)

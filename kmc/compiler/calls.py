@@ -1,0 +1,329 @@
+"""Calls: helpers of the spec, words of the language, records, and methods of values."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from kmc.compiler import exprs as x
+from kmc.compiler.ir import Break, Const, Expr, Intrinsic, Let, Var
+from kmc.compiler.iteration import all_of, any_of, as_set, best_of, count_of, each
+from kmc.compiler.layout import key_count, scalar_count, union_layout
+from kmc.compiler.lower import Lowering
+from kmc.compiler.maps import admitted, map_method
+from kmc.compiler.networks import size
+from kmc.compiler.parts import (
+    array_head,
+    array_of,
+    element,
+    keep_words,
+    lift,
+    make_seq,
+    pack,
+    union_tag,
+    unwrap,
+    value_words,
+    words,
+)
+from kmc.compiler.scope import Scope, definition, is_spec_function
+from kmc.compiler.values import (
+    Bool,
+    Closure,
+    Comprehension,
+    EmptySet,
+    MapUpdate,
+    Net,
+    Num,
+    Numbers,
+    Packed,
+    Python,
+    Rec,
+    Received,
+    SeqLiteral,
+    Stored,
+    Subsets,
+    Sym,
+    Value,
+)
+from kmc.lang import guards
+from kmc.lang.domains import subsets
+from kmc.lang.pairs import pair
+from kmc.lang.records import RecordMeta
+from kmc.lang.symbols import SymbolMeta
+from kmc.lang.types import MapType, PairType, RecordType, SeqType, SetType, UnionType
+
+
+def call(low: Lowering, node: ast.Call, scope: Scope) -> Value:
+    """The value of a call."""
+    if isinstance(node.func, ast.Attribute):
+        owner = low.evaluate(node.func.value, scope)
+        if not isinstance(owner, Python) or node.func.attr == "fresh":
+            return method(low, owner, node.func.attr, node, scope)
+    function = low.evaluate(node.func, scope)
+    if isinstance(function, Closure):
+        return _closure(low, function, node, scope)
+    if not isinstance(function, Python):
+        low.code.refuse(node, "a call of this value")
+    if is_spec_function(function.object):
+        return _helper(low, function.object, node, scope)
+    if isinstance(function.object, RecordMeta):
+        return _record(low, function.object, node, scope)
+    return _word(low, function.object, node, scope)
+
+
+def _arguments(
+    low: Lowering, node: ast.Call, scope: Scope, names: list[str], defaults: dict[str, Value]
+) -> dict[str, Value]:
+    given = dict(zip(names, (low.evaluate(argument, scope) for argument in node.args), strict=False))
+    given |= {keyword.arg: low.evaluate(keyword.value, scope) for keyword in node.keywords if keyword.arg}
+    bound = {**defaults, **given}
+    if len(node.args) > len(names) or set(bound) != set(names):
+        low.code.refuse(node, "this call: its arguments do not fit the parameters")
+    return bound
+
+
+def _defaults(low: Lowering, arguments: ast.arguments, scope: Scope) -> dict[str, Value]:
+    names = [argument.arg for argument in arguments.args]
+    found = dict(zip(reversed(names), (low.evaluate(d, scope) for d in reversed(arguments.defaults)), strict=False))
+    for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            found[argument.arg] = low.evaluate(default, scope)
+    return found
+
+
+def _helper(low: Lowering, function: Any, node: ast.Call, scope: Scope) -> Value:
+    definition_node = definition(function)
+    module = Scope(function.__globals__)
+    names = [argument.arg for argument in (*definition_node.args.args, *definition_node.args.kwonlyargs)]
+    bound = _arguments(low, node, scope, names, _defaults(low, definition_node.args, module))
+    return low.call_function(function, bound, definition_node, module)
+
+
+def _closure(low: Lowering, closure: Closure, node: ast.Call, scope: Scope) -> Value:
+    names = [argument.arg for argument in closure.node.args.args]
+    bound = _arguments(low, node, scope, names, {})
+    return low.call_function(None, bound, closure.node, closure.scope)
+
+
+def apply(low: Lowering, function: Value, arguments: list[Value], node: ast.AST) -> Value:
+    """Call a function value with values."""
+    if isinstance(function, Closure):
+        names = [argument.arg for argument in function.node.args.args]
+        return low.call_function(None, dict(zip(names, arguments, strict=True)), function.node, function.scope)
+    if isinstance(function, Python) and is_spec_function(function.object):
+        found = definition(function.object)
+        names = [argument.arg for argument in found.args.args]
+        bound = dict(zip(names, arguments, strict=True))
+        return low.call_function(function.object, bound, found, Scope(function.object.__globals__))
+    low.code.refuse(node, "a call of this value")
+
+
+def _record(low: Lowering, cls: RecordMeta, node: ast.Call, scope: Scope) -> Value:
+    fields = {keyword.arg: low.evaluate(keyword.value, scope) for keyword in node.keywords if keyword.arg}
+    if node.args or set(fields) != set(cls.fields):
+        low.code.refuse(node, f"these fields of {cls.__name__}", f"{cls.__name__} has {', '.join(cls.fields)}")
+    declared = RecordType(cls)  # type: ignore[arg-type]  # a record class
+    return Rec(declared, None, {name: admitted(low, fields[name], cls.fields[name], node) for name in cls.fields})
+
+
+def _word(low: Lowering, word: Any, node: ast.Call, scope: Scope) -> Value:
+    """A built-in function or a word of the language."""
+    values = [low.evaluate(argument, scope) for argument in node.args]
+    keywords = {keyword.arg: low.evaluate(keyword.value, scope) for keyword in node.keywords}
+    if word is len:
+        return length(low, values[0], node)
+    if word is range:
+        start, stop = (Num(x.ZERO, 0, 0), values[0]) if len(values) == 1 else values
+        if isinstance(start, Num) and isinstance(stop, Num):
+            return Numbers(start, stop)
+    if word in (min, max):
+        whole = values[0] if len(values) == 1 else SeqLiteral(tuple(unwrap(low.code, value, node) for value in values))
+        return best_of(low, whole, node, keywords.get("default"), largest=word is max)
+    if word in (any, all):
+        quantifier = any_of if word is any else all_of
+        return Bool(quantifier(low, values[0], lambda item: low.truth(item, node), node))
+    if word in (sum, guards.product):
+        return _accumulated(low, values[0], node, product=word is guards.product)
+    if word is guards.count:
+        return count_of(low, values[0], node)
+    if word is frozenset:
+        return EmptySet() if not values else as_set_of(low, values[0], node)
+    if word is isinstance:
+        return Bool(_isinstance(low, values[0], values[1], node))
+    if word is guards.require:
+        failed = x.negate(low.truth(values[0], node))
+        low.code.branch(failed, [Break(low.choice_label)])
+        return Bool(x.ONE)
+    if word is guards.ways:
+        total: Expr = x.ZERO
+        for value in values:
+            total = x.add(total, low.truth(value, node))
+        return Numbers(Num(x.ZERO, 0, 0), Num(low.code.keep(total), 0, len(values)))
+    if word is subsets:
+        return Subsets(values[0])
+    if word is pair:
+        return _pair(low, values[0], values[1], node)
+    if word is abs and isinstance(values[0], Num):
+        code = low.code.keep(values[0].code)
+        bound = max(abs(values[0].low), abs(values[0].high))
+        return Num(x.select(x.binary("slt", code, x.ZERO), x.sub(x.ZERO, code), code), 0, bound)
+    low.code.refuse(node, f"'{getattr(word, '__name__', word)}' here")
+
+
+def as_set_of(low: Lowering, value: Value, node: ast.AST) -> Value:
+    """set(...) of a comprehension or a set."""
+    return as_set(low, value, node) if isinstance(value, Comprehension) else value
+
+
+def length(low: Lowering, value: Value, node: ast.AST) -> Num:
+    """len(value)."""
+    if isinstance(value, Comprehension):
+        value = as_set(low, value, node)
+    if isinstance(value, EmptySet):
+        return Num(x.ZERO, 0, 0)
+    if isinstance(value, Net):
+        return size(low, value)
+    if isinstance(value, Python) and isinstance(value.object, SymbolMeta):
+        return Num(Const(len(value.object.members)), len(value.object.members), len(value.object.members))
+    if isinstance(value, SeqLiteral):
+        return Num(Const(len(value.items)), len(value.items), len(value.items))
+    if isinstance(value, MapUpdate):
+        return length(low, value.base, node)
+    if isinstance(value, Packed | Stored):
+        match value.type:
+            case SeqType(_, capacity):
+                return Num(array_head(value), 0, capacity)
+            case SetType() | PairType():
+                return Num(Intrinsic("popcount", (words(value)[0],)), 0, 64)
+            case MapType():
+                array = array_of(value.type)
+                if not array.head_bits:
+                    keys = key_count(value.type.key)
+                    return Num(Const(keys), keys, keys)
+                return Num(Intrinsic("popcount", (array_head(value),)), 0, array.head_bits)
+    low.code.refuse(node, "the length of this value")
+
+
+def _accumulated(low: Lowering, whole: Value, node: ast.AST, *, product: bool) -> Num:
+    total = low.code.fresh("sum")
+    low.code.emit(Let(total, Const(int(product))))
+
+    def add(item: Value) -> None:
+        number = item.code if isinstance(item, Bool | Num) else low.code.refuse(node, "a sum of these values")
+        low.code.emit(Let(total, x.binary("mul" if product else "add", Var(total), number)))
+
+    each(low, whole, add, node)
+    return Num(Var(total), -(1 << 31), 1 << 31)
+
+
+def _isinstance(low: Lowering, value: Value, cls: Value, node: ast.AST) -> Expr:
+    if not isinstance(cls, Python):
+        low.code.refuse(node, "isinstance of this")
+    wanted = cls.object
+    value = value.value if isinstance(value, Received) else value
+    if isinstance(value, Rec):
+        return Const(int(issubclass(value.type.cls, wanted)))
+    if isinstance(value, Packed | Stored) and isinstance(value.type, RecordType | UnionType):
+        if isinstance(value.type, RecordType) and len(value.type.cls.shapes) == 1:
+            return Const(int(issubclass(value.type.cls.shapes[0], wanted)))
+        return _has_tag(value, wanted)
+    return Const(int(isinstance(value, Sym) and value.cls is wanted))
+
+
+def _has_tag(value: Packed | Stored, wanted: Any) -> Expr:
+    assert isinstance(value.type, UnionType | RecordType)
+    union = union_layout(value.type)
+    tag = union_tag(value)
+    result: Expr = x.ZERO
+    number = int(union.optional)
+    for alternative in union.alternatives:
+        cls = getattr(alternative, "cls", None)
+        size = scalar_count(alternative) if union.coded else 1
+        if isinstance(cls, type) and issubclass(cls, wanted):
+            inside = x.both(x.binary("sle", Const(number), tag), x.binary("slt", tag, Const(number + size)))
+            result = x.either(result, inside)
+        number += size
+    return result
+
+
+def _pair(low: Lowering, first: Value, second: Value, node: ast.AST) -> Value:
+    first, second = unwrap(low.code, first, node), unwrap(low.code, second, node)
+    if not (isinstance(first, Sym) and isinstance(second, Sym) and first.cls is second.cls):
+        low.code.refuse(node, "a pair of these values")
+    low.code.check(x.negate(x.eq(first.code, second.code)), node)
+    mask = x.binary("or", x.place_at(x.ONE, first.code), x.place_at(x.ONE, second.code))
+    return Packed(PairType(first.cls.kmc_type), (mask,))
+
+
+def method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
+    """A method of a value."""
+    from kmc.compiler.networks import net_method
+
+    if isinstance(owner, Net):
+        return net_method(low, owner, name, node, scope)
+    if isinstance(owner, Packed | Stored) and isinstance(owner.type, UnionType):
+        owner = unwrap(low.code, owner, node)
+    if name == "set" and not node.args:
+        return _record_set(low, owner, node, scope)
+    if isinstance(owner, SeqLiteral) or (isinstance(owner, Packed | Stored) and isinstance(owner.type, SeqType)):
+        return _seq_method(low, owner, name, node, scope)
+    return map_method(low, owner, name, node, scope)
+
+
+def _record_set(low: Lowering, owner: Value, node: ast.Call, scope: Scope) -> Value:
+    base = owner.value if isinstance(owner, Received) else owner
+    declared = getattr(base, "type", None)
+    if not isinstance(declared, RecordType) or not isinstance(base, Rec | Packed | Stored):
+        low.code.refuse(node, "'set' of this value")
+    cls = declared.cls
+    changes = {}
+    for keyword in node.keywords:
+        if keyword.arg not in cls.fields:
+            low.code.refuse(node, f"field '{keyword.arg}', which {cls.__name__} does not have", "check the spelling")
+        changes[keyword.arg] = admitted(low, low.evaluate(keyword.value, scope), cls.fields[keyword.arg], node)
+    if isinstance(base, Rec):
+        return Rec(declared, base.base, {**base.fields, **changes})
+    return Rec(declared, base, changes)
+
+
+def _seq_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
+    values = [low.evaluate(argument, scope) for argument in node.args]
+    if isinstance(owner, SeqLiteral):
+        low.code.refuse(node, f"'{name}' of a list that is written here", "store it in a field first")
+    assert isinstance(owner, Packed | Stored)
+    assert isinstance(owner.type, SeqType)
+    count = array_head(owner)
+    capacity = owner.type.capacity
+    if name == "offsets":
+        return Numbers(Num(x.ONE, 1, 1), Num(x.add(count, x.ONE), 1, capacity + 1))
+    index = unwrap(low.code, values[0], node)
+    if name == "at" and isinstance(index, Num):
+        low.code.check(x.both(x.binary("slt", x.ZERO, index.code), x.binary("sle", index.code, count)), node)
+        return element(owner, low.code.keep(x.sub(index.code, x.ONE), "at"))
+    items = [element(owner, Const(k)) for k in range(capacity)]
+    if name == "append":
+        low.code.check(x.binary("slt", count, Const(capacity)), node)
+        return _appended(low, owner.type, count, items, values[0], node)
+    if name == "upto" and isinstance(index, Num):
+        low.code.check(x.both(x.binary("sle", x.ZERO, index.code), x.binary("sle", index.code, count)), node)
+        return _prefix(low, owner.type, low.code.keep(index.code), items, node)
+    low.code.refuse(node, f"'{name}' of a sequence")
+
+
+def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value], new: Value, node: ast.AST) -> Value:
+    count = low.code.keep(count)
+    added = keep_words(low.code, pack(low.code, new, declared.element, node))
+    longer = []
+    for number, item in enumerate(items):
+        here = x.eq(count, Const(number))
+        longer.append(lift(declared.element, tuple(
+            x.select(here, a, b) for a, b in zip(added, value_words(item), strict=True))))  # fmt: skip
+    return Packed(declared, make_seq(low.code, declared, x.add(count, x.ONE), longer, node))
+
+
+def _prefix(low: Lowering, declared: SeqType, count: Expr, items: list[Value], node: ast.AST) -> Value:
+    kept = []
+    for number, item in enumerate(items):
+        here = x.binary("slt", Const(number), count)
+        kept.append(lift(declared.element, tuple(x.select(here, word, x.ZERO) for word in value_words(item))))
+    return Packed(declared, make_seq(low.code, declared, count, kept, node))

@@ -1,0 +1,232 @@
+"""Expressions of a spec to typed code."""
+
+from __future__ import annotations
+
+import ast
+
+from kmc.compiler import exprs as x
+from kmc.compiler.calls import call
+from kmc.compiler.equality import equal
+from kmc.compiler.ir import Const, Expr, Let, Var
+from kmc.compiler.iteration import settled
+from kmc.compiler.lower import Lowering
+from kmc.compiler.maps import subscript
+from kmc.compiler.membership import member, subset
+from kmc.compiler.parts import (
+    field,
+    is_none,
+    pack,
+    type_of,
+    unwrap,
+)
+from kmc.compiler.scope import Scope, python_value
+from kmc.compiler.values import (
+    Bool,
+    Closure,
+    Comprehension,
+    EmptySet,
+    MapLiteral,
+    Num,
+    Packed,
+    Python,
+    SeqLiteral,
+    SetLiteral,
+    Sym,
+    Value,
+)
+from kmc.lang.types import SetType
+
+
+def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
+    """The value of an expression."""
+    match node:
+        case ast.Constant(value=value):
+            return python_value(value)
+        case ast.Name():
+            return low.name(node, scope)
+        case ast.Attribute():
+            return _attribute(low, node, scope)
+        case ast.Call():
+            return call(low, node, scope)
+        case ast.Compare():
+            return _compare(low, node, scope)
+        case ast.BoolOp():
+            return _bool_op(low, node, scope)
+        case ast.UnaryOp():
+            return _unary(low, node, scope)
+        case ast.BinOp():
+            return _bin_op(low, node, scope)
+        case ast.IfExp():
+            return _if_expression(low, node, scope)
+        case ast.Subscript():
+            return subscript(low, low.evaluate(node.value, scope), low.evaluate(node.slice, scope), node)
+        case ast.GeneratorExp() | ast.SetComp():
+            return Comprehension(node, scope.child())
+        case ast.DictComp() | ast.Dict():
+            return MapLiteral(node, scope.child())
+        case ast.Set(elts=elements):
+            return _set_literal(low, [low.evaluate(item, scope) for item in elements], node)
+        case ast.List(elts=elements):
+            return SeqLiteral(tuple(low.evaluate(item, scope) for item in elements))
+        case ast.Lambda():
+            return Closure(node, scope)
+        case ast.Tuple(elts=elements):
+            return SeqLiteral(tuple(low.evaluate(item, scope) for item in elements))
+        case _:
+            low.code.refuse(node, f"'{type(node).__name__}' here")
+
+
+def _attribute(low: Lowering, node: ast.Attribute, scope: Scope) -> Value:
+    owner = low.evaluate(node.value, scope)
+    if isinstance(owner, Python):
+        if not hasattr(owner.object, node.attr):
+            low.code.refuse(node, f"'{node.attr}' of {owner.object!r}")
+        return python_value(getattr(owner.object, node.attr))
+    return field(low.code, owner, node.attr, node)
+
+
+def _compare(low: Lowering, node: ast.Compare, scope: Scope) -> Value:
+    left = low.evaluate(node.left, scope)
+    result: Expr = x.ONE
+    for operator, right_node in zip(node.ops, node.comparators, strict=True):
+        right = low.evaluate(right_node, scope)
+        result = x.both(result, _comparison(low, operator, left, right, node))
+        left = right
+    return Bool(result)
+
+
+def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
+    match operator:
+        case ast.Eq():
+            return equal(low, settled(low, left, node), settled(low, right, node), node)
+        case ast.NotEq():
+            return x.negate(equal(low, settled(low, left, node), settled(low, right, node), node))
+        case ast.Is():
+            return is_none(left)
+        case ast.IsNot():
+            return x.negate(is_none(left))
+        case ast.In():
+            return member(low, left, right, node)
+        case ast.NotIn():
+            return x.negate(member(low, left, right, node))
+    numbers = [unwrap(low.code, value, node) for value in (left, right)]
+    first, second = numbers
+    if not isinstance(first, Num) and not isinstance(second, Num):
+        return subset(low, operator, left, right, node)
+    if not isinstance(first, Num) or not isinstance(second, Num):
+        low.code.refuse(node, "an order of values that are no integers")
+    a, b = first.code, second.code
+    match operator:
+        case ast.Lt():
+            return x.ZERO if first.low >= second.high else x.binary("slt", a, b)
+        case ast.LtE():
+            return x.ONE if first.high <= second.low else x.binary("sle", a, b)
+        case ast.Gt():
+            return x.ZERO if first.high <= second.low else x.binary("slt", b, a)
+        case _:
+            return x.ONE if first.low >= second.high else x.binary("sle", b, a)
+
+
+def _bool_op(low: Lowering, node: ast.BoolOp, scope: Scope) -> Value:
+    conjunction = isinstance(node.op, ast.And)
+    result = low.truth(low.evaluate(node.values[0], scope), node.values[0])
+    for operand in node.values[1:]:
+        if isinstance(result, Const) and bool(result.value) != conjunction:
+            return Bool(result)
+        result = _joined(low, result, operand, scope, conjunction=conjunction)
+    return Bool(result)
+
+
+def _joined(low: Lowering, result: Expr, operand: ast.expr, scope: Scope, *, conjunction: bool) -> Expr:
+    """`result and operand`, or `or`; the operand is evaluated only if it can matter, unless it is harmless code."""
+    if isinstance(result, Const):
+        return low.truth(low.evaluate(operand, scope), operand)
+    found: list[Expr] = []
+    draft = low.code.capture(lambda: found.append(low.truth(low.evaluate(operand, scope), operand)))
+    if not draft:
+        return x.both(result, found[0]) if conjunction else x.either(result, found[0])
+    name = low.code.fresh("b")
+    low.code.emit(Let(name, result))
+    low.code.into(draft, lambda: low.code.emit(Let(name, found[0])))
+    low.code.branch(Var(name) if conjunction else x.negate(Var(name)), draft)
+    return Var(name)
+
+
+def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:
+    value = low.evaluate(node.operand, scope)
+    if isinstance(node.op, ast.Not):
+        return Bool(x.negate(low.truth(value, node.operand)))
+    if isinstance(node.op, ast.USub) and isinstance(value, Num):
+        return Num(x.sub(x.ZERO, value.code), -value.high, -value.low)
+    low.code.refuse(node, "this operator")
+
+
+def _bin_op(low: Lowering, node: ast.BinOp, scope: Scope) -> Value:
+    left, right = low.evaluate(node.left, scope), low.evaluate(node.right, scope)
+    left, right = (settled(low, unwrap(low.code, value, node), node) for value in (left, right))
+    if isinstance(left, Num) and isinstance(right, Num):
+        return _arithmetic(low, node, left, right)
+    return _set_operation(low, node, left, right)
+
+
+def _arithmetic(low: Lowering, node: ast.BinOp, left: Num, right: Num) -> Value:
+    a, b = left.code, right.code
+    match node.op:
+        case ast.Add():
+            return Num(x.add(a, b), left.low + right.low, left.high + right.high)
+        case ast.Sub():
+            return Num(x.sub(a, b), left.low - right.high, left.high - right.low)
+        case ast.Mult():
+            ends = [p * q for p in (left.low, left.high) for q in (right.low, right.high)]
+            return Num(x.binary("mul", a, b), min(ends), max(ends))
+        case ast.FloorDiv() if left.low >= 0 and right.low > 0:
+            return Num(x.binary("udiv", a, b), left.low // right.high, left.high // right.low)
+        case ast.Mod() if left.low >= 0 and right.low > 0:
+            return Num(x.binary("urem", a, b), 0, min(left.high, right.high - 1))
+    low.code.refuse(node, "this arithmetic on possibly negative numbers")
+
+
+def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) -> Value:
+    if isinstance(left, EmptySet) and isinstance(right, EmptySet):
+        return left
+    declared = type_of(right) if isinstance(left, EmptySet) else type_of(left)
+    if not isinstance(declared, SetType):
+        low.code.refuse(node, "this operator on these values")
+    a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
+    match node.op:
+        case ast.BitOr():
+            return Packed(declared, (x.binary("or", a, b),))
+        case ast.BitAnd():
+            return Packed(declared, (x.binary("and", a, b),))
+        case ast.Sub():
+            return Packed(declared, (x.binary("and", a, x.binary("xor", b, Const(-1))),))
+    low.code.refuse(node, "this operator on sets")
+
+
+def _if_expression(low: Lowering, node: ast.IfExp, scope: Scope) -> Value:
+    condition = low.truth(low.evaluate(node.test, scope), node.test)
+    if isinstance(condition, Const):
+        return low.evaluate(node.body if condition.value else node.orelse, scope)
+    found: list[Value] = []
+    drafts = [
+        low.code.capture(lambda branch=branch: found.append(low.evaluate(branch, scope)))  # type: ignore[misc]  # bound now
+        for branch in (node.body, node.orelse)
+    ]
+    value, setters = low.meet(found, node)
+    for draft, setter, mine in zip(drafts, setters, found, strict=True):
+        low.code.into(draft, lambda setter=setter, mine=mine: setter(mine))  # type: ignore[misc]  # bound now
+    low.code.branch(condition, drafts[0], drafts[1])
+    return value
+
+
+def _set_literal(low: Lowering, items: list[Value], node: ast.AST) -> Value:
+    if all(isinstance(item, Sym | Num | Bool) for item in items):
+        kinds = {type_of(item) for item in items}
+        declared = kinds.pop()
+        if not kinds and isinstance(items[0], Sym) and declared is not None:
+            mask: Expr = x.ZERO
+            for item in items:
+                assert isinstance(item, Sym)
+                mask = x.binary("or", mask, x.place_at(x.ONE, item.code))
+            return Packed(SetType(declared), (mask,))
+    return SetLiteral(tuple(items))

@@ -1,0 +1,32 @@
+"""The hash of a row, in plain Python: what kernels compute incrementally, stated once.
+
+The hash sum of a row is the sum, modulo 2**64, of one term per word of the fixed part and one per network entry. An
+entry of several words is one chained term, never a sum over its words, so that {(a, b), (c, d)} and {(a, d), (c, b)}
+differ. The fingerprint is the sum put through a final mixer, and never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kmc.compiler.mixing import WORD_MASK, mix
+
+MASK = WORD_MASK
+
+
+def entry_term(words: Sequence[int], salt: int) -> int:
+    """The term of a network entry: its words chained."""
+    term = mix(words[0], salt)
+    for word in words[1:]:
+        term = mix(word, term)
+    return term
+
+
+def fingerprint(hash_sum: int) -> int:
+    """The fingerprint of a row with this hash sum."""
+    return mix(hash_sum & MASK, 0) or 1
+
+
+def network_salt(index: int) -> int:
+    """The salt of entries of network `index`; fixed words use their own positions."""
+    return 1 << 20 | index

@@ -1,0 +1,256 @@
+"""Running through collections: `for`, quantifiers and comprehensions as loops.
+
+A collection is never built: each way to run through one calls back with an element. Small constant domains are
+unrolled, so that what depends on the element alone folds.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from kmc.compiler import exprs as x
+from kmc.compiler.code import Draft
+from kmc.compiler.equality import equal
+from kmc.compiler.ir import Break, Const, Expr, If, Let, Var
+from kmc.compiler.layout import is_scalar, key_count, scalar_count
+from kmc.compiler.lower import Lowering
+from kmc.compiler.networks import each_message
+from kmc.compiler.parts import array_head, element, lift, unwrap, words
+from kmc.compiler.values import (
+    Bool,
+    Comprehension,
+    EmptySet,
+    MapUpdate,
+    Messages,
+    Net,
+    Num,
+    Numbers,
+    Packed,
+    Python,
+    SeqLiteral,
+    SetLiteral,
+    Stored,
+    Subsets,
+    Sym,
+    Value,
+)
+from kmc.lang.symbols import SymbolMeta
+from kmc.lang.types import MapType, PairType, SeqType, SetType, Type
+
+UNROLL = 4
+Body = Callable[[Value], object]
+
+
+def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL) -> None:
+    """Call `body` with every element of a collection."""
+    match whole:
+        case Python(cls) if isinstance(cls, SymbolMeta):
+            _range(low, Const(0), Const(len(cls.members)), lambda i: body(Sym(cls, i)), unroll)
+        case Numbers(start, stop):
+            span = (start.low, max(start.low, stop.high - 1))
+            _range(low, start.code, stop.code, lambda i: body(Num(i, *span)), unroll)
+        case SeqLiteral(items):
+            for item in items:
+                body(item)
+        case SetLiteral(items):
+            _different(low, items, body, node)
+        case Comprehension():
+            run(low, whole, body)
+        case Messages() | Net():
+            each_message(low, whole, body, node)
+        case Subsets(inner):
+            _subsets(low, inner, body, node)
+        case MapUpdate(declared):
+            each(low, whole.base, body, node, unroll)
+        case Packed(declared) | Stored(declared):
+            _each_of(low, whole, declared, body, node, unroll)
+        case _:
+            low.code.refuse(node, "running through this value")
+
+
+def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: ast.AST) -> None:
+    """The elements of a set literal, equal ones once."""
+    for number, item in enumerate(items):
+        new: Expr = x.ONE
+        for earlier in items[:number]:
+            new = x.both(new, x.negate(equal(low, item, earlier, node)))
+        low.code.branch(new, low.code.capture(lambda item=item: body(item)))  # type: ignore[misc]  # bound now
+
+
+def _range(low: Lowering, start: Expr, stop: Expr, body: Callable[[Expr], object], unroll: int) -> None:
+    if isinstance(start, Const) and isinstance(stop, Const) and stop.value - start.value <= unroll:
+        for number in range(start.value, stop.value):
+            body(Const(number))
+    else:
+        low.code.count_up(start, stop, body)
+
+
+def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, node: ast.AST, unroll: int) -> None:
+    match declared:
+        case SetType(inner) | PairType(inner) if is_scalar(inner):
+            mask = low.code.keep(words(whole)[0], "mask")
+
+            def if_member(number: Expr) -> None:
+                draft = low.code.capture(lambda: body(lift(inner, (number,))))
+                low.code.branch(x.extract(mask, number, 1), draft)
+
+            _range(low, Const(0), Const(scalar_count(inner)), if_member, unroll)
+        case SeqType(_, capacity):
+            length = low.code.keep(array_head(whole), "len")
+            if capacity <= unroll:
+                for number in range(capacity):
+                    draft = low.code.capture(lambda number=number: body(element(whole, Const(number))))  # type: ignore[misc]  # bound now
+                    low.code.branch(x.binary("slt", Const(number), length), draft)
+            else:
+                low.code.count_up(Const(0), length, lambda i: body(element(whole, i)))
+        case MapType(key, _, total):
+            keys = key_count(key)
+            head = None if total else low.code.keep(array_head(whole), "keys")
+
+            def if_key(number: Expr) -> None:
+                draft = low.code.capture(lambda: body(lift(key, (number,))))
+                low.code.branch(x.ONE if head is None else x.extract(head, number, 1), draft)
+
+            _range(low, Const(0), Const(keys), if_key, unroll)
+        case _:
+            low.code.refuse(node, "running through this value")
+
+
+def _subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> None:
+    """All subsets of a set of identifiers: submasks, counted up."""
+    if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
+        inner: Type = whole.object.kmc_type  # type: ignore[attr-defined]  # enums and identifiers have it
+        full: Expr = x.low_mask(len(whole.object.members))
+    elif isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType):
+        inner, full = whole.type.element, low.code.keep(words(whole)[0], "full")
+    else:
+        low.code.refuse(node, "the subsets of this value")
+    label, name = low.code.fresh("loop"), low.code.fresh("subset")
+    low.code.emit(Let(name, x.ZERO))
+    draft: Draft = low.code.capture(lambda: body(Packed(SetType(inner), (Var(name),))))
+    # The next submask of `full`: fill the gaps with ones, add one, take the gaps out again.
+    following = x.binary("and", x.add(x.binary("or", Var(name), x.binary("xor", full, Const(-1))), x.ONE), full)
+    draft += [Let(name, following), If(x.eq(Var(name), x.ZERO), (Break(label),))]
+    low.code.loop(label, draft)
+
+
+def run(low: Lowering, comprehension: Comprehension, body: Body) -> None:
+    """Call `body` with every value of a comprehension."""
+    node, scope = comprehension.node, comprehension.scope.child()
+
+    def level(number: int) -> None:
+        if number == len(node.generators):
+            body(low.evaluate(node.elt, scope))
+            return
+        generator = node.generators[number]
+
+        def item(value: Value) -> None:
+            low.assign(generator.target, value, scope)
+            conditions(number, 0)
+
+        each(low, low.evaluate(generator.iter, scope), item, generator.iter)
+
+    def conditions(number: int, position: int) -> None:
+        tests = node.generators[number].ifs
+        if position == len(tests):
+            level(number + 1)
+            return
+        test = tests[position]
+        truth = low.truth(low.evaluate(test, scope), test)
+        if isinstance(truth, Const) and not truth.value:
+            return
+        draft = low.code.capture(lambda: conditions(number, position + 1))
+        low.code.branch(truth, draft)
+
+    level(0)
+
+
+def any_of(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST) -> Expr:
+    """1 if `test` gives 1 for some element; stops at the first."""
+    return _search(low, whole, test, node, wanted=True)
+
+
+def all_of(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST) -> Expr:
+    """1 if `test` gives 1 for every element; stops at the first that fails."""
+    return _search(low, whole, test, node, wanted=False)
+
+
+def _search(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST, *, wanted: bool) -> Expr:
+    result, label = low.code.fresh("q"), low.code.fresh("quantifier")
+    low.code.emit(Let(result, Const(int(not wanted))))
+
+    def try_one(item: Value) -> None:
+        truth = test(item)
+        hit = truth if wanted else x.negate(truth)
+        low.code.branch(hit, [Let(result, Const(int(wanted))), Break(label)])
+
+    draft = low.code.capture(lambda: each(low, whole, try_one, node))
+    low.code.block(label, draft)
+    return Var(result)
+
+
+def count_of(low: Lowering, whole: Value, node: ast.AST) -> Num:
+    """How many elements are true."""
+    total = low.code.fresh("n")
+    low.code.emit(Let(total, x.ZERO))
+    seen = [0]
+
+    def tally(item: Value) -> None:
+        assert isinstance(item, Bool)
+        seen[0] += 1
+        low.code.emit(Let(total, x.add(Var(total), item.code)))
+
+    each(low, whole, tally, node)
+    return Num(Var(total), 0, 1 << 31)
+
+
+def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *, largest: bool) -> Num:
+    """The largest or smallest number, or `default` if there is none."""
+    if default is not None and not isinstance(default, Num):
+        low.code.refuse(node, "a default that is no integer")
+    best, found = low.code.fresh("best"), low.code.fresh("found")
+    low.code.emit(Let(best, default.code if default is not None else x.ZERO), Let(found, x.ZERO))
+    bounds = [] if default is None else [(default.low, default.high)]
+
+    def compare(item: Value) -> None:
+        if not isinstance(item, Num):
+            low.code.refuse(node, "the largest of values that are no integers")
+        bounds.append((item.low, item.high))
+        value = low.code.keep(item.code)
+        better = x.binary("slt", Var(best), value) if largest else x.binary("slt", value, Var(best))
+        take = x.either(x.negate(Var(found)), better)
+        low.code.branch(take, [Let(best, value), Let(found, x.ONE)])
+
+    each(low, whole, compare, node)
+    if default is None:
+        low.code.check(Var(found), node)
+    return Num(Var(best), min(b[0] for b in bounds), max(b[1] for b in bounds))
+
+
+def as_set(low: Lowering, comprehension: Comprehension, node: ast.AST) -> Value:
+    """A set comprehension of identifiers or enum members as a mask."""
+    name = low.code.fresh("set")
+    low.code.emit(Let(name, x.ZERO))
+    kinds: list[type] = []
+
+    def collect(item: Value) -> None:
+        if isinstance(item, Packed | Stored):
+            item = unwrap(low.code, item, node)
+        if not isinstance(item, Sym):
+            low.code.refuse(node, "a stored set of these values")
+        kinds.append(item.cls)
+        low.code.emit(Let(name, x.binary("or", Var(name), x.place_at(x.ONE, item.code))))
+
+    run(low, comprehension, collect)
+    if not kinds:
+        return EmptySet()
+    cls = kinds[0]
+    return Packed(SetType(cls.kmc_type), (Var(name),))  # type: ignore[attr-defined]  # a symbol class
+
+
+def settled(low: Lowering, value: Value, node: ast.AST) -> Value:
+    """A set comprehension of scalars as a set."""
+    if isinstance(value, Comprehension):
+        return as_set(low, value, node)
+    return value

@@ -1,0 +1,223 @@
+"""The kernels of a model: `expand`, `check`, `inside`, `goals` and what they call, as one IR module.
+
+`expand(cur, out, limit)` writes every successor of the row at `cur` to `out`, one after another, each as `[length |
+action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
+check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
+`inside(cur)` tells whether all constraints hold, `goals(cur)` is a mask of the goals that hold, `step(cur, nxt)` a mask
+of the transition invariants that fail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kmc.actions.declaration import Action
+from kmc.compiler import exprs as x
+from kmc.compiler.code import Code
+from kmc.compiler.expressions import evaluate
+from kmc.compiler.identity_kernels import identity_functions
+from kmc.compiler.ir import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
+from kmc.compiler.layout import RowLayout, row_layout
+from kmc.compiler.lower import Lowering
+from kmc.compiler.network_kernels import network_functions
+from kmc.compiler.networks import count_at, has_shape, received
+from kmc.compiler.parts import field, lift
+from kmc.compiler.scope import Scope, definition
+from kmc.compiler.statements import body_of_action, statements
+from kmc.compiler.successors import Writer, state_value
+from kmc.compiler.values import Rec, Value
+from kmc.invariants.declaration import Predicate
+from kmc.lang.domains import members
+from kmc.lang.types import MessageBagType, Type
+from kmc.spec.model import Model
+
+POSITION_BITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The module, and how many checks its kernels can fail."""
+
+    module: Module
+    row: RowLayout
+    checks: int
+
+
+class _Builder:
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.spec = model.spec
+        self.row = row_layout(model.spec.state_class)
+        self.checks: list[object] = []
+        self.functions: list[Function] = []
+
+    def lowering(self, path: str) -> Lowering:
+        code = Code(path)
+        code.checks = self.checks  # type: ignore[assignment]  # numbered across kernels
+        return Lowering(code, evaluate, statements, row=self.row)
+
+    def bases(self, low: Lowering, pointer: str) -> None:
+        """Where each network's entries begin, and the length of the row."""
+        base: Expr = Const(self.row.entries)
+        found = []
+        for number, (_, layout) in enumerate(self.row.networks):
+            found.append(base)
+            size = x.load(pointer, Const(self.row.counts + number))
+            base = low.code.keep(x.add(base, x.binary("mul", size, Const(layout.words))), "base")
+        low.bases[pointer] = tuple(found)
+        low.code.emit(Let("length" if pointer == "cur" else "length_nxt", base))
+
+    def state(self, pointer: str) -> Rec:
+        return state_value(self.row, self.spec.state_class, pointer)
+
+    def action(self, number: int, action: Action) -> list[str]:
+        """The kernels of one action: one, or one per shape of its message."""
+        if action.message is None:
+            return [self._plain(number, action)]
+        return [self._receiving(number, action, shape) for shape in action.message.shapes]
+
+    def _plain(self, number: int, action: Action) -> str:
+        low = self.lowering(action.span.path)
+        self.bases(low, "cur")
+        state = self.state("cur")
+        self._writer(low, state, number)
+
+        def choose(position: int, arguments: dict[str, Value]) -> None:
+            if position == len(action.parameters):
+                self._body(low, action, arguments, state)
+                return
+            parameter = action.parameters[position]
+            count = len(members(parameter.type))
+            low.code.count_up(
+                x.ZERO,
+                Const(count),
+                lambda i: choose(position + 1, {**arguments, parameter.name: lift(parameter.type, (i,))}),
+                stem=parameter.name,
+            )
+
+        choose(0, {})
+        return self._finish(low, f"action_{number}", ("limit", "pos", "count"))
+
+    def _receiving(self, number: int, action: Action, shape: object) -> str:
+        low = self.lowering(action.span.path)
+        self.bases(low, "cur")
+        state = self.state("cur")
+        network = [name for name, _ in self.row.networks].index(action.network or "")
+        message = received(low, "cur", network, Var("index"), shape)
+        bound = {
+            parameter.name: low.kept(
+                field(low.code, message, parameter.message_field or "", definition(action.function))
+            )
+            for parameter in action.parameters
+        }
+        first = list(definition(action.function).args.args)[1].arg
+        self._writer(low, state, number)
+        self._body(low, action, {first: message, **bound}, state)
+        name = f"action_{number}_{getattr(shape, '__name__', '')}"
+        return self._finish(low, name, ("limit", "pos", "count", "index"))
+
+    def _writer(self, low: Lowering, state: Rec, number: int) -> None:
+        """Let yields write successors of action `number`."""
+        low.on_yield = lambda lowering, value, node: Writer(lowering, self.row, state, number).write(value, node)
+
+    def _body(self, low: Lowering, action: Action, arguments: dict[str, Value], state: Rec) -> None:
+        node = definition(action.function)
+        first = node.args.args[0].arg
+        body_of_action(low, node, {first: state, **arguments}, Scope(action.function.__globals__))
+
+    def _finish(self, low: Lowering, name: str, parameters: tuple[str, ...]) -> str:
+        low.code.emit(Return(x.binary("or", x.place_at(Var("count"), POSITION_BITS), Var("pos"))))
+        self.functions.append(Function(name, ("cur", "out"), parameters, low.code.statements(), frozenset({"cur"})))
+        return name
+
+    def expand(self) -> None:
+        plain: list[str] = []
+        receiving: dict[tuple[int, object], list[str]] = {}
+        for number, action in enumerate(self.spec.actions):
+            names = self.action(number, action)
+            if action.message is None:
+                plain += names
+                continue
+            network = [name for name, _ in self.row.networks].index(action.network or "")
+            for name, shape in zip(names, action.message.shapes, strict=True):
+                receiving.setdefault((network, shape), []).append(name)
+        low = self.lowering("expand")
+        self.bases(low, "cur")
+        low.code.emit(Let("pos", x.ZERO), Let("count", x.ZERO))
+        for name in plain:
+            low.code.emit(*_call_action(name, ()))
+        for network, (_, layout) in enumerate(self.row.networks):
+            shapes = [shape for net, shape in receiving if net == network]
+            if not shapes:
+                continue
+
+            def one(index: Expr, network: int = network, layout=layout, shapes=shapes) -> None:  # type: ignore[no-untyped-def]  # bound now
+                address = x.add(low.bases["cur"][network], x.binary("mul", index, Const(layout.words)))
+                first = low.code.keep(x.load("cur", address), "entry")
+                alive = x.negate(x.eq(count_at(layout, first), x.ZERO)) if layout.count_bits else x.ONE
+
+                def dispatch() -> None:
+                    for shape in shapes:
+                        calls = [s for name in receiving[network, shape] for s in _call_action(name, (index,))]
+                        low.code.branch(has_shape(layout, first, shape), list(calls))
+
+                low.code.branch(alive, low.code.capture(dispatch))
+
+            low.code.count_up(x.ZERO, x.load("cur", Const(self.row.counts + network)), one, "index")
+        low.code.emit(Return(Var("count")))
+        self.functions.append(Function("expand", ("cur", "out"), ("limit",), low.code.statements(), frozenset({"cur"})))
+
+    def predicates(
+        self, name: str, predicates: tuple[Predicate, ...], pointers: tuple[str, ...], *, holding: bool
+    ) -> None:
+        """A kernel that gives a mask of the predicates that hold, or fail."""
+        body: list[Stmt] = [Let("mask", x.ZERO)]
+        for number, predicate in enumerate(predicates):
+            low = self.lowering(predicate.span.path)
+            for pointer in pointers:
+                self.bases(low, pointer)
+            node = definition(predicate.function)
+            names = [argument.arg for argument in node.args.args]
+            arguments: dict[str, Value] = dict(zip(names, map(self.state, pointers), strict=True))
+            truth = low.predicate(predicate.function, arguments)
+            low.code.emit(Return(truth if holding else x.negate(truth)))
+            inner = f"{name}_{number}"
+            self.functions.append(Function(inner, pointers, (), low.code.statements(), frozenset(pointers)))
+            body += [
+                CallKernel("found", inner, tuple((pointer, x.ZERO) for pointer in pointers), ()),
+                If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
+                Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), number))),
+            ]
+        body.append(Return(Var("mask")))
+        self.functions.append(Function(name, pointers, (), tuple(body), frozenset(pointers)))
+
+
+def _call_action(name: str, extra: tuple[Expr, ...]) -> tuple[Stmt, ...]:
+    low_bits = x.low_mask(POSITION_BITS)
+    return (
+        CallKernel("r", name, (("cur", x.ZERO), ("out", x.ZERO)), (Var("limit"), Var("pos"), Var("count"), *extra)),
+        If(x.binary("slt", Var("r"), x.ZERO), (Return(Var("r")),)),
+        Let("pos", x.binary("and", Var("r"), low_bits)),
+        Let("count", x.binary("lshr", Var("r"), Const(POSITION_BITS))),
+    )
+
+
+def build_kernels(model: Model) -> Kernels:
+    """The kernels of a model; SpecError at the author's line for what the compiler does not take."""
+    builder = _Builder(model)
+    state_class = model.spec.state_class
+    for number, (name, layout) in enumerate(builder.row.networks):
+        declared: Type = state_class.fields[name]
+        bag = declared if isinstance(declared, MessageBagType) else None
+        capacity = declared.capacity  # type: ignore[union-attr]  # a network type
+        builder.functions.extend(
+            network_functions(number, layout, builder.row, capacity, bag.count_max if bag else None)
+        )
+    builder.functions.extend(identity_functions(model, builder.row))
+    builder.expand()
+    builder.predicates("check", model.invariants, ("cur",), holding=False)
+    builder.predicates("outside", model.constraints, ("cur",), holding=False)
+    builder.predicates("goals", model.goals, ("cur",), holding=True)
+    builder.predicates("step", model.transition_invariants, ("cur", "nxt"), holding=False)
+    builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), holding=False)
+    return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

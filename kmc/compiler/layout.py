@@ -1,0 +1,284 @@
+"""Layout: where every part of a value lies in 64-bit words.
+
+Invariant: the layout of a type is canonical. Equal values have equal words, unused bits are 0, and a value of at most
+64 bits never straddles a word; so equality is equality of words. A value of at most 64 bits is *narrow*: it lies in one
+word, at any bit. A *wide* value begins at a word of its own. Fields of a base record lie at the same place in all
+shapes that derive from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import assert_never
+
+from kmc.errors import SpecError
+from kmc.lang.annotations import shapes_of
+from kmc.lang.domains import describe
+from kmc.lang.records import RecordMeta
+from kmc.lang.types import (
+    BoolType,
+    EnumType,
+    IdentType,
+    IntType,
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    NetworkType,
+    PairType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+
+WORD = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a part lies in its whole: word offset and, for a narrow part, the lowest bit."""
+
+    word: int
+    bit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The size of a type; `bits` at most 64 is narrow, else the value takes `words` whole words."""
+
+    bits: int
+
+    @property
+    def narrow(self) -> bool:
+        """Whether a value lies inside of one word."""
+        return self.bits <= WORD
+
+    @property
+    def words(self) -> int:
+        """Words of a value that begins at a word."""
+        return max(1, -(-self.bits // WORD))
+
+
+def bits_for(count: int) -> int:
+    """Bits that tell `count` different values apart."""
+    return max(0, count - 1).bit_length()
+
+
+def is_scalar(declared: Type) -> bool:
+    """Whether values are numbered 0, 1, 2, ...: see `scalar_count`."""
+    return isinstance(declared, BoolType | IntType | EnumType | IdentType)
+
+
+def scalar_count(declared: Type) -> int:
+    """How many values a scalar type has."""
+    match declared:
+        case BoolType():
+            return 2
+        case IntType(low, high):
+            return high - low + 1
+        case EnumType(cls) | IdentType(cls):
+            return len(cls.members)
+        case _:
+            raise SpecError("KMC801", f"{describe(declared)} is no scalar")
+
+
+@lru_cache(maxsize=4096)
+def layout_of(declared: Type) -> Layout:
+    """The layout of a type; SpecError for a type without one (sets of records, networks inside of values)."""
+    match declared:
+        case BoolType() | IntType() | EnumType() | IdentType():
+            return Layout(bits_for(scalar_count(declared)))
+        case PairType(element):
+            return Layout(scalar_count(element))
+        case SetType(element):
+            if not is_scalar(element) or scalar_count(element) > WORD:
+                raise SpecError(
+                    "KMC802",
+                    f"{describe(declared)} has no layout",
+                    help="a set that is stored holds identifiers, enums or Int",
+                )
+            return Layout(scalar_count(element))
+        case RecordType(cls):
+            return record_layout(cls).layout if len(cls.shapes) == 1 else union_layout(declared).layout
+        case UnionType():
+            return union_layout(declared).layout
+        case SeqType(element, capacity):
+            return array_layout(element, capacity, bits_for(capacity + 1)).layout
+        case MapType(key, value, total):
+            keys = key_count(key)
+            return array_layout(value, keys, 0 if total else keys).layout
+        case MessageSetType() | MessageBagType():
+            raise SpecError("KMC803", "a network is a field of State", help="declare it there")
+        case _:
+            assert_never(declared)
+
+
+def key_count(key: Type) -> int:
+    """How many keys a map can have."""
+    if isinstance(key, PairType):
+        count = scalar_count(key.element)
+        return count * (count - 1) // 2
+    return scalar_count(key)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordLayout:
+    """The places of a record's fields."""
+
+    layout: Layout
+    fields: dict[str, Place]
+
+
+def place_fields(fields: dict[str, Type]) -> RecordLayout:
+    """Lay fields one after another; a field that would straddle a word begins the next one."""
+    places: dict[str, Place] = {}
+    position = 0
+    for name, declared in fields.items():
+        part = layout_of(declared)
+        if position % WORD and (not part.narrow or position % WORD + part.bits > WORD):
+            position += WORD - position % WORD
+        places[name] = Place(position // WORD, position % WORD)
+        position += part.bits if part.narrow else part.words * WORD
+    return RecordLayout(Layout(position if position <= WORD else -(-position // WORD) * WORD), places)
+
+
+@lru_cache(maxsize=4096)
+def record_layout(cls: RecordMeta) -> RecordLayout:
+    """The layout of one record shape."""
+    return place_fields(cls.fields)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionLayout:
+    """A union. With scalars only, a code: 0 is None if optional, then the values of each alternative in turn.
+
+    Otherwise a tag (0 for None if optional, then the alternatives) with the payload behind it.
+    """
+
+    layout: Layout
+    alternatives: tuple[Type, ...]
+    optional: bool
+    coded: bool
+    tag_bits: int
+
+    @property
+    def payload(self) -> Place:
+        """Where the payload begins."""
+        return Place(0, self.tag_bits) if self.layout.narrow else Place(1, 0)
+
+
+@lru_cache(maxsize=4096)
+def union_layout(declared: UnionType | RecordType) -> UnionLayout:
+    """The layout of a union, or of a record type with several shapes."""
+    alternatives = tuple(expanded(declared))
+    optional = isinstance(declared, UnionType) and declared.optional
+    if all(map(is_scalar, alternatives)):
+        count = sum(map(scalar_count, alternatives)) + optional
+        return UnionLayout(Layout(bits_for(count)), alternatives, optional, True, 0)
+    tag_bits = bits_for(len(alternatives) + optional)
+    parts = [layout_of(alternative) for alternative in alternatives]
+    payload = max(part.bits for part in parts)
+    if tag_bits + payload <= WORD:
+        return UnionLayout(Layout(tag_bits + payload), alternatives, optional, False, tag_bits)
+    words = 1 + max(part.words for part in parts)
+    return UnionLayout(Layout(words * WORD), alternatives, optional, False, tag_bits)
+
+
+def expanded(declared: UnionType | RecordType) -> list[Type]:
+    """The alternatives with every record type replaced by its shapes."""
+    if isinstance(declared, RecordType):
+        return [RecordType(shape) for shape in declared.cls.shapes]  # type: ignore[arg-type]  # shapes are record classes
+    found: list[Type] = []
+    for alternative in declared.alternatives:
+        found.extend(expanded(alternative) if isinstance(alternative, RecordType) else [alternative])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayLayout:
+    """A sequence (head: its length) or a map (head: the mask of its keys, if partial): equal elements behind a head."""
+
+    layout: Layout
+    head_bits: int
+    element: Layout
+    per_word: int
+
+    def place(self, index: int) -> Place:
+        """Where element `index` (from 0) lies."""
+        if self.layout.narrow:
+            return Place(0, self.head_bits + index * self.element.bits)
+        first = 1 if self.head_bits else 0
+        if self.element.narrow:
+            return Place(first + index // self.per_word, index % self.per_word * self.element.bits)
+        return Place(first + index * self.element.words, 0)
+
+
+@lru_cache(maxsize=4096)
+def array_layout(element: Type, count: int, head_bits: int) -> ArrayLayout:
+    """The layout of `count` elements behind `head_bits`."""
+    part = layout_of(element)
+    total = head_bits + count * part.bits
+    if part.narrow and total <= WORD:
+        return ArrayLayout(Layout(total), head_bits, part, 0)
+    per_word = WORD // max(1, part.bits) if part.narrow and part.bits <= WORD // 2 else 1
+    words = (1 if head_bits else 0) + (-(-count // per_word) if part.narrow else count * part.words)
+    return ArrayLayout(Layout(max(words, 2) * WORD), head_bits, part, per_word)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkLayout:
+    """Entries of a network: `[count | tag | payload]`, the count only in bags; `words` per entry."""
+
+    shapes: tuple[RecordMeta, ...]
+    count_bits: int
+    tag_bits: int
+    words: int
+
+    @property
+    def payload(self) -> Place:
+        """Where the fields of a message begin."""
+        return Place(0, self.count_bits + self.tag_bits) if self.words == 1 else Place(1, 0)
+
+
+@lru_cache(maxsize=64)
+def network_layout(declared: NetworkType) -> NetworkLayout:
+    """The layout of a network's entries."""
+    shapes = tuple(shapes_of(declared.messages))
+    count_bits = bits_for(declared.count_max + 1) if isinstance(declared, MessageBagType) else 0
+    tag_bits = bits_for(len(shapes))
+    payloads = [record_layout(shape).layout for shape in shapes]
+    if count_bits + tag_bits + max(payload.bits for payload in payloads) <= WORD:
+        return NetworkLayout(shapes, count_bits, tag_bits, 1)
+    return NetworkLayout(shapes, count_bits, tag_bits, 1 + max(payload.words for payload in payloads))
+
+
+@dataclass(frozen=True, slots=True)
+class RowLayout:
+    """A state as a row of words: `[hash sum][fixed part][entries of each network: their number][entries...]`.
+
+    The fixed part holds every field of State that is no network; `counts` is the first word of the networks' sizes.
+    """
+
+    fixed: RecordLayout
+    fixed_words: int
+    networks: tuple[tuple[str, NetworkLayout], ...]
+
+    @property
+    def counts(self) -> int:
+        """The word where the number of entries of the first network stands."""
+        return 1 + self.fixed_words
+
+    @property
+    def entries(self) -> int:
+        """The word where the entries of the first network begin."""
+        return self.counts + len(self.networks)
+
+
+@lru_cache(maxsize=64)
+def row_layout(state_class: RecordMeta) -> RowLayout:
+    """The layout of a spec's states."""
+    networks = {f: t for f, t in state_class.fields.items() if isinstance(t, MessageSetType | MessageBagType)}
+    fixed = place_fields({f: t for f, t in state_class.fields.items() if f not in networks})
+    return RowLayout(fixed, fixed.layout.words, tuple((f, network_layout(t)) for f, t in networks.items()))

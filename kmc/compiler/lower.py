@@ -1,0 +1,202 @@
+"""Lowering: the author's functions, evaluated with typed code in the place of values (staged interpretation).
+
+Helpers are inlined, and branches meet in variables. One `Lowering` writes one kernel and is handed to everything that
+evaluates; `evaluate` and `run` are the evaluators of expressions and statements, given from above so that this
+module needs neither.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kmc.compiler import exprs as x
+from kmc.compiler.code import Code, Draft
+from kmc.compiler.ir import Expr, Let, Var
+from kmc.compiler.layout import RowLayout, layout_of
+from kmc.compiler.parts import common_type, lift, pack, unwrap
+from kmc.compiler.scope import Scope, definition, is_spec_function, lookup
+from kmc.compiler.values import Bool, Each, Net, NetOp, Num, SeqLiteral, Sym, Value
+from kmc.lang.types import Type
+
+Yield = Callable[["Lowering", Value, ast.AST], None]
+
+
+@dataclass(slots=True)
+class Call:
+    """An inlined function: where to go on, and what each return found."""
+
+    label: str
+    returns: list[tuple[Draft, Value]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Lowering:
+    """State of the evaluation of one kernel."""
+
+    code: Code
+    evaluator: Callable[[Lowering, ast.expr, Scope], Value]
+    runner: Callable[[Lowering, list[ast.stmt], Scope], bool]
+    on_yield: Yield | None = None
+    row: RowLayout | None = None
+    bases: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
+    choice_label: str = ""
+    calls: list[Call] = field(default_factory=list)
+
+    def evaluate(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression."""
+        return self.evaluator(self, node, scope)
+
+    def run(self, body: list[ast.stmt], scope: Scope) -> bool:
+        """Lower statements; False if control never falls off their end."""
+        return self.runner(self, body, scope)
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Bind names to a value."""
+        match target:
+            case ast.Name(id=name):
+                scope.locals[name] = self.kept(value)
+            case ast.Tuple(elts=targets) if isinstance(value, SeqLiteral) and len(targets) == len(value.items):
+                for inner, item in zip(targets, value.items, strict=True):
+                    self.assign(inner, item, scope)
+            case _:
+                self.code.refuse(target, "this assignment")
+
+    def name(self, node: ast.Name, scope: Scope) -> Value:
+        """The value of a name."""
+        found = lookup(scope, node.id)
+        if found is None:
+            self.code.refuse(node, f"the name '{node.id}'")
+        return found
+
+    def truth(self, value: Value, node: ast.AST) -> Expr:
+        """The code of a condition."""
+        value = unwrap(self.code, value, node)
+        if not isinstance(value, Bool):
+            self.code.refuse(node, "a condition that is not a Bool")
+        return value.code
+
+    def kept(self, value: Value) -> Value:
+        """A scalar in a variable, so that it is computed once and its uses are seen to be the same."""
+        match value:
+            case Bool(code):
+                return Bool(self.code.keep(code))
+            case Num(code, low, high):
+                return Num(self.code.keep(code), low, high)
+            case Sym(cls, code):
+                return Sym(cls, self.code.keep(code))
+            case _:
+                return value
+
+    def call_function(self, function: object, arguments: dict[str, Value], node: ast.FunctionDef | ast.Lambda,
+                      scope: Scope) -> Value:  # fmt: skip
+        """Inline a function whose parameters have these values; `scope` is the one it was defined in."""
+        inner = scope.child()
+        inner.locals.update({name: self.kept(value) for name, value in arguments.items()})
+        if isinstance(node, ast.Lambda):
+            return self.evaluate(node.body, inner)
+        if len(self.calls) > 60:
+            self.code.refuse(node, "recursion")
+        call = Call(self.code.fresh("call"))
+        self.calls.append(call)
+        body = self.code.capture(lambda: self.run(body_of(node), inner))
+        self.calls.pop()
+        return self._returned(call, body, node)
+
+    def _returned(self, call: Call, body: Draft, node: ast.AST) -> Value:
+        if not call.returns:
+            self.code.refuse(node, "a helper that returns nothing")
+        if len(call.returns) == 1 and len(body) >= 2 and body[-2] is call.returns[0][0]:
+            self.code.slot().extend(body[:-2])
+            return call.returns[0][1]
+        value, targets = self.meet([found for _, found in call.returns], node)
+        for (place, found), target in zip(call.returns, targets, strict=True):
+            self.code.into(place, lambda found=found, target=target: target(found))  # type: ignore[misc]  # bound now
+        self.code.block(call.label, body)
+        return value
+
+    def meet(self, found: list[Value], node: ast.AST) -> tuple[Value, list[Callable[[Value], None]]]:
+        """One value for several branches, and for each branch the code that gives it its value there."""
+        if any(isinstance(value, Net) for value in found):
+            return self._meet_nets(found, node)
+        if all(value == found[0] for value in found):
+            return found[0], [lambda value: None for _ in found]
+        joined = found[0]
+        declared = None
+        for value in found[1:]:
+            declared = common_type(joined, value)
+            if declared is None:
+                self.code.refuse(node, "branches that give values of different types")
+            joined = _typed(declared)
+        assert declared is not None
+        names: list[str] = []
+
+        def assign(value: Value) -> None:
+            for name, word in zip(names, pack(self.code, value, declared, node), strict=True):
+                self.code.emit(Let(name, word))
+
+        names.extend(self.code.fresh("m") for _ in range(layout_of(declared).words))
+        return lift(declared, tuple(Var(name) for name in names)), [assign for _ in found]
+
+    def _meet_nets(self, found: list[Value], node: ast.AST) -> tuple[Value, list[Callable[[Value], None]]]:
+        nets = [value for value in found if isinstance(value, Net)]
+        if len(nets) != len(found) or len({net.number for net in nets}) != 1:
+            self.code.refuse(node, "branches of which only some give a network")
+        changes: list[NetOp | Each] = []
+        setters: list[Callable[[Value], None]] = []
+        resets: list[str] = []
+        for net in nets:
+            mine: list[tuple[str, NetOp]] = []
+            for change in net.changes:
+                if isinstance(change, Each):
+                    self.code.refuse(
+                        node, "a message set that only one branch sends", "send in each branch and yield there"
+                    )
+                guard = self.code.fresh("g")
+                kept = tuple(self.code.fresh("w") for _ in change.words)
+                index = None if change.index is None else self.code.fresh("x")
+                resets.append(guard)
+                mine.append((guard, change))
+                changes.append(
+                    NetOp(change.kind, tuple(map(Var, kept)), Var(guard), None if index is None else Var(index))
+                )
+            setters.append(self._net_setter(mine, changes[len(changes) - len(mine) :]))
+        for guard in resets:
+            self.code.emit(Let(guard, x.ZERO))
+        for change in changes:
+            for word in change.words if isinstance(change, NetOp) else ():
+                assert isinstance(word, Var)
+                self.code.emit(Let(word.name, x.ZERO))
+            if isinstance(change, NetOp) and isinstance(change.index, Var):
+                self.code.emit(Let(change.index.name, x.ZERO))
+        return Net(nets[0].number, nets[0].pointer, tuple(changes)), setters
+
+    def _net_setter(self, mine: list[tuple[str, NetOp]], joint: list[NetOp | Each]) -> Callable[[Value], None]:
+        def assign(value: Value) -> None:
+            for (guard, change), target in zip(mine, joint, strict=True):
+                assert isinstance(target, NetOp)
+                self.code.emit(Let(guard, change.guard))
+                for name, word in zip(target.words, change.words, strict=True):
+                    assert isinstance(name, Var)
+                    self.code.emit(Let(name.name, word))
+                if isinstance(target.index, Var) and change.index is not None:
+                    self.code.emit(Let(target.index.name, change.index))
+
+        return assign
+
+    def predicate(self, function: object, arguments: dict[str, Value]) -> Expr:
+        """The truth of a spec function of states."""
+        assert is_spec_function(function)
+        scope = Scope(function.__globals__)  # type: ignore[attr-defined]  # spec functions are plain functions
+        return self.truth(self.call_function(function, arguments, definition(function), scope), definition(function))  # type: ignore[arg-type]  # as above
+
+
+def _typed(declared: Type) -> Value:
+    """A stand-in of a type, to go on looking for the common type of many branches."""
+    return lift(declared, (x.ZERO,) * layout_of(declared).words)
+
+
+def body_of(node: ast.FunctionDef) -> list[ast.stmt]:
+    """The statements of a function without its docstring."""
+    return node.body[1:] if ast.get_docstring(node) is not None else node.body

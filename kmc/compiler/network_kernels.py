@@ -1,0 +1,140 @@
+"""Kernels that find and change the entries of one network in a row; called by the kernels of actions.
+
+Each changes the number of entries and the hash sum of the row itself, and returns 0, or 1 if a capacity or a largest
+count would be passed, or a message that must be there is not.
+"""
+
+from __future__ import annotations
+
+from kmc.compiler import exprs as x
+from kmc.compiler.hashing import network_salt
+from kmc.compiler.ir import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
+from kmc.compiler.layout import NetworkLayout, RowLayout
+
+ROW = "row"
+
+
+def network_functions(
+    number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None
+) -> list[Function]:
+    """find, add, and take (a bag) or discard (a set) of network `number`."""
+    maker = _Maker(number, layout, row, capacity, count_max)
+    removing = maker.take() if count_max is not None else maker.discard()
+    return [maker.find(), maker.add(), removing]
+
+
+class _Maker:
+    def __init__(
+        self, number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None
+    ) -> None:
+        self._number = number
+        self._layout = layout
+        self._size = Const(row.counts + number)
+        self._capacity = capacity
+        self._count_max = count_max
+        self._names = tuple(f"w{k}" for k in range(layout.words))
+
+    def _address(self, index: Expr) -> Expr:
+        return x.add(Var("base"), x.binary("mul", index, Const(self._layout.words)))
+
+    def _load(self, index: Expr, word: int) -> Expr:
+        return x.load(ROW, x.add(self._address(index), Const(word)))
+
+    def _term(self, words: tuple[Expr, ...]) -> Expr:
+        term = x.mix(words[0], Const(network_salt(self._number)))
+        for word in words[1:]:
+            term = x.mix(word, term)
+        return term
+
+    def _bump(self, delta: Expr) -> Stmt:
+        return Store(ROW, x.ZERO, x.add(x.load(ROW, x.ZERO), delta))
+
+    def find(self) -> Function:
+        """The index of the entry with these words, counts aside, or -1."""
+        mask = Const(x.signed(~((1 << self._layout.count_bits) - 1)))
+        same: Expr = x.eq(x.binary("and", self._load(Var("i"), 0), mask), Var("w0"))
+        for word in range(1, self._layout.words):
+            same = x.both(same, x.eq(self._load(Var("i"), word), Var(f"w{word}")))
+        body = (
+            Let("i", x.ZERO),
+            Loop(
+                "scan",
+                (
+                    If(x.binary("sle", Var("size"), Var("i")), (Break("scan"),)),
+                    If(same, (Return(Var("i")),)),
+                    Let("i", x.add(Var("i"), x.ONE)),
+                ),
+            ),
+            Return(Const(-1)),
+        )
+        return Function(f"find_{self._number}", (ROW,), ("base", "size", *self._names), body, frozenset({ROW}))
+
+    def _find(self) -> Stmt:
+        size = x.load(ROW, self._size)
+        words = tuple(map(Var, self._names))
+        return CallKernel("found", f"find_{self._number}", ((ROW, x.ZERO),), (Var("base"), size, *words))
+
+    def _function(self, kind: str, body: tuple[Stmt, ...]) -> Function:
+        return Function(f"{kind}_{self._number}", (ROW,), ("base", "index", *self._names), body)
+
+    def _recount(self, step: int) -> tuple[Stmt, ...]:
+        old = tuple(self._load(Var("found"), word) for word in range(self._layout.words))
+        kept = tuple(Var(f"old{word}") for word in range(self._layout.words))
+        new = (x.add(kept[0], Const(step)), *kept[1:])
+        return (
+            *(Let(name.name, word) for name, word in zip(kept, old, strict=True)),
+            Store(ROW, self._address(Var("found")), new[0]),
+            self._bump(x.sub(self._term(new), self._term(kept))),
+            Return(x.ZERO),
+        )
+
+    def add(self) -> Function:
+        """One more delivery in a bag; membership in a set."""
+        there: tuple[Stmt, ...] = (Return(x.ZERO),)
+        if self._count_max is not None:
+            count = x.extract(self._load(Var("found"), 0), 0, self._layout.count_bits)
+            full = If(x.binary("sle", Const(self._count_max), count), (Return(x.ONE),))
+            there = (full, *self._recount(1))
+        size = Var("size")
+        first = x.add(Var("w0"), Const(1 if self._count_max is not None else 0))
+        entry = (first, *(Var(name) for name in self._names[1:]))
+        body = (
+            self._find(),
+            If(x.binary("sle", x.ZERO, Var("found")), there),
+            Let("size", x.load(ROW, self._size)),
+            If(x.binary("sle", Const(self._capacity), size), (Return(x.ONE),)),
+            *(Store(ROW, x.add(self._address(size), Const(k)), word) for k, word in enumerate(entry)),
+            Store(ROW, self._size, x.add(size, x.ONE)),
+            self._bump(self._term(entry)),
+            Return(x.ZERO),
+        )
+        return self._function("add", body)
+
+    def take(self) -> Function:
+        """One delivery less; the entry stays, with count 0."""
+        known = If(x.binary("sle", x.ZERO, Var("index")), (Let("found", Var("index")),), (self._find(),))
+        count = x.extract(self._load(Var("found"), 0), 0, self._layout.count_bits)
+        body = (
+            known,
+            If(x.binary("slt", Var("found"), x.ZERO), (Return(x.ONE),)),
+            If(x.eq(count, x.ZERO), (Return(x.ONE),)),
+            *self._recount(-1),
+        )
+        return self._function("take", body)
+
+    def discard(self) -> Function:
+        """The entry goes, if it is there; the last one takes its place."""
+        known = If(x.binary("sle", x.ZERO, Var("index")), (Let("found", Var("index")),), (self._find(),))
+        last = x.sub(x.load(ROW, self._size), x.ONE)
+        words = range(self._layout.words)
+        body = (
+            known,
+            If(x.binary("slt", Var("found"), x.ZERO), (Return(x.ZERO),)),
+            self._bump(x.sub(x.ZERO, self._term(tuple(map(Var, self._names))))),
+            Let("last", last),
+            *(Let(f"m{k}", self._load(Var("last"), k)) for k in words),
+            *(Store(ROW, x.add(self._address(Var("found")), Const(k)), Var(f"m{k}")) for k in words),
+            Store(ROW, self._size, Var("last")),
+            Return(x.ZERO),
+        )
+        return self._function("discard", body)

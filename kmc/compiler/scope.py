@@ -1,0 +1,85 @@
+"""Names while a function is compiled: its locals, then the module's globals, then the built-in functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from kmc.compiler import exprs as x
+from kmc.compiler.ir import Const
+from kmc.compiler.values import Bool, Closure, EmptySet, Nothing, Num, Packed, Python, Sym, Value
+from kmc.lang.symbols import Symbol
+from kmc.lang.types import SetType
+from kmc.spec.subset import ALLOWED_BUILTINS
+
+
+@dataclass(slots=True)
+class Scope:
+    """Local values of one function, and the function it is."""
+
+    globals: dict[str, Any]
+    locals: dict[str, Value] = field(default_factory=dict)
+
+    def child(self) -> Scope:
+        """A scope that starts with these locals; changes do not come back."""
+        return Scope(self.globals, dict(self.locals))
+
+
+def python_value(found: Any) -> Value:
+    """The compile-time value of a Python object."""
+    if found is None:
+        return Nothing()
+    if isinstance(found, bool):
+        return Bool(Const(int(found)))
+    if isinstance(found, int):
+        return Num(Const(found), found, found)
+    if isinstance(found, Symbol):
+        return Sym(type(found), Const(found.index))
+    if isinstance(found, frozenset) and not found:
+        return EmptySet()
+    if isinstance(found, frozenset) and all(isinstance(member, Symbol) for member in found):
+        cls: Any = type(next(iter(found)))
+        return Packed(SetType(cls.kmc_type), (Const(x.signed(sum(1 << member.index for member in found))),))
+    return Python(found)
+
+
+@lru_cache(maxsize=256)
+def _functions(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
+    """The function definitions of a source file, by first line (decorators included) and name."""
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found[first, node.name] = node
+    return found
+
+
+def definition(function: Callable[..., Any]) -> ast.FunctionDef:
+    """The syntax of a spec function, as its author wrote it."""
+    code = function.__code__
+    return _functions(code.co_filename)[code.co_firstlineno, code.co_name]
+
+
+def is_spec_function(found: object) -> bool:
+    """Whether an object is a function of a spec's file."""
+    return hasattr(found, "__code__") and "__kmc_set__" in getattr(found, "__globals__", {})
+
+
+def lookup(scope: Scope, name: str) -> Value | None:
+    """What `name` means here."""
+    if name in scope.locals:
+        return scope.locals[name]
+    if name in scope.globals:
+        return python_value(scope.globals[name])
+    if name in ALLOWED_BUILTINS:
+        return Python(frozenset if name == "set" else getattr(builtins, name))
+    return None
+
+
+__all__ = ["Closure", "Scope", "definition", "is_spec_function", "lookup", "python_value"]

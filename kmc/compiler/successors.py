@@ -1,0 +1,190 @@
+"""Writing a successor: copy the row, write the words that change, carry out the changes of networks, hash as it goes.
+
+Every write subtracts the old word's term from the hash sum and adds the new one's, so that the sum is that of the
+whole row without reading it again. Writes to words that might be the same are done one after another.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from kmc.compiler import exprs as x
+from kmc.compiler.code import Code
+from kmc.compiler.ir import CallKernel, Const, Expr, If, Let, Return, Store, Var
+from kmc.compiler.iteration import run
+from kmc.compiler.layout import RowLayout, is_scalar, layout_of, record_layout
+from kmc.compiler.lower import Lowering
+from kmc.compiler.networks import message_words
+from kmc.compiler.parts import array_of, lift, pack, words
+from kmc.compiler.values import Each, MapUpdate, Net, NetOp, Rec, Received, Stored, Value
+from kmc.lang.records import RecordMeta
+from kmc.lang.types import MapType, RecordType, Type
+
+SLACK = 4096
+"""Words that a successor may be longer than its source; checked before it is written."""
+
+HEADER = 2
+
+
+def state_value(row: RowLayout, state_class: RecordMeta, pointer: str) -> Rec:
+    """The state at `pointer` as a record whose fields lie in memory."""
+    fields: dict[str, Value] = {}
+    for name, place in row.fixed.fields.items():
+        stored = Stored(state_class.fields[name], pointer, Const(1 + place.word), place.bit)
+        fields[name] = _lifted(stored)
+    for number, (name, _) in enumerate(row.networks):
+        fields[name] = Net(number, pointer)
+    return Rec(RecordType(state_class), None, fields)  # type: ignore[arg-type]  # a record class
+
+
+def _lifted(stored: Stored) -> Value:
+    return lift(stored.type, words(stored)) if is_scalar(stored.type) else stored
+
+
+class Writer:
+    """Emits the successor of one yield."""
+
+    def __init__(self, low: Lowering, row: RowLayout, state: Rec, action: int) -> None:
+        self._low = low
+        self._code: Code = low.code
+        self._row = row
+        self._state = state
+        self._action = action
+        self._at: Expr = x.ZERO
+        self._pending: dict[Expr, list[tuple[Expr | int, int, Expr]]] = {}
+
+    def write(self, value: Value, node: ast.AST) -> None:
+        """Append the successor `value` to the output."""
+        if not isinstance(value, Rec) or value.type != self._state.type:
+            self._code.refuse(node, "a yield of what is no state", "write yield st.set(...)")
+        # What a change needs is computed before anything is written: a failed check leaves no half successor.
+        room = x.add(Var("pos"), x.add(Var("length"), Const(SLACK)))
+        self._code.emit(If(x.binary("slt", Var("limit"), room), (Return(Const(-1)),)))
+        self._at = self._code.keep(x.add(Var("pos"), Const(HEADER)), "row")
+        for word in range(self._row.entries):
+            self._code.emit(Store("out", x.add(self._at, Const(word)), x.load("cur", Const(word))))
+        self._fixed(value.fields, node)
+        end = self._networks(value.fields, node)
+        self._finish(end)
+
+    def _fixed(self, fields: Mapping[str, Value], node: ast.AST) -> None:
+        declared = self._state.type.cls.fields
+        for name, place in self._row.fixed.fields.items():
+            if fields[name] is not self._state.fields[name]:
+                self._put(Const(1 + place.word), place.bit, declared[name], fields[name], node)
+        self._flush()
+
+    def _put(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: ast.AST) -> None:
+        value = value.value if isinstance(value, Received) else value
+        if isinstance(value, Stored) and (value.pointer, value.word, value.bit) == ("cur", word, bit):
+            return
+        if isinstance(value, MapUpdate) and isinstance(declared, MapType):
+            self._put_update(word, bit, declared, value, node)
+            return
+        base = value.base if isinstance(value, Rec) else None
+        here = isinstance(base, Stored) and (base.pointer, base.word, base.bit) == ("cur", word, bit)
+        if isinstance(value, Rec) and here and isinstance(bit, int):
+            places = record_layout(value.type.cls).fields
+            for name, inner in value.fields.items():
+                place = places[name]
+                at = x.add(word, Const(place.word))
+                self._put(at, bit + place.bit, value.type.cls.fields[name], inner, node)
+            return
+        self._put_words(word, bit, declared, value, node)
+
+    def _put_words(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: ast.AST) -> None:
+        layout = layout_of(declared)
+        for offset, part in enumerate(pack(self._code, value, declared, node)):
+            bits = layout.bits if layout.narrow else 64
+            if bits:
+                self._pending.setdefault(x.add(word, Const(offset)), []).append((bit, bits, part))
+
+    def _put_update(self, word: Expr, bit: Expr | int, declared: MapType, value: MapUpdate, node: ast.AST) -> None:
+        self._put(word, bit, declared, value.base, node)
+        if not isinstance(value.base, Stored):
+            self._flush()
+        array = array_of(declared)
+        bits = array.element.bits
+        if array.layout.narrow:
+            inner = x.add(x.binary("mul", value.key, Const(bits)), Const(array.head_bits))
+            total = x.add(inner, Const(bit) if isinstance(bit, int) else bit)
+            self._put(word, total.value if isinstance(total, Const) else total, declared.value, value.value, node)
+            return
+        first = x.add(word, Const(1 if array.head_bits else 0))
+        if array.element.narrow and array.per_word > 1:
+            at = x.add(first, x.binary("udiv", value.key, Const(array.per_word)))
+            inner = x.binary("mul", x.binary("urem", value.key, Const(array.per_word)), Const(bits))
+            self._put(at, inner.value if isinstance(inner, Const) else inner, declared.value, value.value, node)
+            return
+        stride = 1 if array.element.narrow else array.element.words
+        self._put(x.add(first, x.binary("mul", value.key, Const(stride))), 0, declared.value, value.value, node)
+
+    def _flush(self) -> None:
+        """Write what is pending, each word once."""
+        for word, changes in self._pending.items():
+            address = x.add(self._at, word)
+            old = self._code.keep(x.load("out", address), "old")
+            new: Expr = old
+            for bit, bits, part in changes:
+                new = x.replace(new, bit, bits, part)
+            new = self._code.keep(new, "new")
+            term = x.sub(x.mix(new, word), x.mix(old, word))
+            self._code.emit(Store("out", address, new), Store("out", self._at, x.add(x.load("out", self._at), term)))
+        self._pending = {}
+
+    def _networks(self, fields: Mapping[str, Value], node: ast.AST) -> Expr:
+        source, target = Const(self._row.entries), Const(self._row.entries)
+        here: Expr = source
+        there: Expr = target
+        for number, (name, layout) in enumerate(self._row.networks):
+            count = self._code.keep(x.load("cur", Const(self._row.counts + number)), "n")
+            words = self._code.keep(x.binary("mul", count, Const(layout.words)), "words")
+            self._copy(here, there, words)
+            net = fields[name]
+            if not isinstance(net, Net) or net.number != number or net.pointer != "cur":
+                self._code.refuse(node, "a network that does not come from the state's own")
+            for change in net.changes:
+                self._change(number, there, change, node)
+            here = self._code.keep(x.add(here, words), "here")
+            after = x.load("out", x.add(self._at, Const(self._row.counts + number)))
+            there = self._code.keep(x.add(there, x.binary("mul", after, Const(layout.words))), "there")
+        return there
+
+    def _copy(self, here: Expr, there: Expr, words: Expr) -> None:
+        def one(index: Expr) -> None:
+            target = x.add(x.add(self._at, there), index)
+            self._code.emit(Store("out", target, x.load("cur", x.add(here, index))))
+
+        self._code.count_up(x.ZERO, words, one)
+
+    def _change(self, number: int, base: Expr, change: NetOp | Each, node: ast.AST) -> None:
+        if isinstance(change, Each):
+            run(
+                self._low,
+                change.messages,
+                lambda item: self._change(
+                    number, base, NetOp(change.kind, message_words(self._low, item, number, node), x.ONE), node
+                ),
+            )
+            return
+        draft = self._code.capture(lambda: self._apply(number, base, change, node))
+        self._code.branch(change.guard, draft)
+
+    def _apply(self, number: int, base: Expr, change: NetOp, node: ast.AST) -> None:
+        target = self._code.fresh("failed")
+        index = Const(-1) if change.index is None else change.index
+        self._code.emit(
+            CallKernel(target, f"{change.kind}_{number}", (("out", self._at),), (base, index, *change.words))
+        )
+        self._code.check(x.eq(Var(target), x.ZERO), node)
+
+    def _finish(self, end: Expr) -> None:
+        fingerprint = self._code.fresh("fp")
+        self._code.emit(
+            CallKernel(fingerprint, "identity", (("out", self._at),), ()),
+            Store("out", Var("pos"), x.binary("or", end, Const(self._action << 32))),
+            Store("out", x.add(Var("pos"), x.ONE), Var(fingerprint)),
+            Let("pos", x.add(self._at, end)),
+            Let("count", x.add(Var("count"), x.ONE)),
+        )

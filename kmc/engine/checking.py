@@ -1,0 +1,224 @@
+"""A check on the native engine: compile, search, and put what was found into the words of the spec.
+
+Invariant: the result is the interpreter's, figure by figure. A failure is reported by the same rule (the least by
+values: `kmc.reference.findings`), its trace takes the least predecessor at every level, and the interpreter replays it
+before it is returned. An error in a kernel has no words of its own: the interpreter evaluates that state again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import factorial, prod
+from typing import Any
+
+from kmc.actions.relation import AssertionFailure, NextStateRelation
+from kmc.engine.compiled import CompiledModel, compile_model
+from kmc.engine.outcome import Finding, FindingKind, Outcome, Settings
+from kmc.engine.search import Search
+from kmc.errors import InternalError, KmcError
+from kmc.invariants.declaration import holds
+from kmc.reference.findings import error_rank
+from kmc.reference.identity import StateSet
+from kmc.reference.initial import initial_states
+from kmc.reference.process import cpu_seconds, peak_memory_bytes
+from kmc.reference.replay import check_violation
+from kmc.reference.traces import concrete_trace
+from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
+from kmc.spec.model import Model
+
+ENGINE = "native"
+_FINGERPRINT_BITS = 64
+
+
+def check_native(
+    model: Model,
+    limits: Limits,
+    *,
+    threads: int = 1,
+    keep_going: bool = False,
+    start: Any = None,
+    progress: Callable[[Counters], None] | None = None,
+    settings: Settings | None = None,
+) -> Result:
+    """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
+
+    Raises SpecError for a construct that is not compiled yet, and KmcError when there is no initial state.
+    """
+    compiled = compile_model(model)
+    began = cpu_seconds()
+    beginnings = initial_states(model) if start is None else [start]
+    depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
+    bounds = Limits(min(depths, default=None), limits.states, limits.seconds, limits.memory_bytes)
+    chosen = settings or Settings()
+    chosen = Settings(
+        threads, bounds, model.deadlock, keep_going, chosen.chunk_rows, chosen.batch, chosen.table_slots,
+        chosen.history_bytes,
+    )  # fmt: skip
+    search = Search(compiled.kernels, [compiled.record(state) for state in beginnings], chosen, progress)
+    outcome = search.run()
+    violation = _Report(compiled, search, start).violation(outcome)
+    return _result(model, search, outcome, violation, start, cpu_seconds() - began)
+
+
+def collision_bound(distinct: int, model: Model) -> float:
+    """A bound on the odds that two states shared a fingerprint: n(n-1)/2^(b+1), times what the least of k hashes costs.
+
+    The least of k permuted hashes is not uniform: collisions are k*k/(2k-1) times likelier.
+    """
+    classes = {cls for group in model.symmetry for cls in group.classes}
+    images: int = prod(factorial(len(cls.members)) for cls in classes)
+    likelier = images * images / (2 * images - 1)
+    return distinct * (distinct - 1) / 2.0 ** (_FINGERPRINT_BITS + 1) * likelier
+
+
+class _Report:
+    """From fingerprints to a violation."""
+
+    def __init__(self, compiled: CompiledModel, search: Search, start: Any) -> None:
+        model = compiled.model
+        self._compiled = compiled
+        self._model = model
+        self._search = search
+        self._start = start
+        self._known = StateSet(model.spec.state_class, model.symmetry, model.view)
+        self._relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+
+    def violation(self, outcome: Outcome) -> Violation | None:
+        """The least failure with its trace, replayed; None if nothing failed."""
+        if not outcome.findings:
+            return None
+        level = min(finding.level for finding in outcome.findings)
+        shortest = [finding for finding in outcome.findings if finding.level == level]
+        least = min((found for finding in shortest for found in self._read(finding)), key=lambda found: found.order)
+        path = self._chain(least)
+        step_name = least.name if least.finding.kind is FindingKind.STEP else None
+        trace = concrete_trace(self._model, self._relation, self._known, path, self._start, step_name)
+        violation = Violation(least.verdict, least.name, trace, least.error, step_name is not None)
+        check_violation(self._model, violation, self._start)
+        return violation
+
+    def _read(self, finding: Finding) -> Iterator[_Found]:
+        """What a finding means in the words of the spec."""
+        model = self._model
+        for state, source in self._states(finding):
+            rank = (self._known.rank(state), () if source is None else self._known.rank(source))
+            match finding.kind:
+                case FindingKind.DEADLOCK:
+                    yield _Found(finding, Verdict.DEADLOCK, None, state, source, None, (2, 0, *rank))
+                case FindingKind.INVARIANT:
+                    for order, prop in enumerate(model.invariants):
+                        if finding.value >> order & 1:
+                            yield _Found(finding, Verdict.VIOLATION, prop.name, state, source, None, (3, order, *rank))
+                case FindingKind.STEP:
+                    for order, step in enumerate(model.transition_invariants):
+                        if finding.value >> order & 1:
+                            order_of = len(model.invariants) + order
+                            yield _Found(
+                                finding, Verdict.VIOLATION, step.name, state, source, None, (3, order_of, *rank)
+                            )
+                case FindingKind.ERROR | FindingKind.CHECK_ERROR:
+                    for error in self._errors(finding, state):
+                        verdict = Verdict.ASSERTION if isinstance(error, AssertionFailure) else Verdict.ERROR
+                        order = len(model.invariants) if finding.kind is FindingKind.CHECK_ERROR else 0
+                        key = (int(verdict is Verdict.ASSERTION), order, *rank, error_rank(error))
+                        yield _Found(finding, verdict, None, state, source, error, key)
+
+    def _states(self, finding: Finding) -> Iterator[tuple[Any, Any]]:
+        """The state of a finding, once per state that leads to it where the finding is not of a stored state."""
+        if finding.kind in (FindingKind.ERROR, FindingKind.DEADLOCK) or finding.level == 1:
+            for record in self._search.kept(finding.level):
+                if record.fingerprint == finding.fingerprint:
+                    yield self._compiled.state(record.row), None
+            return
+        rank = finding.rank if self._compiled.kernels.rank else None
+        inside = finding.stored
+        for edge in self._search.predecessors(finding.level - 1, finding.fingerprint, rank=rank, inside=inside):
+            if finding.source in (0, edge.source.fingerprint):
+                yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
+
+    def _errors(self, finding: Finding, state: Any) -> list[KmcError]:
+        errors: list[KmcError] = []
+        if finding.kind is FindingKind.ERROR:
+            _, errors = self._relation.steps_and_errors(state)
+        for prop in (*self._model.invariants, *self._model.goals):
+            try:
+                holds(prop, self._model.spec.files, state)
+            except KmcError as error:
+                errors.append(error)
+        if not errors:
+            raise InternalError(
+                "KMC921", "a compiled check fails where the interpreter finds no error", help="run with --engine python"
+            )
+        return errors
+
+    def _chain(self, found: _Found) -> list[Any]:
+        """States, up to symmetry, from an initial one to the failing one, by least predecessors."""
+        path = [found.state]
+        level = found.finding.level
+        if found.source is not None and (found.finding.kind is FindingKind.STEP or not found.finding.stored):
+            path.append(found.source)
+            level -= 1
+        while level > 1:
+            level -= 1
+            path.append(self._least_predecessor(level, path[-1]))
+        return path[::-1]
+
+    def _least_predecessor(self, level: int, state: Any) -> Any:
+        record = self._compiled.record(state)
+        rank = self._compiled.kernels.rank_of(record.row) if self._compiled.kernels.rank else None
+        edges = self._search.predecessors(level, record.fingerprint, rank=rank)
+        if not edges:
+            raise InternalError("KMC922", f"no state of level {level} leads to a state of the next level")
+        sources = {edge.source.fingerprint: self._compiled.state(edge.source.row) for edge in edges}
+        return min(sources.values(), key=self._known.rank)
+
+
+class _Found:
+    """A failure in the words of the spec; `order` decides which is reported."""
+
+    __slots__ = ("error", "finding", "name", "order", "source", "state", "verdict")
+
+    def __init__(
+        self, finding: Finding, verdict: Verdict, name: str | None, state: Any, source: Any, error: KmcError | None,
+        order: tuple[Any, ...],
+    ) -> None:  # fmt: skip
+        self.finding, self.verdict, self.name, self.state = finding, verdict, name, state
+        self.source, self.error, self.order = source, error, order
+
+
+def _result(
+    model: Model, search: Search, outcome: Outcome, violation: Violation | None, start: Any, cpu: float
+) -> Result:
+    titles = [action.title for action in model.spec.actions]
+    generated = dict(zip(titles, outcome.generated_by_action, strict=True))
+    bound = outcome.stopped or (Bound.START if start is not None else None)
+    bound = bound or (Bound.NOT_CHECKED if model.unchecked else None)
+    if violation is not None:
+        verdict = violation.verdict
+    elif outcome.interrupted:
+        verdict = Verdict.INTERRUPTED
+    else:
+        verdict = Verdict.OK if bound is None else Verdict.BOUND_REACHED
+    return Result(
+        verdict=verdict,
+        counters=search.counters(),
+        initial=outcome.initial,
+        levels=outcome.levels,
+        generated_by_action=generated,
+        properties=tuple(_verdicts(model, outcome)),
+        violation=violation,
+        bound=bound if verdict is Verdict.BOUND_REACHED else None,
+        unreached_goals=tuple(goal.name for k, goal in enumerate(model.goals) if not outcome.goals >> k & 1),
+        never_fired=tuple(title for title in titles if not generated[title]),
+        collision_bound=collision_bound(outcome.distinct, model),
+        cpu_seconds=cpu,
+        peak_memory_bytes=peak_memory_bytes(),
+        engine=ENGINE,
+    )
+
+
+def _verdicts(model: Model, outcome: Outcome) -> Iterator[PropertyVerdict]:
+    for prop, failed in zip((*model.invariants, *model.transition_invariants), outcome.failed, strict=True):
+        yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
+    for temporal in model.unchecked:
+        yield PropertyVerdict(temporal.name, "not checked")

@@ -1,0 +1,64 @@
+"""A model compiled and loaded: its kernels by address, and states to rows and back."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kmc.compiler.cache import KernelCache, load_module
+from kmc.compiler.codec import decode_row, encode_row
+from kmc.compiler.kernels import build_kernels
+from kmc.compiler.loading import NativeModule
+from kmc.engine.frontier import Record
+from kmc.engine.kernels import Kernels
+from kmc.engine.memory import Words
+from kmc.spec.model import Model
+
+_PADDING_WORDS = 64
+_WORD_MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledModel:
+    """Kernels of a model in this process; `module` keeps their code alive. `compile_seconds` is wall time."""
+
+    model: Model
+    module: NativeModule
+    kernels: Kernels
+    compile_seconds: float
+
+    def record(self, state: Any) -> Record:
+        """The packed form of a state, with its fingerprint."""
+        words = encode_row(state)
+        buffer = array("Q", words + [0] * _PADDING_WORDS)
+        fingerprint = self.module.call("identity", [(buffer, 0)])
+        return Record(fingerprint, 0, np.array(words, np.uint64).view(np.int64))
+
+    def state(self, row: Words) -> Any:
+        """The state of a row."""
+        return decode_row([int(word) & _WORD_MASK for word in row], self.model.spec.state_class)
+
+
+def compile_model(model: Model) -> CompiledModel:
+    """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
+    began = time.monotonic()
+    built = build_kernels(model)
+    module = load_module(built.module, KernelCache.of_environment())
+    kernels = Kernels(
+        expand=module.address("expand"),
+        action_count=len(model.spec.actions),
+        check=module.address("check") if model.invariants else 0,
+        goals=module.address("goals") if model.goals else 0,
+        outside=module.address("outside") if model.constraints else 0,
+        step_outside=module.address("step_outside") if model.action_constraints else 0,
+        step=module.address("step") if model.transition_invariants else 0,
+        rank=module.address("rank") if model.view is not None else 0,
+        invariant_count=len(model.invariants),
+        goal_count=len(model.goals),
+        transition_invariant_count=len(model.transition_invariants),
+    )
+    return CompiledModel(model, module, kernels, time.monotonic() - began)
