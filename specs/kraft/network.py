@@ -1,4 +1,4 @@
-"""The bag of messages: a function from messages to delivery counts that never forgets a message (KRaft.tla, Helpers)."""
+"""The bag of messages: a function from messages to delivery counts that forgets none (KRaft.tla, Helpers)."""
 
 from kmc.lang import require
 

@@ -35,7 +35,7 @@ Offset = Int(0, MaxLogLength)
 
 
 class ServerState(Enum):
-    """Server states; ILLEGAL_STATE is what NoIllegalState looks for, RESIGNED occurs with RestartedLeaderResigns only."""
+    """Server states; NoIllegalState looks for ILLEGAL_STATE, and RESIGNED occurs with RestartedLeaderResigns only."""
 
     FOLLOWER, CANDIDATE, LEADER, UNATTACHED, VOTED, ILLEGAL_STATE, RESIGNED = range(7)
 
