@@ -64,6 +64,8 @@ _QUANTIFIERS = frozenset(
         "send_all",
     ]
 )
+# Functions that keep the lambdas that they are given.
+_FORMULAS = frozenset(["always_eventually", "leads_to"])
 _IMMUTABLE_HELP = "values are immutable: write st.set(field=value), m.set(key, value), log.append(x), s | {x}"
 
 
@@ -279,6 +281,8 @@ class _Checker:
             case ast.GeneratorExp():
                 advice = "write a set {... for ...} or a sequence [... for ...]"
                 self._refuse(node, "KMC120", "what is not in brackets can be run through only once", advice)
+            case ast.SetComp() | ast.ListComp() | ast.DictComp():
+                self._formulas_in(node)
             case ast.comprehension(target=target, iter=collection):
                 self._bound_by_choice(target, collection)
             case ast.Call():
@@ -286,6 +290,14 @@ class _Checker:
                 return
         for child in ast.iter_child_nodes(node):
             self._expression(child, text_allowed=text_allowed)
+
+    def _formulas_in(self, comprehension: ast.expr) -> None:
+        """A formula keeps its lambdas, and Python's lambdas see the value that a name has in the end."""
+        for node in ast.walk(comprehension):
+            kept = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FORMULAS
+            if kept and any(isinstance(part, ast.Lambda) for part in ast.iter_child_nodes(node)):
+                message = "this formula would be made of the last value of the comprehension only"
+                self._refuse(node, "KMC188", message, "write for_all(Server, lambda s: leads_to(...))")
 
     def _call(self, node: ast.Call, *, text_allowed: bool) -> None:
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
