@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,35 +20,41 @@ from kmc.errors import SystemFault
 
 Words = NDArray[np.int64]
 
-# Above this, huge pages: a random probe of a large table otherwise pays for the page walk too.
-_HUGE_BYTES = 1 << 22
+# Large memory asks for huge pages: a random probe would pay for the page walk too, and touching small ones is slow.
+_HUGE_FROM_BYTES = 1 << 22
+_HUGE_PAGE_BYTES = 1 << 21
+
+SIZE_MAX = 1 << 20
 
 
 class Memory:
     """`words` words at `address`."""
 
-    __slots__ = ("_map", "_pinned", "address", "words")
+    __slots__ = ("_map", "_offset", "_pinned", "address", "words")
 
     def __init__(self, words: int) -> None:
         size = (words + SLACK_WORDS) * WORD_BYTES
+        huge = size >= _HUGE_FROM_BYTES and hasattr(mmap, "MADV_HUGEPAGE")
         try:
-            self._map = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            self._map = mmap.mmap(-1, size + huge * _HUGE_PAGE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         except (OSError, OverflowError, ValueError) as error:
             raise SystemFault(
                 "KMC530",
                 f"no memory for {size:,} bytes more",
                 help="give --max-memory, fewer threads, or a smaller model",
             ) from error
-        if size >= _HUGE_BYTES and hasattr(mmap, "MADV_HUGEPAGE"):
+        if huge:
             self._map.madvise(mmap.MADV_HUGEPAGE)
         self._pinned: Any = ctypes.c_char.from_buffer(self._map)
-        self.address = ctypes.addressof(self._pinned)
+        start = ctypes.addressof(self._pinned)
+        self._offset = -start % _HUGE_PAGE_BYTES if huge else 0
+        self.address = start + self._offset
         self.words = words
 
     @property
     def array(self) -> Words:
         """The words, as an array that shares them."""
-        return np.frombuffer(self._map, np.int64, self.words)
+        return np.frombuffer(self._map, np.int64, self.words, self._offset)
 
     def enlarged(self, words: int, used: int) -> Memory:
         """A new memory of at least `words` words that begins with the first `used` words of this one."""
@@ -55,28 +63,56 @@ class Memory:
         return larger
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a memory that a frontier is written into; `size` is its class in the pool."""
+
+    address: int
+    words: int
+    size: int
+    memory: Memory
+
+
+def block_size(before: int, words: int, size_max: int = SIZE_MAX) -> int:
+    """The size of the next block, in words, if there are `before` and it must hold `words`; slack is part of it."""
+    size = min(size_max, 1 << (13 + 2 * min(before, 8)))
+    while size < words + SLACK_WORDS:
+        size *= 2
+    return size
+
+
 class BlockPool:
     """Blocks that frontiers are written into, used again level after level: fresh pages cost as much as computing."""
 
-    def __init__(self, words_max: int = 1 << 20) -> None:
-        self._free: dict[int, list[Memory]] = {}
-        self._words_max = words_max
+    def __init__(self, size_max: int = SIZE_MAX) -> None:
+        self._free: dict[int, list[Block]] = {}
+        self._donated: list[Block] = []
+        self._size_max = size_max
 
-    def take(self, before: int, words: int) -> Memory:
+    def take(self, before: int, words: int) -> Block:
         """A block of at least `words` words; `before` is how many a level has so far from one thread.
 
         A level begins with a small block and goes on with larger ones, so that a thousand short levels stay small.
         """
-        size = min(self._words_max, 1 << (13 + 2 * before))
-        while size < words:
-            size *= 2
+        size = block_size(before, words, self._size_max)
         free = self._free.get(size)
-        return free.pop() if free else Memory(size)
+        if free:
+            return free.pop()
+        if self._donated and size == self._size_max:
+            return self._donated.pop()
+        memory = Memory(size - SLACK_WORDS)
+        return Block(memory.address, memory.words, size, memory)
 
-    def give(self, blocks: list[Memory]) -> None:
+    def give(self, blocks: Iterable[Block]) -> None:
         """Take blocks back that nothing refers to any more."""
         for block in blocks:
-            self._free.setdefault(block.words, []).append(block)
+            self._free.setdefault(block.size, []).append(block)
+
+    def donate(self, memory: Memory) -> None:
+        """Cut a memory that has served into blocks; what is not taken of it by the next time is let go."""
+        size, step = self._size_max, self._size_max * WORD_BYTES
+        starts = range(memory.address, memory.address + memory.words * WORD_BYTES - step + 1, step)
+        self._donated = [Block(start, size - SLACK_WORDS, size, memory) for start in starts]
 
 
 def words_at(address: int, count: int) -> Words:

@@ -10,9 +10,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from kmc.engine import fields as f
-from kmc.engine.memory import Memory
-
-_BLOCK_WORDS = 1 << 16
+from kmc.engine.memory import Memory, block_size
 
 
 class ParentStream:
@@ -27,7 +25,7 @@ class ParentStream:
     def next_block(self, used: int, words: int) -> Memory:
         """Close the current block at `used` entries; a new one with room for `words`."""
         self._close(used)
-        block = Memory(max(words, _BLOCK_WORDS))
+        block = Memory(block_size(len(self._blocks), words) - f.SLACK_WORDS)
         self._blocks.append((block, 0))
         self._starts.append(self._closed)
         return block

@@ -134,7 +134,7 @@ class Search:
                 break
             forgotten = self._history.pop(old)
             size -= forgotten.bytes
-            self._pool.give(list(forgotten.blocks))
+            self._pool.give(forgotten.blocks)
 
     def _set_chunks(self, level: Level) -> None:
         self._words[f.CHUNKS] = level.chunks.ctypes.data
@@ -166,7 +166,7 @@ class Search:
     def _crowned(self, level: Level) -> Level:
         """Close a level of ranked views: one row of each view stays alive."""
         rows = int(self._words[f.COUNT])
-        if not self._known.grow(sum(self._levels) + rows, self._shared, self._crew):
+        if not self._known.grow(sum(self._levels) + rows, self._shared, self._crew, self._pool):
             return replace(level, rows=0)
         self._tell_tables()
         self._set_chunks(level)
@@ -186,7 +186,7 @@ class Search:
             if f.NEED_TABLE in answers and not self._stopping:
                 pending = sum(worker.pending for worker in self._workers)
                 self._words[f.PAUSE] = 0
-                self._found.grow(int(self._words[f.COUNT]) + pending, self._shared, self._crew)
+                self._found.grow(int(self._words[f.COUNT]) + pending, self._shared, self._crew, self._pool)
                 self._tell_tables()
             self._words[f.PAUSE] = self._stopping
         return False

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from kmc.engine import fields as f
 from kmc.engine.crew import Crew
-from kmc.engine.memory import Memory
+from kmc.engine.memory import BlockPool, Memory
 from kmc.engine.native import move_loop
 
 LOAD_MAX = 0.7
@@ -40,8 +40,11 @@ class FingerprintTable:
         """The memory of the slots."""
         return self.slots * self._width * f.WORD_BYTES
 
-    def grow(self, count: int, shared: Memory, crew: Crew) -> bool:
-        """Make room for `count` fingerprints, with all threads; False if PAUSE cut it short, and nothing changed."""
+    def grow(self, count: int, shared: Memory, crew: Crew, pool: BlockPool) -> bool:
+        """Make room for `count` fingerprints, with all threads; False if PAUSE cut it short, and nothing changed.
+
+        The old array, whose pages have been touched, becomes blocks of the next frontier.
+        """
         slots = self.slots
         while min(int(slots * LOAD_MAX), slots - 1) < count:
             slots = slots * 4 if slots < _SMALL_SLOTS else slots + slots // 2
@@ -58,5 +61,6 @@ class FingerprintTable:
         threads = crew.size if self.slots >= _SMALL_SLOTS else 1
         if not all(crew.run(run, threads)):
             return False
+        pool.donate(self._memory)
         self._memory, self.slots = larger, slots
         return True
