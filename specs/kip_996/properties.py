@@ -1,7 +1,7 @@
 """Invariants and temporal properties (kraft_kip_996_properties.tla), views, symmetry and the TLA+ variables."""
 
 from kmc.lang import count
-from kmc.spec import always_eventually, leads_to, spec
+from kmc.spec import always_eventually, for_all, leads_to, spec
 
 from .functions import OBSERVER_STATES, is_config_command, is_observer, is_voter, majority_count
 from .network import connected
@@ -122,15 +122,16 @@ def TestInv(st):
     return True
 
 
-def value_gets_acked(v):
-    """A value that was sent is in the end acknowledged, or refused, and not both."""
-    return leads_to(lambda st: v in st.inv_sent, lambda st: (v in st.inv_neg_acked) != (v in st.inv_pos_acked))
-
-
 @spec.liveness
 def ValuesEventuallyAcked():
-    """No value gets stuck."""
-    return [value_gets_acked(Value.at(n)) for n in range(1, len(Value) + 1)]
+    """A value that was sent is in the end acknowledged, or refused, and not both."""
+    return for_all(
+        Value,
+        lambda v: leads_to(
+            lambda st: v in st.inv_sent,
+            lambda st: (v in st.inv_neg_acked) != (v in st.inv_pos_acked),
+        ),
+    )
 
 
 def config_not_in_server_log(me, config_id):
@@ -169,15 +170,13 @@ def config_all_or_nothing(st, config_id):
     )
 
 
-def config_settles(config_id):
-    """Again and again, this configuration is everywhere or nowhere."""
-    return always_eventually(lambda st: config_all_or_nothing(st, config_id))
-
-
 @spec.liveness
 def ReconfigurationNotStuck():
-    """No reconfiguration gets stuck."""
-    return [config_settles(config_id) for config_id in range(1, MaxAddReconfigs + MaxRemoveReconfigs + 1)]
+    """Again and again, each configuration is committed at the newest leader, or not in its log."""
+    return for_all(
+        range(1, MaxAddReconfigs + MaxRemoveReconfigs + 1),
+        lambda config_id: always_eventually(lambda st: config_all_or_nothing(st, config_id)),
+    )
 
 
 def functional_leader_exists(st):
@@ -211,12 +210,13 @@ def leaves_prospective_or_is_cut_off(st, s):
     )
 
 
-def does_not_stay_prospective(s):
-    """The formula of NotStuckInProspective for server s."""
-    return leads_to(lambda st: is_prospective(st, s), lambda st: leaves_prospective_or_is_cut_off(st, s))
-
-
 @spec.liveness
 def NotStuckInProspective():
     """No server stays prospective for ever, unless it is cut off (KIP-996)."""
-    return [does_not_stay_prospective(ServerId.at(n)) for n in range(1, len(ServerId) + 1)]
+    return for_all(
+        ServerId,
+        lambda s: leads_to(
+            lambda st: is_prospective(st, s),
+            lambda st: leaves_prospective_or_is_cut_off(st, s),
+        ),
+    )
