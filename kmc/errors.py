@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Self
@@ -58,8 +58,8 @@ class KmcError(Exception):
     """The root of all errors that a person can cause.
 
     `code` names the kind of mistake (KMC1xx loading a spec, 2xx evaluating it, 3xx model files, 4xx traces and
-    corpora, 5xx the system, 6xx the command line, 9xx ours); `help` says what to do in one line; `notes` are further
-    facts, one line each.
+    corpora, 5xx the system, 6xx the command line, 8xx compiling a spec, 9xx ours); `help` says what to do in one line;
+    `notes` are further facts, one line each.
     """
 
     exit_status: ExitStatus = ExitStatus.INTERNAL
@@ -167,8 +167,3 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near is not None:
         return f"did you mean '{near}'?"
     return "known: " + ", ".join(names) if names else "there are none"
-
-
-def relocated(span: Span, path: str) -> Span:
-    """The same place in the file called `path`."""
-    return replace(span, path=path)

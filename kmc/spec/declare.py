@@ -265,12 +265,12 @@ def _register_action(
     if unused:
         advice = f"write def {function.__name__}({', '.join([*names, unused[0]])})"
         raise SpecError("KMC178", f"{function.__name__} has no parameter '{unused[0]}'", span, advice)
-    shown = title or camel_case(function.__name__)
+    title = title or camel_case(function.__name__)
     current = _current()
-    if any(action.title == shown for action in current.actions):
-        raise SpecError("KMC175", f"action '{shown}' is declared twice", span, help="give each action its own name")
+    if any(action.title == title for action in current.actions):
+        raise SpecError("KMC175", f"action '{title}' is declared twice", span, help="give each action its own name")
     doc = inspect.getdoc(function) or ""
-    current.actions.append(Action(function.__name__, shown, function, parameters, message, network, fair, span, doc))
+    current.actions.append(Action(function.__name__, title, function, parameters, message, network, fair, span, doc))
 
 
 def _parameter(

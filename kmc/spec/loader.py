@@ -15,7 +15,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -303,14 +303,4 @@ def _with_network(action: Action, state_class: RecordMeta) -> Action:
             action.span,
             did_you_mean(str(name), networks),
         )
-    return Action(
-        action.name,
-        action.title,
-        action.function,
-        action.parameters,
-        action.message,
-        name,
-        action.fairness,
-        action.span,
-        action.doc,
-    )
+    return replace(action, network=name)
