@@ -14,6 +14,9 @@ from kmc.spec.model import Model, bind
 from kmc.spec.shipped import find_spec_root
 
 FOLDER = Path(__file__).parent / "data" / "golden"
+LARGE = 100_000
+"""A case with more distinct states runs with `make golden` only."""
+
 _HERE = Span("golden case", 1)
 _SYMMETRY = {"Server": "symmServers", "Value": "symmValues"}
 
@@ -62,7 +65,9 @@ def outcome(result: Result, expect: dict[str, Any]) -> dict[str, Any]:
         "generated": result.counters.generated,
         "distinct": result.counters.distinct,
         "depth": result.counters.depth,
+        "left": result.counters.left,
         "initial": result.initial,
+        "unreached_goals": list(result.unreached_goals),
         "generated_by_action": result.generated_by_action,
     }
     if result.violation is not None:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from golden_cases import LARGE, GoldenCase, golden_cases, outcome
 
-from golden_cases import GoldenCase, golden_cases, outcome
 from kmc.reference.search import Search
 
-LARGE = 100_000
 # A violation has no count to expect; until this one the search meets 462,217 distinct states.
 LARGE_VIOLATIONS = {"kip996-7"}
 

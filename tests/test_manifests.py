@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from golden_cases import LARGE, golden_cases, outcome
 
-from golden_cases import golden_cases, outcome
 from kmc.lang.modelfile import ModelFile
 from kmc.reference.search import Search
 from kmc.spec.model import bind
 from kmc.spec.shipped import manifest_of, shipped_specs
-
-LARGE = 100_000
 
 
 def _models() -> list[tuple[str, ModelFile]]:

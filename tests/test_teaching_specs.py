@@ -1,19 +1,15 @@
-"""The teaching specs: every model of their manifests gives its expected results, and the tests would notice if not.
+"""The teaching specs fail as their readers are told: by which steps, and of which property.
 
-The results come from TLC, which ran TLA+ modules with the same next-state relations.
+That their models give the figures of TLC is held by test_manifests.py.
 """
 
 from __future__ import annotations
-
-import pytest
 
 from kmc.lang.modelfile import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Result
 from kmc.spec.model import bind
 from kmc.spec.shipped import find_spec_root, manifest_of
-
-SPECS = ("die_hard", "two_phase_commit")
 
 
 def models_of(name: str) -> dict[str, ModelFile]:
@@ -23,38 +19,9 @@ def models_of(name: str) -> dict[str, ModelFile]:
     return dict(manifest.models)
 
 
-ALL = [(name, model) for name in SPECS for model in models_of(name)]
-
-
 def check(name: str, file: ModelFile) -> Result:
     """Explore one model with the interpreter."""
     return Search(bind(find_spec_root(name), file)).run()
-
-
-def figures(result: Result) -> dict[str, object]:
-    """A result in the words of a manifest."""
-    violation = result.violation
-    return {
-        "result": result.verdict.value,
-        "generated": result.counters.generated,
-        "distinct": result.counters.distinct,
-        "depth": result.counters.depth,
-        "left": result.counters.left,
-        "initial": result.initial,
-        "unreached_goals": list(result.unreached_goals),
-        "generated_by_action": result.generated_by_action,
-        "invariant": violation.name if violation else None,
-        "trace_length": len(violation.trace) if violation else None,
-    }
-
-
-@pytest.mark.parametrize(("name", "model"), ALL)
-def test_a_model_gives_every_expected_figure(name: str, model: str) -> None:
-    file = models_of(name)[model]
-    assert file.expect is not None
-    expected = {key: value for key, value in file.expect.items() if key != "origin"}
-    found = figures(check(name, file))
-    assert {key: found[key] for key in expected} == expected
 
 
 def actions_of(result: Result) -> list[str]:
