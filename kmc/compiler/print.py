@@ -74,7 +74,7 @@ def print_expr(expr: Expr) -> str:
         case Load(pointer, index):
             return f"{pointer}[{_bare(index)}]"
         case Bin(op, left, right):
-            return f"({print_expr(left)} {_SIGNS[op]} {print_expr(right)})"
+            return f"({print_expr(left)} {_SIGNS.get(op, op)} {print_expr(right)})"
         case Select(condition, yes, no):
             return f"({print_expr(yes)} if {print_expr(condition)} else {print_expr(no)})"
         case Intrinsic(name, arguments):

@@ -175,8 +175,8 @@ class _Check:
         """An expression is evaluated."""
         match expr:
             case Const(value):
-                if type(value) is not int:
-                    self.fail("KMC914", f"the constant {value!r} is no int")
+                if isinstance(value, bool):
+                    self.fail("KMC914", f"the constant {value!r} is a truth value")
             case Var(name):
                 if name not in assigned:
                     self.fail("KMC911", f"variable '{name}' may be read before it has a value")
