@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 from kmc.errors import Span
 from kmc.lang.domains import members
 from kmc.lang.records import RecordMeta
+from kmc.lang.tla import NIL
 from kmc.lang.types import Type
 
 ActionFunction: TypeAlias = Callable[..., Iterator[Any]]
@@ -62,5 +63,5 @@ class Action:
         """`BecomeLeader(n1)`, or `Restart` without parameters."""
         if not arguments:
             return self.title
-        shown = ", ".join("Nil" if value is None else str(value) for value in arguments)
+        shown = ", ".join(NIL if value is None else str(value) for value in arguments)
         return f"{self.title}({shown})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from kmc.lang.modelfile import Assignment, ModelFile, parse_set
@@ -60,3 +61,10 @@ def start_state(where: str | None, model: Model) -> tuple[Any, tuple[str, ...]]:
     other = about.get("digest", model.digest) != model.digest
     warning = f"{where} is a trace of another model: {about.get('spec')} {about.get('model')}."
     return pick_state(where, model.spec), (warning,) if other else ()
+
+
+def first_constants(root: Path) -> tuple[Assignment, ...]:
+    """The constants of the first model in the manifest, none without one."""
+    manifest = manifest_of(root)
+    first = next(iter(manifest.models.values()), None) if manifest else None
+    return first.constants if first else ()

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import click
 
 from kmc.cli.console import show
-from kmc.cli.model_choice import override
+from kmc.cli.model_choice import first_constants, override
 from kmc.cli.model_text import first_line
 from kmc.cli.options import debug_option, set_option
 from kmc.cli.spec_text import spec_lines
 from kmc.errors import ExitStatus, KmcError
 from kmc.lang.manifest import Manifest
-from kmc.lang.modelfile import Assignment, ModelFile
+from kmc.lang.modelfile import ModelFile
 from kmc.spec.loader import Spec, load_spec
 from kmc.spec.shipped import find_spec_root, manifest_of, shipped_specs
 
@@ -64,10 +63,3 @@ def loaded(name: str, sets: Sequence[str] = ()) -> tuple[Spec, Manifest | None]:
     root = find_spec_root(name)
     file = override(ModelFile("", "", first_constants(root)), sets)
     return load_spec(root, file.constants, allow_missing=True), manifest_of(root)
-
-
-def first_constants(root: Path) -> tuple[Assignment, ...]:
-    """The constants of the first model in the manifest, none without one."""
-    manifest = manifest_of(root)
-    first = next(iter(manifest.models.values()), None) if manifest else None
-    return first.constants if first else ()

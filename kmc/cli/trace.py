@@ -9,8 +9,8 @@ import click
 
 from kmc.cli.console import show
 from kmc.cli.counterexample import trace_lines
+from kmc.cli.model_choice import first_constants
 from kmc.cli.options import debug_option
-from kmc.cli.specs import first_constants
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
 from kmc.lang.cfg import parse_cfg
 from kmc.spec.loader import Spec, load_spec

@@ -94,17 +94,16 @@ def _listing(symbols: Sequence[Any]) -> str:
 def shown(value: object) -> str:
     """A value in an error: short, in one line, in TLA+'s style unless Python's is what the author wrote."""
     from kmc.lang.maps import MapValue
-    from kmc.lang.tla import encode, text
+    from kmc.lang.tla import encode, shortened, text
 
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, MapValue) and not value:
         return "the empty map"
     try:
-        rendered = text(encode(value))
+        return shortened(text(encode(value)))
     except TypeError:
         return _shown_python(value)
-    return rendered if len(rendered) <= 80 else rendered[:77] + "..."
 
 
 _PYTHON_KINDS: tuple[tuple[type, str], ...] = (

@@ -31,9 +31,10 @@ from kmc.lang.modelfile import (
     read_model_text,
     render_raw,
 )
+from kmc.result import Verdict
 
-RESULTS = ("ok", "bound reached", "violation", "deadlock", "assertion", "liveness", "error")
-"""What `result` can be, in a manifest and in the JSON of `kmc check`."""
+RESULTS = tuple(verdict.value for verdict in Verdict if verdict is not Verdict.INTERRUPTED)
+"""What `result` can be: any verdict that a model can be expected to end with."""
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")

@@ -68,6 +68,7 @@ Tla: TypeAlias = bool | int | str | TlaSet | TlaSeq | TlaMap | TlaRecord
 """A TLA+ value; a str is a model value."""
 
 NIL = "Nil"
+"""What None is in TLA+: a model value of this name, by the custom of the specs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +77,10 @@ class Naming:
 
     field: Callable[[str], str] = str
     tag: str = "type"
-    nil: str = NIL
 
 
 PYTHON_NAMING = Naming()
+_SHORT = 80
 
 
 def text(tree: Tla) -> str:
@@ -101,10 +102,15 @@ def text(tree: Tla) -> str:
             assert_never(tree)
 
 
+def shortened(line: str) -> str:
+    """As much of a text as stands in one line of an error, at most 80 characters."""
+    return line if len(line) <= _SHORT else line[: _SHORT - 3] + "..."
+
+
 def encode(value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
     """The TLA+ value of a spec value; TypeError for what is none."""
     if value is None:
-        return naming.nil
+        return NIL
     if isinstance(value, bool | int):
         return value
     if isinstance(value, Symbol):
@@ -138,10 +144,9 @@ def _encode_record(record: Record, naming: Naming) -> TlaRecord:
 
 
 def _mismatch(tree: Tla, declared: Type) -> NoReturn:
-    shown = text(tree)
     raise TraceError(
         "KMC411",
-        f"{shown if len(shown) <= 120 else shown[:117] + '...'} is not in {describe(declared)}",
+        f"{shortened(text(tree))} is not in {describe(declared)}",
         help="the value lies outside the spec's declared domain, or the file belongs to another spec or model",
     )
 
@@ -188,7 +193,7 @@ def _natural(tree: Tla, declared: Type) -> int:
 
 
 def _decode_union(tree: Tla, declared: UnionType, naming: Naming) -> Any:
-    if declared.optional and tree == naming.nil and isinstance(tree, str):
+    if declared.optional and tree == NIL:
         return None
     for alternative in declared.alternatives:
         if isinstance(alternative, RecordType):

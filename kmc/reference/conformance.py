@@ -20,7 +20,7 @@ from kmc.actions.relation import NextStateRelation
 from kmc.errors import EvaluationError, KmcError, TraceError
 from kmc.lang.modelfile import render_raw
 from kmc.lang.order import sort_key
-from kmc.lang.tla import Tla, encode
+from kmc.lang.tla import Tla, encode, shortened
 from kmc.reference.corpus import Corpus, Parameters, Source, canonical_text, raw_text, read_corpus
 from kmc.reference.differences import Part, differing_parts
 from kmc.spec.loader import Spec, load_spec
@@ -268,11 +268,7 @@ def _check_round_trip(given: Mapping[str, Any], encoded: Mapping[str, Tla], wher
         if wanted != found:
             raise TraceError(
                 "KMC435",
-                f"variable '{name}' does not come back as it was: {_shortened(wanted)} becomes {_shortened(found)}",
+                f"variable '{name}' does not come back as it was: {shortened(wanted)} becomes {shortened(found)}",
                 help="the spec's table of variables loses or changes something",
                 notes=(where,),
             )
-
-
-def _shortened(shown: str) -> str:
-    return shown if len(shown) <= 80 else shown[:77] + "..."

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeAlias, assert_never
 
 from kmc.errors import ModelError, Span, TraceError
 from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet
-from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
+from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, shortened
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -122,10 +122,9 @@ def _pair(raw: Any) -> tuple[Tla, Tla]:
 
 
 def _refuse_value(raw: Any) -> NoReturn:
-    shown = raw_text(raw)
     raise TraceError(
         "KMC433",
-        f"{shown if len(shown) <= 80 else shown[:77] + '...'} is no value",
+        f"{shortened(raw_text(raw))} is no value",
         help='values are integers, booleans, strings, records, {"#set": [...]}, {"#tup": [...]} and {"#map": [...]}',
     )
 

@@ -17,7 +17,7 @@ from kmc.lang.maps import MapValue
 from kmc.lang.naming import lower_camel_case
 from kmc.lang.order import ordered
 from kmc.lang.records import RecordMeta
-from kmc.lang.tla import Naming, Tla, TlaMap, TlaSeq, decode, encode, function, text
+from kmc.lang.tla import Naming, Tla, TlaMap, TlaSeq, decode, encode, function, shortened, text
 from kmc.lang.types import MapType, RecordType
 
 
@@ -139,7 +139,7 @@ def _column(tree: Tla, declared: Any, inner: str, table: VariableTable) -> dict[
     if not isinstance(tree, TlaMap | TlaSeq):
         raise TraceError(
             "KMC414",
-            f"{text(tree)[:80]} is no function on {describe(declared.key)}",
+            f"{shortened(text(tree))} is no function on {describe(declared.key)}",
             help="this variable gives a value for every key of a map",
         )
     pairs = tree.pairs if isinstance(tree, TlaMap) else tuple(enumerate(tree.elements, start=1))
