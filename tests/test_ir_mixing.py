@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 import pytest
@@ -44,7 +46,7 @@ def test_numpy_mixes_like_python() -> None:
 
 
 def test_numba_mixes_like_python() -> None:
-    compiled = numba.njit(mix_words)
+    compiled: Any = numba.njit(mix_words)
     assert [int(compiled(np.uint64(word), np.uint64(salt))) for word, salt in PAIRS] == [mix(*pair) for pair in PAIRS]
 
 
