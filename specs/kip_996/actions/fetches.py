@@ -222,16 +222,17 @@ def handle_voter_fetch(st, m, s, peer):
     leaves = entry_removes_server_from_cluster(me, s, new_hwm)
     replied = reply(st, m, ok_response(me, m, None if leaves else me.leader, new_hwm))
     if new_hwm <= me.hwm:
-        return replied.set(servers=st.servers.set(s, me.set(flwr_end_offset=new_end_offset)))
-    if leaves:
-        return advance_hwm_and_resign(replied, me, s, new_hwm)
-    return advance_hwm(replied, me, s, new_end_offset, new_hwm)
+        yield replied.set(servers=st.servers.set(s, me.set(flwr_end_offset=new_end_offset)))
+    elif leaves:
+        yield advance_hwm_and_resign(replied, me, s, new_hwm)
+    else:
+        yield advance_hwm(replied, me, s, new_end_offset, new_hwm)
 
 
 def handle_observer_fetch(st, m, s):
     """HandleObserverFetch(s, peer, m, entries): never reached, because the action asks for a voter before."""
     me = st.servers[s]
-    return reply(st, m, ok_response(me, m, me.leader, me.hwm))
+    yield reply(st, m, ok_response(me, m, me.leader, me.hwm))
 
 
 @spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
@@ -247,7 +248,10 @@ def accept_fetch_request(st, m, s, peer):
     if peer not in me.config.members:
         return
     for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
-        yield handle_voter_fetch(st, m, s, peer) if is_peer_voter(me, peer) else handle_observer_fetch(st, m, s)
+        if is_peer_voter(me, peer):
+            yield from handle_voter_fetch(st, m, s, peer)
+        else:
+            yield from handle_observer_fetch(st, m, s)
 
 
 def fetched_log(me, m):
