@@ -18,8 +18,8 @@ from kmc.engine.frontier import UNSIGNED, Record
 from kmc.engine.intrinsics import inlined, load, store
 from kmc.engine.kernels import Kernels
 
-POINT, DIMS, SIZE, PAD, SUM, WALL, ERROR, FORGETS, FAN, GATE, DELAY = range(11)
-HEAD = 11
+POINT, DIMS, SIZE, PAD, SUM, WALL, ERROR, FORGETS, FAN, GATE, DELAY, JUMP = range(12)
+HEAD = 12
 NOWHERE = -1
 ERROR_NUMBER = 7
 
@@ -74,7 +74,7 @@ def wasted(rounds: int) -> int:
 
 @cfunc("int64(int64, int64, int64)", cache=True)
 def expand(row: int, out: int, out_words: int) -> int:
-    """All steps from a point; an error at the point ERROR; FAN further steps from the origin, by the last action."""
+    """All steps from a point, by the last action from the origin to JUMP and FAN points too; an error at ERROR."""
     point = load(row, POINT)
     dims = load(row, DIMS)
     if point == load(row, ERROR):
@@ -91,6 +91,9 @@ def expand(row: int, out: int, out_words: int) -> int:
                 return -1
             used = write(row, out, used, point + (1 << 8 * dim), dim)
             found += 1
+    if point == 0 and load(row, JUMP) != NOWHERE:
+        used = write(row, out, used, load(row, JUMP), dims)
+        found += 1
     for number in range(load(row, FAN) if point == 0 else 0):
         if used + words > out_words:
             return -1
@@ -159,6 +162,7 @@ class Grid:
     forgets: bool = False
     fan: int = 0
     delay: int = 0
+    jump: int = NOWHERE
     steps: bool = False
 
     @property
@@ -193,6 +197,7 @@ class Grid:
             self.fan,
             self.gate,
             self.delay,
+            self.jump,
         ]
         return [Record(fingerprint(0), 0, np.array(head + [0] * self.pad, np.int64))]
 

@@ -81,6 +81,14 @@ def test_states_outside_of_a_constraint_are_checked_and_count_once(threads: int)
     assert outcome.failed[0] == len(outcome.findings)
 
 
+def test_a_state_outside_of_a_constraint_that_is_met_at_two_levels_counts_once() -> None:
+    outside = 1 | 1 << 8 | 2 << 16
+    outcome = run(Grid(dims=3, size=3, wall=1, sum=4, jump=outside), keep_going=True)
+    assert [(finding.level, finding.fingerprint) for finding in outcome.findings] == [(2, fingerprint(outside))]
+    # (1, 1, 2) and (1, 2, 1) lie outside, (0, 2, 2) within.
+    assert outcome.failed[0] == 3
+
+
 def test_states_behind_the_bound_are_checked() -> None:
     outcome = run(Grid(dims=2, size=6, sum=3), limits=Limits(depth=3), threads=2)
     assert [(finding.level, finding.stored) for finding in outcome.findings] == [(4, False)] * 4

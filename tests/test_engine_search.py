@@ -141,9 +141,10 @@ def test_an_interrupt_stops_all_threads_and_keeps_the_counts() -> None:
     assert [thread.name for thread in threading.enumerate() if thread.name.startswith("kmc-")] == []
 
 
-def test_frontiers_and_parents_name_a_path_to_every_state() -> None:
+@pytest.mark.parametrize("chunk_rows", [1, 4])
+def test_frontiers_and_parents_name_a_path_to_every_state(chunk_rows: int) -> None:
     grid = Grid(dims=3, size=5)
-    search = Search(grid.kernels, grid.initial, Settings(threads=3, deadlock=False, **TINY))
+    search = Search(grid.kernels, grid.initial, Settings(threads=3, deadlock=False, chunk_rows=chunk_rows, batch=1))
     outcome = search.run()
     edges = explore(grid).edges
     levels = [[point_of(record) for record in search.kept(number + 1)] for number in range(len(outcome.levels))]
