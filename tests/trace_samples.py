@@ -104,3 +104,31 @@ def _composites(inner: SearchStrategy[Tla]) -> SearchStrategy[Tla]:
             lambda pairs: TlaMap(tuple(pairs))
         ),
     )
+
+
+def in_python(value: Tla) -> Any:
+    """A value as a tree of hashable Python objects."""
+    match value:
+        case TlaSet(elements):
+            return "set", frozenset(map(in_python, elements))
+        case TlaSeq(elements):
+            return "list", tuple(map(in_python, elements))
+        case TlaMap(pairs):
+            return "map", frozenset((in_python(key), in_python(item)) for key, item in pairs)
+        case TlaRecord(fields):
+            return "record", tuple((name, in_python(item)) for name, item in fields)
+        case _:
+            return value
+
+
+def from_itf_py(value: Any) -> Any:
+    """A value of itf-py as such a tree."""
+    if isinstance(value, frozenset):
+        return "set", frozenset(map(from_itf_py, value))
+    if isinstance(value, list):
+        return "list", tuple(map(from_itf_py, value))
+    if isinstance(value, dict):
+        return "map", frozenset((from_itf_py(key), from_itf_py(item)) for key, item in value.items())
+    if isinstance(value, tuple):
+        return "record", tuple((name, from_itf_py(item)) for name, item in value._asdict().items())
+    return value

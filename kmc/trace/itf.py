@@ -1,9 +1,10 @@
 """The Informal Trace Format (`.itf.json`; Apalache's ADR-015), written for its drivers and read from any checker.
 
-Two state variables beside the spec's own make a trace usable by drivers of model-based tests, as Quint writes them:
-`mbt::actionTaken`, the action that led to the state ("init" for the first), and `mbt::nondetPicks`, a record of its
-arguments, each a variant `Some(value)`. Other variants are refused, since TLA+ has none. A record with the two fields
-`tag` and `value` alone would read as a variant; no spec has one, because `tag` cannot name a field.
+Two state variables beside the spec's own make a trace usable by drivers of model-based tests, named as Quint names
+them: `mbt::actionTaken`, the action that led to the state ("init" for the first), and `mbt::nondetPicks`, a record of
+its arguments. The arguments are plain values: Quint wraps each in a variant `Some(value)`, which itf-py cannot read
+around an integer or a set. Both forms are read; other variants are refused, since TLA+ has none. A record with the
+two fields `tag` and `value` alone would read as a variant; no spec has one, because `tag` cannot name a field.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def _variables(variables: Mapping[str, Tla]) -> dict[str, Any]:
 
 
 def _taken(step: FileStep, first: bool) -> dict[str, Any]:
-    picks = {name: {"tag": "Some", "value": _json(value)} for name, value in step.arguments}
-    return {ACTION: INIT if first else step.action or "", PICKS: {} if first else picks}
+    picks = {} if first else {name: _json(value) for name, value in step.arguments}
+    return {ACTION: INIT if first else step.action or "", PICKS: picks}
 
 
 def _json(tree: Tla) -> Any:
