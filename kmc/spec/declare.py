@@ -107,7 +107,6 @@ class SpecFacade:
         if current.init is not None:
             advice = "keep one; it may yield several states"
             raise SpecError("KMC171", "the initial states are declared twice", definition_span(function), advice)
-        _require_generator(function, "the initial states")
         _require_parameters(function, 0, "init()")
         current.init = function
         return function
@@ -228,16 +227,6 @@ def _add(declared: Any, span: Span) -> None:
     known[declared.name] = declared
 
 
-def _require_generator(function: Callable[..., Any], what: str) -> None:
-    if not inspect.isgeneratorfunction(function):
-        raise SpecError(
-            "KMC176",
-            f"{what}: {function.__name__} is not a generator",
-            definition_span(function),
-            help="yield each state: `yield st.set(...)`; `return` alone disables",
-        )
-
-
 def _require_parameters(function: Callable[..., Any], count: int, usage: str) -> None:
     if len(inspect.signature(function).parameters) != count:
         message = f"{function.__name__} takes {('no state', 'one state', 'a state and its successor')[count]}"
@@ -253,7 +242,6 @@ def _register_action(
     title: str | None,
 ) -> None:
     span = definition_span(function)
-    _require_generator(function, "an action yields its successors")
     names = list(inspect.signature(function).parameters)
     first = 1 if message is None else 2
     if len(names) < first:

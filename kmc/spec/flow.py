@@ -16,13 +16,31 @@ Refuse: TypeAlias = Callable[[ast.AST, str, str, str | None], NoReturn]
 _Known: TypeAlias = frozenset[str] | None
 """The local names that have a value; None where no path leads."""
 
+_GENERATORS = {
+    "init": "the initial states",
+    "action": "an action yields its successors",
+    "receive": "an action yields its successors",
+}
+"""What the functions under these decorators of `spec` must yield."""
+
 
 def check_function(function: ast.FunctionDef, refuse: Refuse) -> None:
-    """Refuse (KMC108 to KMC110, KMC113 to KMC115, KMC123) a function whose paths are not sound.
+    """Refuse (KMC108 to KMC110, KMC113 to KMC115, KMC123, KMC176) a function whose paths are not sound.
 
     Functions inside it are not looked into: each is checked by itself.
     """
+    _check_generator(function, refuse)
     _Paths(function, refuse).check()
+
+
+def _check_generator(function: ast.FunctionDef, refuse: Refuse) -> None:
+    """Refuse an action that returns its successor before its other returns are found to give no value."""
+    for decorator in function.decorator_list:
+        named = decorator.func if isinstance(decorator, ast.Call) else decorator
+        what = _GENERATORS.get(named.attr) if isinstance(named, ast.Attribute) else None
+        if what is not None and not yields(function):
+            advice = "yield each state: `yield st.set(...)`; `return` alone disables"
+            refuse(function, "KMC176", f"{what}: {function.name} is not a generator", advice)
 
 
 def parameters(arguments: ast.arguments) -> Iterator[str]:
