@@ -12,6 +12,7 @@ from kmc.compiler.emit_python import emit_python
 from kmc.compiler.ir import (
     Bin,
     BinaryOp,
+    CallKernel,
     Const,
     Expr,
     Function,
@@ -87,6 +88,14 @@ def test_a_shift_by_a_variable_that_is_always_64_is_none(op: BinaryOp) -> None:
     assert compile_module(module).call("main", [], (5, 0)) == emit_python(module).call("main", [], (5, 0)) == 5
 
 
+@pytest.mark.parametrize("op", ["shl", "lshr"])
+def test_a_shift_that_is_64_only_after_inlining_is_none(op: BinaryOp) -> None:
+    # LLVM folds a constant shift by 64 to anything, whatever the machine would do.
+    shift = Function("shift", (), ("x", "y"), (Return(Bin(op, X, Y)),), inline=True)
+    main = Function("main", (), ("x",), (CallKernel("z", "shift", (), (X, Const(64))), Return(Var("z"))))
+    assert compile_module(Module((shift, main))).call("main", [], (5,)) == 5
+
+
 @pytest.mark.parametrize(("op", "expected"), [("udiv", 5), ("urem", 0)])
 def test_division_by_a_variable_that_is_always_0_stops_no_process(op: BinaryOp, expected: int) -> None:
     module = Module((Function("main", (), ("x", "y"), (Let("n", Const(0)), Return(Bin(op, X, Var("n"))))),))
@@ -109,6 +118,10 @@ def test_popcount_counts_ones(word: int) -> None:
 def test_cttz_counts_the_zeros_below_the_lowest_one(word: int) -> None:
     expected = next((bit for bit in range(64) if word >> bit & 1), 64)
     assert both(Intrinsic("cttz", (X,)), (word, 0)) == (expected, expected)
+
+
+def test_cttz_of_the_constant_0_is_64() -> None:
+    assert both(Intrinsic("cttz", (Const(0),)), (0, 0)) == (64, 64)
 
 
 @pytest.mark.parametrize("value", [-1, -(1 << 63), 1 << 64, (1 << 64) + 5, 3 << 70 | 9])
