@@ -73,15 +73,15 @@ def send_fetch_request(st, s: ServerId, peer: ServerId):
     if s == peer or s not in st.servers or peer not in st.servers:
         return
     me = st.servers[s]
-    fetch_msg = FetchRequestFromServer(
-        replica_epoch=me.current_epoch,
-        fetch_offset=len(me.log) + 1,
-        last_fetched_epoch=last_epoch(me.log),
-        source=s,
-        dest=peer,
-    )
-    node = me.set(fetch_state=update_fetch_state_with_fetch_req(me, fetch_msg))
     for _ in range(should_send_fetch(st, s, peer)):
+        fetch_msg = FetchRequestFromServer(
+            replica_epoch=me.current_epoch,
+            fetch_offset=len(me.log) + 1,
+            last_fetched_epoch=last_epoch(me.log),
+            source=s,
+            dest=peer,
+        )
+        node = me.set(fetch_state=update_fetch_state_with_fetch_req(me, fetch_msg))
         yield send(st, fetch_msg).set(servers=st.servers.set(s, node))
 
 

@@ -60,10 +60,10 @@ def check_quorum_resign(st, s: ServerId):
         return
     me = st.servers[s]
     with_reason = should_resign(st, s)
-    resigned = apply_state(me, transition_to_resigned(me, s)).set(
-        pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members)
-    )
     for _ in ways(with_reason, aux_under_disruption_limit(st)):
+        resigned = apply_state(me, transition_to_resigned(me, s)).set(
+            pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members)
+        )
         yield st.set(
             servers=st.servers.set(s, resigned),
             inv_neg_acked=fail_any_pending_writes(st, me),
