@@ -135,7 +135,9 @@ def test_an_interrupt_stops_all_threads_and_keeps_the_counts() -> None:
         told.append(counters)
         os.kill(os.getpid(), signal.SIGINT)
 
-    outcome = Search(grid.kernels, grid.initial, Settings(threads=2), progress=interrupt).run()
+    # A lost interrupt must fail the test, not fill the memory.
+    settings = Settings(threads=2, limits=Limits(seconds=30))
+    outcome = Search(grid.kernels, grid.initial, settings, progress=interrupt).run()
     assert outcome.interrupted
     assert outcome.distinct >= told[0].distinct > 0
     assert [thread.name for thread in threading.enumerate() if thread.name.startswith("kmc-")] == []
