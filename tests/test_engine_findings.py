@@ -158,6 +158,34 @@ def test_predecessors_keep_within_the_constraints_unless_told_otherwise() -> Non
     assert {point_of(edge.source) for edge in search.predecessors(2, point, inside=False)} == {1, 1 << 8}
 
 
+def test_steps_into_many_states_are_found_in_one_pass() -> None:
+    grid = Grid(dims=3, size=8, sum=7)
+    search = search_of(grid, threads=2)
+    outcome = search.run()
+    edges = explore(grid).edges
+    found = search.steps_into(7, [finding.fingerprint for finding in outcome.findings])
+    assert len(found) == 36
+    for fingerprint_of_target, steps in found.items():
+        (target,) = {point_of(edge.successor) for edge in steps}
+        assert fingerprint(target) == fingerprint_of_target
+        assert {point_of(edge.source) for edge in steps} == {source for source, to in edges if to == target}
+
+
+@pytest.mark.parametrize("history_bytes", [0, 1 << 28])
+def test_states_are_found_again_by_their_fingerprints(history_bytes: int) -> None:
+    search = search_of(Grid(dims=3, size=8), history_bytes=history_bytes)
+    search.run()
+    wanted = [fingerprint(point) for point in (3, 2 | 1 << 16, 4)]
+    found = search.states(4, wanted)
+    assert {point_of(record): record.fingerprint for record in found.values()} == {3: wanted[0], 2 | 1 << 16: wanted[1]}
+
+
+def test_a_level_that_was_not_expanded_is_kept() -> None:
+    search = search_of(Grid(dims=2, size=4, sum=0))
+    search.run()
+    assert [point_of(record) for record in search.kept(1)] == [0]
+
+
 def test_no_step_leads_to_a_state_that_is_not_there() -> None:
     search = search_of(Grid(dims=2, size=4))
     search.run()

@@ -363,34 +363,37 @@ def crown(shared: int, mine: int) -> int:
 
 
 @inlined
-def is_target(shared: int, source: int, successor: int) -> int:
-    """1 if this step leads to the state that is looked for."""
-    if load(successor, 1) != load(shared, f.TARGET):
-        return 0
-    if load(shared, f.TARGET_RANKED) != 0 and rank_of(shared, successor) != load(shared, f.TARGET_RANK):
-        return 0
-    if load(shared, f.TARGET_INSIDE) != 0 and outside_mask(shared, source, successor) != 0:
-        return 0
-    return 1
+def leads_to_target(shared: int, found: int, successor: int) -> int:
+    """1 if one of `found` successors is looked for, else 0."""
+    targets = load(shared, f.TARGETS)
+    slots = load(shared, f.TARGET_SLOTS)
+    for _ in range(found):
+        if contains(targets, slots, load(successor, 1)) != 0:
+            return 1
+        successor += words_of(successor) * f.WORD_BYTES
+    return 0
 
 
 def seek(shared: int, mine: int) -> int:
-    """Expand a level again and note every row with a step to the target: DONE, PAUSED, or what memory is short."""
+    """Go over a level and note the rows that are looked for, or those with a step to a state that is.
+
+    DONE, PAUSED, or what memory is short.
+    """
     while load_shared(shared, f.PAUSE) == 0:
         if next_row(shared, mine) == 0:
             return f.DONE
         if load(mine, f.LOG_USED) + f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
             return f.NEED_LOG
         record = load(mine, f.RECORD)
-        successor = load(mine, f.OUT)
-        found = call_three(load(shared, f.EXPAND), row_of(record), successor, load(mine, f.OUT_WORDS))
-        if found == f.OUT_TOO_SMALL:
-            return f.NEED_OUT
-        leads = 0
-        for _ in range(found):
-            leads |= is_target(shared, record, successor)
-            successor += words_of(successor) * f.WORD_BYTES
-        if leads != 0:
-            note(mine, f.FOUND, 0, load(shared, f.TARGET), 0, record, load(mine, f.ORDINAL))
+        if load(shared, f.TARGET_STEPS) == 0:
+            noted = contains(load(shared, f.TARGETS), load(shared, f.TARGET_SLOTS), load(record, 1))
+        else:
+            out = load(mine, f.OUT)
+            found = call_three(load(shared, f.EXPAND), row_of(record), out, load(mine, f.OUT_WORDS))
+            if found == f.OUT_TOO_SMALL:
+                return f.NEED_OUT
+            noted = leads_to_target(shared, found, out)
+        if noted != 0:
+            note(mine, f.FOUND, 0, load(record, 1), 0, record, load(mine, f.ORDINAL))
         leave_row(mine)
     return f.PAUSED

@@ -11,7 +11,7 @@ compacted at rest, on disk, or from another process enter and leave there.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,14 +19,14 @@ import psutil
 
 from kmc.engine import fields as f
 from kmc.engine.crew import Crew
-from kmc.engine.frontier import Level, Record, joined, record_at, signed
+from kmc.engine.frontier import Level, Record, joined, record_at
 from kmc.engine.kernels import Kernels
 from kmc.engine.ledger import Ledger
 from kmc.engine.memory import BlockPool, Memory
 from kmc.engine.native import Loop, crown_loop, seek_loop, work_loop
 from kmc.engine.outcome import Edge, Outcome, Settings
 from kmc.engine.parents import Parents
-from kmc.engine.table import FingerprintTable
+from kmc.engine.table import FingerprintTable, target_table
 from kmc.engine.worker import Worker
 from kmc.result import Bound, Counters, Limits
 
@@ -48,6 +48,7 @@ class Search:
         self._initial = list(initial)
         self._settings = settings or Settings()
         self._progress = progress
+        self._limits = self._settings.limits
         self._began = self._told = time.monotonic()
         self._stopped: Bound | None = None
         self._stopping = self._interrupted = False
@@ -96,17 +97,19 @@ class Search:
     def _explore(self, until: int | None) -> None:
         """Expand level after level; with `until`, stop when that many are known, whatever they hold."""
         level = self._first_level()
-        while level is not None and level.rows and not self._stopped:
+        while level is not None and level.rows:
+            self._keep(len(self._levels), level)
             if until is not None and len(self._levels) >= until:
-                self._keep(until, level)
                 return
             if until is None and self._ledger.found_any and not self._settings.keep_going:
                 return
-            self._poll()
-            level = self._next_level(level)
-            states = self._settings.limits.states
-            if level is not None and level.rows and states is not None and sum(self._levels) >= states:
+            states = self._limits.states
+            if states is not None and len(self._levels) > 1 and sum(self._levels) >= states:
                 self._stopped = Bound.STATES
+            self._poll()
+            if self._stopped is not None:
+                return
+            level = self._next_level(level)
         if self._stopped is None and any(worker.words[f.BEYOND] for worker in self._workers):
             self._stopped = Bound.DEPTH
 
@@ -118,14 +121,13 @@ class Search:
         return self._make_level(0)
 
     def _next_level(self, level: Level) -> Level | None:
-        number, depth = len(self._levels), self._settings.limits.depth
+        number, depth = len(self._levels), self._limits.depth
         self._words[f.STORING] = depth is None or number < depth
-        self._keep(number, level)
         self._set_chunks(level)
         return self._make_level(level.rows)
 
     def _keep(self, number: int, level: Level) -> None:
-        """Level `number` is about to be expanded: keep it, and forget the oldest beyond the size of the history."""
+        """Level `number` is there: keep it, and forget the oldest beyond the size of the history."""
         self._history[number] = level
         size = sum(kept.bytes for kept in self._history.values())
         self._frontier_bytes_max = max(self._frontier_bytes_max, size)
@@ -203,7 +205,7 @@ class Search:
 
     def _poll(self) -> None:
         now = time.monotonic()
-        limits = self._settings.limits
+        limits = self._limits
         if limits.seconds is not None and now - self._began >= limits.seconds:
             self._stopped = Bound.TIME
         elif limits.memory_bytes is not None and _PROCESS.memory_info().rss >= limits.memory_bytes:
@@ -261,35 +263,53 @@ class Search:
         )
 
     def predecessors(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[Edge]:
-        """All steps from states of `level` (from 1) to a state, by fingerprint of the source; after `run`.
+        """`steps_into` one state. `rank` tells states of one view apart; `inside` leaves out steps that break a
+        constraint.
+        """
+        kernels = self._kernels
+        return [
+            edge
+            for edge in self.steps_into(level, [fingerprint])[fingerprint]
+            if (rank is None or kernels.rank_of(edge.successor.row) == rank)
+            and (not inside or kernels.is_inside(edge.source.row, edge.successor.row))
+        ]
 
-        `rank` tells states of one view apart; `inside` leaves out steps that break a constraint. A level that is kept
-        is expanded again. For an older one another search, without properties, goes there first: when levels grow,
-        that costs less than the search did, and it keeps the levels before it too, up to `history_bytes`.
+    def steps_into(self, level: int, fingerprints: Collection[int]) -> dict[int, list[Edge]]:
+        """All steps from states of `level` (from 1) to each of some states, by fingerprint of the source; after `run`.
+
+        A level that is kept is expanded again, once for all. For an older one another search, without properties,
+        goes there first: when levels grow, that costs less than the search did, and it keeps the levels before it
+        too, up to `history_bytes`.
         """
         if level not in self._history:
-            return self._earlier_search(level).predecessors(level, fingerprint, rank=rank, inside=inside)
-        target = self._words
-        target[f.TARGET] = signed(fingerprint)
-        target[f.TARGET_RANKED], target[f.TARGET_RANK] = rank is not None, signed(rank or 0)
-        target[f.TARGET_INSIDE] = inside
-        self._stopping = False
-        target[f.PAUSE] = 0
+            return self._earlier_search(level).steps_into(level, fingerprints)
+        steps: dict[int, list[Edge]] = {fingerprint: [] for fingerprint in fingerprints}
+        for source in self._sought(level, fingerprints, steps=True):
+            for successor in self._kernels.successors(source.row):
+                if successor.fingerprint in steps:
+                    steps[successor.fingerprint].append(Edge(source, successor))
+        return steps
+
+    def states(self, level: int, fingerprints: Collection[int]) -> dict[int, Record]:
+        """The states of `level` (from 1) with these fingerprints, those that are there; after `run`."""
+        if level not in self._history:
+            return self._earlier_search(level).states(level, fingerprints)
+        return {record.fingerprint: record for record in self._sought(level, fingerprints, steps=False)}
+
+    def _sought(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[Record]:
+        """Rows of a kept level that are among `fingerprints`, or have a step to one of them; by fingerprint."""
+        targets = target_table(fingerprints)
+        self._words[f.TARGETS], self._words[f.TARGET_SLOTS] = targets.address, targets.words
+        self._words[f.TARGET_STEPS] = steps
+        self._words[f.PAUSE] = self._stopping = False
         for worker in self._workers:
             worker.abandon()
         self._set_chunks(self._history[level])
+        self._limits = Limits()
         self._run_loop(seek_loop(), self._history[level].rows)
         logs = np.concatenate([worker.take_log() for worker in self._workers])
-        sources = [record_at(address) for address in logs[:, f.ENTRY_RECORD].tolist()]
-        sources.sort(key=lambda source: source.fingerprint)
-        return [
-            Edge(source, successor)
-            for source in sources
-            for successor in self._kernels.successors(source.row)
-            if successor.fingerprint == fingerprint
-            and (rank is None or self._kernels.rank_of(successor.row) == rank)
-            and (not inside or self._kernels.is_inside(source.row, successor.row))
-        ]
+        found = [record_at(address) for address in logs[:, f.ENTRY_RECORD].tolist()]
+        return sorted(found, key=lambda record: record.fingerprint)
 
     def _earlier_search(self, level: int) -> Search:
         if self._earlier is None or not self._earlier.covers(level):

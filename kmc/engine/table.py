@@ -7,8 +7,11 @@ on average. While it grows the old array is there too.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from kmc.engine import fields as f
 from kmc.engine.crew import Crew
+from kmc.engine.frontier import signed
 from kmc.engine.memory import BlockPool, Memory
 from kmc.engine.native import move_loop
 
@@ -64,3 +67,15 @@ class FingerprintTable:
         pool.donate(self._memory)
         self._memory, self.slots = larger, slots
         return True
+
+
+def target_table(fingerprints: Collection[int]) -> Memory:
+    """A table of a few fingerprints that is at most half full, to be read only."""
+    table = Memory(2 * len(fingerprints) + 2)
+    slots = table.array
+    for fingerprint in fingerprints:
+        slot = fingerprint * table.words >> 64
+        while slots[slot] != 0:
+            slot = (slot + 1) % table.words
+        slots[slot] = signed(fingerprint)
+    return table
