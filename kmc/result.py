@@ -119,7 +119,7 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Everything that a check found out. `levels[k]` are the distinct states at level k + 1."""
+    """Everything that a check found out. `levels[k]` are the distinct states at level k + 1; `cpu_seconds` leave compilation out."""
 
     verdict: Verdict
     counters: Counters
@@ -136,6 +136,7 @@ class Result:
     peak_memory_bytes: int
     engine: str
     warnings: tuple[str, ...] = field(default=())
+    compile_seconds: float = 0.0
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
         """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for an unfired action or goal."""

@@ -26,6 +26,7 @@ class CheckOptions:
     spec: str
     model: str | None
     engine: str
+    threads: int | None
     sets: tuple[str, ...]
     max_depth: int | None
     max_states: int | None

@@ -32,7 +32,7 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "collision_bound": result.collision_bound,
         "seconds": round(counters.seconds, 6),
         "cpu_seconds": round(result.cpu_seconds, 6),
-        "compile_seconds": 0.0,
+        "compile_seconds": round(result.compile_seconds, 6),
         "peak_memory_bytes": result.peak_memory_bytes,
         "engine": result.engine,
         "spec": model.spec.name,

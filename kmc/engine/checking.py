@@ -8,6 +8,7 @@ before it is returned. An error in a kernel has no words of its own: the interpr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from math import factorial, prod
 from typing import Any
 
@@ -57,7 +58,8 @@ def check_native(
     search = Search(compiled.kernels, [compiled.record(state) for state in beginnings], chosen, progress)
     outcome = search.run()
     violation = _Report(compiled, search, start).violation(outcome)
-    return _result(model, search, outcome, violation, start, cpu_seconds() - began)
+    result = _result(model, search, outcome, violation, start, cpu_seconds() - began)
+    return replace(result, compile_seconds=compiled.compile_seconds)
 
 
 def collision_bound(distinct: int, model: Model) -> float:
@@ -131,7 +133,7 @@ class _Report:
                     yield self._compiled.state(record.row), None
             return
         rank = finding.rank if self._compiled.kernels.rank else None
-        inside = finding.stored
+        inside = finding.stored and not _may_be_outside(finding)
         for edge in self._search.predecessors(finding.level - 1, finding.fingerprint, rank=rank, inside=inside):
             if finding.source in (0, edge.source.fingerprint):
                 yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
@@ -155,7 +157,7 @@ class _Report:
         """States, up to symmetry, from an initial one to the failing one, by least predecessors."""
         path = [found.state]
         level = found.finding.level
-        if found.source is not None and (found.finding.kind is FindingKind.STEP or not found.finding.stored):
+        if found.source is not None and (_may_be_outside(found.finding) or not found.finding.stored):
             path.append(found.source)
             level -= 1
         while level > 1:
@@ -171,6 +173,11 @@ class _Report:
             raise InternalError("KMC922", f"no state of level {level} leads to a state of the next level")
         sources = {edge.source.fingerprint: self._compiled.state(edge.source.row) for edge in edges}
         return min(sources.values(), key=self._known.rank)
+
+
+def _may_be_outside(finding: Finding) -> bool:
+    """Whether the step to the failing state may break a constraint although the finding does not say so."""
+    return finding.kind in (FindingKind.STEP, FindingKind.CHECK_ERROR)
 
 
 class _Found:
