@@ -33,12 +33,48 @@ def _report(folder: Path, hash_seed: str) -> str:
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 
+DIAMOND = """
+class State(Record):
+    n: Int(0, 4)
+
+
+@spec.init
+def init():
+    yield State(n=0)
+
+
+@spec.action
+def first(st):
+    if st.n == 0:
+        yield st.set(n=2)
+        yield st.set(n=1)
+
+
+@spec.action
+def second(st):
+    if st.n == 1 or st.n == 2:
+        yield st.set(n=4)
+        yield st.set(n=3)
+
+
+@spec.invariant
+def BelowThree(st):
+    return st.n < 3
+"""
+"""Two ways to each of two failing states; of states and ways the greater is generated first."""
+
+
 class TestDeterminism:
     def test_results_and_traces_do_not_depend_on_the_process(self, reports: list[str]) -> None:
         assert all(report == reports[0] for report in reports[1:])
 
     def test_every_case_reports_a_failure(self, reports: list[str]) -> None:
         assert reports[0].count("Initial predicate") == 10
+
+    def test_the_least_failing_state_is_reached_by_the_least_predecessors(self, tmp_path: Path) -> None:
+        violation = Search(model_of(tmp_path, DIAMOND, "INVARIANT BelowThree")).run().violation
+        assert violation is not None
+        assert numbers(violation.trace) == [0, 1, 3]
 
 
 def failing(folder: Path, source: str, cfg: str = "") -> tuple[Result, KmcError]:
