@@ -7,8 +7,8 @@ from typing import Any
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Break, Const, Expr, Intrinsic, Let, Var
-from kmc.compiler.iteration import all_of, any_of, as_set, best_of, count_of, each
-from kmc.compiler.layout import key_count, scalar_count, union_layout
+from kmc.compiler.iteration import all_of, any_of, best_of, count_of, each, settled
+from kmc.compiler.layout import key_count, scalar_count, shape_type, union_layout
 from kmc.compiler.lower import Lowering
 from kmc.compiler.maps import admitted, map_method
 from kmc.compiler.networks import size
@@ -31,7 +31,10 @@ from kmc.compiler.values import (
     Closure,
     Comprehension,
     EmptySet,
+    Entries,
+    Joint,
     MapUpdate,
+    Messages,
     Net,
     Num,
     Numbers,
@@ -40,6 +43,7 @@ from kmc.compiler.values import (
     Rec,
     Received,
     SeqLiteral,
+    SetLiteral,
     Stored,
     Subsets,
     Sym,
@@ -47,7 +51,7 @@ from kmc.compiler.values import (
 )
 from kmc.lang import guards
 from kmc.lang.domains import subsets
-from kmc.lang.pairs import pair
+from kmc.lang.pairs import pair, pairs
 from kmc.lang.records import RecordMeta
 from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import MapType, PairType, RecordType, SeqType, SetType, UnionType
@@ -57,7 +61,7 @@ def call(low: Lowering, node: ast.Call, scope: Scope) -> Value:
     """The value of a call."""
     if isinstance(node.func, ast.Attribute):
         owner = low.evaluate(node.func.value, scope)
-        if not isinstance(owner, Python) or node.func.attr == "fresh":
+        if not isinstance(owner, Python):
             return method(low, owner, node.func.attr, node, scope)
     function = low.evaluate(node.func, scope)
     if isinstance(function, Closure):
@@ -99,6 +103,19 @@ def _helper(low: Lowering, function: Any, node: ast.Call, scope: Scope) -> Value
     return low.call_function(function, bound, definition_node, module)
 
 
+def bound_call(low: Lowering, node: ast.Call, scope: Scope) -> tuple[ast.FunctionDef, dict[str, Value], Scope]:
+    """The definition that a call names, its arguments by parameter, and the scope it was defined in."""
+    function = low.evaluate(node.func, scope)
+    if isinstance(function, Closure) and isinstance(function.node, ast.FunctionDef):
+        found, home = function.node, function.scope
+    elif isinstance(function, Python) and is_spec_function(function.object):
+        found, home = definition(function.object), Scope(function.object.__globals__)
+    else:
+        low.code.refuse(node, "a call of this value")
+    names = [argument.arg for argument in (*found.args.args, *found.args.kwonlyargs)]
+    return found, _arguments(low, node, scope, names, _defaults(low, found.args, home)), home
+
+
 def _closure(low: Lowering, closure: Closure, node: ast.Call, scope: Scope) -> Value:
     names = [argument.arg for argument in closure.node.args.args]
     bound = _arguments(low, node, scope, names, {})
@@ -122,7 +139,7 @@ def _record(low: Lowering, cls: RecordMeta, node: ast.Call, scope: Scope) -> Val
     fields = {keyword.arg: low.evaluate(keyword.value, scope) for keyword in node.keywords if keyword.arg}
     if node.args or set(fields) != set(cls.fields):
         low.code.refuse(node, f"these fields of {cls.__name__}", f"{cls.__name__} has {', '.join(cls.fields)}")
-    declared = RecordType(cls)  # type: ignore[arg-type]  # a record class
+    declared = shape_type(cls)
     return Rec(declared, None, {name: admitted(low, fields[name], cls.fields[name], node) for name in cls.fields})
 
 
@@ -167,18 +184,71 @@ def _word(low: Lowering, word: Any, node: ast.Call, scope: Scope) -> Value:
         code = low.code.keep(values[0].code)
         bound = max(abs(values[0].low), abs(values[0].high))
         return Num(x.select(x.binary("slt", code, x.ZERO), x.sub(x.ZERO, code), code), 0, bound)
+    owner = getattr(word, "__self__", None)
+    if isinstance(owner, SymbolMeta) and word.__name__ in ("at", "fresh"):
+        return _member(low, owner, word.__name__, values[0], node)
+    if word is pairs:
+        return _all_pairs(low, values[0], node)
     low.code.refuse(node, f"'{getattr(word, '__name__', word)}' here")
+
+
+def _member(low: Lowering, cls: Any, word: str, value: Value, node: ast.AST) -> Value:
+    """`Server.at(n)` and `Server.fresh(used)`."""
+    count = len(cls.members)
+    if word == "at":
+        number = unwrap(low.code, value, node)
+        if not isinstance(number, Num):
+            low.code.refuse(node, "a member by this number")
+        low.code.check(x.both(x.binary("slt", x.ZERO, number.code), x.binary("sle", number.code, Const(count))), node)
+        return Sym(cls, x.sub(number.code, x.ONE))
+    used = settled(low, value, node)
+    if isinstance(used, EmptySet):
+        return Sym(cls, x.ZERO)
+    if not isinstance(used, Packed | Stored) or not isinstance(used.type, SetType | MapType):
+        low.code.refuse(node, "a fresh member beside this")
+    taken = words(used)[0] if isinstance(used.type, SetType) else array_head(used)
+    free = low.code.keep(x.binary("and", x.binary("xor", taken, Const(-1)), x.low_mask(count)))
+    low.code.check(x.negate(x.eq(free, x.ZERO)), node)
+    return Sym(cls, Intrinsic("cttz", (free,)))
+
+
+def _all_pairs(low: Lowering, whole: Value, node: ast.AST) -> Value:
+    """`pairs(s)` as a set."""
+    whole = settled(low, whole, node)
+    if not isinstance(whole, Packed | Stored) or not isinstance(whole.type, SetType):
+        low.code.refuse(node, "the pairs of this value")
+    declared = PairType(whole.type.element)  # type: ignore[arg-type]  # pairs are of identifiers
+    mask, count, found, number = low.code.keep(words(whole)[0]), scalar_count(declared.element), x.ZERO, 0
+    result: Expr = found
+    for first in range(count):
+        for second in range(first + 1, count):
+            here = x.both(x.extract(mask, first, 1), x.extract(mask, second, 1))
+            result = x.binary("or", result, x.place_at(here, number))
+            number += 1
+    return Packed(SetType(declared), (result,))
 
 
 def as_set_of(low: Lowering, value: Value, node: ast.AST) -> Value:
     """set(...) of a comprehension or a set."""
-    return as_set(low, value, node) if isinstance(value, Comprehension) else value
+    if isinstance(value, Numbers):
+        scope = Scope({}, {"numbers": value})
+        node_of = ast.parse("{n for n in numbers}", mode="eval").body
+        assert isinstance(node_of, ast.SetComp)
+        value = Comprehension(node_of, scope)
+    if isinstance(value, Entries):
+        scope = Scope({}, {"entries": value})
+        node_of = ast.parse("{e for e in entries}", mode="eval").body
+        assert isinstance(node_of, ast.SetComp)
+        value = Comprehension(node_of, scope)
+    return settled(low, value, node)
 
 
 def length(low: Lowering, value: Value, node: ast.AST) -> Num:
     """len(value)."""
-    if isinstance(value, Comprehension):
-        value = as_set(low, value, node)
+    if isinstance(value, Messages | Joint):
+        return _size(low, value, node)
+    if isinstance(value, Comprehension | SetLiteral):
+        value = settled(low, value, node)
     if isinstance(value, EmptySet):
         return Num(x.ZERO, 0, 0)
     if isinstance(value, Net):
@@ -204,6 +274,13 @@ def length(low: Lowering, value: Value, node: ast.AST) -> Num:
     low.code.refuse(node, "the length of this value")
 
 
+def _size(low: Lowering, whole: Messages | Joint, node: ast.AST) -> Num:
+    total = low.code.fresh("size")
+    low.code.emit(Let(total, x.ZERO))
+    each(low, whole, lambda item: low.code.emit(Let(total, x.add(Var(total), x.ONE))), node)
+    return Num(Var(total), 0, 1 << 31)
+
+
 def _accumulated(low: Lowering, whole: Value, node: ast.AST, *, product: bool) -> Num:
     total = low.code.fresh("sum")
     low.code.emit(Let(total, Const(int(product))))
@@ -213,7 +290,7 @@ def _accumulated(low: Lowering, whole: Value, node: ast.AST, *, product: bool) -
         low.code.emit(Let(total, x.binary("mul" if product else "add", Var(total), number)))
 
     each(low, whole, add, node)
-    return Num(Var(total), -(1 << 31), 1 << 31)
+    return Num(Var(total), -(1 << 62), 1 << 62)
 
 
 def _isinstance(low: Lowering, value: Value, cls: Value, node: ast.AST) -> Expr:
@@ -222,7 +299,7 @@ def _isinstance(low: Lowering, value: Value, cls: Value, node: ast.AST) -> Expr:
     wanted = cls.object
     value = value.value if isinstance(value, Received) else value
     if isinstance(value, Rec):
-        return Const(int(issubclass(value.type.cls, wanted)))
+        return Const(int(issubclass(value.type.cls.shapes[0], wanted)))
     if isinstance(value, Packed | Stored) and isinstance(value.type, RecordType | UnionType):
         if isinstance(value.type, RecordType) and len(value.type.cls.shapes) == 1:
             return Const(int(issubclass(value.type.cls.shapes[0], wanted)))
@@ -237,7 +314,8 @@ def _has_tag(value: Packed | Stored, wanted: Any) -> Expr:
     result: Expr = x.ZERO
     number = int(union.optional)
     for alternative in union.alternatives:
-        cls = getattr(alternative, "cls", None)
+        cls: Any = getattr(alternative, "cls", None)
+        cls = cls.shapes[0] if isinstance(alternative, RecordType) else cls
         size = scalar_count(alternative) if union.coded else 1
         if isinstance(cls, type) and issubclass(cls, wanted):
             inside = x.both(x.binary("sle", Const(number), tag), x.binary("slt", tag, Const(number + size)))

@@ -11,6 +11,7 @@ from kmc.compiler.layout import (
     RowLayout,
     array_layout,
     bits_for,
+    exact,
     is_scalar,
     key_count,
     layout_of,
@@ -66,6 +67,8 @@ def _bits(value: Any, declared: Type) -> int:
     match declared:
         case BoolType() | IntType() | EnumType() | IdentType():
             return scalar_code(value, declared)
+        case SetType(PairType() as element):
+            return sum(1 << members(element).index(item) for item in value)
         case SetType(element) | PairType(element):
             return sum(1 << scalar_code(item, element) for item in value)
         case RecordType(cls) if len(cls.shapes) == 1:
@@ -117,7 +120,7 @@ def _fits(value: Any, declared: Type) -> bool:
         case EnumType(cls) | IdentType(cls):
             return type(value) is cls
         case RecordType(cls):
-            return type(value) is cls
+            return type(value) is cls.shapes[0]
         case _:
             return True
 
@@ -139,7 +142,7 @@ def encode_message(message: Any, network: NetworkLayout, count: int) -> list[int
     """The entry of a message with its count (0 in a set)."""
     cls = type(message)
     place = network.payload
-    bits = count | network.shapes.index(cls) << network.count_bits
+    bits = count | network.shapes.index(exact(cls)) << network.count_bits
     bits |= _record_bits(message, cls) << (place.word * 64 + place.bit)
     return [bits >> (64 * word) & hashing.MASK for word in range(network.words)]
 
@@ -198,7 +201,7 @@ def decode_row(words: list[int], state_class: RecordMeta) -> Any:
 
 def _message(bits: int, network: NetworkLayout) -> tuple[Any, int]:
     count = bits & ((1 << network.count_bits) - 1)
-    shape = network.shapes[bits >> network.count_bits & ((1 << network.tag_bits) - 1)]
+    shape = network.shapes[bits >> network.count_bits & ((1 << network.tag_bits) - 1)].shapes[0]
     place = network.payload
     return _record(bits >> (place.word * 64 + place.bit), shape), count
 
@@ -218,7 +221,7 @@ def _value(bits: int, declared: Type) -> Any:
         case BoolType() | IntType() | EnumType() | IdentType():
             return scalar_value(bits, declared)
         case SetType(element) | PairType(element):
-            return frozenset(scalar_value(code, element) for code in range(scalar_count(element)) if bits >> code & 1)
+            return frozenset(scalar_value(code, element) for code in range(key_count(element)) if bits >> code & 1)
         case RecordType(cls) if len(cls.shapes) == 1:
             return _record(bits, cls.shapes[0])
         case RecordType() | UnionType():

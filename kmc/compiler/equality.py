@@ -6,11 +6,9 @@ import ast
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Expr
-from kmc.compiler.layout import union_layout
 from kmc.compiler.lower import Lowering
-from kmc.compiler.parts import common_type, is_none, pack, type_of
+from kmc.compiler.parts import common_type, is_none, pack
 from kmc.compiler.values import EmptySet, Nothing, Num, Python, Value
-from kmc.lang.types import UnionType
 
 
 def equal(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
@@ -28,17 +26,8 @@ def equal(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     declared = common_type(left, right)
     if declared is None:
         return x.ZERO
-    if isinstance(declared, UnionType) and not (_may_be(left, declared) and _may_be(right, declared)):
-        return x.ZERO
     pairs = zip(pack(low.code, left, declared, node), pack(low.code, right, declared, node), strict=True)
     result: Expr = x.ONE
     for a, b in pairs:
         result = x.both(result, x.eq(a, b))
     return result
-
-
-def _may_be(value: Value, declared: UnionType) -> bool:
-    kind = type_of(value)
-    return (
-        kind == declared or isinstance(kind, UnionType) or kind in union_layout(declared).alternatives or kind is None
-    )

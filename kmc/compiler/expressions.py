@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from kmc.compiler import exprs as x
 from kmc.compiler.calls import call
 from kmc.compiler.equality import equal
 from kmc.compiler.ir import Const, Expr, Let, Var
-from kmc.compiler.iteration import settled
+from kmc.compiler.iteration import check_elements, settled
 from kmc.compiler.lower import Lowering
 from kmc.compiler.maps import subscript
 from kmc.compiler.membership import member, subset
 from kmc.compiler.parts import (
+    common_type,
     field,
     is_none,
     pack,
@@ -25,7 +27,9 @@ from kmc.compiler.values import (
     Closure,
     Comprehension,
     EmptySet,
+    Joint,
     MapLiteral,
+    Messages,
     Num,
     Packed,
     Python,
@@ -60,8 +64,12 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
             return _if_expression(low, node, scope)
         case ast.Subscript():
             return subscript(low, low.evaluate(node.value, scope), low.evaluate(node.slice, scope), node)
-        case ast.GeneratorExp() | ast.SetComp():
+        case ast.GeneratorExp():
             return Comprehension(node, scope.child())
+        case ast.SetComp():
+            found = Comprehension(node, scope.child())
+            check_elements(low, found)
+            return found
         case ast.DictComp() | ast.Dict():
             return MapLiteral(node, scope.child())
         case ast.Set(elts=elements):
@@ -86,13 +94,18 @@ def _attribute(low: Lowering, node: ast.Attribute, scope: Scope) -> Value:
 
 
 def _compare(low: Lowering, node: ast.Compare, scope: Scope) -> Value:
-    left = low.evaluate(node.left, scope)
-    result: Expr = x.ONE
-    for operator, right_node in zip(node.ops, node.comparators, strict=True):
-        right = low.evaluate(right_node, scope)
-        result = x.both(result, _comparison(low, operator, left, right, node))
-        left = right
-    return Bool(result)
+    return Bool(_chain(low, node, low.kept(low.evaluate(node.left, scope)), 0, scope))
+
+
+def _chain(low: Lowering, node: ast.Compare, left: Value, place: int, scope: Scope) -> Expr:
+    """`a < b < c` from operator `place` on; what follows a false comparison is not evaluated."""
+    right = low.evaluate(node.comparators[place], scope)
+    more = place + 1 < len(node.ops)
+    right = low.kept(right) if more else right
+    result = _comparison(low, node.ops[place], left, right, node)
+    if not more:
+        return result
+    return _if_needed(low, result, lambda: _chain(low, node, right, place + 1, scope), conjunction=True)
 
 
 def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
@@ -138,11 +151,15 @@ def _bool_op(low: Lowering, node: ast.BoolOp, scope: Scope) -> Value:
 
 
 def _joined(low: Lowering, result: Expr, operand: ast.expr, scope: Scope, *, conjunction: bool) -> Expr:
+    return _if_needed(low, result, lambda: low.truth(low.evaluate(operand, scope), operand), conjunction=conjunction)
+
+
+def _if_needed(low: Lowering, result: Expr, operand: Callable[[], Expr], *, conjunction: bool) -> Expr:
     """`result and operand`, or `or`; the operand is evaluated only if it can matter, unless it is harmless code."""
     if isinstance(result, Const):
-        return low.truth(low.evaluate(operand, scope), operand)
+        return operand() if bool(result.value) == conjunction else result
     found: list[Expr] = []
-    draft = low.code.capture(lambda: found.append(low.truth(low.evaluate(operand, scope), operand)))
+    draft = low.code.capture(lambda: found.append(operand()))
     if not draft:
         return x.both(result, found[0]) if conjunction else x.either(result, found[0])
     name = low.code.fresh("b")
@@ -189,7 +206,10 @@ def _arithmetic(low: Lowering, node: ast.BinOp, left: Num, right: Num) -> Value:
 def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) -> Value:
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return left
-    declared = type_of(right) if isinstance(left, EmptySet) else type_of(left)
+    if isinstance(left, Messages | Joint) and isinstance(right, Messages | Joint) and isinstance(node.op, ast.BitOr):
+        parts = [value.parts if isinstance(value, Joint) else (value,) for value in (left, right)]
+        return Joint((*parts[0], *parts[1]))
+    declared = common_type(left, right)
     if not isinstance(declared, SetType):
         low.code.refuse(node, "this operator on these values")
     a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
@@ -212,11 +232,18 @@ def _if_expression(low: Lowering, node: ast.IfExp, scope: Scope) -> Value:
         low.code.capture(lambda branch=branch: found.append(low.evaluate(branch, scope)))  # type: ignore[misc]  # bound now
         for branch in (node.body, node.orelse)
     ]
+    for number, draft in enumerate(drafts):
+        if isinstance(found[number], SetLiteral) or _is_set_comprehension(found[number]):
+            low.code.into(draft, lambda number=number: found.__setitem__(number, settled(low, found[number], node)))  # type: ignore[misc]  # bound now
     value, setters = low.meet(found, node)
     for draft, setter, mine in zip(drafts, setters, found, strict=True):
         low.code.into(draft, lambda setter=setter, mine=mine: setter(mine))  # type: ignore[misc]  # bound now
     low.code.branch(condition, drafts[0], drafts[1])
     return value
+
+
+def _is_set_comprehension(value: Value) -> bool:
+    return isinstance(value, Comprehension) and isinstance(value.node, ast.SetComp)
 
 
 def _set_literal(low: Lowering, items: list[Value], node: ast.AST) -> Value:

@@ -13,14 +13,16 @@ from kmc.compiler import exprs as x
 from kmc.compiler.code import Draft
 from kmc.compiler.equality import equal
 from kmc.compiler.ir import Break, Const, Expr, If, Let, Var
-from kmc.compiler.layout import is_scalar, key_count, scalar_count
+from kmc.compiler.layout import WORD, is_scalar, key_count
 from kmc.compiler.lower import Lowering
-from kmc.compiler.networks import each_message
-from kmc.compiler.parts import array_head, element, lift, unwrap, words
+from kmc.compiler.networks import among, each_message
+from kmc.compiler.parts import array_head, element, joined_type, key_code, key_value, type_of, unwrap, words
 from kmc.compiler.values import (
     Bool,
     Comprehension,
     EmptySet,
+    Entries,
+    Joint,
     MapUpdate,
     Messages,
     Net,
@@ -61,12 +63,39 @@ def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = U
             each_message(low, whole, body, node)
         case Subsets(inner):
             _subsets(low, inner, body, node)
+        case Joint(parts):
+            _each_joint(low, parts, body, node)
+        case Entries(owner, kind):
+            _entries(low, owner, kind, body, node)
         case MapUpdate(declared):
             each(low, whole.base, body, node, unroll)
         case Packed(declared) | Stored(declared):
             _each_of(low, whole, declared, body, node, unroll)
         case _:
             low.code.refuse(node, "running through this value")
+
+
+def _each_joint(low: Lowering, parts: tuple[Messages, ...], body: Body, node: ast.AST) -> None:
+    """The messages of several networks, those that are in an earlier one left out."""
+    for number, part in enumerate(parts):
+
+        def one(message: Value, number: int = number) -> None:
+            new: Expr = x.ONE
+            for earlier in parts[:number]:
+                new = x.both(new, x.negate(among(low, earlier, message, node)))
+            low.code.branch(new, low.code.capture(lambda: body(message)))
+
+        each_message(low, part, one, node)
+
+
+def _entries(low: Lowering, owner: Value, kind: str, body: Body, node: ast.AST) -> None:
+    """`values()` and `items()` of a map, `counts()` of a bag."""
+
+    def one(key: Value) -> None:
+        value = low.entry(owner, key, node)
+        body(value if kind == "values" else SeqLiteral((key, value)))
+
+    each(low, owner, one, node)
 
 
 def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: ast.AST) -> None:
@@ -88,14 +117,14 @@ def _range(low: Lowering, start: Expr, stop: Expr, body: Callable[[Expr], object
 
 def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, node: ast.AST, unroll: int) -> None:
     match declared:
-        case SetType(inner) | PairType(inner) if is_scalar(inner):
+        case SetType(inner) | PairType(inner):
             mask = low.code.keep(words(whole)[0], "mask")
 
             def if_member(number: Expr) -> None:
-                draft = low.code.capture(lambda: body(lift(inner, (number,))))
+                draft = low.code.capture(lambda: body(key_value(inner, number)))
                 low.code.branch(x.extract(mask, number, 1), draft)
 
-            _range(low, Const(0), Const(scalar_count(inner)), if_member, unroll)
+            _range(low, Const(0), Const(key_count(inner)), if_member, unroll)
         case SeqType(_, capacity):
             length = low.code.keep(array_head(whole), "len")
             if capacity <= unroll:
@@ -109,7 +138,7 @@ def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, 
             head = None if total else low.code.keep(array_head(whole), "keys")
 
             def if_key(number: Expr) -> None:
-                draft = low.code.capture(lambda: body(lift(key, (number,))))
+                draft = low.code.capture(lambda: body(key_value(key, number)))
                 low.code.branch(x.ONE if head is None else x.extract(head, number, 1), draft)
 
             _range(low, Const(0), Const(keys), if_key, unroll)
@@ -119,13 +148,13 @@ def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, 
 
 def _subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> None:
     """All subsets of a set of identifiers: submasks, counted up."""
-    if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
-        inner: Type = whole.object.kmc_type  # type: ignore[attr-defined]  # enums and identifiers have it
-        full: Expr = x.low_mask(len(whole.object.members))
-    elif isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType):
-        inner, full = whole.type.element, low.code.keep(words(whole)[0], "full")
-    else:
+    whole = settled(low, whole, node)
+    if isinstance(whole, EmptySet):
+        body(whole)
+        return
+    if not isinstance(whole, Packed | Stored) or not isinstance(whole.type, SetType):
         low.code.refuse(node, "the subsets of this value")
+    inner, full = whole.type.element, low.code.keep(words(whole)[0], "full")
     label, name = low.code.fresh("loop"), low.code.fresh("subset")
     low.code.emit(Let(name, x.ZERO))
     draft: Draft = low.code.capture(lambda: body(Packed(SetType(inner), (Var(name),))))
@@ -230,27 +259,53 @@ def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *
 
 def as_set(low: Lowering, comprehension: Comprehension, node: ast.AST) -> Value:
     """A set comprehension of identifiers or enum members as a mask."""
-    name = low.code.fresh("set")
-    low.code.emit(Let(name, x.ZERO))
-    kinds: list[type] = []
+    return _collected(low, lambda body: run(low, comprehension, body), node)
 
-    def collect(item: Value) -> None:
-        if isinstance(item, Packed | Stored):
-            item = unwrap(low.code, item, node)
-        if not isinstance(item, Sym):
+
+def _collected(low: Lowering, source: Callable[[Body], object], node: ast.AST) -> Value:
+    """The set of the scalars that `source` runs through; gone through once before to know their type."""
+    kinds: list[Type] = []
+
+    def look(item: Value) -> None:
+        kind = type_of(_plain(low, item, node))
+        joined = kind if kind is None or not kinds else joined_type(kinds[0], kind)
+        if joined is None or not (is_scalar(joined) or isinstance(joined, PairType)) or key_count(joined) > WORD:
             low.code.refuse(node, "a stored set of these values")
-        kinds.append(item.cls)
-        low.code.emit(Let(name, x.binary("or", Var(name), x.place_at(x.ONE, item.code))))
+        kinds[:] = [joined]
 
-    run(low, comprehension, collect)
+    low.code.capture(lambda: source(look))
     if not kinds:
         return EmptySet()
-    cls = kinds[0]
-    return Packed(SetType(cls.kmc_type), (Var(name),))  # type: ignore[attr-defined]  # a symbol class
+    declared, name = kinds[0], low.code.fresh("set")
+    low.code.emit(Let(name, x.ZERO))
+
+    def collect(item: Value) -> None:
+        number = key_code(low.code, _plain(low, item, node), declared, node)
+        low.code.emit(Let(name, x.binary("or", Var(name), x.place_at(x.ONE, number))))
+
+    source(collect)
+    return Packed(SetType(declared), (Var(name),))
+
+
+def _plain(low: Lowering, item: Value, node: ast.AST) -> Value:
+    return unwrap(low.code, item, node) if isinstance(item, Packed | Stored) else item
+
+
+def check_elements(low: Lowering, comprehension: Comprehension) -> None:
+    """Let all checks of a set comprehension run where it is written, as in Python; it is evaluated where it is used."""
+    before = len(low.code.checks)
+    draft = low.code.capture(lambda: run(low, comprehension, lambda item: None))
+    if len(low.code.checks) > before:
+        low.code.slot().extend(draft)
 
 
 def settled(low: Lowering, value: Value, node: ast.AST) -> Value:
     """A set comprehension of scalars as a set."""
     if isinstance(value, Comprehension):
         return as_set(low, value, node)
+    if isinstance(value, SetLiteral):
+        return _collected(low, lambda body: [body(item) for item in value.items], node)
+    if isinstance(value, Python) and isinstance(value.object, SymbolMeta):
+        members = value.object.members
+        return Packed(SetType(value.object.kmc_type), (x.low_mask(len(members)),))  # type: ignore[attr-defined]  # as below
     return value

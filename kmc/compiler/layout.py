@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import assert_never
+from typing import Any, assert_never
 
 from kmc.errors import SpecError
 from kmc.lang.annotations import shapes_of
@@ -93,13 +93,13 @@ def layout_of(declared: Type) -> Layout:
         case PairType(element):
             return Layout(scalar_count(element))
         case SetType(element):
-            if not is_scalar(element) or scalar_count(element) > WORD:
+            if not (is_scalar(element) or isinstance(element, PairType)) or key_count(element) > WORD:
                 raise SpecError(
                     "KMC802",
                     f"{describe(declared)} has no layout",
                     help="a set that is stored holds identifiers, enums or Int",
                 )
-            return Layout(scalar_count(element))
+            return Layout(key_count(element))
         case RecordType(cls):
             return record_layout(cls).layout if len(cls.shapes) == 1 else union_layout(declared).layout
         case UnionType():
@@ -116,11 +116,42 @@ def layout_of(declared: Type) -> Layout:
 
 
 def key_count(key: Type) -> int:
-    """How many keys a map can have."""
+    """How many values a type of scalars or pairs has: keys of a map, members of a set."""
     if isinstance(key, PairType):
         count = scalar_count(key.element)
         return count * (count - 1) // 2
     return scalar_count(key)
+
+
+@dataclass(frozen=True, slots=True)
+class ExactShape:
+    """Stands for a record class in a type that leaves out the shapes derived from it."""
+
+    shape: RecordMeta
+
+    @property
+    def shapes(self) -> tuple[RecordMeta, ...]:
+        """The class alone."""
+        return (self.shape,)
+
+    @property
+    def fields(self) -> dict[str, Type]:
+        """The fields of the class."""
+        return self.shape.fields
+
+    @property
+    def __name__(self) -> str:
+        return self.shape.__name__
+
+
+def exact(cls: Any) -> Any:
+    """A record class, or what stands for it alone if other shapes derive from it."""
+    return cls if isinstance(cls, ExactShape) or cls.shapes == (cls,) else ExactShape(cls)
+
+
+def shape_type(shape: Any) -> RecordType:
+    """The type of the records of just this class; its only shape is `shape_type(c).cls.shapes[0]`."""
+    return RecordType(exact(shape))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +220,7 @@ def union_layout(declared: UnionType | RecordType) -> UnionLayout:
 def expanded(declared: UnionType | RecordType) -> list[Type]:
     """The alternatives with every record type replaced by its shapes."""
     if isinstance(declared, RecordType):
-        return [RecordType(shape) for shape in declared.cls.shapes]  # type: ignore[arg-type]  # shapes are record classes
+        return [shape_type(shape) for shape in declared.cls.shapes]
     found: list[Type] = []
     for alternative in declared.alternatives:
         found.extend(expanded(alternative) if isinstance(alternative, RecordType) else [alternative])
@@ -245,7 +276,7 @@ class NetworkLayout:
 @lru_cache(maxsize=64)
 def network_layout(declared: NetworkType) -> NetworkLayout:
     """The layout of a network's entries."""
-    shapes = tuple(shapes_of(declared.messages))
+    shapes = tuple(map(exact, shapes_of(declared.messages)))
     count_bits = bits_for(declared.count_max + 1) if isinstance(declared, MessageBagType) else 0
     tag_bits = bits_for(len(shapes))
     payloads = [record_layout(shape).layout for shape in shapes]

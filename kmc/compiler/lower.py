@@ -57,7 +57,8 @@ class Lowering:
         match target:
             case ast.Name(id=name):
                 scope.locals[name] = self.kept(value)
-            case ast.Tuple(elts=targets) if isinstance(value, SeqLiteral) and len(targets) == len(value.items):
+            case ast.Tuple(elts=targets) | ast.List(elts=targets) if _fits(targets, value):
+                assert isinstance(value, SeqLiteral)
                 for inner, item in zip(targets, value.items, strict=True):
                     self.assign(inner, item, scope)
             case _:
@@ -69,6 +70,15 @@ class Lowering:
         if found is None:
             self.code.refuse(node, f"the name '{node.id}'")
         return found
+
+    def entry(self, owner: Value, key: Value, node: ast.AST) -> Value:
+        """What a map has at one of its keys, or a bag for one of its messages."""
+        from kmc.compiler.maps import value_at
+        from kmc.compiler.networks import count_of_message
+
+        if isinstance(owner, Net):
+            return count_of_message(self, owner, key, node)
+        return value_at(self, owner, key, node)
 
     def truth(self, value: Value, node: ast.AST) -> Expr:
         """The code of a condition."""
@@ -190,6 +200,10 @@ class Lowering:
         assert is_spec_function(function)
         scope = Scope(function.__globals__)  # type: ignore[attr-defined]  # spec functions are plain functions
         return self.truth(self.call_function(function, arguments, definition(function), scope), definition(function))  # type: ignore[arg-type]  # as above
+
+
+def _fits(targets: list[ast.expr], value: Value) -> bool:
+    return isinstance(value, SeqLiteral) and len(targets) == len(value.items)
 
 
 def _typed(declared: Type) -> Value:

@@ -6,14 +6,28 @@ import ast
 from typing import Any
 
 from kmc.compiler import exprs as x
-from kmc.compiler.ir import Const, Expr
-from kmc.compiler.iteration import as_set
-from kmc.compiler.layout import Place, is_scalar, key_count, layout_of
+from kmc.compiler.ir import Const, Expr, Let, Var
+from kmc.compiler.iteration import settled
+from kmc.compiler.layout import Place, key_count, layout_of
 from kmc.compiler.lower import Lowering
 from kmc.compiler.membership import member
 from kmc.compiler.parts import Words, array_head, array_of, combine, element, keep_words, key_number, lift, pack
 from kmc.compiler.scope import Scope
-from kmc.compiler.values import Comprehension, MapLiteral, MapUpdate, Net, Packed, Python, Rec, Received, Stored, Value
+from kmc.compiler.values import (
+    Comprehension,
+    Entries,
+    MapLiteral,
+    MapUpdate,
+    Net,
+    Packed,
+    Python,
+    Rec,
+    Received,
+    SeqLiteral,
+    SetLiteral,
+    Stored,
+    Value,
+)
 from kmc.lang.domains import members
 from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import MapType, PairType, SetType, Type
@@ -31,7 +45,7 @@ def _literal(low: Lowering, literal: MapLiteral, declared: MapType) -> Words:
     array = array_of(declared)
     pieces: list[tuple[Place, int, Words]] = []
     if isinstance(node, ast.Dict):
-        if node.keys or declared.total:
+        if node.keys or (declared.total and key_count(declared.key)):
             low.code.refuse(node, "a map literal with keys", "write a comprehension over the key type")
         return (x.ZERO,) * array.layout.words
     present: list[Expr] = [x.ZERO] * key_count(declared.key)
@@ -54,17 +68,24 @@ def _entries(low: Lowering, literal: MapLiteral, declared: MapType, present: lis
     node = literal.node
     assert isinstance(node, ast.DictComp)
     generator = node.generators[0]
-    simple = len(node.generators) == 1 and isinstance(generator.target, ast.Name) and isinstance(node.key, ast.Name)
-    if not simple or node.key.id != generator.target.id:  # type: ignore[attr-defined]  # a name, as `simple` says
-        low.code.refuse(node, "this map comprehension", "write {k: ... for k in <the keys>}")
     domain = low.evaluate(generator.iter, literal.scope)
+    pairs = isinstance(domain, Entries) and domain.kind == "items" and isinstance(generator.target, ast.Tuple)
+    name = generator.target.elts[0] if pairs and isinstance(generator.target, ast.Tuple) else generator.target
+    simple = len(node.generators) == 1 and isinstance(name, ast.Name) and isinstance(node.key, ast.Name)
+    if not simple or node.key.id != name.id:  # type: ignore[attr-defined]  # names, as `simple` says
+        low.code.refuse(node, "this map comprehension", "write {k: ... for k in <the keys>}")
+    owner = domain.owner if isinstance(domain, Entries) else None
+    domain = settled(low, owner or domain, node)
     found: list[tuple[int, Words]] = []
     for number in range(key_count(declared.key)):
         scope = literal.scope.child()
-        low.assign(generator.target, _key(declared.key, number), scope)
         here = _in_domain(low, domain, declared.key, number, node)
+        if here == x.ZERO:
+            continue
+        key = _key(declared.key, number)
+        low.assign(generator.target, key if owner is None else SeqLiteral((key, _item(low, owner, number))), scope)
         for test in generator.ifs:
-            here = x.both(here, low.truth(low.evaluate(test, scope), test))
+            here = _and(low, here, test, scope)
         if here == x.ZERO:
             continue
         here = low.code.keep(here)
@@ -73,9 +94,34 @@ def _entries(low: Lowering, literal: MapLiteral, declared: MapType, present: lis
     return found
 
 
-def _value_if(low: Lowering, here: Expr, value: ast.expr, declared: Type, scope: Scope) -> Words:
-    from kmc.compiler.ir import Let, Var
+def _item(low: Lowering, owner: Value, number: int) -> Value:
+    """What a map has at key `number`; anything if it has no such key."""
+    if isinstance(owner, MapUpdate):
+        other = _item(low, owner.base, number)
+        if owner.key == Const(number):
+            return owner.value
+        value, setters = low.meet([owner.value, other], ast.Pass())
+        drafts = [low.code.capture(lambda s=s, v=v: s(v)) for s, v in zip(setters, (owner.value, other), strict=True)]  # type: ignore[misc]  # bound now
+        low.code.branch(x.eq(owner.key, Const(number)), drafts[0], drafts[1])
+        return value
+    assert isinstance(owner, Packed | Stored)
+    return element(owner, Const(number))
 
+
+def _and(low: Lowering, here: Expr, test: ast.expr, scope: Scope) -> Expr:
+    """`here and test`, the test evaluated only where it can matter."""
+    found: list[Expr] = []
+    draft = low.code.capture(lambda: found.append(low.truth(low.evaluate(test, scope), test)))
+    if not draft:
+        return x.both(here, found[0])
+    name = low.code.fresh("h")
+    low.code.emit(Let(name, x.ZERO))
+    low.code.into(draft, lambda: low.code.emit(Let(name, found[0])))
+    low.code.branch(here, draft)
+    return Var(name)
+
+
+def _value_if(low: Lowering, here: Expr, value: ast.expr, declared: Type, scope: Scope) -> Words:
     if here == x.ONE:
         return keep_words(
             low.code, pack(low.code, admitted(low, low.evaluate(value, scope), declared, value), declared, value)
@@ -114,9 +160,9 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     declared = owner.type if isinstance(owner, Packed | Stored | MapUpdate) else None
     if not isinstance(declared, MapType):
         low.code.refuse(node, f"'{name}' of this value")
+    if name in ("items", "values"):
+        return Entries(owner, name)
     if name == "keys":
-        if not is_scalar(declared.key):
-            low.code.refuse(node, "the keys of this map")
         head = _present(low, owner, declared)
         return Packed(SetType(declared.key), (head,))
     values = [low.evaluate(argument, scope) for argument in node.args]
@@ -127,7 +173,24 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
         return MapUpdate(declared, owner, number, admitted(low, values[1], declared.value, node))
     if name == "add" and len(values) == 2 and not declared.total:
         return _grown(low, owner, declared, values[0], admitted(low, values[1], declared.value, node), node)
+    if name == "without" and len(values) == 1 and not declared.total:
+        return _shrunk(low, owner, declared, values[0], node)
     low.code.refuse(node, f"'{name}' of a map")
+
+
+def value_at(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
+    """A map at a key that it has."""
+    return subscript(low, owner, key, node)
+
+
+def _shrunk(low: Lowering, owner: Value, declared: MapType, key: Value, node: ast.AST) -> Value:
+    number = low.code.keep(key_number(low.code, key, declared, node), "k")
+    head = low.code.keep(_present(low, owner, declared))
+    low.code.check(x.extract(head, number, 1), node)
+    nothing = Packed(declared.value, (x.ZERO,) * layout_of(declared.value).words)
+    changed = list(pack(low.code, MapUpdate(declared, owner, number, nothing), declared, node))
+    changed[0] = x.binary("xor", changed[0], x.place_at(x.ONE, number))
+    return Packed(declared, tuple(changed))
 
 
 def _present(low: Lowering, owner: Value, declared: MapType) -> Expr:
@@ -174,8 +237,8 @@ def admitted(low: Lowering, value: Value, declared: Any, node: ast.AST) -> Value
     """A value that is stored in a field: checked, and in words unless it is a change of what is stored already."""
     if isinstance(value, Net):
         return value
-    if isinstance(value, Comprehension):
-        value = as_set(low, value, node)
+    if isinstance(value, Comprehension | SetLiteral):
+        value = settled(low, value, node)
     if isinstance(value, MapUpdate | Rec) and value.type == declared:
         return value
     if isinstance(declared, MapType):

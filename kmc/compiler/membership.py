@@ -6,50 +6,104 @@ import ast
 
 from kmc.compiler import exprs as x
 from kmc.compiler.equality import equal
-from kmc.compiler.ir import Const, Expr
+from kmc.compiler.ir import Const, Expr, Let, Var
 from kmc.compiler.iteration import any_of, settled
+from kmc.compiler.layout import key_count
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import contains
-from kmc.compiler.parts import array_head, key_number, pack, type_of, unwrap, words
-from kmc.compiler.values import EmptySet, MapUpdate, Net, Nothing, Packed, Python, Stored, Sym, Value
+from kmc.compiler.parts import (
+    alternatives,
+    array_head,
+    common_type,
+    joined_type,
+    key_code,
+    key_number,
+    pack,
+    type_of,
+    words,
+)
+from kmc.compiler.values import (
+    Comprehension,
+    EmptySet,
+    MapUpdate,
+    Net,
+    Num,
+    Packed,
+    Python,
+    SetLiteral,
+    Stored,
+    Sym,
+    Value,
+)
+from kmc.errors import SpecError
 from kmc.lang.symbols import SymbolMeta
-from kmc.lang.types import MapType, PairType, SetType, UnionType
+from kmc.lang.types import IntType, MapType, PairType, SetType, Type, UnionType
 
 
 def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
     """1 if `item` is in a set, map, sequence, range or network."""
     if isinstance(whole, Net):
         return contains(low, whole, item, node)
-    whole = settled(low, whole, node)
+    if isinstance(whole, SetLiteral):
+        return any_of(low, whole, lambda other: equal(low, item, other, node), node)
+    whole = _settled_if_scalar(low, whole, node)
     if isinstance(whole, EmptySet):
         return x.ZERO
     if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
         return Const(int(isinstance(item, Sym) and item.cls is whole.object))
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType | PairType):
-        number = _element_number(low, item, whole.type, node)
-        return x.ZERO if number is None else x.extract(words(whole)[0], number, 1)
+        if isinstance(whole.type.element, PairType):
+            return x.extract(words(whole)[0], key_code(low.code, item, whole.type.element, node), 1)
+        return _bit(low, item, words(whole)[0], whole.type.element, node)
     if isinstance(whole, MapUpdate):
         return member(low, item, whole.base, node)
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, MapType):
-        if whole.type.total:
-            return x.ONE
-        return x.extract(array_head(whole), key_number(low.code, item, whole.type, node), 1)
+        full = x.low_mask(key_count(whole.type.key))
+        if isinstance(whole.type.key, PairType):
+            number = key_number(low.code, item, whole.type, node)
+            return x.extract(full if whole.type.total else array_head(whole), number, 1)
+        return _bit(low, item, full if whole.type.total else array_head(whole), whole.type.key, node)
     return any_of(low, whole, lambda other: equal(low, item, other, node), node)
 
 
-def _element_number(low: Lowering, item: Value, declared: SetType | PairType, node: ast.AST) -> Expr | None:
-    if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType) and item.type.optional:
-        inner = unwrap(low.code, item, node)
-        return pack(low.code, inner, declared.element, node)[0]
-    if type_of(item) is None or isinstance(item, Nothing):
-        return None
-    return pack(low.code, item, declared.element, node)[0]
+def _settled_if_scalar(low: Lowering, whole: Value, node: ast.AST) -> Value:
+    """A comprehension of scalars as a set; of anything else as it is, to be run through."""
+    try:
+        return settled(low, whole, node) if isinstance(whole, Comprehension) else whole
+    except SpecError:
+        return whole
+
+
+def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: ast.AST) -> Expr:
+    """1 if a scalar is among the values of type `declared` whose bits are set; 0 for None and what is no such value."""
+    if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
+        joint = joined_type(item.type, declared)
+        if joint is None:
+            return x.ZERO
+        found = low.code.fresh("in")
+        low.code.emit(Let(found, x.ZERO))
+        for here, kind in alternatives(low.code, item):
+            draft = low.code.capture(
+                lambda kind=kind: low.code.emit(Let(found, _bit(low, kind, mask, declared, node)))  # type: ignore[misc]  # bound now
+            )
+            low.code.branch(here, draft)
+        return Var(found)
+    if isinstance(item, Num) and isinstance(declared, IntType):
+        code = low.code.keep(item.code)
+        above = x.ONE if item.low >= declared.low else x.binary("sle", Const(declared.low), code)
+        below = x.ONE if item.high <= declared.high else x.binary("sle", code, Const(declared.high))
+        inside = x.both(above, below)
+        number = x.select(inside, x.sub(code, Const(declared.low)), x.ZERO)
+        return x.both(inside, x.extract(mask, number, 1))
+    if type_of(item) != declared:
+        return x.ZERO
+    return x.extract(mask, pack(low.code, item, declared, node)[0], 1)
 
 
 def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
     """`s <= t` and its kin on sets."""
     left, right = settled(low, left, node), settled(low, right, node)
-    declared = type_of(right) if isinstance(left, EmptySet) else type_of(left)
+    declared = common_type(left, right)
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return Const(int(isinstance(operator, ast.LtE | ast.GtE)))
     if not isinstance(declared, SetType):

@@ -12,13 +12,14 @@ from typing import Any
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import CallKernel, Const, Expr, Var
-from kmc.compiler.layout import NetworkLayout, Place, RowLayout, record_layout
+from kmc.compiler.layout import NetworkLayout, Place, RowLayout, exact, record_layout, shape_type
 from kmc.compiler.lower import Lowering
 from kmc.compiler.parts import Words, combine, pack, unwrap
 from kmc.compiler.scope import Scope
 from kmc.compiler.values import (
     Comprehension,
     Each,
+    Entries,
     Messages,
     Net,
     NetOp,
@@ -66,12 +67,12 @@ def message_words(low: Lowering, value: Value, number: int, node: ast.AST) -> Wo
     if not isinstance(declared, RecordType) or len(declared.cls.shapes) != 1:
         low.code.refuse(node, "this value as a message", "test isinstance(m, Shape) first")
     cls = declared.cls.shapes[0]
-    if cls not in layout.shapes:
+    if exact(cls) not in layout.shapes:
         low.code.refuse(node, f"{cls.__name__} in this network")
-    tag = (Const(layout.shapes.index(cls) << layout.count_bits),)
+    tag = (Const(layout.shapes.index(exact(cls)) << layout.count_bits),)
     pieces = [
         (Place(0, 0), layout.count_bits + layout.tag_bits, tag),
-        (layout.payload, record_layout(cls).layout.bits, pack(low.code, value, RecordType(cls), node)),  # type: ignore[arg-type]  # a record class
+        (layout.payload, record_layout(cls).layout.bits, pack(low.code, value, shape_type(cls), node)),
     ]
     return combine(layout.words, pieces)
 
@@ -112,6 +113,20 @@ def contains(low: Lowering, net: Net, value: Value, node: ast.AST) -> Expr:
     return x.binary("sle", x.ZERO, find(low, net, value, node))
 
 
+def among(low: Lowering, whole: Messages, message: Value, node: ast.AST) -> Expr:
+    """1 if a message is among those of some shapes of a network."""
+    if message_shape(message) not in whole.shapes:
+        return x.ZERO
+    return x.binary("sle", x.ZERO, find(low, Net(whole.number, whole.pointer), message, node))
+
+
+def message_shape(message: Value) -> Any:
+    """The class of a message whose shape is known."""
+    assert isinstance(message, Received)
+    assert isinstance(message.value.type, RecordType)
+    return message.value.type.cls.shapes[0]
+
+
 def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], object], node: ast.AST) -> None:
     """Run through the messages of a network, or of some shapes of it."""
     if isinstance(whole, Net) and whole.changes:
@@ -131,7 +146,7 @@ def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], o
 def has_shape(layout: NetworkLayout, first: Expr, shape: Any) -> Expr:
     """1 if the entry whose first word is `first` has this shape."""
     tag = x.extract(first, layout.count_bits, layout.tag_bits)
-    return x.eq(tag, Const(layout.shapes.index(shape)))
+    return x.eq(tag, Const(layout.shapes.index(exact(shape))))
 
 
 def count_at(layout: NetworkLayout, first: Expr) -> Expr:
@@ -144,7 +159,7 @@ def received(low: Lowering, pointer: str, number: int, index: Expr, shape: objec
     layout = layout_at(low, number)
     place = layout.payload
     word = x.add(_address(low, pointer, number, index), Const(place.word))
-    return Received(Stored(RecordType(shape), pointer, word, place.bit), number, index)  # type: ignore[arg-type]  # a record class
+    return Received(Stored(shape_type(shape), pointer, word, place.bit), number, index)
 
 
 def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope) -> Value:
@@ -153,7 +168,11 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
     if name == "of" and isinstance(values[0], Python):
         return Messages(net.number, net.pointer, tuple(values[0].object.shapes))
     if name == "count":
-        return _count(low, net, values[0], node)
+        return count_of_message(low, net, values[0], node)
+    if name == "counts":
+        return Entries(net, "items")
+    if name == "keep":
+        return _kept(net, values[0])
     kinds = {"add": "add", "send": "add", "take": "take", "discard": "discard", "add_all": "add", "send_all": "add"}
     if name not in kinds:
         low.code.refuse(node, f"'{name}' of a network")
@@ -170,7 +189,15 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
     return Net(net.number, net.pointer, (*net.changes, NetOp(kinds[name], words, x.ONE, index)))
 
 
-def _count(low: Lowering, net: Net, value: Value, node: ast.AST) -> Num:
+def _kept(net: Net, wanted: Value) -> Net:
+    """The network without the messages for which `wanted` does not hold."""
+    scope = Scope({}, {"messages": Net(net.number, net.pointer), "wanted": wanted})
+    node = ast.parse("{m for m in messages if not wanted(m)}", mode="eval").body
+    assert isinstance(node, ast.SetComp)
+    return Net(net.number, net.pointer, (*net.changes, Each("discard", Comprehension(node, scope), x.ONE)))
+
+
+def count_of_message(low: Lowering, net: Net, value: Value, node: ast.AST) -> Num:
     layout = layout_at(low, net.number)
     top = (1 << layout.count_bits) - 1
     if isinstance(value, Received) and value.network == net.number and not net.changes:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
-from kmc.compiler.ir import Const, Expr
+from kmc.compiler.ir import Const, Expr, Let, Var
 from kmc.compiler.layout import (
     ArrayLayout,
     Place,
@@ -124,7 +124,7 @@ def _union_field(code: Code, value: Packed | Stored, name: str, node: ast.AST) -
     allowed = [
         number + union.optional
         for number, kind in enumerate(union.alternatives)
-        if isinstance(kind, RecordType) and kind.cls in having
+        if isinstance(kind, RecordType) and kind.cls.shapes[0] in having
     ]
     if len(allowed) < len(union.alternatives) + union.optional:
         holds: Expr = x.ZERO
@@ -266,7 +266,7 @@ def pack(code: Code, value: Value, declared: Type, node: ast.AST) -> Words:
             if isinstance(value, EmptySet):
                 return (x.ZERO,)
             if isinstance(value, Packed | Stored) and isinstance(value.type, SetType | PairType):
-                return words(value)
+                return (_pack_set(code, value, declared, node),)
         case SeqType():
             return _pack_seq(code, value, declared, node)
         case MapType() if isinstance(value, MapUpdate):
@@ -274,6 +274,26 @@ def pack(code: Code, value: Value, declared: Type, node: ast.AST) -> Words:
     if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
         return pack(code, unwrap(code, value, node), declared, node)
     code.refuse(node, f"this value as {describe(declared)}")
+
+
+def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, node: ast.AST) -> Expr:
+    """The mask of a set in another type of set: numbers count from another least one."""
+    assert isinstance(value.type, SetType | PairType)
+    mine, wanted, mask = value.type.element, declared.element, words(value)[0]
+    if mine == wanted:
+        return mask
+    if not (isinstance(mine, IntType) and isinstance(wanted, IntType)):
+        code.check(x.eq(mask, x.ZERO), node)
+        return x.ZERO
+    mask = code.keep(mask)
+    if mine.low < wanted.low:
+        below = min(wanted.low - mine.low, 64)
+        code.check(x.eq(x.extract(mask, 0, below), x.ZERO), node)
+        mask = x.ZERO if below == 64 else x.binary("lshr", mask, Const(below))
+    if mine.high > wanted.high:
+        kept = max(0, wanted.high - max(mine.low, wanted.low) + 1)
+        code.check(x.eq(x.binary("lshr", mask, Const(kept)), x.ZERO), node)
+    return x.place_at(mask, mine.low - wanted.low) if mine.low > wanted.low else mask
 
 
 def _pack_int(code: Code, value: Value, low: int, high: int, node: ast.AST) -> Expr:
@@ -294,8 +314,8 @@ def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node:
         if not union.optional:
             code.refuse(node, f"None as {describe(declared)}")
         return (x.ZERO,) * union.layout.words
-    if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
-        value = unwrap(code, value, node)
+    if isinstance(value, Packed | Stored) and _is_joint(value.type):
+        return _pack_joint(code, value, declared, node)
     before = int(union.optional)
     for number, alternative in enumerate(union.alternatives):
         if _is_alternative(value, alternative):
@@ -310,6 +330,47 @@ def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node:
             return combine(union.layout.words, pieces)
         before += scalar_count(alternative) if union.coded else 0
     code.refuse(node, f"this value as {describe(declared)}")
+
+
+def _is_joint(declared: Type) -> bool:
+    return isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) > 1)
+
+
+def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | RecordType, node: ast.AST) -> Words:
+    """The words of one union as another: each alternative in its turn."""
+    assert isinstance(value.type, UnionType | RecordType)
+    if value.type == declared:
+        return words(value)
+    source, target = union_layout(value.type), union_layout(declared)
+    if source.optional and not target.optional:
+        code.check(x.negate(is_none(value)), node)
+    names = [code.fresh("u") for _ in range(target.layout.words)]
+    code.emit(*(Let(name, x.ZERO) for name in names))
+    for here, item in alternatives(code, value):
+        if any(_is_alternative(item, other) for other in target.alternatives):
+
+            def convert(item: Value = item) -> None:
+                parts = pack_union(code, item, declared, node)
+                code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+
+            code.branch(here, code.capture(convert))
+        else:
+            code.check(x.negate(here), node)
+    return tuple(Var(name) for name in names)
+
+
+def alternatives(code: Code, value: Packed | Stored) -> Iterator[tuple[Expr, Value]]:
+    """Each alternative of a union but None: whether it is the one, and the value as such."""
+    assert isinstance(value.type, UnionType | RecordType)
+    union = union_layout(value.type)
+    tag = code.keep(union_tag(value), "tag")
+    number = int(union.optional)
+    for kind in union.alternatives:
+        count = scalar_count(kind) if union.coded else 1
+        here = x.both(x.binary("sle", Const(number), tag), x.binary("slt", tag, Const(number + count)))
+        item = lift(kind, (x.sub(tag, Const(number)),)) if union.coded else part(value, union.payload, kind)
+        yield here, item
+        number += count
 
 
 def _is_alternative(value: Value, alternative: Type) -> bool:
@@ -333,7 +394,7 @@ def _pack_record(code: Code, value: Value, declared: RecordType, node: ast.AST) 
     cls = shapes[0]
     if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
         return pack(code, unwrap(code, value, node), declared, node)
-    if not isinstance(value, Rec) or value.type.cls is not cls:
+    if not isinstance(value, Rec) or value.type.cls.shapes != (cls,):
         code.refuse(node, f"this value as {cls.__name__}")
     layout = record_layout(cls)
     pieces = []
@@ -344,18 +405,32 @@ def _pack_record(code: Code, value: Value, declared: RecordType, node: ast.AST) 
 
 
 def _pack_seq(code: Code, value: Value, declared: SeqType, node: ast.AST) -> Words:
-    if (
-        isinstance(value, Packed | Stored)
-        and isinstance(value.type, SeqType)
-        and value.type.element == declared.element
-    ):
+    if isinstance(value, Packed | Stored) and isinstance(value.type, SeqType):
+        length = code.keep(array_head(value))
+        if value.type.capacity > declared.capacity:
+            code.check(x.binary("sle", length, Const(declared.capacity)), node)
         items = [element(value, Const(k)) for k in range(min(value.type.capacity, declared.capacity))]
-        return make_seq(code, declared, array_head(value), items, node)
+        if value.type.element != declared.element:
+            items = [_item_if(code, x.binary("slt", Const(k), length), i, declared, node) for k, i in enumerate(items)]
+        return make_seq(code, declared, length, items, node)
     if not isinstance(value, SeqLiteral):
         code.refuse(node, f"this value as {describe(declared)}")
     if len(value.items) > declared.capacity:
         code.check(x.ZERO, node)
     return make_seq(code, declared, Const(len(value.items)), list(value.items[: declared.capacity]), node)
+
+
+def _item_if(code: Code, here: Expr, item: Value, declared: SeqType, node: ast.AST) -> Value:
+    """An item in another type, as words that are 0 where the sequence has ended."""
+    names = [code.fresh("e") for _ in range(layout_of(declared.element).words)]
+    code.emit(*(Let(name, x.ZERO) for name in names))
+
+    def convert() -> None:
+        parts = pack(code, item, declared.element, node)
+        code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+
+    code.branch(here, code.capture(convert))
+    return Packed(declared.element, tuple(Var(name) for name in names))
 
 
 def make_seq(code: Code, declared: SeqType, length: Expr, items: list[Value], node: ast.AST) -> Words:
@@ -417,21 +492,46 @@ def common_type(left: Value, right: Value) -> Type | None:
         if other is None:
             return None
         return replace(other, optional=True) if isinstance(other, UnionType) else UnionType((other,), True)
-    if isinstance(first, IntType) and isinstance(second, IntType):
-        return IntType(min(first.low, second.low), max(first.high, second.high))
-    if isinstance(first, SeqType) and isinstance(second, SeqType) and first.element == second.element:
-        return first if first.capacity >= second.capacity else second
-    if first == second or second is None:
-        return first
-    if first is None:
-        return second
-    for union, other in ((first, second), (second, first)):
-        if isinstance(union, UnionType) and all(kind in expanded(union) for kind in _kinds(other)):
-            return union
+    if first is None or second is None:
+        return second if first is None else first
+    return joined_type(first, second)
+
+
+def joined_type(first: Type, second: Type) -> Type | None:
+    """The least type that holds the values of both; None for kinds that no union joins."""
+    match first, second:
+        case _ if first == second:
+            return first
+        case IntType(), IntType():
+            return IntType(min(first.low, second.low), max(first.high, second.high))
+        case SeqType(), SeqType():
+            element_type = joined_type(first.element, second.element)
+            return None if element_type is None else SeqType(element_type, max(first.capacity, second.capacity))
+        case ((SetType(one) | PairType(one)), (SetType(other) | PairType(other))):
+            members = joined_type(one, other)
+            return None if members is None else SetType(members)
+        case (RecordType() | UnionType(), _) | (_, RecordType() | UnionType()):
+            return _joined_union(first, second)
     return None
 
 
-def _kinds(declared: Type) -> list[Any]:
+def _joined_union(first: Type, second: Type) -> Type | None:
+    kinds: list[Type] = []
+    for kind in (*_kinds(first), *_kinds(second)):
+        numbers = next((other for other in kinds if isinstance(other, IntType) and isinstance(kind, IntType)), None)
+        if numbers is not None:
+            assert isinstance(numbers, IntType)
+            assert isinstance(kind, IntType)
+            kinds[kinds.index(numbers)] = IntType(min(numbers.low, kind.low), max(numbers.high, kind.high))
+        elif kind not in kinds:
+            kinds.append(kind)
+    if any(isinstance(kind, SetType | PairType | SeqType | MapType) for kind in kinds):
+        return None
+    optional = any(isinstance(kind, UnionType) and kind.optional for kind in (first, second))
+    return UnionType(tuple(kinds), optional)
+
+
+def _kinds(declared: Type) -> list[Type]:
     return list(expanded(declared)) if isinstance(declared, UnionType | RecordType) else [declared]
 
 
@@ -442,9 +542,26 @@ def keep_words(code: Code, parts: Words) -> Words:
 
 def key_number(code: Code, key: Value, declared: MapType, node: ast.AST) -> Expr:
     """The number of a key."""
-    if isinstance(declared.key, PairType):
-        return _pair_number(pack(code, key, declared.key, node)[0], layout_of(declared.key).bits)
-    return pack(code, unwrap(code, key, node), declared.key, node)[0]
+    return key_code(code, key, declared.key, node)
+
+
+def key_code(code: Code, key: Value, declared: Type, node: ast.AST) -> Expr:
+    """The number of a scalar or a pair among the values of its type."""
+    if isinstance(declared, PairType):
+        return _pair_number(pack(code, key, declared, node)[0], layout_of(declared).bits)
+    return pack(code, unwrap(code, key, node), declared, node)[0]
+
+
+def key_value(declared: Type, number: Expr) -> Value:
+    """The scalar or pair with this number."""
+    if not isinstance(declared, PairType):
+        return lift(declared, (number,))
+    count = scalar_count(declared.element)
+    masks = [1 << first | 1 << second for first in range(count) for second in range(first + 1, count)]
+    chosen: Expr = x.ZERO
+    for place, mask in enumerate(masks):
+        chosen = x.select(x.eq(number, Const(place)), Const(x.signed(mask)), chosen)
+    return Packed(declared, (chosen,))
 
 
 def _pair_number(mask: Expr, count: int) -> Expr:

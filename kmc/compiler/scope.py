@@ -14,7 +14,7 @@ from kmc.compiler import exprs as x
 from kmc.compiler.ir import Const
 from kmc.compiler.values import Bool, Closure, EmptySet, Nothing, Num, Packed, Python, Sym, Value
 from kmc.lang.symbols import Symbol
-from kmc.lang.types import SetType
+from kmc.lang.types import IntType, SetType
 from kmc.spec.subset import ALLOWED_BUILTINS
 
 
@@ -42,6 +42,10 @@ def python_value(found: Any) -> Value:
         return Sym(type(found), Const(found.index))
     if isinstance(found, frozenset) and not found:
         return EmptySet()
+    if isinstance(found, frozenset) and all(type(member) is int for member in found) and max(found) - min(found) < 64:
+        low = min(found)
+        mask = sum(1 << member - low for member in found)
+        return Packed(SetType(IntType(low, max(found))), (Const(x.signed(mask)),))
     if isinstance(found, frozenset) and all(isinstance(member, Symbol) for member in found):
         cls: Any = type(next(iter(found)))
         return Packed(SetType(cls.kmc_type), (Const(x.signed(sum(1 << member.index for member in found))),))

@@ -34,6 +34,8 @@ def _statement(low: Lowering, node: ast.stmt, scope: Scope) -> bool:
             scope.locals[target.id] = total
         case ast.Expr(value=ast.Yield(value=value)) if value is not None and low.on_yield is not None:
             low.on_yield(low, low.evaluate(value, scope), node)
+        case ast.Expr(value=ast.YieldFrom(value=ast.Call() as call)) if low.on_yield is not None:
+            _delegate(low, call, scope)
         case ast.Expr(value=ast.Call() as call):
             low.evaluate(call, scope)
         case ast.For():
@@ -107,6 +109,16 @@ def _for(low: Lowering, node: ast.For, scope: Scope) -> None:
         low.code.block(label, body)
 
     each(low, low.evaluate(node.iter, scope), choose, node, unroll=0)
+
+
+def _delegate(low: Lowering, node: ast.Call, scope: Scope) -> None:
+    """`yield from helper(...)`: a `return` or a failed `require` leaves the helper only."""
+    from kmc.compiler.calls import bound_call
+
+    found, arguments, inner = bound_call(low, node, scope)
+    outer = low.choice_label
+    body_of_action(low, found, {name: low.kept(value) for name, value in arguments.items()}, inner)
+    low.choice_label = outer
 
 
 def body_of_action(low: Lowering, node: ast.FunctionDef, arguments: dict[str, Value], scope: Scope) -> None:

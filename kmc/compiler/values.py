@@ -172,6 +172,21 @@ class Messages:
 
 
 @dataclass(frozen=True, slots=True)
+class Joint:
+    """The messages of several networks together."""
+
+    parts: tuple[Messages, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """`values` or `items` of a map, or the messages of a bag with their counts (`items`)."""
+
+    owner: Value
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Subsets:
     """All subsets of a set."""
 
@@ -211,6 +226,8 @@ Value: TypeAlias = (
     | EmptySet
     | Numbers
     | Messages
+    | Joint
+    | Entries
     | Subsets
     | Closure
     | Python

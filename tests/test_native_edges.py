@@ -1,0 +1,107 @@
+"""Compiled kernels take the interpreter's steps, state by state: every shipped spec and every example of the language.
+
+States come from breadth-first levels and from random walks that go deep. For each, `native_steps.differences` compares
+the successors with their hashes, and the masks of all properties.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from native_steps import Kernels, differences, kernels_of, level_states, walk_states
+from test_language_page import RUN, Example
+from test_language_page import model_of as example_model
+
+from kmc.compiler.codec import encode_row
+from kmc.compiler.layout import row_layout
+from kmc.errors import SpecError
+from kmc.lang.modelfile import parse_set
+from kmc.result import Limits
+from kmc.spec.model import Model, bind, bind_all
+from kmc.spec.shipped import find_model, find_spec_root
+
+NOT_COMPILED = {"Message sets through helpers and branches; RECURSIVE": "branches that give values of different types"}
+"""Examples of the language that are refused, by heading, with the reason in the words of the error."""
+
+
+def shipped_model(spec: str, name: str, *settings: str) -> Model:
+    """A shipped model without symmetry, with all properties of the spec."""
+    root = find_spec_root(spec)
+    file = find_model(root, name)
+    assert file is not None
+    file = replace(file.with_overrides([parse_set(text) for text in settings]), symmetry=(), view=None)
+    model = bind(root, file)
+    everything = bind_all(root, [parse_set(text) for text in settings]) if not file.constants else model
+    return replace(model, invariants=everything.invariants, deadlock=False)
+
+
+def assert_same(kernels: Kernels, states: list[Any]) -> None:
+    """No difference, in enough states for that to mean something."""
+    assert len(states) > 0
+    assert list(differences(kernels, states))[:3] == []
+
+
+SHIPPED = [
+    ("die_hard", "solution"),
+    ("two_phase_commit", "smoke"),
+    ("kraft", "smoke"),
+    ("kraft", "corrected"),
+    ("kraft", "restarts_two_leaders"),
+    ("kraft", "standard"),
+    ("kip_996", "smoke"),
+    ("kip_996", "reconfiguration"),
+]
+
+
+@pytest.mark.parametrize(("spec", "name"), SHIPPED)
+def test_a_shipped_spec_takes_the_same_steps(spec: str, name: str) -> None:
+    model = shipped_model(spec, name)
+    states = level_states(model, Limits(states=400), at_most=120)
+    states += walk_states(model, walks=6, depth=40, seed=1)
+    assert_same(kernels_of(model), states)
+
+
+def example_parameters() -> list[Any]:
+    """The examples of the page that the interpreter runs."""
+    return [pytest.param(example, id=f"{number}-{example.heading}") for number, example in enumerate(RUN)]
+
+
+@pytest.mark.parametrize("example", example_parameters())
+def test_an_example_of_the_language_takes_the_same_steps(example: Example, tmp_path: Path) -> None:
+    model = example_model(example, tmp_path)
+    if example.heading in NOT_COMPILED:
+        with pytest.raises(SpecError) as caught:
+            kernels_of(model)
+        assert caught.value.span is not None
+        assert NOT_COMPILED[example.heading] in str(caught.value)
+        return
+    assert_same(kernels_of(model), level_states(model, Limits(states=300), at_most=200))
+
+
+def test_the_fingerprint_does_not_depend_on_the_order_of_messages() -> None:
+    model = shipped_model("kraft", "smoke")
+    kernels = kernels_of(model)
+    layout = row_layout(model.spec.state_class)
+    moved = 0
+    for state in walk_states(model, walks=4, depth=40, seed=2):
+        row = encode_row(state)
+        shuffled = shuffle_entries(row, layout, random.Random(3))
+        moved += shuffled != row
+        assert kernels.identity(shuffled) == kernels.identity(row)
+    assert moved > 20
+
+
+def shuffle_entries(row: list[int], layout: Any, rng: random.Random) -> list[int]:
+    """The same state with the entries of each network in another order."""
+    shuffled, position = row[: layout.entries], layout.entries
+    for number, (_, network) in enumerate(layout.networks):
+        size = row[layout.counts + number] * network.words
+        entries = [row[k : k + network.words] for k in range(position, position + size, network.words)]
+        rng.shuffle(entries)
+        shuffled += [word for entry in entries for word in entry]
+        position += size
+    return shuffled
