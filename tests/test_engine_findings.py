@@ -186,6 +186,16 @@ def test_a_level_that_was_not_expanded_is_kept() -> None:
     assert [point_of(record) for record in search.kept(1)] == [0]
 
 
+def test_a_search_that_a_limit_ended_still_finds_the_way_back() -> None:
+    # The spin makes the level take longer than the main thread waits before it looks at the limits again.
+    grid = Grid(dims=3, size=16, delay=(1 << 20) - 1)
+    search = search_of(grid, limits=Limits(states=200), threads=2)
+    levels = search.run().levels
+    sources = {source for source, target in explore(grid, len(levels) + 1).edges if target == 9}
+    assert levels == level_sizes(3, 16)[: len(levels)]
+    assert {point_of(edge.source) for edge in search.predecessors(9, fingerprint(9))} == sources == {8}
+
+
 def test_no_step_leads_to_a_state_that_is_not_there() -> None:
     search = search_of(Grid(dims=2, size=4))
     search.run()

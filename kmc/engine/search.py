@@ -207,16 +207,15 @@ class Search:
         now = time.monotonic()
         limits = self._limits
         if limits.seconds is not None and now - self._began >= limits.seconds:
-            self._stopped = Bound.TIME
+            self._stop(Bound.TIME)
         elif limits.memory_bytes is not None and _PROCESS.memory_info().rss >= limits.memory_bytes:
-            self._stopped = Bound.MEMORY
-        if self._stopped is not None:
-            self._stop()
+            self._stop(Bound.MEMORY)
         elif self._progress is not None and now - self._told >= _PROGRESS_SECONDS:
             self._told = now
             self._progress(self.counters())
 
-    def _stop(self) -> None:
+    def _stop(self, bound: Bound | None = None) -> None:
+        self._stopped = self._stopped or bound
         self._stopping = True
         self._words[f.PAUSE] = 1
 
@@ -306,7 +305,8 @@ class Search:
             worker.abandon()
         self._set_chunks(self._history[level])
         self._limits = Limits()
-        self._run_loop(seek_loop(), self._history[level].rows)
+        finished = self._run_loop(seek_loop(), self._history[level].rows)
+        assert finished, "without limits only an exception stops a loop"
         logs = np.concatenate([worker.take_log() for worker in self._workers])
         found = [record_at(address) for address in logs[:, f.ENTRY_RECORD].tolist()]
         return sorted(found, key=lambda record: record.fingerprint)
