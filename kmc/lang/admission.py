@@ -246,7 +246,7 @@ class TypedNetwork:
         self.count_max = declared.count_max if isinstance(declared, MessageBagType) else 1
 
     def refuse(self, message: Any, size: int, count: int) -> None:
-        """Raise DomainError for a message of another class, too many messages, or too large a count."""
+        """Raise DomainError for too many messages, a message of another class, or too large a count."""
         if size > self.capacity:
             raise DomainError(
                 "KMC204",
@@ -263,11 +263,12 @@ class TypedNetwork:
             kind = type(message).__name__ if isinstance(message, Record) else shown(message)
             advice = f"declare it with [{kinds} | {kind}]" if isinstance(message, Record) else "send a message"
             raise DomainError("KMC206", f"this network holds {kinds}, not {kind}", help=advice)
-        raise DomainError(
-            "KMC205",
-            f"a message can be delivered at most {self.count_max} times, but this step makes it {count}",
-            help="raise the largest count of MessageBag[...]",
-        )
+        if count > self.count_max:
+            raise DomainError(
+                "KMC205",
+                f"a message can be delivered at most {self.count_max} times, but this step makes it {count}",
+                help="raise the largest count of MessageBag[...]",
+            )
 
 
 def _message_set(declared: MessageSetType) -> Admit:

@@ -100,7 +100,8 @@ class MapValue:
         return len(self._items)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, MapValue) and self._items == other._items
+        # A bag of messages knows how to compare itself with a literal map.
+        return self._items == other._items if isinstance(other, MapValue) else NotImplemented
 
     def __hash__(self) -> int:
         if self._hash is None:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 
 from kmc.errors import EvaluationError
 from kmc.lang.guards import truth
+from kmc.lang.maps import MapValue
 
 _HASH_MASK = (1 << 61) - 1
 
@@ -82,7 +83,13 @@ class _Network:
         return len(self._counts)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self._counts == other._counts
+        """As sets of messages, or as functions from messages to counts, also to a literal of the spec's source."""
+        if isinstance(other, _Network):
+            return type(other) is type(self) and self._counts == other._counts
+        return self._equals_literal(other)
+
+    def _equals_literal(self, other: object) -> bool:
+        raise NotImplementedError
 
     def __hash__(self) -> int:
         return self._hash
@@ -114,6 +121,9 @@ class MessageSetValue(_Network):
     def of(self, message_class: Any) -> frozenset[Any]:
         """The messages of all shapes of `message_class`."""
         return frozenset(self.deliverable(message_class))
+
+    def _equals_literal(self, other: object) -> bool:
+        return isinstance(other, frozenset) and self._counts.keys() == other
 
     def __repr__(self) -> str:
         return "{" + ", ".join(map(repr, self._counts)) + "}"
@@ -152,6 +162,9 @@ class MessageBagValue(_Network):
     def counts(self) -> Iterable[tuple[Any, int]]:
         """The messages with their counts, in no meaningful order."""
         return self._counts.items()
+
+    def _equals_literal(self, other: object) -> bool:
+        return isinstance(other, MapValue) and self._counts == dict(other.items())
 
     def __repr__(self) -> str:
         return "(" + " @@ ".join(f"{message!r} :> {count}" for message, count in self._counts.items()) + ")"

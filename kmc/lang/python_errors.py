@@ -147,7 +147,10 @@ def _without_order(operator: str, left: str, right: str) -> tuple[str, str | Non
 
 
 def _without_meaning(operator: str, left: str, right: str) -> tuple[str, str | None]:
-    advice = _NONE_HELP if "NoneType" in (left, right) else "+ - * // % take numbers, | & - take sets"
+    of_kind = {cls.__name__: help_line for cls, _, help_line in _KINDS if "Message" in cls.__name__}
+    advice = of_kind.get(left) or of_kind.get(right) or "+ - * // % take numbers, | & - take sets"
+    if "NoneType" in (left, right):
+        advice = _NONE_HELP
     return f"'{operator}' has no meaning for {_kind(left)} and {_kind(right)}", advice
 
 
