@@ -14,6 +14,7 @@ from kmc.lang import types
 
 CAPACITY_DEFAULT = 4096
 COUNT_MAX_DEFAULT = 255
+_INT_HELP = "write Int(least, greatest)"
 _ANY_TYPE = "write one of the types of kmc.lang"
 
 Bool = types.BoolType()
@@ -23,9 +24,9 @@ def Int(low: int, high: int) -> types.IntType:
     """The type of the integers from `low` to `high`, both included; SpecError when that is empty."""
     for bound in (low, high):
         if type(bound) is not int:
-            raise SpecError("KMC141", f"the bounds of Int must be integers, not {bound!r}")
+            raise SpecError("KMC141", f"the bounds of Int must be integers, not {bound!r}", help=_INT_HELP)
     if low > high:
-        raise SpecError("KMC142", f"Int({low}, {high}) is empty", help="write Int(least, greatest)")
+        raise SpecError("KMC142", f"Int({low}, {high}) is empty", help=_INT_HELP)
     return types.IntType(low, high)
 
 
@@ -100,7 +101,8 @@ def _network(word: str, item: Any, extras: int) -> tuple[tuple[types.RecordType,
     messages, *numbers = item if isinstance(item, tuple) else (item,)
     alternatives = _alternatives(messages)
     if len(numbers) > extras or any(type(number) is not int or number < 1 for number in numbers):
-        raise SpecError("KMC148", f"the bounds of {word} must be positive integers")
+        usage = ", ".join(["Vote", "capacity", "largest count"][: extras + 1])
+        raise SpecError("KMC148", f"the bounds of {word} must be positive integers", help=f"write {word}[{usage}]")
     if not alternatives or not all(isinstance(kind, types.RecordType) for kind in alternatives):
         raise SpecError("KMC149", f"{word} holds messages", help=f"write {word}[VoteRequest | VoteResponse]")
     return tuple(kind for kind in alternatives if isinstance(kind, types.RecordType)), numbers
@@ -168,7 +170,7 @@ def _union_of(parts: tuple[Any, ...]) -> types.UnionType:
             alternatives.append(as_type(part, "an alternative of a union"))
     unique = tuple(dict.fromkeys(alternatives))
     if not unique:
-        raise SpecError("KMC153", "a union needs an alternative besides None")
+        raise SpecError("KMC153", "a union needs an alternative besides None", help="write Opt[Server]")
     _refuse_overlap(unique)
     return types.UnionType(unique, optional)
 

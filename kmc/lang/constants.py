@@ -95,7 +95,8 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
 def spawned(name: str, count: int) -> type[Ident]:
     """A type of identifiers 1..`count` that come into use while the model runs: `ServerId.fresh(started)`."""
     if type(count) is not int or count < 1:
-        raise SpecError("KMC163", f"spawned needs a positive number of identifiers, not {count!r}")
+        message = f"spawned needs a positive number of identifiers, not {count!r}"
+        raise SpecError("KMC163", message, help=f'write {name} = spawned("{name}", 4)')
     return ident_class(name, tuple(str(number) for number in range(1, count + 1)), symmetric=False, spawned=True)
 
 

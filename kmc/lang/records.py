@@ -219,7 +219,9 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
     def _declare(cls, message: dict[str, str]) -> None:
         """Take the class options of a message; a plain record has none."""
         if message:
-            raise SpecError("KMC133", f"record {cls.__name__} has no option '{next(iter(message))}'")
+            option = next(iter(message))
+            advice = "source and dest name fields of a Message"
+            raise SpecError("KMC133", f"record {cls.__name__} has no option '{option}'", help=advice)
 
 
 class Message(Record, root=True):
