@@ -288,6 +288,12 @@ def test_a_mistake_of_kmc_is_reported_without_a_traceback(monkeypatch: pytest.Mo
     assert (ran.exit_code, "internal error: TypeError" in ran.stderr, "Traceback" in ran.output) == (255, True, False)
 
 
+def test_json_tells_a_mistake_of_kmc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "judge", None)
+    ran = kmc("check", COUNTER, "--no-run-dir", "--json")
+    assert (ran.exit_code, json.loads(ran.stdout)["error"]["code"]) == (255, "KMC900")
+
+
 def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check_module, "judge", None)
     assert "Traceback (most recent call last)" in kmc("check", COUNTER, "--no-run-dir", "--debug").stderr
@@ -298,7 +304,8 @@ def test_running_out_of_memory_is_a_fault_of_the_system(monkeypatch: pytest.Monk
         raise MemoryError
 
     monkeypatch.setattr(check_module, "judge", exhaust)
-    assert kmc("check", COUNTER, "--no-run-dir").exit_code == 153
+    ran = kmc("check", COUNTER, "--no-run-dir")
+    assert (ran.exit_code, "error[KMC501]: out of memory" in ran.stderr) == (153, True)
 
 
 def test_a_spec_may_be_one_file() -> None:
