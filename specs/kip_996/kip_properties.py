@@ -1,0 +1,104 @@
+"""What KIP-996 and KIP-595 promise of every step, and the TLA+ text does not state.
+
+Of servers that live before and after the step: one that starts or loses its disk has no quorum state to keep.
+"""
+
+from kmc.spec import spec
+
+from .types import ServerState
+
+MAY_HEAR_OF_A_NEWER_LEADER = {
+    ServerState.RESIGNED,
+    ServerState.UNATTACHED,
+    ServerState.PROSPECTIVE,
+    ServerState.CANDIDATE,
+    ServerState.FOLLOWER,
+}
+MAY_HEAR_OF_ITS_LEADER = {ServerState.UNATTACHED, ServerState.PROSPECTIVE, ServerState.CANDIDATE}
+MAY_TIME_OUT = {ServerState.UNATTACHED, ServerState.CANDIDATE, ServerState.FOLLOWER}
+
+
+def lives_on(nxt, s):
+    """Server s is alive after the step, which is the case before it too unless it is dead for good."""
+    return nxt.servers[s].state != ServerState.DEAD_NO_STATE
+
+
+def stays(old, new):
+    """The server is in the same state of the same epoch; a vote granted there is no transition here."""
+    return old.state == new.state and old.current_epoch == new.current_epoch
+
+
+def follows_table(old, new):
+    """One server's step is in KIP-996's table of quorum states.
+
+    Where the table says that a prospective follows a leader of a larger epoch, or the one it knew, the text lets it
+    also follow one that it hears of in its own epoch.
+    """
+    if stays(old, new):
+        return True
+    if new.current_epoch < old.current_epoch:
+        return False
+    higher = new.current_epoch > old.current_epoch
+    if new.state == ServerState.UNATTACHED:
+        return higher or (old.state == ServerState.PROSPECTIVE and old.leader is None)
+    if new.state == ServerState.FOLLOWER:
+        return old.state in (MAY_HEAR_OF_A_NEWER_LEADER if higher else MAY_HEAR_OF_ITS_LEADER)
+    if new.state == ServerState.CANDIDATE:
+        return old.state == ServerState.PROSPECTIVE and new.current_epoch == old.current_epoch + 1
+    if higher:
+        return False
+    if new.state == ServerState.PROSPECTIVE:
+        return old.state in MAY_TIME_OUT
+    if new.state == ServerState.LEADER:
+        return old.state == ServerState.CANDIDATE
+    return new.state == ServerState.RESIGNED and old.state == ServerState.LEADER
+
+
+@spec.transition_invariant
+def QuorumStateTransitions(st, nxt):
+    """Every server moves within KIP-996's table of quorum states; a restart is not in it and may do what it does."""
+    return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
+        follows_table(st.servers[s], nxt.servers[s]) for s in st.servers if lives_on(nxt, s)
+    )
+
+
+@spec.transition_invariant
+def OnlyProspectiveBecomesCandidate(st, nxt):
+    """Only a prospective server becomes a candidate (KIP-996, the invariant it adds)."""
+    return all(
+        nxt.servers[s].state != ServerState.CANDIDATE
+        or stays(st.servers[s], nxt.servers[s])
+        or st.servers[s].state == ServerState.PROSPECTIVE
+        for s in st.servers
+    )
+
+
+@spec.transition_invariant
+def VoteIsKeptInItsEpoch(st, nxt):
+    """A vote is kept within its epoch until its holder becomes leader or resigns (KIP-996; KIP-595, Quorum State)."""
+    return all(
+        st.servers[s].voted_for is None
+        or nxt.servers[s].voted_for == st.servers[s].voted_for
+        or nxt.servers[s].current_epoch > st.servers[s].current_epoch
+        or nxt.servers[s].state == ServerState.LEADER
+        or nxt.servers[s].state == ServerState.RESIGNED
+        for s in st.servers
+        if lives_on(nxt, s)
+    )
+
+
+@spec.transition_invariant
+def LeaderNeverTruncates(st, nxt):
+    """A leader only appends to its log (KIP-595, Log reconciliation is the followers')."""
+    return all(
+        len(nxt.servers[s].log) >= len(st.servers[s].log)
+        and nxt.servers[s].log.upto(len(st.servers[s].log)) == st.servers[s].log
+        for s in st.servers
+        if st.servers[s].state == ServerState.LEADER and lives_on(nxt, s)
+    )
+
+
+@spec.transition_invariant
+def EpochNeverFalls(st, nxt):
+    """The epoch of a live server never falls (KIP-595, Quorum State)."""
+    return all(nxt.servers[s].current_epoch >= st.servers[s].current_epoch for s in st.servers if lives_on(nxt, s))
