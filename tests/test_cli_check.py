@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -251,10 +253,12 @@ def test_the_saved_model_file_gives_the_same_check() -> None:
     assert again["digest"] == first["digest"]
 
 
-def test_two_runs_in_one_second_have_two_folders() -> None:
+def test_two_runs_in_one_second_have_two_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "datetime", SimpleNamespace(now=lambda: datetime(2026, 11, 21)))
     kmc("check", COUNTER)
     kmc("check", COUNTER)
-    assert len(list(Path(".kmc/runs").iterdir())) == 2
+    names = sorted(path.name for path in Path(".kmc/runs").iterdir())
+    assert names == ["counter-smoke-20261121-000000", "counter-smoke-20261121-000000-2"]
 
 
 def test_no_run_dir_writes_nothing() -> None:
