@@ -122,54 +122,6 @@ def value_all_or_nothing(st, v):
     return all(value_in_server_log(st, i, v) for i in Server) or not any(value_in_server_log(st, i, v) for i in Server)
 
 
-def follows_table(old, new):
-    """One server's step is in the older table of quorum states, or passes through Unattached of a higher epoch.
-
-    The table stands in KIP-996 beside its successor, and in the header of KRaft.tla.
-    """
-    if old.state == new.state and old.current_epoch == new.current_epoch:
-        return True
-    higher = new.current_epoch > old.current_epoch
-    if old.state == ServerState.LEADER:
-        stays = new.state == ServerState.RESIGNED and not higher
-        return (
-            stays
-            or (new.state == ServerState.CANDIDATE and new.current_epoch > old.current_epoch + 1)
-            or (higher and new.state in HIGHER_EPOCH_STATES and new.state != ServerState.CANDIDATE)
-        )
-    if higher:
-        return new.state in HIGHER_EPOCH_STATES
-    if new.current_epoch < old.current_epoch:
-        return False
-    if old.state == ServerState.CANDIDATE:
-        return new.state == ServerState.LEADER
-    if old.state == ServerState.UNATTACHED or old.state == ServerState.RESIGNED:
-        return new.state == ServerState.VOTED or new.state == ServerState.FOLLOWER
-    return False
-
-
-HIGHER_EPOCH_STATES = {
-    ServerState.UNATTACHED,
-    ServerState.VOTED,
-    ServerState.CANDIDATE,
-    ServerState.FOLLOWER,
-}
-
-
-@spec.transition_invariant
-def QuorumStateTransitions(st, nxt):
-    """Every server moves within the table of allowed quorum-state transitions."""
-    return all(follows_table(st.servers[i], nxt.servers[i]) for i in Server)
-
-
-@spec.transition_invariant
-def CandidateTransitions(st, nxt):
-    """The same, of candidates only."""
-    return all(
-        follows_table(st.servers[i], nxt.servers[i]) for i in Server if st.servers[i].state == ServerState.CANDIDATE
-    )
-
-
 @spec.reachable
 def a_leader_is_elected(st):
     """Some server leads."""
