@@ -1,8 +1,8 @@
 """The tables of allowed quorum-state transitions, as properties of every step.
 
 KIP-996 prints the older table beside its new one; the older stands in the header of KRaft.tla too. Both are taken by
-the letter, with one allowance: a step may pass through Unattached of a higher epoch on its way, since one step of the spec
-does what a server does in two. KRaft.tla breaks both all the same; the manifest holds the shortest traces.
+the letter, with one allowance: a step may pass through Unattached of a higher epoch on its way, since one step of the
+spec does what a server does in two. KRaft.tla breaks both all the same; the manifest holds the shortest traces.
 """
 
 from kmc.spec import spec
