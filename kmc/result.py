@@ -6,7 +6,7 @@ found and not yet expanded, `depth` the largest level, an initial state being le
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -119,7 +119,10 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Everything that a check found out. `levels[k]` are the distinct states at level k + 1; `cpu_seconds` leave compilation out."""
+    """Everything that a check found out.
+
+    `levels[k]` are the distinct states at level k + 1. `cpu_seconds` are those of the search, `compile_seconds` apart.
+    """
 
     verdict: Verdict
     counters: Counters
@@ -135,7 +138,7 @@ class Result:
     cpu_seconds: float
     peak_memory_bytes: int
     engine: str
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
     compile_seconds: float = 0.0
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
