@@ -37,6 +37,8 @@ TARGET_STEPS: Final = 21  # 1: it looks for steps to a target, 0: for the target
 STEP_OUTSIDE: Final = 22
 REACH: Final = 23
 GOALS_ALL: Final = 24  # the mask of all goals
+LEXICON: Final = 25  # the words that have codes
+PLAIN: Final = 26  # words of a row that are not coded
 COUNT: Final = 64
 NEXT_CHUNK: Final = 96
 SHARED_WORDS: Final = 128
@@ -57,14 +59,20 @@ LOG_USED: Final = 11
 MADE: Final = 12  # the chunks of the next frontier
 MADE_WORDS: Final = 13
 MADE_USED: Final = 14
+ROWS: Final = 15  # unpacked rows whose successors are pending
+ROWS_WORDS: Final = 16
+ROWS_USED: Final = 17
 # Where it stands.
-SOURCES: Final = 16  # the expanded rows whose successors are pending
-SOURCE_COUNT: Final = 17
-PENDING: Final = 18  # successors in the out buffer
-RECORD: Final = 19  # the row to expand next
-ROWS_LEFT: Final = 20  # in the chunk
-ORDINAL: Final = 21
-FRESH_CHUNK: Final = 22  # 1: the next row begins a chunk
+SOURCES: Final = 18  # the expanded states whose successors are pending
+SOURCE_COUNT: Final = 19
+PENDING: Final = 20  # successors in the out buffer
+RECORD: Final = 21  # the packed record to expand next
+ROWS_LEFT: Final = 22  # in the chunk
+ORDINAL: Final = 23
+FRESH_CHUNK: Final = 24  # 1: the next row begins a chunk
+SOURCE: Final = 25  # the packed record whose successors are being taken; 0 for initial states
+SOURCE_ROW: Final = 26
+SOURCE_ORDINAL: Final = 27
 # What it counted.
 GENERATED: Final = 32  # address of one counter per action
 FAILED: Final = 34  # one counter per invariant, then one per transition invariant
@@ -85,23 +93,29 @@ NEED_BLOCK: Final = 4
 NEED_PARENTS: Final = 5
 NEED_LOG: Final = 6
 NEED_MADE: Final = 7
+NEED_ROWS: Final = 8
 
 # What `expand` answers besides a number of successors; errors are <= ERROR_MAX.
 OUT_TOO_SMALL: Final = -1
 ERROR_MAX: Final = -16
 
-# A record: [header][fingerprint][row ...].
+# A record, as `expand` writes it: [header][fingerprint][row ...].
 RECORD_HEAD_WORDS: Final = 2
 LENGTH_MASK: Final = (1 << 32) - 1
 ACTION_SHIFT: Final = 32
 ACTION_MASK: Final = (1 << 16) - 1
 TIMES_SHIFT: Final = 48
 TIMES_MASK: Final = (1 << 15) - 1
-DEAD: Final = 1 << 62  # in a frontier: another state won the view
+# A record at rest: see packing.py.
+PACKED_SHIFT: Final = 32
+PACKED_MASK: Final = (1 << 30) - 1
+DEAD: Final = 1 << 62  # another state won the view
 
 # A chunk of a frontier: [address of its first record][rows][ordinal of the first row].
 CHUNK_WORDS: Final = 3
-SOURCE_WORDS: Final = 3
+
+# A source: [packed record][ordinal][row][number of successors].
+SOURCE_WORDS: Final = 4
 
 # A parent: [action 16 bits | ordinal in the level before 48 bits].
 PARENT_MASK: Final = (1 << 48) - 1

@@ -1,4 +1,4 @@
-"""The frontier: the states of one level as records in blocks, cut into chunks that threads take in turn.
+"""The frontier: the states of one level as packed records in blocks, cut into chunks that threads take in turn.
 
 Invariant: the rows of a thread lie in the order in which it found them, which is the order of its log of parents; so
 the ordinal of a state in its level is its place in the chunks. Ordinals differ from run to run, levels as sets do not.
@@ -20,7 +20,7 @@ UNSIGNED = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A packed state: its fingerprint, the action that led to it when it was found, and the words of its row."""
+    """A state: its fingerprint, the action that led to it (0 for a state at rest), and the words of its row."""
 
     fingerprint: int
     action: int
@@ -40,15 +40,15 @@ class Level:
         """The memory of the blocks, touched or not."""
         return sum(block.size for block in self.blocks) * f.WORD_BYTES
 
-    def records(self) -> Iterator[Record]:
-        """All live records: Python speed, for tests and small levels."""
+    def addresses(self) -> Iterator[int]:
+        """Where the live records lie, packed: Python speed, for tests and small levels."""
         for address, rows, _ in self.chunks.tolist():
             place = address
             for _ in range(rows):
                 header = int(words_at(place, 1)[0])
                 if not header & f.DEAD:
-                    yield record_at(place)
-                place += ((header & f.LENGTH_MASK) + f.RECORD_HEAD_WORDS) * f.WORD_BYTES
+                    yield place
+                place += (header >> f.PACKED_SHIFT & f.PACKED_MASK) * f.WORD_BYTES
 
 
 def record_at(address: int) -> Record:

@@ -15,7 +15,6 @@ from numba.extending import intrinsic
 
 _I64 = ir.IntType(64)
 _I32 = ir.IntType(32)
-_VECTOR = ir.VectorType(_I64, 8)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -63,18 +62,6 @@ def _store(typing: Any, address: Any, index: Any, value: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store(args[2], _word(builder, args[0], args[1]))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), emit
-
-
-def _copy_eight(typing: Any, target: Any, source: Any, index: Any) -> Any:
-    """Copy the eight words from `source[index]` on to `target[index]`."""
-
-    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        read = builder.bitcast(_word(builder, args[1], args[2]), _VECTOR.as_pointer())
-        written = builder.bitcast(_word(builder, args[0], args[2]), _VECTOR.as_pointer())
-        builder.store(builder.load(read, align=8), written, align=8)
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64, types.int64), emit
@@ -177,7 +164,6 @@ def _call_three(typing: Any, function: Any, first: Any, second: Any, third: Any)
 load = _typed(_load)
 load_shared = _typed(_load_shared)
 store = _typed(_store)
-copy_eight = _typed(_copy_eight)
 compare_and_swap = _typed(_compare_and_swap)
 add = _typed(_add)
 raise_to = _typed(_raise_to)

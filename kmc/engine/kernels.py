@@ -14,7 +14,8 @@ reports in `out` overwritten.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
 
 All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its
-view and orbit, which is never 0.
+view and orbit, which is never 0. The first `plain_words` words of a row, such as a hash sum, differ from state to
+state; the others repeat, and rest as codes.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Kernels:
     invariant_count: int = 0
     goal_count: int = 0
     transition_invariant_count: int = 0
+    plain_words: int = 1
 
     def __post_init__(self) -> None:
         if max(self.invariant_count, self.goal_count, self.transition_invariant_count) > PROPERTIES_MAX:

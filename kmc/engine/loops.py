@@ -16,7 +16,6 @@ from kmc.engine.intrinsics import (
     call_one,
     call_three,
     call_two,
-    copy_eight,
     inlined,
     load,
     load_shared,
@@ -24,6 +23,7 @@ from kmc.engine.intrinsics import (
     slot_of,
     store,
 )
+from kmc.engine.packing import pack, unpack
 from kmc.engine.probing import EQUAL, LEAST, best_rank, contains, insert, lower_rank, ranked_slot
 
 
@@ -35,35 +35,42 @@ def count(mine: int, counters: int, index: int, amount: int) -> None:
 
 
 @inlined
-def note(mine: int, kind: int, value: int, fingerprint: int, rank: int, source: int, ordinal: int) -> None:
-    """Append a finding to the log; the caller has made sure that there is room."""
+def note(mine: int, kind: int, value: int, fingerprint: int, rank: int) -> None:
+    """Append a finding about the current source to the log; the caller has made sure that there is room."""
     used = load(mine, f.LOG_USED)
     entry = load(mine, f.LOG) + used * f.WORD_BYTES
+    source = load(mine, f.SOURCE)
     store(entry, f.ENTRY_KIND, kind)
     store(entry, f.ENTRY_VALUE, value)
     store(entry, f.ENTRY_FINGERPRINT, fingerprint)
     store(entry, f.ENTRY_RANK, rank)
     store(entry, f.ENTRY_SOURCE, load(source, 1) if source != 0 else 0)
-    store(entry, f.ENTRY_ORDINAL, ordinal)
+    store(entry, f.ENTRY_ORDINAL, load(mine, f.SOURCE_ORDINAL))
     store(entry, f.ENTRY_RECORD, source)
     store(mine, f.LOG_USED, used + f.ENTRY_WORDS)
 
 
 @inlined
 def row_of(record: int) -> int:
-    """The address of a record's row; 0 for no record."""
-    return record + f.RECORD_HEAD_WORDS * f.WORD_BYTES if record != 0 else 0
+    """The address of a record's row."""
+    return record + f.RECORD_HEAD_WORDS * f.WORD_BYTES
 
 
 @inlined
 def words_of(record: int) -> int:
-    """The words of a record, head included."""
+    """The words of a record that `expand` wrote, head included."""
     return (load(record, 0) & f.LENGTH_MASK) + f.RECORD_HEAD_WORDS
 
 
 @inlined
+def packed_words(record: int) -> int:
+    """The words of a record at rest."""
+    return load(record, 0) >> f.PACKED_SHIFT & f.PACKED_MASK
+
+
+@inlined
 def next_row(shared: int, mine: int) -> int:
-    """Step to the next live row of the frontier: 1, or 0 when there is none."""
+    """Step to the next live record of the frontier: 1, or 0 when there is none."""
     while True:
         if load(mine, f.ROWS_LEFT) == 0:
             chunk = add(shared, f.NEXT_CHUNK, 1)
@@ -80,16 +87,31 @@ def next_row(shared: int, mine: int) -> int:
 
 @inlined
 def leave_row(mine: int) -> None:
-    """The row is done: the next one of the chunk follows it."""
+    """The record is done: the next one of the chunk follows it."""
     record = load(mine, f.RECORD)
-    store(mine, f.RECORD, record + words_of(record) * f.WORD_BYTES)
+    store(mine, f.RECORD, record + packed_words(record) * f.WORD_BYTES)
     store(mine, f.ROWS_LEFT, load(mine, f.ROWS_LEFT) - 1)
     store(mine, f.ORDINAL, load(mine, f.ORDINAL) + 1)
 
 
 @inlined
-def accept(shared: int, mine: int, record: int, found: int) -> None:
-    """`found` successors of `record` were written: ask for their slots, and remember whose they are."""
+def enter_row(shared: int, mine: int) -> int:
+    """Unpack the record that is next behind the rows that are pending, and make it the source: 1, or 0 for no room."""
+    record = load(mine, f.RECORD)
+    used = load(mine, f.ROWS_USED)
+    if used + (load(record, 0) & f.LENGTH_MASK) > load(mine, f.ROWS_WORDS):
+        return 0
+    row = load(mine, f.ROWS) + used * f.WORD_BYTES
+    unpack(load(shared, f.LEXICON), load(shared, f.PLAIN), record, row)
+    store(mine, f.SOURCE, record)
+    store(mine, f.SOURCE_ROW, row)
+    store(mine, f.SOURCE_ORDINAL, load(mine, f.ORDINAL))
+    return 1
+
+
+@inlined
+def accept(shared: int, mine: int, found: int) -> None:
+    """`found` successors of the source were written: ask for their slots, and remember whose they are."""
     used = load(mine, f.OUT_USED)
     out = load(mine, f.OUT)
     table = load(shared, f.TABLE)
@@ -101,34 +123,37 @@ def accept(shared: int, mine: int, record: int, found: int) -> None:
         used += words_of(successor)
     sources = load(mine, f.SOURCE_COUNT)
     entry = load(mine, f.SOURCES) + sources * (f.SOURCE_WORDS * f.WORD_BYTES)
-    store(entry, 0, record)
-    store(entry, 1, load(mine, f.ORDINAL))
-    store(entry, 2, found)
+    store(entry, 0, load(mine, f.SOURCE))
+    store(entry, 1, load(mine, f.SOURCE_ORDINAL))
+    store(entry, 2, load(mine, f.SOURCE_ROW))
+    store(entry, 3, found)
     store(mine, f.SOURCE_COUNT, sources + 1)
     store(mine, f.PENDING, load(mine, f.PENDING) + found)
     store(mine, f.OUT_USED, used)
+    store(mine, f.ROWS_USED, load(mine, f.ROWS_USED) + (load(load(mine, f.SOURCE), 0) & f.LENGTH_MASK))
 
 
 @inlined
 def fill(shared: int, mine: int) -> int:
-    """Expand rows until the batch is full, the out buffer is, or no row is left (DONE); or what memory is short."""
+    """Expand rows until the batch is full, a buffer is, or no row is left (DONE); or what memory is short."""
     while load(mine, f.PENDING) < load(shared, f.BATCH):
         if next_row(shared, mine) == 0:
             return f.DONE
         if load(mine, f.LOG_USED) + f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
             return f.NEED_LOG
-        record = load(mine, f.RECORD)
+        if enter_row(shared, mine) == 0:
+            return f.DONE if load(mine, f.PENDING) != 0 else f.NEED_ROWS
         used = load(mine, f.OUT_USED)
         free = load(mine, f.OUT) + used * f.WORD_BYTES
-        found = call_three(load(shared, f.EXPAND), row_of(record), free, load(mine, f.OUT_WORDS) - used)
+        found = call_three(load(shared, f.EXPAND), load(mine, f.SOURCE_ROW), free, load(mine, f.OUT_WORDS) - used)
         if found == f.OUT_TOO_SMALL:
             return f.DONE if used != 0 else f.NEED_OUT
         if found > 0:
-            accept(shared, mine, record, found)
+            accept(shared, mine, found)
         elif found < 0:
-            note(mine, f.EXPAND_ERROR, found, load(record, 1), 0, record, load(mine, f.ORDINAL))
+            note(mine, f.EXPAND_ERROR, found, load(load(mine, f.SOURCE), 1), 0)
         elif load(shared, f.DEADLOCK) != 0:
-            note(mine, f.NO_SUCCESSOR, 0, load(record, 1), 0, record, load(mine, f.ORDINAL))
+            note(mine, f.NO_SUCCESSOR, 0, load(load(mine, f.SOURCE), 1), 0)
         leave_row(mine)
         store(mine, f.EXPANDED, load(mine, f.EXPANDED) + 1)
     return f.DONE
@@ -138,7 +163,9 @@ def fill(shared: int, mine: int) -> int:
 def shortage(mine: int) -> int:
     """What memory the pending batch may lack: a status, or DONE."""
     pending = load(mine, f.PENDING)
-    if load(mine, f.BLOCK_USED) + load(mine, f.OUT_USED) > load(mine, f.BLOCK_WORDS):
+    used = load(mine, f.OUT_USED)
+    # Packed, a record whose words are all different takes a quarter more.
+    if load(mine, f.BLOCK_USED) + used + used // 4 + pending > load(mine, f.BLOCK_WORDS):
         return f.NEED_BLOCK
     if load(mine, f.PARENTS_USED) + pending > load(mine, f.PARENTS_WORDS):
         return f.NEED_PARENTS
@@ -150,15 +177,15 @@ def shortage(mine: int) -> int:
 
 
 @inlined
-def append(shared: int, mine: int, successor: int, ordinal: int) -> None:
+def append(shared: int, mine: int, successor: int) -> None:
     """Put a record at the end of the next frontier, and its parent at the end of the log of parents."""
     stored = load(mine, f.STORED_IN_LEVEL)
     target = load(mine, f.BLOCK) + load(mine, f.BLOCK_USED) * f.WORD_BYTES
-    words = words_of(successor)
-    for index in range(0, words, 8):
-        copy_eight(target, successor, index)
+    words = pack(load(shared, f.LEXICON), load(shared, f.PLAIN), successor, target)
     action = load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK
-    store(load(mine, f.PARENTS), load(mine, f.PARENTS_USED), action << 48 | ordinal & f.PARENT_MASK)
+    store(
+        load(mine, f.PARENTS), load(mine, f.PARENTS_USED), action << 48 | load(mine, f.SOURCE_ORDINAL) & f.PARENT_MASK
+    )
     store(mine, f.PARENTS_USED, load(mine, f.PARENTS_USED) + 1)
     made = load(mine, f.MADE_USED)
     entry = load(mine, f.MADE) + (made - f.CHUNK_WORDS) * f.WORD_BYTES
@@ -175,13 +202,13 @@ def append(shared: int, mine: int, successor: int, ordinal: int) -> None:
 
 
 @inlined
-def judge(shared: int, mine: int, source: int, ordinal: int, successor: int, rank: int, stored: int) -> None:
+def judge(shared: int, mine: int, successor: int, rank: int, stored: int) -> None:
     """Evaluate the invariants of a state, and the goals while one is not reached."""
     goals = load(mine, f.GOALS)
     if goals != load(shared, f.GOALS_ALL):
         reached = call_one(load(shared, f.REACH), row_of(successor))
         if reached < 0:
-            note(mine, f.CHECK_ERROR, reached, load(successor, 1), rank, source, ordinal)
+            note(mine, f.CHECK_ERROR, reached, load(successor, 1), rank)
         else:
             store(mine, f.GOALS, goals | reached)
     if load(shared, f.CHECK) == 0:
@@ -190,13 +217,13 @@ def judge(shared: int, mine: int, source: int, ordinal: int, successor: int, ran
     if failed == 0:
         return
     if failed < 0:
-        note(mine, f.CHECK_ERROR, failed, load(successor, 1), rank, source, ordinal)
+        note(mine, f.CHECK_ERROR, failed, load(successor, 1), rank)
     elif stored == 0:
-        note(mine, f.UNSTORED_INVARIANT, failed, load(successor, 1), rank, source, ordinal)
+        note(mine, f.UNSTORED_INVARIANT, failed, load(successor, 1), rank)
     else:
         tally(mine, failed, 0, 1)
         if load(shared, f.LOGGING) != 0 or rank != 0:
-            note(mine, f.INVARIANT, failed, load(successor, 1), rank, source, ordinal)
+            note(mine, f.INVARIANT, failed, load(successor, 1), rank)
 
 
 @inlined
@@ -211,90 +238,91 @@ def tally(mine: int, failed: int, first: int, times: int) -> None:
 
 
 @inlined
-def judge_step(shared: int, mine: int, source: int, ordinal: int, successor: int, times: int) -> None:
+def judge_step(shared: int, mine: int, successor: int, times: int) -> None:
     """Evaluate the transition invariants of a step; initial states have none."""
-    if source == 0:
+    if load(mine, f.SOURCE) == 0:
         return
-    failed = call_two(load(shared, f.STEP), row_of(source), row_of(successor))
+    failed = call_two(load(shared, f.STEP), load(mine, f.SOURCE_ROW), row_of(successor))
     if failed < 0:
-        note(mine, f.EXPAND_ERROR, failed, load(source, 1), 0, source, ordinal)
+        note(mine, f.EXPAND_ERROR, failed, load(load(mine, f.SOURCE), 1), 0)
     elif failed != 0:
         tally(mine, failed, load(shared, f.INVARIANTS), times)
         if load(shared, f.LOGGING) != 0:
-            note(mine, f.STEP_INVARIANT, failed, load(successor, 1), 0, source, ordinal)
+            note(mine, f.STEP_INVARIANT, failed, load(successor, 1), 0)
 
 
 @inlined
-def outside_mask(shared: int, source: int, successor: int) -> int:
+def outside_mask(shared: int, mine: int, successor: int) -> int:
     """Which constraints a state breaks, or else which action constraints the step to it; < 0 for an error."""
     mask = 0
     if load(shared, f.OUTSIDE) != 0:
         mask = call_one(load(shared, f.OUTSIDE), row_of(successor))
-    if mask == 0 and source != 0 and load(shared, f.STEP_OUTSIDE) != 0:
-        mask = call_two(load(shared, f.STEP_OUTSIDE), row_of(source), row_of(successor))
+    if mask == 0 and load(mine, f.SOURCE) != 0 and load(shared, f.STEP_OUTSIDE) != 0:
+        mask = call_two(load(shared, f.STEP_OUTSIDE), load(mine, f.SOURCE_ROW), row_of(successor))
     return mask
 
 
 @inlined
-def is_inside(shared: int, mine: int, source: int, ordinal: int, successor: int) -> int:
+def is_inside(shared: int, mine: int, successor: int) -> int:
     """1 if the constraints hold, 0 if one does not, -1 if that failed to evaluate (noted)."""
-    mask = outside_mask(shared, source, successor)
+    mask = outside_mask(shared, mine, successor)
     if mask < 0:
-        note(mine, f.EXPAND_ERROR, mask, load(source, 1) if source != 0 else load(successor, 1), 0, source, ordinal)
+        source = load(mine, f.SOURCE)
+        note(mine, f.EXPAND_ERROR, mask, load(source if source != 0 else successor, 1), 0)
         return -1
     return 1 if mask == 0 else 0
 
 
 @inlined
-def rank_of(shared: int, record: int) -> int:
-    """The order of a record among those of its view; -1 would read as "no rank yet"."""
-    rank = call_one(load(shared, f.RANK), row_of(record))
+def rank_of(shared: int, row: int) -> int:
+    """The order of a row among those of its view; -1 would read as "no rank yet"."""
+    rank = call_one(load(shared, f.RANK), row)
     return rank if rank != -1 else -2
 
 
 @inlined
-def take_ranked(shared: int, mine: int, source: int, ordinal: int, successor: int) -> int:
+def take_ranked(shared: int, mine: int, successor: int) -> int:
     """A state of a model whose view forgets something: keep it if it has the least rank so far of its view."""
     fingerprint = load(successor, 1)
     if contains(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), fingerprint) != 0:
         return 0
-    rank = rank_of(shared, successor)
+    rank = rank_of(shared, row_of(successor))
     slot = ranked_slot(load(shared, f.TABLE), load(shared, f.SLOTS), fingerprint)
     new = 1 if slot < 0 else 0
     order = lower_rank(load(shared, f.TABLE), -1 - slot if slot < 0 else slot, rank)
     if order == LEAST:
-        append(shared, mine, successor, ordinal)
+        append(shared, mine, successor)
     if order != EQUAL:
-        judge(shared, mine, source, ordinal, successor, rank, 1)
+        judge(shared, mine, successor, rank, 1)
     return new
 
 
 @inlined
-def take(shared: int, mine: int, source: int, ordinal: int, successor: int) -> int:
+def take(shared: int, mine: int, successor: int) -> int:
     """A state was generated: check it if it is new, and keep it unless it lies outside; how many slots it took."""
     header = load(successor, 0)
     times = 1 + (header >> f.TIMES_SHIFT & f.TIMES_MASK)
     action = header >> f.ACTION_SHIFT & f.ACTION_MASK
     count(mine, f.GENERATED, action, times)
     store(mine, f.TOTAL_GENERATED, load(mine, f.TOTAL_GENERATED) + times)
-    inside = is_inside(shared, mine, source, ordinal, successor)
+    inside = is_inside(shared, mine, successor)
     new = 0
     if inside < 0:
         return 0
     if inside == 0:
-        judge(shared, mine, source, ordinal, successor, 0, 0)
+        judge(shared, mine, successor, 0, 0)
     elif load(shared, f.STORING) == 0:
         if contains(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), load(successor, 1)) == 0:
             store(mine, f.BEYOND, 1)
-            judge(shared, mine, source, ordinal, successor, 0, 0)
+            judge(shared, mine, successor, 0, 0)
     elif load(shared, f.RANK) != 0:
-        new = take_ranked(shared, mine, source, ordinal, successor)
+        new = take_ranked(shared, mine, successor)
     elif insert(load(shared, f.TABLE), load(shared, f.SLOTS), load(successor, 1)) != 0:
         new = 1
-        append(shared, mine, successor, ordinal)
-        judge(shared, mine, source, ordinal, successor, 0, 1)
+        append(shared, mine, successor)
+        judge(shared, mine, successor, 0, 1)
     if load(shared, f.STEP) != 0:
-        judge_step(shared, mine, source, ordinal, successor, times)
+        judge_step(shared, mine, successor, times)
     return new
 
 
@@ -312,8 +340,11 @@ def flush(shared: int, mine: int) -> int:
     successor = load(mine, f.OUT)
     entry = load(mine, f.SOURCES)
     for _ in range(load(mine, f.SOURCE_COUNT)):
-        for _ in range(load(entry, 2)):
-            new += take(shared, mine, load(entry, 0), load(entry, 1), successor)
+        store(mine, f.SOURCE, load(entry, 0))
+        store(mine, f.SOURCE_ORDINAL, load(entry, 1))
+        store(mine, f.SOURCE_ROW, load(entry, 2))
+        for _ in range(load(entry, 3)):
+            new += take(shared, mine, successor)
             successor += words_of(successor) * f.WORD_BYTES
         entry += f.SOURCE_WORDS * f.WORD_BYTES
     add(shared, f.COUNT, new - pending)
@@ -328,6 +359,7 @@ def empty(mine: int) -> None:
     store(mine, f.PENDING, 0)
     store(mine, f.SOURCE_COUNT, 0)
     store(mine, f.OUT_USED, 0)
+    store(mine, f.ROWS_USED, 0)
 
 
 def work(shared: int, mine: int) -> int:
@@ -353,8 +385,10 @@ def crown(shared: int, mine: int) -> int:
     while load_shared(shared, f.PAUSE) == 0:
         if next_row(shared, mine) == 0:
             return f.DONE
+        if enter_row(shared, mine) == 0:
+            return f.NEED_ROWS
         record = load(mine, f.RECORD)
-        if rank_of(shared, record) == best_rank(table, slots, load(record, 1)):
+        if rank_of(shared, load(mine, f.SOURCE_ROW)) == best_rank(table, slots, load(record, 1)):
             insert(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), load(record, 1))
         else:
             store(record, 0, load(record, 0) | f.DEAD)
@@ -384,16 +418,18 @@ def seek(shared: int, mine: int) -> int:
             return f.DONE
         if load(mine, f.LOG_USED) + f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
             return f.NEED_LOG
+        if enter_row(shared, mine) == 0:
+            return f.NEED_ROWS
         record = load(mine, f.RECORD)
         if load(shared, f.TARGET_STEPS) == 0:
             noted = contains(load(shared, f.TARGETS), load(shared, f.TARGET_SLOTS), load(record, 1))
         else:
             out = load(mine, f.OUT)
-            found = call_three(load(shared, f.EXPAND), row_of(record), out, load(mine, f.OUT_WORDS))
+            found = call_three(load(shared, f.EXPAND), load(mine, f.SOURCE_ROW), out, load(mine, f.OUT_WORDS))
             if found == f.OUT_TOO_SMALL:
                 return f.NEED_OUT
             noted = leads_to_target(shared, found, out)
         if noted != 0:
-            note(mine, f.FOUND, 0, load(record, 1), 0, record, load(mine, f.ORDINAL))
+            note(mine, f.FOUND, 0, load(record, 1), 0)
         leave_row(mine)
     return f.PAUSED

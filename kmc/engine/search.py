@@ -19,12 +19,13 @@ import psutil
 
 from kmc.engine import fields as f
 from kmc.engine.crew import Crew
-from kmc.engine.frontier import Level, Record, joined, record_at
+from kmc.engine.frontier import Level, Record, joined
 from kmc.engine.kernels import Kernels
 from kmc.engine.ledger import Ledger
 from kmc.engine.memory import BlockPool, Memory
 from kmc.engine.native import Loop, crown_loop, seek_loop, work_loop
 from kmc.engine.outcome import Edge, Outcome, Settings
+from kmc.engine.packing import Lexicon
 from kmc.engine.parents import Parents
 from kmc.engine.table import FingerprintTable, target_table
 from kmc.engine.worker import Worker
@@ -62,6 +63,7 @@ class Search:
         self.parents = Parents(self._settings.threads)
         self._known = FingerprintTable(self._settings.table_slots)
         self._found = FingerprintTable(self._settings.table_slots, ranked=True) if kernels.rank else self._known
+        self._lexicon = Lexicon(kernels.plain_words)
         self._shared = Memory(f.SHARED_WORDS)
         self._words = self._shared.array
         self._tell_kernels()
@@ -77,6 +79,7 @@ class Search:
         words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
         words[f.REACH], words[f.GOALS_ALL] = kernels.goals, (1 << kernels.goal_count) - 1
         words[f.STEP], words[f.RANK] = kernels.step, kernels.rank
+        words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
         words[f.DEADLOCK], words[f.LOGGING] = settings.deadlock, 1
         words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
         self._tell_tables()
@@ -308,7 +311,7 @@ class Search:
         finished = self._run_loop(seek_loop(), self._history[level].rows)
         assert finished, "without limits only an exception stops a loop"
         logs = np.concatenate([worker.take_log() for worker in self._workers])
-        found = [record_at(address) for address in logs[:, f.ENTRY_RECORD].tolist()]
+        found = [self._lexicon.record_at(address) for address in logs[:, f.ENTRY_RECORD].tolist()]
         return sorted(found, key=lambda record: record.fingerprint)
 
     def _earlier_search(self, level: int) -> Search:
@@ -333,4 +336,4 @@ class Search:
 
     def kept(self, level: int) -> list[Record]:
         """The states of a level (from 1), in order, if the history still holds it; KeyError if not."""
-        return list(self._history[level].records())
+        return [self._lexicon.record_at(address) for address in self._history[level].addresses()]

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from kmc.engine import fields as f
 from kmc.engine.frontier import Record, record_words
-from kmc.engine.memory import Block, BlockPool, Memory, Words
+from kmc.engine.memory import Block, BlockPool, Memory, Words, words_at
 from kmc.engine.parents import ParentStream
 
 _OUT_WORDS = 1 << 15
 _LOG_WORDS = 1 << 10
 _MADE_WORDS = 1 << 10
+_ROWS_WORDS = 1 << 13
 
 
 class Worker:
@@ -33,7 +34,7 @@ class Worker:
         self.words[f.GENERATED] = self.generated.address
         self.words[f.FAILED] = self.failed.address
         self.words[f.SOURCES] = self._sources.address
-        for place, words in ((f.OUT, _OUT_WORDS), (f.LOG, _LOG_WORDS), (f.MADE, _MADE_WORDS)):
+        for place, words in ((f.OUT, _OUT_WORDS), (f.LOG, _LOG_WORDS), (f.MADE, _MADE_WORDS), (f.ROWS, _ROWS_WORDS)):
             self._own(place, Memory(words), 0)
         self.begin_level()
 
@@ -57,19 +58,22 @@ class Worker:
 
     def abandon(self) -> None:
         """Forget where the loop stood: rows not yet expanded, successors not yet taken."""
-        self.words[[f.PENDING, f.SOURCE_COUNT, f.OUT_USED, f.ROWS_LEFT, f.LOG_USED]] = 0
+        self.words[[f.PENDING, f.SOURCE_COUNT, f.OUT_USED, f.ROWS_USED, f.ROWS_LEFT, f.LOG_USED]] = 0
 
     def provide(self, status: int) -> None:
         """Enlarge what a loop says is short."""
         match status:
             case f.NEED_OUT:
                 self._enlarge(f.OUT, 0)
+            case f.NEED_ROWS:
+                self._enlarge(f.ROWS, self._row_words())
             case f.NEED_LOG:
                 self._enlarge(f.LOG, 3 * self.pending * f.ENTRY_WORDS)
             case f.NEED_MADE:
                 self._enlarge(f.MADE, self.pending * f.CHUNK_WORDS)
             case f.NEED_BLOCK:
-                block = self._pool.take(len(self._blocks), int(self.words[f.OUT_USED]))
+                used = int(self.words[f.OUT_USED])
+                block = self._pool.take(len(self._blocks), used + used // 4 + self.pending)
                 self._blocks.append(block)
                 self.words[f.BLOCK : f.BLOCK_USED + 1] = block.address, block.words, 0
                 self.words[f.FRESH_CHUNK] = 1
@@ -82,6 +86,10 @@ class Worker:
     def _enlarge(self, place: int, more: int) -> None:
         used = int(self.words[place + 2])
         self._own(place, self._owned[place].enlarged(used + more, used), used)
+
+    def _row_words(self) -> int:
+        """The words of the row that is to be unpacked next."""
+        return int(words_at(int(self.words[f.RECORD]), 1)[0]) & f.LENGTH_MASK
 
     @property
     def pending(self) -> int:
@@ -100,7 +108,7 @@ class Worker:
         self._own(f.OUT, out, total)
         self.words[f.PENDING] = len(records)
         self.words[f.SOURCE_COUNT] = 1
-        self._sources.array[: f.SOURCE_WORDS] = 0, -1, len(records)
+        self._sources.array[: f.SOURCE_WORDS] = 0, -1, 0, len(records)
 
     def take_log(self) -> Words:
         """The entries of the log, one per line; the log is empty afterwards."""
