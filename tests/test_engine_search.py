@@ -58,7 +58,7 @@ def test_growth_in_the_midst_of_a_level_loses_no_state(threads: int) -> None:
 
 
 def test_the_table_stays_within_17_bytes_a_state_once_it_is_large() -> None:
-    outcome = run(Grid(dims=4, size=24), threads=2)
+    outcome = run(Grid(dims=4, size=24), threads=2, table_slots=2)
     assert outcome.levels == level_sizes(4, 24)
     assert 11 * outcome.distinct < outcome.table_bytes < 18 * outcome.distinct
 

@@ -106,6 +106,7 @@ ACTION_SHIFT: Final = 32
 ACTION_MASK: Final = (1 << 16) - 1
 TIMES_SHIFT: Final = 48
 TIMES_MASK: Final = (1 << 15) - 1
+NEW: Final = -1 << 63  # set by the search: the fingerprint was not known
 # A record at rest: see packing.py.
 PACKED_SHIFT: Final = 32
 PACKED_MASK: Final = (1 << 30) - 1

@@ -299,7 +299,7 @@ def take_ranked(shared: int, mine: int, successor: int) -> int:
 
 @inlined
 def take(shared: int, mine: int, successor: int) -> int:
-    """A state was generated: check it if it is new, and keep it unless it lies outside; how many slots it took."""
+    """A state was generated: count it, and mark it as new unless it is known or outside; how many slots it took."""
     header = load(successor, 0)
     times = 1 + (header >> f.TIMES_SHIFT & f.TIMES_MASK)
     action = header >> f.ACTION_SHIFT & f.ACTION_MASK
@@ -319,11 +319,35 @@ def take(shared: int, mine: int, successor: int) -> int:
         new = take_ranked(shared, mine, successor)
     elif insert(load(shared, f.TABLE), load(shared, f.SLOTS), load(successor, 1)) != 0:
         new = 1
-        append(shared, mine, successor)
-        judge(shared, mine, successor, 0, 1)
+        store(successor, 0, header | f.NEW)
     if load(shared, f.STEP) != 0:
         judge_step(shared, mine, successor, times)
     return new
+
+
+@inlined
+def enter_source(mine: int, index: int) -> int:
+    """Make a state whose successors are pending the source; how many they are."""
+    entry = load(mine, f.SOURCES) + index * (f.SOURCE_WORDS * f.WORD_BYTES)
+    store(mine, f.SOURCE, load(entry, 0))
+    store(mine, f.SOURCE_ORDINAL, load(entry, 1))
+    store(mine, f.SOURCE_ROW, load(entry, 2))
+    return load(entry, 3)
+
+
+@inlined
+def keep(shared: int, mine: int) -> None:
+    """Store and check what `take` marked as new.
+
+    A pass of its own: a compare-and-swap waits for all writes before it, and writes to fresh memory are slow.
+    """
+    successor = load(mine, f.OUT)
+    for index in range(load(mine, f.SOURCE_COUNT)):
+        for _ in range(enter_source(mine, index)):
+            if load(successor, 0) & f.NEW != 0:
+                append(shared, mine, successor)
+                judge(shared, mine, successor, 0, 1)
+            successor += words_of(successor) * f.WORD_BYTES
 
 
 @inlined
@@ -338,15 +362,12 @@ def flush(shared: int, mine: int) -> int:
         return f.NEED_TABLE
     new = 0
     successor = load(mine, f.OUT)
-    entry = load(mine, f.SOURCES)
-    for _ in range(load(mine, f.SOURCE_COUNT)):
-        store(mine, f.SOURCE, load(entry, 0))
-        store(mine, f.SOURCE_ORDINAL, load(entry, 1))
-        store(mine, f.SOURCE_ROW, load(entry, 2))
-        for _ in range(load(entry, 3)):
+    for index in range(load(mine, f.SOURCE_COUNT)):
+        for _ in range(enter_source(mine, index)):
             new += take(shared, mine, successor)
             successor += words_of(successor) * f.WORD_BYTES
-        entry += f.SOURCE_WORDS * f.WORD_BYTES
+    if load(shared, f.RANK) == 0 and new != 0:
+        keep(shared, mine)
     add(shared, f.COUNT, new - pending)
     store(mine, f.STORED, load(mine, f.STORED) + new)
     empty(mine)

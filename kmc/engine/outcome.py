@@ -23,7 +23,7 @@ class Settings:
     keep_going: bool = False
     chunk_rows: int = 256
     batch: int = 128
-    table_slots: int = 1 << 16
+    table_slots: int = 1 << 20
     history_bytes: int = 1 << 28
 
 

@@ -23,16 +23,16 @@ def insert(table: int, slots: int, fingerprint: int) -> int:
     """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there."""
     slot = slot_of(fingerprint, slots)
     while True:
-        found = load(table, slot)
-        if found == 0:
-            found = compare_and_swap(table, slot, 0, fingerprint)
+        while slot < slots:
+            found = load(table, slot)
             if found == 0:
-                return 1
-        if found == fingerprint:
-            return 0
-        slot += 1
-        if slot == slots:
-            slot = 0
+                found = compare_and_swap(table, slot, 0, fingerprint)
+                if found == 0:
+                    return 1
+            if found == fingerprint:
+                return 0
+            slot += 1
+        slot = 0
 
 
 @inlined
@@ -40,14 +40,14 @@ def contains(table: int, slots: int, fingerprint: int) -> int:
     """1 if the fingerprint is in the table, else 0."""
     slot = slot_of(fingerprint, slots)
     while True:
-        found = load(table, slot)
-        if found == fingerprint:
-            return 1
-        if found == 0:
-            return 0
-        slot += 1
-        if slot == slots:
-            slot = 0
+        while slot < slots:
+            found = load(table, slot)
+            if found == fingerprint:
+                return 1
+            if found == 0:
+                return 0
+            slot += 1
+        slot = 0
 
 
 @inlined
