@@ -101,6 +101,12 @@ def test_trace_hides_a_variable() -> None:
     assert "small" not in kmc("trace", trace, "--hide", "small").stdout
 
 
+def test_a_step_that_changes_only_what_is_hidden_is_not_said_to_change_nothing() -> None:
+    trace = str(check_saved("die_hard", "solution") / "trace.itf.json")
+    shown = kmc("trace", trace, "--changed", "--hide", "small").stdout
+    assert ("UNCHANGED vars" in shown, r"UNCHANGED <<big>>" in shown) == (False, True)
+
+
 @pytest.mark.parametrize("output", ["itf", "tlc-json"])
 def test_trace_writes_a_format_that_it_reads_again(output: str) -> None:
     trace = check_saved("die_hard", "solution") / "trace.itf.json"

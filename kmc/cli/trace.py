@@ -57,9 +57,9 @@ def trace(file: str, changed: bool, output: str, spec: str | None, only: tuple[s
     found = chosen_variables(found, only, hide)
     match output:
         case "itf":
-            click.echo(itf_text(found))
+            click.echo(itf_text(without_the_others(found)))
         case "tlc-json":
-            click.echo(tlc_json_text(found))
+            click.echo(tlc_json_text(without_the_others(found)))
         case _:
             show([_heading(found)])
             show(trace_lines(found, changed_only=changed))
@@ -75,7 +75,10 @@ def _spec_of(name: str, file: TraceFile) -> Spec:
 
 
 def chosen_variables(file: TraceFile, only: Sequence[str], hide: Sequence[str]) -> TraceFile:
-    """The trace with the variables `only` (all if empty) without `hide`; CommandLineError KMC604 for unknown names."""
+    """The trace with the variables `only` (all if empty) but `hide`; CommandLineError KMC604 for a name that it lacks.
+
+    Its steps keep the others, so that a step that changes only these is not shown as one that changes nothing.
+    """
     for name in (*only, *hide):
         if name not in file.variables:
             raise CommandLineError(
@@ -84,8 +87,13 @@ def chosen_variables(file: TraceFile, only: Sequence[str], hide: Sequence[str]) 
     kept = tuple(name for name in file.variables if (not only or name in only) and name not in hide)
     if not kept:
         raise CommandLineError("KMC604", "no variable is left to show", help="hide fewer variables")
-    steps = tuple(replace(step, variables={name: step.variables[name] for name in kept}) for step in file.steps)
-    return replace(file, variables=kept, steps=steps)
+    return replace(file, variables=kept)
+
+
+def without_the_others(file: TraceFile) -> TraceFile:
+    """The trace whose steps have the variables that it names, and no others."""
+    steps = tuple(replace(s, variables={name: s.variables[name] for name in file.variables}) for s in file.steps)
+    return replace(file, steps=steps)
 
 
 def _heading(file: TraceFile) -> str:
