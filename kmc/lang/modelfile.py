@@ -384,7 +384,8 @@ def _read_set_option(tokens: Tokens) -> Assignment:
     value = read_value(tokens, name.text, equals)
     if tokens.peek().kind != "end":
         message = f"{tokens.peek().shown()} comes after the value"
-        raise ModelError("KMC306", message, tokens.peek().span, "give each constant its own --set")
+        advice = "give each constant its own --set, and write a set in braces: --set 'Server={n1,n2}'"
+        raise ModelError("KMC306", message, tokens.peek().span, advice)
     return Assignment(name.text, value, name.span)
 
 

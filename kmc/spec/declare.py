@@ -275,9 +275,8 @@ def _parameter(
             )
         return Parameter(name, message.fields[bound], bound)
     if name not in function.__annotations__:
-        raise SpecError(
-            "KMC180", f"parameter '{name}' of {function.__name__} has no type", span, help=f"write {name}: Server"
-        )
+        advice = f"write {name}: TYPE, where TYPE says what it ranges over, such as a constant that is a set"
+        raise SpecError("KMC180", f"parameter '{name}' of {function.__name__} has no type", span, advice)
     declared = as_type(function.__annotations__[name], f"parameter '{name}'")
     try:
         members(declared)
