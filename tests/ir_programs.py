@@ -44,6 +44,8 @@ MEMORY_WORDS = 8
 EDGES = (0, 1, 2, 31, 32, 63, 64, 65, (1 << 31), (1 << 63) - 1, 1 << 63, (1 << 63) + 1, (1 << 64) - 2, (1 << 64) - 1)
 OPERATIONS: tuple[BinaryOp, ...] = get_args(BinaryOp)
 
+Y = Var("y")
+
 words = st.sampled_from(EDGES) | st.integers(0, (1 << 64) - 1)
 memories = st.lists(words, min_size=MEMORY_WORDS, max_size=MEMORY_WORDS)
 
@@ -108,6 +110,12 @@ class Drawing:
             case _:
                 return Intrinsic(self.choice(("popcount", "cttz")), (self.expr(place, depth - 1),))
 
+    def condition(self, place: Place) -> Expr:
+        """A condition that holds in about half of the runs."""
+        operations: tuple[BinaryOp, ...] = ("and", "slt", "ult")
+        rights: tuple[Expr, ...] = (Const(1), Y)
+        return Bin(self.choice(operations), Var(self.choice(place.readable)), self.choice(rights))
+
     def body(self, place: Place) -> tuple[Stmt, ...]:
         """A few statements, each able to read what those before it made."""
         found: list[Stmt] = []
@@ -120,7 +128,7 @@ class Drawing:
 
     def statement(self, place: Place) -> list[Stmt]:
         """One statement, or a counter and its loop."""
-        kinds = ["let", "fresh", "store", "comment", "return"] + (["break"] if place.labels else [])
+        kinds = ["let", "let", "let", "store", "fresh", "comment", "return"] + (["break"] if place.labels else [])
         kinds += ["call"] if place.callees else []
         kinds += ["if", "block", "loop"] * 2 if place.depth else []
         match self.choice(kinds):
@@ -131,9 +139,9 @@ class Drawing:
             case "store":
                 return [Store("target", masked(self.expr(place)), self.expr(place))]
             case "break":
-                return [If(self.expr(place), (Break(self.choice(place.labels)),))]
+                return [If(self.condition(place), (Break(self.choice(place.labels)),))]
             case "return":
-                return [If(self.expr(place), (Return(self.expr(place)),))]
+                return [If(self.condition(place), (Return(self.expr(place)),))]
             case "call":
                 callee = self.choice(place.callees)
                 pointers = (("source", Const(0)), ("target", Const(0)))
@@ -148,7 +156,7 @@ class Drawing:
         """A branch, a block, or a loop with its counter."""
         if kind == "if":
             otherwise = self.body(place) if self.choice((True, False)) else ()
-            return [If(self.expr(place), self.body(place), otherwise)]
+            return [If(self.condition(place), self.body(place), otherwise)]
         label = self.fresh("label")
         inside = replace(place, labels=(*place.labels, label))
         if kind == "block":
@@ -170,7 +178,9 @@ class Drawing:
         place = Place(parameters, (*variables, "y"), callees=callees, depth=3 if name == "main" else 1)
         opening = [Let(variable, self.expr(place)) for variable in variables]
         place = replace(place, readable=(*parameters, *variables))
-        end = [Return(self.expr(place))] if self.choice((True, False)) else []
+        # What the body did to its variables shows in the result.
+        everything = Intrinsic("mix", (Var("v"), Intrinsic("mix", (Var("w"), Y))))
+        end = [Return(everything)] if name == "main" or self.choice((True, False)) else []
         inline = name != "main" and self.choice((True, False))
         body = (*opening, *self.body(place), *end)
         return Function(name, ("source", "target"), parameters, body, frozenset({"source"}), inline)

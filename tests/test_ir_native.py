@@ -70,6 +70,10 @@ def test_inline_functions_are_not_exported() -> None:
     assert exported(Module((READ, WRITE_BETWEEN_READS))) == ("main",)
 
 
+def test_inline_functions_leave_no_code_of_their_own() -> None:
+    assert b"kmc.read" not in emit_object(emit_llvm(Module((READ, WRITE_BETWEEN_READS))))
+
+
 def test_an_unknown_kernel_has_no_address() -> None:
     with pytest.raises(InternalError, match="no kernel 'read'"):
         compile_module(Module((READ, WRITE_BETWEEN_READS))).address("read")

@@ -134,6 +134,14 @@ def test_booleans_may_be_combined_with_words() -> None:
     assert both(mixed, (3, 9)) == (2, 2)
 
 
+@pytest.mark.parametrize("op", ["and", "or", "xor"])
+@pytest.mark.parametrize("constant", [0, 1, 2])
+def test_booleans_may_be_combined_with_constants(op: BinaryOp, constant: int) -> None:
+    expected = [MEANING[op](truth, constant) for truth in (0, 1)]
+    combined = Bin(op, Bin("ult", X, Y), Const(constant))
+    assert [both(combined, pair) for pair in ((9, 3), (3, 9))] == [(value, value) for value in expected]
+
+
 def test_a_function_that_falls_off_its_end_gives_0() -> None:
     module = Module((Function("main", (), ("x", "y"), (Let("z", X),)),))
     assert compile_module(module).call("main", [], (5, 6)) == emit_python(module).call("main", [], (5, 6)) == 0

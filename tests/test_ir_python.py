@@ -72,11 +72,12 @@ def test_a_return_leaves_many_branches() -> None:
     assert emit_python(module_of(*body, Return(Const(0)))).call("main", [([1], 0)], [5]) == 5
 
 
-def test_a_variable_keeps_its_value_out_of_many_branches() -> None:
-    body: tuple[Stmt, ...] = (Let("n", Bin("mul", N, Const(3))),)
+def test_variables_keep_their_values_out_of_many_branches() -> None:
+    body: tuple[Stmt, ...] = (Let("n", Bin("mul", N, Const(3))), Let("z", Bin("add", N, Const(1))))
     for _ in range(2 * DEEP):
         body = (If(X, body),)
-    assert emit_python(module_of(Let("n", X), *body, Return(N))).call("main", [([], 0)], [5]) == 15
+    opening, end = (Let("n", X), Let("z", X)), Return(Bin("add", N, Var("z")))
+    assert emit_python(module_of(*opening, *body, end)).call("main", [([], 0)], [5]) == 31
 
 
 def test_a_break_leaves_many_loops_again_and_again() -> None:
