@@ -196,7 +196,7 @@ class _Checker:
                 return
             case ast.Assert(test=test, msg=msg):
                 if isinstance(test, ast.Tuple):
-                    self._refuse(test, "KMC130", "a tuple is no Bool", 'write assert condition, "message"')
+                    self._refuse(test, "KMC189", "a tuple is no Bool", 'write assert condition, "message"')
                 self._expression(test)
                 if msg is not None:
                     self._expression(msg, text_allowed=True)
