@@ -151,7 +151,7 @@ class _Check:
         if label in self.exits:
             self.fail("KMC912", f"'{label}' is the label of an enclosing block or loop already")
         self.exits[label] = []
-        end = self.suite(body, set(assigned))
+        end = self.suite(body, assigned)
         flow = None if again else end
         for leaving in self.exits.pop(label):
             flow = _met(flow, leaving)
