@@ -324,6 +324,12 @@ def test_a_start_state_of_another_model_is_warned_about() -> None:
     )
 
 
+def test_a_start_state_of_the_same_model_with_other_properties_is_warned_about() -> None:
+    trace = saved("two") / "trace.itf.json"
+    shown = kmc("check", COUNTER, "two", "--deadlock", "--from", f"{trace}#1").stdout
+    assert f"{trace}#1 is a trace of counter two with other constants or properties, or of another version" in shown
+
+
 def test_a_start_state_of_the_same_model_is_not_warned_about() -> None:
     trace = saved("two") / "trace.itf.json"
-    assert "another model" not in kmc("check", COUNTER, "two", "--from", f"{trace}#1").stdout
+    assert "is a trace of" not in kmc("check", COUNTER, "two", "--from", f"{trace}#1").stdout

@@ -59,7 +59,12 @@ def start_state(where: str | None, model: Model) -> tuple[Any, tuple[str, ...]]:
         return None, ()
     about = pick(where)[0].about
     other = about.get("digest", model.digest) != model.digest
-    warning = f"{where} is a trace of another model: {about.get('spec')} {about.get('model')}."
+    made_by = (about.get("spec"), about.get("model"))
+    if made_by == (model.spec.name, model.name):
+        whose = f"{model.spec.name} {model.name}"
+        warning = f"{where} is a trace of {whose} with other constants or properties, or of another version of it."
+    else:
+        warning = f"{where} is a trace of another model: {made_by[0]} {made_by[1]}."
     return pick_state(where, model.spec), (warning,) if other else ()
 
 
