@@ -7,10 +7,12 @@ Each evaluates to a value of `kmc.lang.types.Type`; classes are wrapped by `as_t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import FunctionType
 from typing import Any, NoReturn
 
 from kmc.errors import SpecError
 from kmc.lang import types
+from kmc.lang.domains import shown
 
 CAPACITY_DEFAULT = 4096
 COUNT_MAX_DEFAULT = 255
@@ -138,8 +140,8 @@ def as_type(annotation: Any, where: str) -> types.Type:
             f"{where} is annotated with text",
             help="remove the quotes",
         )
-    shown = getattr(annotation, "__name__", repr(annotation))
-    raise SpecError("KMC152", f"{where} has no finite domain: {shown}", help=_advice(annotation))
+    named = annotation.__name__ if isinstance(annotation, type | FunctionType) else shown(annotation)
+    raise SpecError("KMC152", f"{where} has no finite domain: {named}", help=_advice(annotation))
 
 
 def _advice(annotation: Any) -> str:

@@ -76,6 +76,9 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     table = _TABLE.get(None)
     if table is None:
         raise SpecError("KMC161", "a spec is loaded by kmc, not imported", help="run: kmc check <folder>")
+    if not (type(name) is str and name.isidentifier() and type(meaning) is str):
+        advice = 'write constant("Name", Int(1, 9), "what it means")'
+        raise SpecError("KMC166", "a constant needs a name and a meaning, both in quotes", help=advice)
     if name in table.declared:
         raise SpecError("KMC162", f"constant '{name}' is declared twice", help="give each its own name")
     _check_domain(name, domain)

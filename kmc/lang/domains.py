@@ -120,6 +120,8 @@ def _shown_python(value: object) -> str:
     """What is no value of the language, by its kind."""
     if isinstance(value, FunctionType):
         return "a lambda" if value.__name__ == "<lambda>" else f"the function {value.__name__}"
+    if value is frozenset:
+        return "the function set"
     if isinstance(value, type):
         return f"the type {value.__name__}"
     kinds = [kind for cls, kind in _PYTHON_KINDS if isinstance(value, cls)]

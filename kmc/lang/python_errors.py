@@ -19,6 +19,8 @@ from kmc.lang.records import Record
 from kmc.lang.seqs import SeqValue
 from kmc.lang.symbols import Symbol
 
+_ARGUMENTS_HELP = "give it the arguments that it is declared with"
+_KINDS_HELP = "compare the kinds of these values with their declarations"
 _NONE_HELP = "guard with `is not None` before using an Opt value"
 
 _KINDS: tuple[tuple[type, str, str], ...] = (
@@ -48,6 +50,7 @@ _WORDS = {
     "SpecFacade": "spec",
     "IdentMeta": "a type of identifiers",
     "RecordMeta": "a type of records",
+    "_collections._tuplegetter": "a field of a type",
     "dict_values": "the values of a map",
     "dict_items": "the items of a map",
     **{cls.__name__: words for cls, words, _ in _KINDS},
@@ -55,10 +58,23 @@ _WORDS = {
 _USAGE = {
     "set": "write record.set(field=value, ...) or map.set(key, value)",
     "add": "write map.add(key, value) or bag.add(message)",
+    "without": "write map.without(key)",
     "append": "write log.append(element)",
     "at": "write log.at(offset)",
     "upto": "write log.upto(offset)",
+    "send": "write network.send(message)",
+    "send_all": "write network.send_all(messages)",
+    "discard": "write network.discard(message)",
     "keep": "write network.keep(lambda m: condition)",
+    "of": "write network.of(VoteRequest)",
+    "take": "write bag.take(message)",
+    "count": "write count(... for ... in ...) or bag.count(message)",
+    "fresh": "write ServerId.fresh(used)",
+    "isinstance": "write isinstance(x, Shape)",
+    "range": "write range(end) or range(first, end)",
+    "max": "write max(a, b) or max((... for ... in ...), default=0)",
+    "min": "write min(a, b) or min((... for ... in ...), default=0)",
+    "len": "write len(collection)",
     "Int": "write Int(least, greatest)",
     "constant": 'write constant("Name", Int(1, 9), "what it means")',
     "spawned": 'write spawned("ServerId", 4)',
@@ -67,6 +83,7 @@ _USAGE = {
     "action": "write @spec.action or @spec.action(fair=WEAK)",
     "receive": 'write @spec.receive(VoteRequest, s="dest")',
     "view": 'write spec.view("View", drop=["field"])',
+    "symmetry": 'write spec.symmetry("Symmetry", Server)',
     "variables": 'write spec.variables({"tlaName": "field"})',
 }
 
@@ -108,8 +125,9 @@ def _attribute(error: AttributeError) -> EvaluationError:
     for kind, words, help_line in _KINDS:
         if isinstance(owner, kind):
             return EvaluationError("KMC243", f"{words} has no '{name}'", help=help_line)
-    shown = owner.__name__ if isinstance(owner, type) else _kind(type(owner).__name__)
-    return EvaluationError("KMC243", f"{shown} has no '{name}'")
+    if isinstance(owner, type):
+        return EvaluationError("KMC243", f"the type {owner.__name__} has no '{name}'", help="read it from a value")
+    return EvaluationError("KMC243", f"{_kind(type(owner).__name__)} has no '{name}'", help=_KINDS_HELP)
 
 
 def _value(message: str) -> EvaluationError:
@@ -162,30 +180,42 @@ def _lacking(what: str, advice: str) -> Callable[[str], tuple[str, str | None]]:
 
 
 def _wrong_arguments(cls: str, method: str, text: str) -> tuple[str, str | None]:
-    return f"'{method}' of {_kind(cls)} does not take these arguments", _USAGE.get(method)
+    if method == "__init__":
+        return "the members of a type are not made", "name a member, or go through the type: for s in Server"
+    return f"'{method}' of {_kind(cls)} does not take these arguments", _USAGE.get(method, _ARGUMENTS_HELP)
 
 
 _NO_MEMBERS = _lacking("has no members to go through", "go through a set, a sequence, a map, range(...) or a type")
 _RULES: tuple[_Rule, ...] = (
-    (r"'(<|>|<=|>=)' not supported between instances of '(\w+)' and '(\w+)'", "KMC246", _without_order),
-    (r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'", "KMC248", _without_meaning),
-    (r"bad operand type for unary -: '(\w+)'", "KMC248", _lacking("cannot be negated", "- takes numbers")),
-    (r"'(\w+)' object is not callable", "KMC248", _lacking("is not a function", "remove the parentheses")),
+    (r"'(<|>|<=|>=)' not supported between instances of '([\w.]+)' and '([\w.]+)'", "KMC246", _without_order),
+    (r"unsupported operand type\(s\) for (\S+): '([\w.]+)' and '([\w.]+)'", "KMC248", _without_meaning),
+    (r"bad operand type for unary -: '([\w.]+)'", "KMC248", _lacking("cannot be negated", "- takes numbers")),
+    (r"'([\w.]+)' object is not callable", "KMC248", _lacking("is not a function", "remove the parentheses")),
     (
-        r"'(\w+)' object is not subscriptable",
+        r"'([\w.]+)' object is not subscriptable",
         "KMC248",
         _lacking("has no elements in brackets", "brackets look up a key of a map: m[key]"),
     ),
-    (r"object of type '(\w+)' has no len\(\)", "KMC248", _lacking("has no length", "len takes collections")),
-    (r"'(\w+)' object is not iterable", "KMC248", _NO_MEMBERS),
-    (r"argument of type '(\w+)' is not iterable", "KMC248", _NO_MEMBERS),
-    (r"unhashable type: '(\w+)'", "KMC247", _lacking("cannot be a member or a key", "use values of the language")),
+    (r"object of type '([\w.]+)' has no len\(\)", "KMC248", _lacking("has no length", "len takes collections")),
+    (r"'([\w.]+)' object is not iterable", "KMC248", _NO_MEMBERS),
+    (r"argument of type '([\w.]+)' is not iterable", "KMC248", _NO_MEMBERS),
+    (r"unhashable type: '([\w.]+)'", "KMC247", _lacking("cannot be a member or a key", "use values of the language")),
     (
         r"isinstance\(\) arg 2 must be",
         "KMC248",
         lambda: ("isinstance needs a class", "write isinstance(x, A) or isinstance(x, B)"),
     ),
     (r"(\w+)\.(\w+)\(\) (.*)", "KMC248", _wrong_arguments),
+    (
+        r"type '(\w+)' is not subscriptable",
+        "KMC248",
+        lambda name: (f"the type {name} takes nothing in brackets", "remove the brackets"),
+    ),
+    (
+        r"(\w+) (expected .*)",
+        "KMC248",
+        lambda name, text: (f"{name} {text}", _USAGE.get(name, _ARGUMENTS_HELP)),
+    ),
 )
 
 
@@ -199,6 +229,6 @@ def _type(message: str) -> EvaluationError:
     called = re.match(r"(?:\w+\.<locals>\.)*(\w+|<lambda>)\(\) (.*)", message)
     if called:
         name = "this lambda" if called[1] == "<lambda>" else called[1]
-        usage = _USAGE.get(name, "give it the arguments that it is declared with")
+        usage = _USAGE.get(name, _ARGUMENTS_HELP)
         return EvaluationError("KMC248", f"{name} {called[2]}", help=usage)
-    return EvaluationError("KMC248", message.replace("NoneType", "None"))
+    return EvaluationError("KMC248", message.replace("NoneType", "None"), help=_KINDS_HELP)

@@ -215,6 +215,9 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{field}={value!r}' for field, value in self.items())})"
 
+    def __class_getitem__(cls, item: object) -> NoReturn:
+        raise SpecError("KMC150", f"the type {cls.__name__} takes nothing in brackets", help=f"write {cls.__name__}")
+
     @classmethod
     def _declare(cls, message: dict[str, str]) -> None:
         """Take the class options of a message; a plain record has none."""

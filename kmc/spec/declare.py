@@ -28,7 +28,9 @@ from kmc.invariants.declaration import (
 from kmc.lang.annotations import as_type
 from kmc.lang.blame import instruction_span
 from kmc.lang.domains import members, shown
-from kmc.lang.idents import Ident
+from kmc.lang.guards import truth
+from kmc.lang.idents import IdentMeta
+from kmc.lang.maps import MapValue
 from kmc.lang.naming import camel_case
 from kmc.lang.records import Message, RecordMeta
 from kmc.liveness.formulas import TemporalProperty
@@ -77,7 +79,10 @@ def _current() -> Declarations:
 
 def definition_span(function: Callable[..., Any]) -> Span:
     """The place of a function's `def name`."""
-    code = function.__code__
+    code = getattr(function, "__code__", None)
+    if code is None:
+        advice = "write the decorator above a def"
+        raise SpecError("KMC167", f"{shown(function)} is no function", _caller_span(), advice)
     start = Span(code.co_filename, code.co_firstlineno)
     try:
         lines = Path(code.co_filename).read_text(encoding="utf-8").splitlines()
@@ -172,7 +177,7 @@ class SpecFacade:
 
     def assume(self, condition: bool) -> None:
         """TLA+'s ASSUME: raises AssumptionError unless the constants of the model make `condition` true."""
-        if condition is not True:
+        if not truth(condition):
             raise AssumptionError(
                 "KMC351",
                 "this assumption of the spec is false in the model",
@@ -185,13 +190,16 @@ class SpecFacade:
         span = _caller_span()
         if isinstance(drop, str):
             raise SpecError("KMC170", "a view drops a list of fields", span, help=f'write drop=["{drop}"]')
-        _add(View(name, frozenset(drop), span), span)
+        dropped = tuple(drop)
+        _require_names(span, name, *dropped)
+        _add(View(name, frozenset(dropped), span), span)
 
-    def symmetry(self, name: str, *classes: type[Ident]) -> None:
+    def symmetry(self, name: str, *classes: Any) -> None:
         """Declare a symmetry set: all permutations of the members of each class."""
         span = _caller_span()
+        _require_names(span, name)
         for cls in classes:
-            if getattr(cls, "symmetric", False) is not True:
+            if not isinstance(cls, IdentMeta) or not cls.symmetric:
                 message = f"{getattr(cls, '__name__', shown(cls))} is not a symmetric type of identifiers"
                 raise SpecError("KMC173", message, span, help="declare it IdentSet(symmetric=True), and name the type")
         _add(SymmetrySet(name, classes, span), span)
@@ -199,16 +207,29 @@ class SpecFacade:
     def names(self, *, init: str = "Init", next: str = "Next", specifications: Iterable[str] = ("Spec",)) -> None:
         """The names that a model file uses for the initial states, the next-state relation and their conjunction."""
         current = _current()
+        _require_names(_caller_span(), init, next, *specifications)
         current.init_name, current.next_name, current.specification_names = init, next, tuple(specifications)
 
-    def variables(self, table: Mapping[str, str], *, fields: str = "snake_case", message_tag: str = "type") -> None:
+    def variables(self, table: Any, *, fields: str = "snake_case", message_tag: str = "type") -> None:
         """The TLA+ variables: `{"currentEpoch": "servers[].current_epoch", "messages": "messages"}`.
 
         `map[].field` is the function from the keys of `map` to that field of its values; `fields` says how other
         record fields are written in TLA+ ("snake_case" or "camelCase"), `message_tag` which field names a message's
         type.
         """
-        _current().variables = variable_table(table, fields, message_tag, _caller_span())
+        span = _caller_span()
+        if not isinstance(table, Mapping | MapValue):
+            advice = 'write spec.variables({"tlaName": "field"})'
+            raise SpecError("KMC169", "the variables are a map from names to fields", span, advice)
+        pairs = dict(table.items())
+        _require_names(span, *pairs, *pairs.values(), fields, message_tag)
+        _current().variables = variable_table(pairs, fields, message_tag, span)
+
+
+def _require_names(span: Span, *names: object) -> None:
+    for name in names:
+        if not isinstance(name, str):
+            raise SpecError("KMC169", f"{shown(name)} is no name", span, help="write names in quotes")
 
 
 def _register(function: F, kind: type[P], states: int) -> F:
@@ -248,6 +269,9 @@ def _register_action(
         needed = "a state" if message is None else "a state and a message"
         usage = f"write def {function.__name__}({'st' if message is None else 'st, m'})"
         raise SpecError("KMC177", f"{function.__name__} takes {needed}", span, help=usage)
+    _require_names(span, *bindings.values(), *(name for name in (title, network) if name is not None))
+    if not isinstance(fair, Fairness):
+        raise SpecError("KMC168", f"fairness is not {shown(fair)}", span, help="write fair=WEAK or fair=STRONG")
     parameters = tuple(_parameter(function, name, message, bindings, span) for name in names[first:])
     unused = [name for name in bindings if name not in names[first:]]
     if unused:

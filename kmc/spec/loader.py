@@ -180,7 +180,9 @@ class _Finder(MetaPathFinder, Loader):
         if source is None:
             return
         module.__dict__.update(INJECTED, __builtins__=self._builtins, __file__=str(source.path))
-        code = compile(rewritten(source.tree), str(source.path), "exec", dont_inherit=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what is an error of the language, or will be one when it runs
+            code = compile(rewritten(source.tree), str(source.path), "exec", dont_inherit=True)
         # Reason for exec: this is how an import hook runs a module; every frame keeps the author's file and lines.
         exec(code, module.__dict__)
 
