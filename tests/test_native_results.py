@@ -126,7 +126,32 @@ def Short(st):
 """
 """`ThirdIsSmall` has no value in states of two elements."""
 
+OUTSIDE = """
+class State(Record):
+    n: Int(0, 9)
+
+@spec.init
+def init():
+    for n in range(0, 3):
+        yield State(n=3 * n)
+
+@spec.action
+def up(st):
+    if st.n < 9:
+        yield st.set(n=st.n + 1)
+
+@spec.invariant
+def NotSix(st):
+    return st.n != 6
+
+@spec.constraint
+def Small(st):
+    return st.n < 5
+"""
+"""The initial state of 6 lies outside of the constraint, and fails."""
+
 CASES = {
+    "an initial state outside of a constraint fails": Case(OUTSIDE, "INVARIANT NotSix CONSTRAINT Small"),
     "deadlock": Case(COUNTER, ""),
     "deadlock of many": Case(PHILOSOPHERS, ""),
     "no deadlock asked": Case(COUNTER, "CHECK_DEADLOCK FALSE"),

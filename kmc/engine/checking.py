@@ -14,7 +14,8 @@ from typing import Any
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
 from kmc.engine.compiled import CompiledModel, compile_model
-from kmc.engine.outcome import Finding, FindingKind, Outcome, Settings
+from kmc.engine.frontier import Record
+from kmc.engine.outcome import Edge, Finding, FindingKind, Outcome, Settings
 from kmc.engine.search import Search
 from kmc.errors import InternalError, KmcError
 from kmc.invariants.declaration import holds
@@ -81,6 +82,8 @@ class _Report:
         self._compiled = compiled
         self._model = model
         self._search = search
+        self._records: dict[int, Record] = {}
+        self._steps: dict[int, list[Edge]] = {}
         self._start = start
         self._known = StateSet(model.spec.state_class, model.symmetry, model.view)
         self._relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
@@ -90,7 +93,8 @@ class _Report:
         if not outcome.findings:
             return None
         level = min(finding.level for finding in outcome.findings)
-        shortest = [finding for finding in outcome.findings if finding.level == level]
+        shortest = self._candidates([finding for finding in outcome.findings if finding.level == level])
+        self._look_up(level, shortest)
         least = min((found for finding in shortest for found in self._read(finding)), key=lambda found: found.order)
         path = self._chain(least)
         step_name = least.name if least.finding.kind is FindingKind.STEP else None
@@ -98,6 +102,26 @@ class _Report:
         violation = Violation(least.verdict, least.name, trace, least.error, step_name is not None)
         check_violation(self._model, violation, self._start)
         return violation
+
+    def _candidates(self, findings: list[Finding]) -> list[Finding]:
+        """Those among which the least is: a level may hold a million, and each that is read costs a decoding."""
+        for kinds in ((FindingKind.ERROR, FindingKind.CHECK_ERROR), (FindingKind.DEADLOCK,)):
+            of_kind = [finding for finding in findings if finding.kind in kinds]
+            if of_kind:
+                return of_kind
+        first = min(map(self._property_order, findings))
+        return [finding for finding in findings if self._property_order(finding) == first]
+
+    def _property_order(self, finding: Finding) -> int:
+        before = len(self._model.invariants) if finding.kind is FindingKind.STEP else 0
+        return before + finding.property_index
+
+    def _look_up(self, level: int, findings: list[Finding]) -> None:
+        """Find the rows of all findings, or the steps to them, in one pass over a level each."""
+        own = [finding.fingerprint for finding in findings if _is_of_kept_state(finding)]
+        reached = [finding.fingerprint for finding in findings if not _is_of_kept_state(finding)]
+        self._records = self._search.states(level, own) if own else {}
+        self._steps = self._search.steps_into(level - 1, reached) if reached else {}
 
     def _read(self, finding: Finding) -> Iterator[_Found]:
         """What a finding means in the words of the spec."""
@@ -127,16 +151,21 @@ class _Report:
 
     def _states(self, finding: Finding) -> Iterator[tuple[Any, Any]]:
         """The state of a finding, once per state that leads to it where the finding is not of a stored state."""
-        if finding.kind in (FindingKind.ERROR, FindingKind.DEADLOCK) or finding.level == 1:
-            for record in self._search.kept(finding.level):
-                if record.fingerprint == finding.fingerprint:
-                    yield self._compiled.state(record.row), None
+        if _is_of_kept_state(finding):
+            record = self._records.get(finding.fingerprint) or self._outside(finding)
+            yield self._compiled.state(record.row), None
             return
         rank = finding.rank if self._compiled.kernels.rank else None
         inside = finding.stored and not _may_be_outside(finding)
-        for edge in self._search.predecessors(finding.level - 1, finding.fingerprint, rank=rank, inside=inside):
-            if finding.source in (0, edge.source.fingerprint):
+        for edge in self._steps[finding.fingerprint]:
+            if finding.source in (0, edge.source.fingerprint) and self._search.counts(edge, rank=rank, inside=inside):
                 yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
+
+    def _outside(self, finding: Finding) -> Record:
+        """An initial state that no level holds: it breaks a constraint."""
+        beginnings = initial_states(self._model) if self._start is None else [self._start]
+        records = map(self._compiled.record, beginnings)
+        return next(record for record in records if record.fingerprint == finding.fingerprint)
 
     def _errors(self, finding: Finding, state: Any) -> list[KmcError]:
         errors: list[KmcError] = []
@@ -173,6 +202,11 @@ class _Report:
             raise InternalError("KMC922", f"no state of level {level} leads to a state of the next level")
         sources = {edge.source.fingerprint: self._compiled.state(edge.source.row) for edge in edges}
         return min(sources.values(), key=self._known.rank)
+
+
+def _is_of_kept_state(finding: Finding) -> bool:
+    """Whether the failing state is one of its level; else it was generated, and is known by the steps to it."""
+    return finding.kind in (FindingKind.ERROR, FindingKind.DEADLOCK) or finding.level == 1
 
 
 def _may_be_outside(finding: Finding) -> bool:

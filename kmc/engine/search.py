@@ -268,13 +268,15 @@ class Search:
         """`steps_into` one state. `rank` tells states of one view apart; `inside` leaves out steps that break a
         constraint.
         """
+        edges = self.steps_into(level, [fingerprint])[fingerprint]
+        return [edge for edge in edges if self.counts(edge, rank=rank, inside=inside)]
+
+    def counts(self, edge: Edge, *, rank: int | None, inside: bool) -> bool:
+        """Whether `predecessors` takes a step, of those that `steps_into` gives."""
         kernels = self._kernels
-        return [
-            edge
-            for edge in self.steps_into(level, [fingerprint])[fingerprint]
-            if (rank is None or kernels.rank_of(edge.successor.row) == rank)
-            and (not inside or kernels.is_inside(edge.source.row, edge.successor.row))
-        ]
+        if rank is not None and kernels.rank_of(edge.successor.row) != rank:
+            return False
+        return not inside or kernels.is_inside(edge.source.row, edge.successor.row)
 
     def steps_into(self, level: int, fingerprints: Collection[int]) -> dict[int, list[Edge]]:
         """All steps from states of `level` (from 1) to each of some states, by fingerprint of the source; after `run`.
