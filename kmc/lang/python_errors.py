@@ -101,8 +101,8 @@ def in_words(error: Exception) -> EvaluationError:
         case AttributeError():
             return _attribute(error)
         case UnboundLocalError() | NameError():
-            message = f"'{error.name}' has no value here" if error.name else str(error)
-            return EvaluationError("KMC242", message, help="give it a value on every path, before it is used")
+            message = f"'{error.name}' has no value here yet" if error.name else str(error)
+            return EvaluationError("KMC242", message, help="move what declares it above this line")
         case TypeError():
             return _type(str(error))
         case RecursionError():
