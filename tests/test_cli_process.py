@@ -128,3 +128,13 @@ def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path) -> None:
     errors = process.stderr.read()
     process.stderr.close()
     assert (process.wait() != 0, errors) == (True, "")
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_reader_that_stops_early_does_not_change_the_exit_status(form: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "kmc", "check", "kraft", "restarts", "--no-run-dir", "--quiet", *form]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, errors = process.communicate(timeout=120)
+    assert (process.returncode, errors) == (12, b"")

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from kmc.cli.console import show, stderr
+from kmc.cli.console import say, show, stderr
 from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
 from kmc.cli.junit import junit_failure, junit_text
 from kmc.cli.model_choice import ChosenModel, choose_model, start_state
@@ -165,7 +165,7 @@ def _save(folder: RunFolder, done: _Done) -> None:
 
 def _show(options: CheckOptions, done: _Done) -> None:
     if options.as_json:
-        click.echo(json.dumps(done.outcome.as_json, indent=2))
+        say(json.dumps(done.outcome.as_json, indent=2))
         return
     show(verdict_lines(done.outcome))
     if done.trace is not None:
@@ -177,7 +177,7 @@ def _report_failure(options: CheckOptions, error: Exception) -> None:
     """The machine-readable outputs of a check that has no result."""
     status = error.exit_status if isinstance(error, KmcError) else ExitStatus.INTERNAL
     if options.as_json:
-        click.echo(json.dumps(failure_json(error, options.spec, options.model, options.engine, status), indent=2))
+        say(json.dumps(failure_json(error, options.spec, options.model, options.engine, status), indent=2))
     try:
         if options.junit is not None:
             _write_junit(options.junit, junit_failure(options.spec, options.model, error))

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from kmc.cli.console import show, stderr, table
+from kmc.cli.console import say, show, stderr, table
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
@@ -57,7 +57,7 @@ def conform(spec: str, corpora: tuple[str, ...], limit: int | None, as_json: boo
     reports = [_compared(root, Path(corpus), limit) for corpus in corpora]
     conforms = all(report.conforms for report in reports)
     if as_json:
-        click.echo(json.dumps({"conforms": conforms, "corpora": [_report_json(r) for r in reports]}, indent=2))
+        say(json.dumps({"conforms": conforms, "corpora": [_report_json(r) for r in reports]}, indent=2))
     else:
         for report in reports:
             show(_report_lines(spec, report))

@@ -6,6 +6,8 @@ the stream is a terminal. Nothing is wrapped, highlighted or read as markup: the
 
 from __future__ import annotations
 
+import os
+import sys
 import textwrap
 from collections.abc import Iterable
 
@@ -13,9 +15,23 @@ from rich.console import Console
 from rich.text import Text
 
 
+class _ResultConsole(Console):
+    """Goes on without a reader: `kmc check ... | head` must end with the status of the check."""
+
+    def on_broken_pipe(self) -> None:
+        """Nobody reads on: write what is left to nowhere."""
+        self.quiet = True
+        _forget_stdout()
+
+
+def _forget_stdout() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+
+
 def stdout() -> Console:
     """The console of results."""
-    return Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return _ResultConsole(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def stderr() -> Console:
@@ -28,6 +44,15 @@ def show(lines: Iterable[Text | str], console: Console | None = None) -> None:
     target = console or stdout()
     for line in lines:
         target.print(line)
+
+
+def say(text: str) -> None:
+    """Print a whole machine-readable text on stdout."""
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_stdout()
 
 
 def table(rows: Iterable[tuple[str, ...]], *, right: frozenset[int] = frozenset(), indent: int = 2) -> list[str]:

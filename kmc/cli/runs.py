@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from kmc.cli.console import show, table
+from kmc.cli.console import say, show, table
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.render_errors import shown_path
 from kmc.cli.run_folder import SavedRun, saved_runs
@@ -38,7 +38,7 @@ def runs(run_dir: str, as_json: bool) -> int:
     """List the saved runs, the oldest first: when, what came out, the counts, and the folder with the trace."""
     found = saved_runs(Path(run_dir))
     if as_json:
-        click.echo(json.dumps({"runs": [_run_json(run) for run in found]}, indent=2))
+        say(json.dumps({"runs": [_run_json(run) for run in found]}, indent=2))
     elif found:
         header = ("began", "result", "property", "generated", "distinct", "depth", "folder")
         show(table([header, *map(_row, found)], right=frozenset({3, 4, 5}), indent=0))

@@ -15,7 +15,7 @@ import click
 from rich.text import Text
 
 from kmc import __version__
-from kmc.cli.console import seconds_in_words, show, stderr
+from kmc.cli.console import say, seconds_in_words, show, stderr
 from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
 from kmc.cli.model_choice import choose_model, start_state
 from kmc.cli.options import (
@@ -132,7 +132,7 @@ def simulate(words: tuple[str, ...], /, **given: Any) -> int:
     options = SimulateOptions(words=tuple(words or ()), **given)
     done = _run(options)
     if options.as_json:
-        click.echo(json.dumps(simulation_json(done), indent=2))
+        say(json.dumps(simulation_json(done), indent=2))
     else:
         show(_lines(options, done))
     return done.status

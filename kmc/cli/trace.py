@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from kmc.cli.console import show
+from kmc.cli.console import say, show
 from kmc.cli.counterexample import trace_lines
 from kmc.cli.model_choice import first_constants
 from kmc.cli.options import debug_option
@@ -57,9 +57,9 @@ def trace(file: str, changed: bool, output: str, spec: str | None, only: tuple[s
     found = chosen_variables(found, only, hide)
     match output:
         case "itf":
-            click.echo(itf_text(without_the_others(found)))
+            say(itf_text(without_the_others(found)))
         case "tlc-json":
-            click.echo(tlc_json_text(without_the_others(found)))
+            say(tlc_json_text(without_the_others(found)))
         case _:
             show([_heading(found)])
             show(trace_lines(found, changed_only=changed))
