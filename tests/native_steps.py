@@ -26,7 +26,8 @@ from kmc.result import Limits
 from kmc.spec.model import Model
 
 PADDING_WORDS = 64
-OUT_WORDS = 1 << 16
+OUT_WORDS = 1 << 14
+OUT_WORDS_MAX = 1 << 20
 ERROR_MAX = -16
 HEADER_WORDS = 2
 ACTION_SHIFT, ACTION_BITS = 32, 16
@@ -54,6 +55,8 @@ class Kernels:
         words = OUT_WORDS
         while (found := self._expand(row, out := array("Q", bytes(8 * words)), words)) == -1:
             words *= 2
+            if words > OUT_WORDS_MAX:
+                raise OverflowError(f"{words} words are not enough for the successors of one state")
         if found <= ERROR_MAX:
             return None
         records, place = [], 0

@@ -7,19 +7,21 @@ from pathlib import Path
 from kmc.lang.cfg import parse_cfg
 from kmc.spec.model import Model, bind
 
-_IMPORTS = """
+IMPORTS = """
 from kmc.lang import (
-    Bool, Enum, IdentSet, Int, Map, Message, MessageBag, MessageSet, Opt, Record, Seq, Set, constant, require, ways,
+    Bool, Enum, IdentSet, Int, Map, Message, MessageBag, MessageSet, Opt, PartialMap, Record, Seq, Set, constant, count,
+    require, subsets, ways,
 )
 from kmc.spec import spec
 """
+"""What stands before each of these specs."""
 
 
 def model_of(folder: Path, source: str, cfg: str = "") -> Model:
     """The model that the text `cfg` describes of the spec with this source; the folder gets one file, `spec.py`."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "spec.py"
-    path.write_text(_IMPORTS + source, encoding="utf-8")
+    path.write_text(IMPORTS + source, encoding="utf-8")
     return bind(path, parse_cfg(cfg, str(folder / "model.cfg")))
 
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from native_corners import CORNERS
 from native_steps import Kernels, differences, kernels_of, level_states, walk_states
+from small_specs import model_of as small_model
 from test_language_page import RUN, Example
 from test_language_page import model_of as example_model
 
@@ -80,6 +82,15 @@ def test_an_example_of_the_language_takes_the_same_steps(example: Example, tmp_p
         assert NOT_COMPILED[example.heading] in str(caught.value)
         return
     assert_same(kernels_of(model), level_states(model, Limits(states=300), at_most=200))
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_a_corner_of_the_language_takes_the_same_steps(name: str, tmp_path: Path) -> None:
+    cfg, source = CORNERS[name]
+    model = small_model(tmp_path, source, f"{cfg} CHECK_DEADLOCK FALSE")
+    servers = [parse_set("Server={s1, s2}")] if cfg else []
+    model = replace(model, invariants=bind_all(tmp_path / "spec.py", servers).invariants)
+    assert_same(kernels_of(model), level_states(model, Limits(states=400), at_most=200))
 
 
 def test_the_fingerprint_does_not_depend_on_the_order_of_messages() -> None:

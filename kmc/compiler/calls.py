@@ -180,9 +180,9 @@ def _word(low: Lowering, word: Any, node: ast.Call, scope: Scope) -> Value:
         return Subsets(values[0])
     if word is pair:
         return _pair(low, values[0], values[1], node)
-    if word is abs and isinstance(values[0], Num):
-        code = low.code.keep(values[0].code)
-        bound = max(abs(values[0].low), abs(values[0].high))
+    if word is abs and isinstance(number := unwrap(low.code, values[0], node), Num):
+        code = low.code.keep(number.code)
+        bound = max(abs(number.low), abs(number.high))
         return Num(x.select(x.binary("slt", code, x.ZERO), x.sub(x.ZERO, code), code), 0, bound)
     owner = getattr(word, "__self__", None)
     if isinstance(owner, SymbolMeta) and word.__name__ in ("at", "fresh"):
@@ -286,6 +286,7 @@ def _accumulated(low: Lowering, whole: Value, node: ast.AST, *, product: bool) -
     low.code.emit(Let(total, Const(int(product))))
 
     def add(item: Value) -> None:
+        item = unwrap(low.code, item, node)
         number = item.code if isinstance(item, Bool | Num) else low.code.refuse(node, "a sum of these values")
         low.code.emit(Let(total, x.binary("mul" if product else "add", Var(total), number)))
 

@@ -6,8 +6,9 @@ import ast
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Expr
+from kmc.compiler.kinds import common_type
 from kmc.compiler.lower import Lowering
-from kmc.compiler.parts import common_type, is_none, pack
+from kmc.compiler.parts import is_none, pack
 from kmc.compiler.values import EmptySet, Nothing, Num, Python, Value
 
 

@@ -10,17 +10,11 @@ from kmc.compiler.calls import call
 from kmc.compiler.equality import equal
 from kmc.compiler.ir import Const, Expr, Let, Var
 from kmc.compiler.iteration import check_elements, settled
+from kmc.compiler.kinds import common_type, type_of
 from kmc.compiler.lower import Lowering
 from kmc.compiler.maps import subscript
 from kmc.compiler.membership import member, subset
-from kmc.compiler.parts import (
-    common_type,
-    field,
-    is_none,
-    pack,
-    type_of,
-    unwrap,
-)
+from kmc.compiler.parts import field, is_none, pack, unwrap
 from kmc.compiler.scope import Scope, python_value
 from kmc.compiler.values import (
     Bool,
@@ -173,6 +167,7 @@ def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:
     value = low.evaluate(node.operand, scope)
     if isinstance(node.op, ast.Not):
         return Bool(x.negate(low.truth(value, node.operand)))
+    value = unwrap(low.code, value, node)
     if isinstance(node.op, ast.USub) and isinstance(value, Num):
         return Num(x.sub(x.ZERO, value.code), -value.high, -value.low)
     low.code.refuse(node, "this operator")

@@ -13,10 +13,13 @@ from kmc.compiler import exprs as x
 from kmc.compiler.code import Draft
 from kmc.compiler.equality import equal
 from kmc.compiler.ir import Break, Const, Expr, If, Let, Var
+from kmc.compiler.keys import key_code, key_value
+from kmc.compiler.kinds import joined_type, type_of
 from kmc.compiler.layout import WORD, is_scalar, key_count
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import among, each_message
-from kmc.compiler.parts import array_head, element, joined_type, key_code, key_value, type_of, unwrap, words
+from kmc.compiler.parts import array_head, element, unwrap, words
+from kmc.compiler.scope import is_injective
 from kmc.compiler.values import (
     Bool,
     Comprehension,
@@ -44,8 +47,8 @@ UNROLL = 4
 Body = Callable[[Value], object]
 
 
-def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL) -> None:
-    """Call `body` with every element of a collection."""
+def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL, *, once: bool = True) -> None:
+    """Call `body` with every element of a collection; `once` is false where equal ones do no harm."""
     match whole:
         case Python(cls) if isinstance(cls, SymbolMeta):
             _range(low, Const(0), Const(len(cls.members)), lambda i: body(Sym(cls, i)), unroll)
@@ -58,7 +61,10 @@ def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = U
         case SetLiteral(items):
             _different(low, items, body, node)
         case Comprehension():
-            run(low, whole, body)
+            if once and isinstance(whole.node, ast.SetComp) and not is_injective(whole.node):
+                each(low, as_set(low, whole, node), body, node, unroll)
+            else:
+                run(low, whole, body, once=once)
         case Messages() | Net():
             each_message(low, whole, body, node)
         case Subsets(inner):
@@ -164,8 +170,8 @@ def _subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> None:
     low.code.loop(label, draft)
 
 
-def run(low: Lowering, comprehension: Comprehension, body: Body) -> None:
-    """Call `body` with every value of a comprehension."""
+def run(low: Lowering, comprehension: Comprehension, body: Body, *, once: bool = True) -> None:
+    """Call `body` with every value of a comprehension, with equal ones as often as they come."""
     node, scope = comprehension.node, comprehension.scope.child()
 
     def level(number: int) -> None:
@@ -178,7 +184,7 @@ def run(low: Lowering, comprehension: Comprehension, body: Body) -> None:
             low.assign(generator.target, value, scope)
             conditions(number, 0)
 
-        each(low, low.evaluate(generator.iter, scope), item, generator.iter)
+        each(low, low.evaluate(generator.iter, scope), item, generator.iter, once=once)
 
     def conditions(number: int, position: int) -> None:
         tests = node.generators[number].ifs
@@ -214,7 +220,7 @@ def _search(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: as
         hit = truth if wanted else x.negate(truth)
         low.code.branch(hit, [Let(result, Const(int(wanted))), Break(label)])
 
-    draft = low.code.capture(lambda: each(low, whole, try_one, node))
+    draft = low.code.capture(lambda: each(low, whole, try_one, node, once=False))
     low.code.block(label, draft)
     return Var(result)
 
@@ -243,6 +249,7 @@ def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *
     bounds = [] if default is None else [(default.low, default.high)]
 
     def compare(item: Value) -> None:
+        item = unwrap(low.code, item, node)
         if not isinstance(item, Num):
             low.code.refuse(node, "the largest of values that are no integers")
         bounds.append((item.low, item.high))
@@ -251,7 +258,7 @@ def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *
         take = x.either(x.negate(Var(found)), better)
         low.code.branch(take, [Let(best, value), Let(found, x.ONE)])
 
-    each(low, whole, compare, node)
+    each(low, whole, compare, node, once=False)
     if default is None:
         low.code.check(Var(found), node)
     return Num(Var(best), min(b[0] for b in bounds), max(b[1] for b in bounds))
@@ -259,7 +266,7 @@ def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *
 
 def as_set(low: Lowering, comprehension: Comprehension, node: ast.AST) -> Value:
     """A set comprehension of identifiers or enum members as a mask."""
-    return _collected(low, lambda body: run(low, comprehension, body), node)
+    return _collected(low, lambda body: run(low, comprehension, body, once=False), node)
 
 
 def _collected(low: Lowering, source: Callable[[Body], object], node: ast.AST) -> Value:
@@ -294,7 +301,7 @@ def _plain(low: Lowering, item: Value, node: ast.AST) -> Value:
 def check_elements(low: Lowering, comprehension: Comprehension) -> None:
     """Let all checks of a set comprehension run where it is written, as in Python; it is evaluated where it is used."""
     before = len(low.code.checks)
-    draft = low.code.capture(lambda: run(low, comprehension, lambda item: None))
+    draft = low.code.capture(lambda: run(low, comprehension, lambda item: None, once=False))
     if len(low.code.checks) > before:
         low.code.slot().extend(draft)
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code, Draft
 from kmc.compiler.ir import Expr, Let, Var
+from kmc.compiler.kinds import common_type
 from kmc.compiler.layout import RowLayout, layout_of
-from kmc.compiler.parts import common_type, lift, pack, unwrap
+from kmc.compiler.parts import lift, pack, unwrap
 from kmc.compiler.scope import Scope, definition, is_spec_function, lookup
 from kmc.compiler.values import Bool, Each, Net, NetOp, Num, SeqLiteral, Sym, Value
 from kmc.lang.types import Type
@@ -132,6 +133,8 @@ class Lowering:
             return self._meet_nets(found, node)
         if all(value == found[0] for value in found):
             return found[0], [lambda value: None for _ in found]
+        if all(isinstance(value, Num) for value in found):
+            return self._meet_numbers([value for value in found if isinstance(value, Num)])
         joined = found[0]
         declared = None
         for value in found[1:]:
@@ -148,6 +151,17 @@ class Lowering:
 
         names.extend(self.code.fresh("m") for _ in range(layout_of(declared).words))
         return lift(declared, tuple(Var(name) for name in names)), [assign for _ in found]
+
+    def _meet_numbers(self, found: list[Num]) -> tuple[Value, list[Callable[[Value], None]]]:
+        """Numbers meet as they are: they may lie so far apart that no layout holds both."""
+        name = self.code.fresh("m")
+
+        def assign(value: Value) -> None:
+            assert isinstance(value, Num)
+            self.code.emit(Let(name, value.code))
+
+        low, high = min(value.low for value in found), max(value.high for value in found)
+        return Num(Var(name), low, high), [assign for _ in found]
 
     def _meet_nets(self, found: list[Value], node: ast.AST) -> tuple[Value, list[Callable[[Value], None]]]:
         nets = [value for value in found if isinstance(value, Net)]

@@ -8,10 +8,11 @@ from typing import Any
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Const, Expr, Let, Var
 from kmc.compiler.iteration import settled
+from kmc.compiler.keys import key_number
 from kmc.compiler.layout import Place, key_count, layout_of
 from kmc.compiler.lower import Lowering
 from kmc.compiler.membership import member
-from kmc.compiler.parts import Words, array_head, array_of, combine, element, keep_words, key_number, lift, pack
+from kmc.compiler.parts import Words, array_head, array_of, combine, element, keep_words, lift, pack
 from kmc.compiler.scope import Scope
 from kmc.compiler.values import (
     Comprehension,

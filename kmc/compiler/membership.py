@@ -8,20 +8,12 @@ from kmc.compiler import exprs as x
 from kmc.compiler.equality import equal
 from kmc.compiler.ir import Const, Expr, Let, Var
 from kmc.compiler.iteration import any_of, settled
+from kmc.compiler.keys import key_code, key_number
+from kmc.compiler.kinds import common_type, joined_type, type_of
 from kmc.compiler.layout import key_count
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import contains
-from kmc.compiler.parts import (
-    alternatives,
-    array_head,
-    common_type,
-    joined_type,
-    key_code,
-    key_number,
-    pack,
-    type_of,
-    words,
-)
+from kmc.compiler.parts import alternatives, array_head, pack, words
 from kmc.compiler.values import (
     Comprehension,
     EmptySet,

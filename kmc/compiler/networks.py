@@ -15,7 +15,7 @@ from kmc.compiler.ir import CallKernel, Const, Expr, Var
 from kmc.compiler.layout import NetworkLayout, Place, RowLayout, exact, record_layout, shape_type
 from kmc.compiler.lower import Lowering
 from kmc.compiler.parts import Words, combine, pack, unwrap
-from kmc.compiler.scope import Scope
+from kmc.compiler.scope import Scope, is_injective
 from kmc.compiler.values import (
     Comprehension,
     Each,
@@ -28,6 +28,7 @@ from kmc.compiler.values import (
     Python,
     Rec,
     Received,
+    SetLiteral,
     Stored,
     Value,
 )
@@ -177,8 +178,8 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
     if name not in kinds:
         low.code.refuse(node, f"'{name}' of a network")
     if name.endswith("_all"):
-        if not isinstance(values[0], Comprehension):
-            low.code.refuse(node, "sending these messages", "write {Message(...) for ... in ...}")
+        _check_sent(low, values[0], net.number, node)
+        assert isinstance(values[0], Comprehension | SetLiteral)
         return Net(net.number, net.pointer, (*net.changes, Each(kinds[name], values[0], x.ONE)))
     value = values[0]
     index = None
@@ -187,6 +188,17 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
         index = value.index
     words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
     return Net(net.number, net.pointer, (*net.changes, NetOp(kinds[name], words, x.ONE, index)))
+
+
+def _check_sent(low: Lowering, messages: Value, number: int, node: ast.AST) -> None:
+    """Refuse what is no set of messages, and for a bag one that may hold a message twice: `add_all` adds it once."""
+    advice = "write {Message(...) for ... in ...}"
+    if not isinstance(messages, Comprehension | SetLiteral):
+        low.code.refuse(node, "sending these messages", advice)
+    if layout_at(low, number).count_bits and isinstance(messages, Comprehension):
+        filters = isinstance(messages.node, ast.SetComp) and is_injective(messages.node)
+        if not filters:
+            low.code.refuse(node, "messages of which two may be equal", "let a field of the message be the choice")
 
 
 def _kept(net: Net, wanted: Value) -> Net:

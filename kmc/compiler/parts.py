@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
@@ -14,7 +13,6 @@ from kmc.compiler.layout import (
     Place,
     array_layout,
     bits_for,
-    expanded,
     is_scalar,
     key_count,
     layout_of,
@@ -463,112 +461,6 @@ def _pack_update(code: Code, value: MapUpdate, declared: MapType, node: ast.AST)
     return tuple(result)
 
 
-def type_of(value: Value) -> Type | None:
-    """The type of a value that has words; None for what has none (None, literals, Python objects)."""
-    match value:
-        case Bool():
-            return BoolType()
-        case Num(_, low, high):
-            return IntType(low, high)
-        case Sym(cls):
-            declared: Type = cls.kmc_type
-            return declared
-        case Packed(declared) | Stored(declared) | Rec(declared) | MapUpdate(declared):
-            return declared
-        case Received(stored):
-            return stored.type
-        case SeqLiteral(items) if items:
-            first = type_of(items[0])
-            return None if first is None else SeqType(first, len(items))
-        case _:
-            return None
-
-
-def common_type(left: Value, right: Value) -> Type | None:
-    """A type that both values have, for the place where two branches meet; None if there is none."""
-    first, second = type_of(left), type_of(right)
-    if isinstance(left, Nothing) or isinstance(right, Nothing):
-        other = second if isinstance(left, Nothing) else first
-        if other is None:
-            return None
-        return replace(other, optional=True) if isinstance(other, UnionType) else UnionType((other,), True)
-    if first is None or second is None:
-        return second if first is None else first
-    return joined_type(first, second)
-
-
-def joined_type(first: Type, second: Type) -> Type | None:
-    """The least type that holds the values of both; None for kinds that no union joins."""
-    match first, second:
-        case _ if first == second:
-            return first
-        case IntType(), IntType():
-            return IntType(min(first.low, second.low), max(first.high, second.high))
-        case SeqType(), SeqType():
-            element_type = joined_type(first.element, second.element)
-            return None if element_type is None else SeqType(element_type, max(first.capacity, second.capacity))
-        case ((SetType(one) | PairType(one)), (SetType(other) | PairType(other))):
-            members = joined_type(one, other)
-            return None if members is None else SetType(members)
-        case (RecordType() | UnionType(), _) | (_, RecordType() | UnionType()):
-            return _joined_union(first, second)
-    return None
-
-
-def _joined_union(first: Type, second: Type) -> Type | None:
-    kinds: list[Type] = []
-    for kind in (*_kinds(first), *_kinds(second)):
-        numbers = next((other for other in kinds if isinstance(other, IntType) and isinstance(kind, IntType)), None)
-        if numbers is not None:
-            assert isinstance(numbers, IntType)
-            assert isinstance(kind, IntType)
-            kinds[kinds.index(numbers)] = IntType(min(numbers.low, kind.low), max(numbers.high, kind.high))
-        elif kind not in kinds:
-            kinds.append(kind)
-    if any(isinstance(kind, SetType | PairType | SeqType | MapType) for kind in kinds):
-        return None
-    optional = any(isinstance(kind, UnionType) and kind.optional for kind in (first, second))
-    return UnionType(tuple(kinds), optional)
-
-
-def _kinds(declared: Type) -> list[Type]:
-    return list(expanded(declared)) if isinstance(declared, UnionType | RecordType) else [declared]
-
-
 def keep_words(code: Code, parts: Words) -> Words:
     """The words in variables."""
     return tuple(code.keep(word) for word in parts)
-
-
-def key_number(code: Code, key: Value, declared: MapType, node: ast.AST) -> Expr:
-    """The number of a key."""
-    return key_code(code, key, declared.key, node)
-
-
-def key_code(code: Code, key: Value, declared: Type, node: ast.AST) -> Expr:
-    """The number of a scalar or a pair among the values of its type."""
-    if isinstance(declared, PairType):
-        return _pair_number(pack(code, key, declared, node)[0], layout_of(declared).bits)
-    return pack(code, unwrap(code, key, node), declared, node)[0]
-
-
-def key_value(declared: Type, number: Expr) -> Value:
-    """The scalar or pair with this number."""
-    if not isinstance(declared, PairType):
-        return lift(declared, (number,))
-    count = scalar_count(declared.element)
-    masks = [1 << first | 1 << second for first in range(count) for second in range(first + 1, count)]
-    chosen: Expr = x.ZERO
-    for place, mask in enumerate(masks):
-        chosen = x.select(x.eq(number, Const(place)), Const(x.signed(mask)), chosen)
-    return Packed(declared, (chosen,))
-
-
-def _pair_number(mask: Expr, count: int) -> Expr:
-    number = 0
-    result: Expr = x.ZERO
-    for first in range(count):
-        for second in range(first + 1, count):
-            result = x.select(x.eq(mask, Const(1 << first | 1 << second)), Const(number), result)
-            number += 1
-    return result

@@ -75,6 +75,18 @@ def is_spec_function(found: object) -> bool:
     return hasattr(found, "__code__") and "__kmc_set__" in getattr(found, "__globals__", {})
 
 
+def is_injective(node: ast.SetComp) -> bool:
+    """Whether different choices surely give different elements: the choice itself, or a record that holds it."""
+    targets = [generator.target for generator in node.generators]
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    if len(names) != len(targets):
+        return False
+    if isinstance(node.elt, ast.Name):
+        return names == {node.elt.id}
+    values = [keyword.value for keyword in node.elt.keywords] if isinstance(node.elt, ast.Call) else []
+    return names <= {value.id for value in values if isinstance(value, ast.Name)}
+
+
 def lookup(scope: Scope, name: str) -> Value | None:
     """What `name` means here."""
     if name in scope.locals:

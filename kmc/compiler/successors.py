@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
 from kmc.compiler.ir import CallKernel, Const, Expr, If, Let, Return, Store, Var
-from kmc.compiler.iteration import run
+from kmc.compiler.iteration import each
 from kmc.compiler.layout import RowLayout, is_scalar, layout_of, record_layout
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import message_words
@@ -160,12 +160,14 @@ class Writer:
 
     def _change(self, number: int, base: Expr, change: NetOp | Each, node: ast.AST) -> None:
         if isinstance(change, Each):
-            run(
+            each(
                 self._low,
                 change.messages,
                 lambda item: self._change(
                     number, base, NetOp(change.kind, message_words(self._low, item, number, node), x.ONE), node
                 ),
+                node,
+                once=self._row.networks[number][1].count_bits > 0,
             )
             return
         draft = self._code.capture(lambda: self._apply(number, base, change, node))

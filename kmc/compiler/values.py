@@ -112,10 +112,10 @@ class Net:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """The same change for every element of a comprehension."""
+    """The same change for every element of a set that is written in the spec."""
 
     kind: str
-    messages: Comprehension
+    messages: Comprehension | SetLiteral
     guard: Expr
 
 
