@@ -26,7 +26,7 @@ def Int(low: int, high: int) -> types.IntType:
     """The type of the integers from `low` to `high`, both included; SpecError when that is empty."""
     for bound in (low, high):
         if type(bound) is not int:
-            raise SpecError("KMC141", f"the bounds of Int must be integers, not {bound!r}", help=_INT_HELP)
+            raise SpecError("KMC141", f"the bounds of Int must be integers, not {shown(bound)}", help=_INT_HELP)
     if low > high:
         raise SpecError("KMC142", f"Int({low}, {high}) is empty", help=_INT_HELP)
     return types.IntType(low, high)

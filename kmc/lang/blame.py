@@ -41,7 +41,22 @@ def instruction_span(code: CodeType, instruction: int, line: int) -> Span:
     span = Span(
         code.co_filename, first or line, (column or 0) + 1, last, None if end_column is None else end_column + 1
     )
+    span = in_characters(span)
     return _of_class_header(span) if last is not None and last > span.line else span
+
+
+def in_characters(span: Span) -> Span:
+    """A span whose columns count bytes, as Python counts them, with columns that count characters."""
+    text = span.source_line() or ""
+    last = text if span.end_line in (None, span.line) else replace(span, line=span.end_line).source_line() or ""
+    if text.isascii() and last.isascii():
+        return span
+    end_column = None if span.end_column is None else _in_characters(last, span.end_column)
+    return replace(span, column=_in_characters(text, span.column), end_column=end_column)
+
+
+def _in_characters(text: str, column: int) -> int:
+    return len(text.encode()[: column - 1].decode(errors="ignore")) + 1
 
 
 def yield_span(successors: Any, files: Collection[str]) -> Span | None:

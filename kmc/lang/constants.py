@@ -16,7 +16,7 @@ from typing import Any
 from kmc.errors import DomainError, ModelError, Span, SpecError
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import as_type
-from kmc.lang.domains import describe
+from kmc.lang.domains import describe, shown
 from kmc.lang.idents import Ident, ident_class
 from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet
 from kmc.lang.types import BoolType, EnumType, IntType, Type
@@ -98,7 +98,7 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
 def spawned(name: str, count: int) -> type[Ident]:
     """A type of identifiers 1..`count` that come into use while the model runs: `ServerId.fresh(started)`."""
     if type(count) is not int or count < 1:
-        message = f"spawned needs a positive number of identifiers, not {count!r}"
+        message = f"spawned needs a positive number of identifiers, not {shown(count)}"
         raise SpecError("KMC163", message, help=f'write {name} = spawned("{name}", 4)')
     return ident_class(name, tuple(str(number) for number in range(1, count + 1)), symmetric=False, spawned=True)
 

@@ -111,7 +111,6 @@ _PYTHON_KINDS: tuple[tuple[type, str], ...] = (
     (range, "a range"),
     (tuple, "a tuple"),
     (dict, "a Python dict"),
-    (str, "text"),
     (float, "a fraction"),
 )
 
@@ -120,6 +119,8 @@ def _shown_python(value: object) -> str:
     """What is no value of the language, by its kind."""
     if isinstance(value, FunctionType):
         return "a lambda" if value.__name__ == "<lambda>" else f"the function {value.__name__}"
+    if isinstance(value, str):
+        return f'the text "{value}"'
     if value is frozenset:
         return "the function set"
     if isinstance(value, type):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kmc.errors import SpecError
+from kmc.lang.domains import shown
 from kmc.lang.naming import camel_case
 from kmc.lang.symbols import Symbol, SymbolMeta
 from kmc.lang.types import EnumType
@@ -25,7 +26,7 @@ class EnumMeta(SymbolMeta):
             if type(value) is not int:
                 raise SpecError(
                     "KMC121",
-                    f"'{key}' of enumeration {name} is {value!r}, not an integer",
+                    f"'{key}' of enumeration {name} is {shown(value)}, not an integer",
                     help=f"write class {name}(Enum): A, B, C = range(3)",
                 )
         if sorted(named.values()) != list(range(len(named))):

@@ -12,6 +12,7 @@ from collections.abc import Collection
 from typing import Any, ClassVar, cast
 
 from kmc.errors import EvaluationError
+from kmc.lang.domains import shown
 from kmc.lang.symbols import Symbol, SymbolMeta
 from kmc.lang.types import IdentType
 
@@ -33,7 +34,7 @@ class IdentMeta(SymbolMeta):
             return cls.members[number - 1]
         raise EvaluationError(
             "KMC234",
-            f"{cls.__name__} has no member number {number!r}",
+            f"{cls.__name__} has no member number {shown(number)}",
             help=f"members are numbered 1..len({cls.__name__})",
         )
 

@@ -10,13 +10,14 @@ from itertools import combinations
 from typing import Any
 
 from kmc.errors import EvaluationError
+from kmc.lang.domains import shown
 
 
 def pair(first: Any, second: Any) -> frozenset[Any]:
     """The unordered pair of two different identifiers; EvaluationError when they are the same."""
     if first is second:
         raise EvaluationError(
-            "KMC233", f"a pair needs two different members, not {first!r} twice", help="guard with a != b"
+            "KMC233", f"a pair needs two different members, not {shown(first)} twice", help="guard with a != b"
         )
     return frozenset((first, second))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from kmc.errors import Span
+from kmc.lang.blame import in_characters
 
 
 def span_of(node: ast.AST, path: str) -> Span:
@@ -22,4 +23,4 @@ def span_of(node: ast.AST, path: str) -> Span:
             end_line, end_column = items[-1].context_expr.end_lineno, items[-1].context_expr.end_col_offset
         case ast.Try() | ast.TryStar():
             end_line, end_column = line, column + len("try")
-    return Span(path, line, column + 1, end_line, None if end_column is None else end_column + 1)
+    return in_characters(Span(path, line, column + 1, end_line, None if end_column is None else end_column + 1))
