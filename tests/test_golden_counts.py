@@ -1,6 +1,7 @@
-"""The interpreter gives TLC's counts, per action, for every golden case of the shipped specs.
+"""Both engines give TLC's counts, per action, for every golden case of the shipped specs.
 
-Cases of more than 100,000 distinct states run with `make golden`.
+The interpreter runs cases of more than 100,000 distinct states with `make golden` only, the native engine those of
+more than 800,000.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from typing import Any
 import pytest
 from golden_cases import LARGE, GoldenCase, golden_cases, outcome
 
+from kmc.engine.checking import check_native
 from kmc.reference.search import Search
+from kmc.result import Limits
 
 # A violation has no count to expect; until this one the search meets 462,217 distinct states.
 LARGE_VIOLATIONS = {"kip996-7"}
@@ -20,6 +23,14 @@ def _parameters(cases: list[GoldenCase]) -> list[Any]:
     return [pytest.param(case, id=case.id, marks=pytest.mark.golden_large if _is_large(case) else ()) for case in cases]
 
 
+LARGE_NATIVE = 800_000
+
+
+def _native_parameters(cases: list[GoldenCase]) -> list[Any]:
+    marked = [(case, case.expect.get("distinct", 0) > LARGE_NATIVE) for case in cases]
+    return [pytest.param(case, id=case.id, marks=pytest.mark.golden_large if large else ()) for case, large in marked]
+
+
 def _is_large(case: GoldenCase) -> bool:
     return case.expect.get("distinct", 0) > LARGE or case.id in LARGE_VIOLATIONS
 
@@ -27,4 +38,10 @@ def _is_large(case: GoldenCase) -> bool:
 @pytest.mark.parametrize("case", _parameters(golden_cases("kraft") + golden_cases("kip_996")))
 def test_the_interpreter_gives_the_counts_of_tlc(case: GoldenCase) -> None:
     result = Search(case.model()).run()
+    assert outcome(result, case.expect) == case.expect
+
+
+@pytest.mark.parametrize("case", _native_parameters(golden_cases("kraft") + golden_cases("kip_996")))
+def test_the_native_engine_gives_the_counts_of_tlc(case: GoldenCase) -> None:
+    result = check_native(case.model(), Limits(), threads=2)
     assert outcome(result, case.expect) == case.expect
