@@ -84,6 +84,15 @@ GOALS: Final = 39  # bit mask of reached goals
 BEYOND: Final = 40  # 1: the bound cut off a state
 MINE_WORDS: Final = 64
 
+# Control words of a table that grows: threads write the last two.
+MOVE_TABLE: Final = 0
+MOVE_SLOTS: Final = 1  # after growing
+MOVE_HIGH: Final = 2
+MOVE_ASIDE: Final = 3
+MOVE_CURSOR: Final = 32
+MOVE_ASIDE_COUNT: Final = 64
+MOVE_WORDS: Final = 96
+
 # What a loop answers.
 DONE: Final = 0
 PAUSED: Final = 1

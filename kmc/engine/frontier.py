@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kmc.engine import fields as f
-from kmc.engine.memory import Block, Words, words_at
+from kmc.engine.memory import Memory, Words, words_at
 
 UNSIGNED = (1 << 64) - 1
 
@@ -33,12 +33,12 @@ class Level:
 
     rows: int
     chunks: Words
-    blocks: tuple[Block, ...]
+    blocks: tuple[Memory, ...]
 
     @property
     def bytes(self) -> int:
         """The memory of the blocks, touched or not."""
-        return sum(block.size for block in self.blocks) * f.WORD_BYTES
+        return sum(block.words for block in self.blocks) * f.WORD_BYTES
 
     def addresses(self) -> Iterator[int]:
         """Where the live records lie, packed: Python speed, for tests and small levels."""

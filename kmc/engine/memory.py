@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,9 @@ Words = NDArray[np.int64]
 _HUGE_FROM_BYTES = 1 << 22
 _HUGE_PAGE_BYTES = 1 << 21
 
+# NORESERVE, which Python does not name everywhere: addresses are set aside far beyond what is touched.
+_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
+
 SIZE_MAX = 1 << 20
 
 
@@ -36,7 +39,7 @@ class Memory:
         size = (words + SLACK_WORDS) * WORD_BYTES
         huge = size >= _HUGE_FROM_BYTES and hasattr(mmap, "MADV_HUGEPAGE")
         try:
-            self._map = mmap.mmap(-1, size + huge * _HUGE_PAGE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            self._map = mmap.mmap(-1, size + huge * _HUGE_PAGE_BYTES, flags=_FLAGS)
         except (OSError, OverflowError, ValueError) as error:
             raise SystemFault(
                 "KMC530",
@@ -63,16 +66,6 @@ class Memory:
         return larger
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A piece of a memory that a frontier is written into; `size` is its class in the pool."""
-
-    address: int
-    words: int
-    size: int
-    memory: Memory
-
-
 def block_size(before: int, words: int, size_max: int = SIZE_MAX) -> int:
     """The size of the next block, in words, if there are `before` and it must hold `words`; slack is part of it."""
     size = min(size_max, 1 << (13 + 2 * min(before, 8)))
@@ -85,11 +78,10 @@ class BlockPool:
     """Blocks that frontiers are written into, used again level after level: fresh pages cost as much as computing."""
 
     def __init__(self, size_max: int = SIZE_MAX) -> None:
-        self._free: dict[int, list[Block]] = {}
-        self._donated: list[Block] = []
+        self._free: dict[int, list[Memory]] = {}
         self._size_max = size_max
 
-    def take(self, before: int, words: int) -> Block:
+    def take(self, before: int, words: int) -> Memory:
         """A block of at least `words` words; `before` is how many a level has so far from one thread.
 
         A level begins with a small block and goes on with larger ones, so that a thousand short levels stay small.
@@ -98,21 +90,12 @@ class BlockPool:
         free = self._free.get(size)
         if free:
             return free.pop()
-        if self._donated and size == self._size_max:
-            return self._donated.pop()
-        memory = Memory(size - SLACK_WORDS)
-        return Block(memory.address, memory.words, size, memory)
+        return Memory(size - SLACK_WORDS)
 
-    def give(self, blocks: Iterable[Block]) -> None:
+    def give(self, blocks: Iterable[Memory]) -> None:
         """Take blocks back that nothing refers to any more."""
         for block in blocks:
-            self._free.setdefault(block.size, []).append(block)
-
-    def donate(self, memory: Memory) -> None:
-        """Cut a memory that has served into blocks; what is not taken of it by the next time is let go."""
-        size, step = self._size_max, self._size_max * WORD_BYTES
-        starts = range(memory.address, memory.address + memory.words * WORD_BYTES - step + 1, step)
-        self._donated = [Block(start, size - SLACK_WORDS, size, memory) for start in starts]
+            self._free.setdefault(block.words + SLACK_WORDS, []).append(block)
 
 
 def words_at(address: int, count: int) -> Words:

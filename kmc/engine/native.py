@@ -15,37 +15,42 @@ from numba import njit
 from kmc.engine import loops, probing
 
 Loop = Callable[[int, int], int]
-Move = Callable[[int, int, int, int, int, int], int]
 
 
-def _compiled(function: Callable[..., int], parameters: int) -> Any:
-    signature = f"int64({', '.join(['int64'] * parameters)})"
-    return njit(signature, cache=True, nogil=True)(function)
+def _compiled(function: Loop) -> Any:
+    return njit("int64(int64, int64)", cache=True, nogil=True)(function)
 
 
 @cache
 def work_loop() -> Loop:
     """`loops.work`, compiled; it runs without the interpreter lock, as all of these do."""
-    loop: Loop = _compiled(loops.work, 2)
+    loop: Loop = _compiled(loops.work)
     return loop
 
 
 @cache
 def crown_loop() -> Loop:
     """`loops.crown`, compiled."""
-    loop: Loop = _compiled(loops.crown, 2)
+    loop: Loop = _compiled(loops.crown)
     return loop
 
 
 @cache
 def seek_loop() -> Loop:
     """`loops.seek`, compiled."""
-    loop: Loop = _compiled(loops.seek, 2)
+    loop: Loop = _compiled(loops.seek)
     return loop
 
 
 @cache
-def move_loop(ranked: bool) -> Move:
+def move_loop(ranked: bool) -> Loop:
     """`probing.move` or `probing.move_ranked`, compiled."""
-    loop: Move = _compiled(probing.move_ranked if ranked else probing.move, 6)
+    loop: Loop = _compiled(probing.move_ranked if ranked else probing.move)
+    return loop
+
+
+@cache
+def settle_loop(ranked: bool) -> Loop:
+    """`probing.settle` or `probing.settle_ranked`, compiled."""
+    loop: Loop = _compiled(probing.settle_ranked if ranked else probing.settle)
     return loop

@@ -2,7 +2,7 @@
 
 Invariant: a slot that holds a fingerprint keeps it, so a fingerprint is in the table exactly if it stands between its
 home and the next empty slot. 0 marks an empty slot. Homes keep the order of fingerprints (`slot_of`): a table may have
-any size, and moving one to a larger one reads and writes memory in order.
+any size, and one that grows in place moves every fingerprint upwards, reading and writing memory in order.
 
 The table of a level, in ranked searches, has slots of two words: fingerprint, and the complement of the least rank
 met, so that memory that starts as zeros means "no rank yet".
@@ -13,7 +13,7 @@ from __future__ import annotations
 from kmc.engine import fields as f
 from kmc.engine.intrinsics import add, compare_and_swap, inlined, is_less, load, load_shared, raise_to, slot_of, store
 
-MOVE_SLOTS = 1 << 14
+MOVE_STEP = 1 << 14
 LEAST = 1
 EQUAL = 2
 
@@ -82,32 +82,76 @@ def lower_rank(table: int, slot: int, rank: int) -> int:
     return LEAST if is_less(before, ~rank) != 0 else 0
 
 
-def move(shared: int, old: int, old_slots: int, new: int, new_slots: int, cursor: int) -> int:
-    """Copy a table into a larger one, together with the other threads that run this loop; DONE or PAUSED."""
+def move(shared: int, control: int) -> int:
+    """Give the fingerprints in a range of slots their places in the enlarged table; DONE or PAUSED.
+
+    All slots from HIGH on are done or fresh, and those that belong below HIGH are put aside: so threads may do this
+    together for one range after another, downwards, in the memory of the table itself.
+    """
+    table = load(control, f.MOVE_TABLE)
+    slots = load(control, f.MOVE_SLOTS)
+    high = load(control, f.MOVE_HIGH)
     while load_shared(shared, f.PAUSE) == 0:
-        slot = add(cursor, 0, MOVE_SLOTS)
-        if slot >= old_slots:
+        slot = add(control, f.MOVE_CURSOR, MOVE_STEP)
+        if slot >= high:
             return f.DONE
-        end = min(slot + MOVE_SLOTS, old_slots)
+        end = min(slot + MOVE_STEP, high)
         while slot < end:
-            found = load(old, slot)
+            found = load(table, slot)
             if found != 0:
-                insert(new, new_slots, found)
+                store(table, slot, 0)
+                if slot_of(found, slots) < high:
+                    store(load(control, f.MOVE_ASIDE), add(control, f.MOVE_ASIDE_COUNT, 1), found)
+                else:
+                    insert(table, slots, found)
             slot += 1
     return f.PAUSED
 
 
-def move_ranked(shared: int, old: int, old_slots: int, new: int, new_slots: int, cursor: int) -> int:
+def settle(shared: int, control: int) -> int:
+    """Put what `move` put aside into the table, after all ranges are done; DONE."""
+    aside = load(control, f.MOVE_ASIDE)
+    for index in range(load(control, f.MOVE_ASIDE_COUNT)):
+        insert(load(control, f.MOVE_TABLE), load(control, f.MOVE_SLOTS), load(aside, index))
+    return f.DONE
+
+
+@inlined
+def insert_ranked(table: int, slots: int, fingerprint: int, rank: int) -> None:
+    """Put a fingerprint that is not there with its rank, as it stands in memory, into the table of a level."""
+    store(table, 2 * (-1 - ranked_slot(table, slots, fingerprint)) + 1, rank)
+
+
+def move_ranked(shared: int, control: int) -> int:
     """`move` for the table of a level."""
+    table = load(control, f.MOVE_TABLE)
+    slots = load(control, f.MOVE_SLOTS)
+    high = load(control, f.MOVE_HIGH)
     while load_shared(shared, f.PAUSE) == 0:
-        slot = add(cursor, 0, MOVE_SLOTS)
-        if slot >= old_slots:
+        slot = add(control, f.MOVE_CURSOR, MOVE_STEP)
+        if slot >= high:
             return f.DONE
-        end = min(slot + MOVE_SLOTS, old_slots)
+        end = min(slot + MOVE_STEP, high)
         while slot < end:
-            found = load(old, slot * 2)
+            found = load(table, 2 * slot)
+            rank = load(table, 2 * slot + 1)
             if found != 0:
-                place = -1 - ranked_slot(new, new_slots, found)
-                store(new, 2 * place + 1, load(old, 2 * slot + 1))
+                store(table, 2 * slot, 0)
+                store(table, 2 * slot + 1, 0)
+                if slot_of(found, slots) < high:
+                    place = 2 * add(control, f.MOVE_ASIDE_COUNT, 1)
+                    store(load(control, f.MOVE_ASIDE), place, found)
+                    store(load(control, f.MOVE_ASIDE), place + 1, rank)
+                else:
+                    insert_ranked(table, slots, found, rank)
             slot += 1
     return f.PAUSED
+
+
+def settle_ranked(shared: int, control: int) -> int:
+    """`settle` for the table of a level."""
+    aside = load(control, f.MOVE_ASIDE)
+    for index in range(0, 2 * load(control, f.MOVE_ASIDE_COUNT), 2):
+        table, slots = load(control, f.MOVE_TABLE), load(control, f.MOVE_SLOTS)
+        insert_ranked(table, slots, load(aside, index), load(aside, index + 1))
+    return f.DONE

@@ -171,8 +171,7 @@ class Search:
     def _crowned(self, level: Level) -> Level:
         """Close a level of ranked views: one row of each view stays alive."""
         rows = int(self._words[f.COUNT])
-        if not self._known.grow(sum(self._levels) + rows, self._shared, self._crew, self._pool):
-            return replace(level, rows=0)
+        self._known.grow(sum(self._levels) + rows, self._shared, self._crew)
         self._tell_tables()
         self._set_chunks(level)
         self._run_loop(crown_loop(), level.rows)
@@ -191,7 +190,7 @@ class Search:
             if f.NEED_TABLE in answers and not self._stopping:
                 pending = sum(worker.pending for worker in self._workers)
                 self._words[f.PAUSE] = 0
-                self._found.grow(int(self._words[f.COUNT]) + pending, self._shared, self._crew, self._pool)
+                self._found.grow(int(self._words[f.COUNT]) + pending, self._shared, self._crew)
                 self._tell_tables()
             self._words[f.PAUSE] = self._stopping
         return False

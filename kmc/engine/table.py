@@ -1,22 +1,27 @@
 """The fingerprint table as Python owns it: its memory, its size, when it grows.
 
 Invariant: it is never fuller than `LOAD_MAX`, counting what pending batches may add, so a probe ends. It grows by
-half (small ones fourfold): at 8 bytes a slot and between 47 and 70 percent full it takes 11 to 17 bytes a state, 14
-on average. While it grows the old array is there too.
+half (a small one fourfold), in place: at 8 bytes a slot and between 47 and 70 percent full it takes 11 to 17 bytes a
+state, 14 on average, and no more while it grows. Addresses for half of the machine's memory are set aside; pages are
+taken as they are touched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+import psutil
+
 from kmc.engine import fields as f
 from kmc.engine.crew import Crew
 from kmc.engine.frontier import signed
-from kmc.engine.memory import BlockPool, Memory
-from kmc.engine.native import move_loop
+from kmc.engine.memory import Memory
+from kmc.engine.native import Loop, move_loop, settle_loop
+from kmc.errors import SystemFault
 
 LOAD_MAX = 0.7
 _SMALL_SLOTS = 1 << 18
+_LAST_RANGE_SLOTS = 1 << 12
 
 
 class FingerprintTable:
@@ -26,7 +31,7 @@ class FingerprintTable:
         self._ranked = ranked
         self._width = 2 if ranked else 1
         self.slots = max(2, slots)
-        self._memory = Memory(self.slots * self._width)
+        self._memory = _reserved(self.slots * self._width)
 
     @property
     def address(self) -> int:
@@ -36,37 +41,61 @@ class FingerprintTable:
     @property
     def limit(self) -> int:
         """How many fingerprints it may hold before it must grow."""
-        return min(int(self.slots * LOAD_MAX), self.slots - 1)
+        return _limit(self.slots)
 
     @property
     def bytes(self) -> int:
         """The memory of the slots."""
         return self.slots * self._width * f.WORD_BYTES
 
-    def grow(self, count: int, shared: Memory, crew: Crew, pool: BlockPool) -> bool:
-        """Make room for `count` fingerprints, with all threads; False if PAUSE cut it short, and nothing changed.
+    def grow(self, count: int, shared: Memory, crew: Crew) -> None:
+        """Make room for `count` fingerprints, with all threads. SystemFault if they do not fit into memory.
 
-        The old array, whose pages have been touched, becomes blocks of the next frontier.
+        Cut short by PAUSE or an exception it leaves a table that is good for nothing: the search is over.
         """
         slots = self.slots
-        while min(int(slots * LOAD_MAX), slots - 1) < count:
+        while _limit(slots) < count:
             slots = slots * 4 if slots < _SMALL_SLOTS else slots + slots // 2
-        if slots == self.slots:
-            return True
-        larger = Memory(slots * self._width)
-        cursor = Memory(1)
-        move = move_loop(self._ranked)
+        if slots * self._width > self._memory.words:
+            raise SystemFault(
+                "KMC531", f"no memory for {count:,} fingerprints", help="see --max-depth and --max-states"
+            )
+        if slots != self.slots:
+            self._move(slots, shared, crew)
+            self.slots = slots
 
-        def run(_: int) -> bool:
-            old = self._memory.address, self.slots
-            return move(shared.address, *old, larger.address, slots, cursor.address) == f.DONE
+    def _move(self, slots: int, shared: Memory, crew: Crew) -> None:
+        # Nearly nothing is put aside, but all fingerprints could be; pages that are not touched cost nothing.
+        aside = Memory(self.slots * self._width)
+        control = Memory(f.MOVE_WORDS)
+        words = control.array
+        words[f.MOVE_TABLE], words[f.MOVE_SLOTS], words[f.MOVE_ASIDE] = self.address, slots, aside.address
+        high = self.slots
+        while high > 0:
+            low = -(-high * self.slots // slots) if high > _LAST_RANGE_SLOTS else 0
+            words[f.MOVE_HIGH], words[f.MOVE_CURSOR] = high, low
+            self._run(move_loop(self._ranked), shared, control, crew, crew.size if high - low > _SMALL_SLOTS else 0)
+            high = low
+        self._run(settle_loop(self._ranked), shared, control, crew, 0)
 
-        threads = crew.size if self.slots >= _SMALL_SLOTS else 1
-        if not all(crew.run(run, threads)):
-            return False
-        pool.donate(self._memory)
-        self._memory, self.slots = larger, slots
-        return True
+    def _run(self, loop: Loop, shared: Memory, control: Memory, crew: Crew, threads: int) -> None:
+        crew.run(lambda _: loop(shared.address, control.address), threads)
+
+
+def _limit(slots: int) -> int:
+    return min(int(slots * LOAD_MAX), slots - 1)
+
+
+def _reserved(words: int) -> Memory:
+    """Addresses to grow into: half of the machine's memory, or what the system grants."""
+    wanted = max(words, psutil.virtual_memory().total // 2 // f.WORD_BYTES)
+    while True:
+        try:
+            return Memory(wanted)
+        except SystemFault:
+            if wanted == words:
+                raise
+            wanted = max(words, wanted // 2)
 
 
 def target_table(fingerprints: Collection[int]) -> Memory:

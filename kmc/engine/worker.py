@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kmc.engine import fields as f
 from kmc.engine.frontier import Record, record_words
-from kmc.engine.memory import Block, BlockPool, Memory, Words, words_at
+from kmc.engine.memory import BlockPool, Memory, Words, words_at
 from kmc.engine.parents import ParentStream
 
 _OUT_WORDS = 1 << 15
@@ -30,7 +30,7 @@ class Worker:
         self.failed = Memory(properties)
         self._sources = Memory((batch + 1) * f.SOURCE_WORDS)
         self._owned: dict[int, Memory] = {}
-        self._blocks: list[Block] = []
+        self._blocks: list[Memory] = []
         self.words[f.GENERATED] = self.generated.address
         self.words[f.FAILED] = self.failed.address
         self.words[f.SOURCES] = self._sources.address
@@ -50,7 +50,7 @@ class Worker:
         self.words[f.STORED_IN_LEVEL] = 0
         self.words[f.FRESH_CHUNK] = 1
 
-    def end_level(self) -> tuple[Words, int, list[Block]]:
+    def end_level(self) -> tuple[Words, int, list[Memory]]:
         """The chunks of the frontier that was made, its number of rows, and its blocks."""
         self._parents.end_level(int(self.words[f.PARENTS_USED]))
         chunks = self._owned[f.MADE].array[: self.words[f.MADE_USED]]
