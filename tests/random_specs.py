@@ -252,14 +252,7 @@ class Grammar:
                 body = self.truth(replace(inner, servers=(*inner.servers, s)))
                 return f"{kind}({body} for {s} in {self.servers(inner)})"
             case "in":
-                return self.pick(
-                    f"{self.server(inner)} in {self.servers(inner)}",
-                    f"st.who in {self.servers(inner)}",
-                    f"{self.server(inner)} not in st.part",
-                    f"{self.integer(inner)} in {self.numbers(inner)}",
-                    f"{self.integer(inner)} in st.xs",
-                    f"{self.integer(inner)} in range({self.low}, {self.high})",
-                )
+                return self.membership(inner)
             case "subset":
                 return f"{self.servers(inner)} {self.pick('<=', '<', '>=', '==', '!=')} {self.servers(inner)}"
             case "net":
@@ -292,6 +285,17 @@ class Grammar:
                 return f"{self.pick('any', 'all')}({tail} for {s}, {p} in st.part.items())"
             case _:
                 return self.truth(replace(names, depth=0))
+
+    def membership(self, inner: Names) -> str:
+        """Whether something is in a collection."""
+        return self.pick(
+            f"{self.server(inner)} in {self.servers(inner)}",
+            f"st.who in {self.servers(inner)}",
+            f"{self.server(inner)} not in st.part",
+            f"{self.integer(inner)} in {self.numbers(inner)}",
+            f"{self.integer(inner)} in st.xs",
+            f"{self.integer(inner)} in range({self.low}, {self.high})",
+        )
 
     def message(self, names: Names) -> str:
         """A message."""

@@ -72,8 +72,8 @@ def _entries(low: Lowering, literal: MapLiteral, declared: MapType, present: lis
     domain = low.evaluate(generator.iter, literal.scope)
     pairs = isinstance(domain, Entries) and domain.kind == "items" and isinstance(generator.target, ast.Tuple)
     name = generator.target.elts[0] if pairs and isinstance(generator.target, ast.Tuple) else generator.target
-    simple = len(node.generators) == 1 and isinstance(name, ast.Name) and isinstance(node.key, ast.Name)
-    if not simple or node.key.id != name.id:  # type: ignore[attr-defined]  # names, as `simple` says
+    names = [part.id for part in (name, node.key) if isinstance(part, ast.Name)]
+    if len(node.generators) != 1 or len(names) != 2 or names[0] != names[1]:
         low.code.refuse(node, "this map comprehension", "write {k: ... for k in <the keys>}")
     owner = domain.owner if isinstance(domain, Entries) else None
     domain = settled(low, owner or domain, node)

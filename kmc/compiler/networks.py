@@ -210,6 +210,7 @@ def _kept(net: Net, wanted: Value) -> Net:
 
 
 def count_of_message(low: Lowering, net: Net, value: Value, node: ast.AST) -> Num:
+    """How often a message can still be delivered; 0 if it is not in the bag."""
     layout = layout_at(low, net.number)
     top = (1 << layout.count_bits) - 1
     if isinstance(value, Received) and value.network == net.number and not net.changes:
