@@ -29,6 +29,7 @@ from kmc.invariants.declaration import Predicate, SymmetrySet, View
 from kmc.lang.blame import blamed
 from kmc.lang.constants import Constant, constants_of
 from kmc.lang.modelfile import Assignment, same_name_model_value
+from kmc.lang.numbers import greatest, least
 from kmc.lang.records import Record, RecordMeta
 from kmc.lang.types import MessageBagType, MessageSetType
 from kmc.liveness.formulas import TemporalProperty
@@ -190,7 +191,8 @@ class _Finder(MetaPathFinder, Loader):
 def _restricted_builtins() -> dict[str, Any]:
     allowed = {name: getattr(builtins, name) for name in ALLOWED_BUILTINS}
     needed = ("__build_class__", "__import__", "AssertionError", "property", "classmethod")
-    return {**allowed, **{name: getattr(builtins, name) for name in needed}, "set": frozenset}
+    ours = {"set": frozenset, "max": greatest, "min": least}
+    return {**allowed, **{name: getattr(builtins, name) for name in needed}, **ours}
 
 
 def _execute(package: str, sources: Mapping[str, _Source], files: frozenset[str]) -> KmcError | None:

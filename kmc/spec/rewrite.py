@@ -44,6 +44,7 @@ def _call(name: str, argument: ast.expr, at: ast.expr) -> ast.Call:
 
 
 _QUANTIFIERS = frozenset(["any", "all", "count"])
+_SUMS = frozenset(["sum", "product"])
 _BOOLS = frozenset(["any", "all", "isinstance"])
 _NUMBERS = frozenset(["len", "sum", "count", "product"])
 
@@ -163,6 +164,8 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
         self.generic_visit(node)
+        if _calls(node, _SUMS) and node.args and isinstance(node.args[0], ast.GeneratorExp):
+            node.args[0].elt = _operand(node.args[0].elt)
         if _calls(node, _QUANTIFIERS) and len(node.args) == 1:
             argument = node.args[0]
             if isinstance(argument, ast.GeneratorExp):

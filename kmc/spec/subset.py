@@ -309,6 +309,9 @@ class _Checker:
             )
             self._refuse(node, "KMC118", f"{name}(...) is not in the spec language", advice)
         for keyword in node.keywords:
+            if keyword.arg == "key" and isinstance(node.func, ast.Name) and name in ("max", "min"):
+                message = f"which of several the key makes equal {name} gives would depend on the order of a set"
+                self._refuse(keyword, "KMC140", message, "write max(...) of numbers, and a quantifier for what has it")
             if keyword.arg is None:
                 self._refuse(keyword.value, "KMC101", "'**' is not in the spec language", "name the arguments")
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
