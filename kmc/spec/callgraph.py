@@ -38,6 +38,7 @@ class Helpers:
     _uses: dict[_Helper, list[_Use]] = field(default_factory=dict)
     _requires: dict[_Helper, ast.AST] = field(default_factory=dict)
     _used: set[_Helper] = field(default_factory=set)
+    _members: dict[_Helper, tuple[ast.AST, str]] = field(default_factory=dict)
 
     def define(self, module: str, function: ast.FunctionDef) -> None:
         """Note a function."""
@@ -53,13 +54,20 @@ class Helpers:
             if user is not None:
                 self._uses.setdefault((module, user), []).append(_Use(helper, node, quantifier))
 
+    def name_member(self, module: str, user: str | None, node: ast.AST, meaning: Meaning) -> None:
+        """Note that the function `user` takes a member of a type by its number or place."""
+        if user is not None and _is_symmetric(meaning):
+            self._members.setdefault((module, user), (node, meaning.name))
+
     def check(self) -> None:
-        """Refuse (KMC136, KMC137, KMC186) what only the whole shows."""
+        """Refuse (KMC136, KMC137, KMC156, KMC186) what only the whole shows."""
         done: set[_Helper] = set()
         for helper in self._functions:
             self._refuse_recursion(helper, [helper], done)
         for helper, function in self._functions.items():
             self._refuse_lost_guards(helper, function)
+            if function.decorator_list and not _decorators(function) & {"init"}:
+                self._refuse_members(helper)
             if yields(function) and not function.decorator_list and helper not in self._used:
                 message = f"'{function.name}' yields, but is no action and no action uses it"
                 advice = "write @spec.action above it, or yield from it in an action"
@@ -77,7 +85,7 @@ class Helpers:
         done.add(helper)
 
     def _refuse_lost_guards(self, helper: _Helper, function: ast.FunctionDef) -> None:
-        is_property = bool(_PROPERTIES & {getattr(decorator, "attr", "") for decorator in function.decorator_list})
+        is_property = bool(_PROPERTIES & _decorators(function))
         if is_property and helper in self._requires:
             advice = "return a Bool: not guard or ..."
             self.names.refuse(helper[0], self._requires[helper], "KMC136", "a property cannot require", advice)
@@ -91,8 +99,36 @@ class Helpers:
                 advice = f"require({use.quantifier}(...)) of a helper that returns a Bool"
                 self.names.refuse(helper[0], use.node, "KMC136", message, advice)
 
+    def _refuse_members(self, helper: _Helper) -> None:
+        """Refuse what an action or property uses if it tells the members of a symmetric type apart."""
+        if helper in self._members:
+            node, name = self._members[helper]
+            message = f"{name} is symmetric, so only initial states may name one of its members"
+            self.names.refuse(helper[0], node, "KMC156", message, "go through all of them: for s in ..., any(...)")
+        for use in self._uses.get(helper, ()):
+            self._refuse_members(use.helper)
+
     def _guards(self, helper: _Helper) -> bool:
         """Whether a call can end the caller's choice; a generator only ends itself."""
         if helper not in self._functions or yields(self._functions[helper]):
             return False
         return helper in self._requires or any(self._guards(use.helper) for use in self._uses.get(helper, ()))
+
+
+def _decorators(function: ast.FunctionDef) -> set[str]:
+    """The words of `spec` that a function is declared with."""
+    named = [node.func if isinstance(node, ast.Call) else node for node in function.decorator_list]
+    return {node.attr for node in named if isinstance(node, ast.Attribute)}
+
+
+def _is_symmetric(meaning: Meaning) -> bool:
+    """Whether a name is declared as `constant(..., IdentSet(symmetric=True), ...)`."""
+    value = meaning.node.value if isinstance(meaning.node, ast.Assign) else None
+    domains = (
+        [argument for argument in value.args if isinstance(argument, ast.Call)] if isinstance(value, ast.Call) else []
+    )
+    return any(
+        keyword.arg == "symmetric" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+        for domain in domains
+        for keyword in domain.keywords
+    )

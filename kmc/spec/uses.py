@@ -164,6 +164,8 @@ class _Uses:
 
     def _attribute(self, node: ast.Attribute, local: frozenset[str]) -> None:
         owner = self._meaning(node.value, local)
+        if owner is not None and node.attr in ("at", "fresh"):
+            self._helpers.name_member(self._module, self._function, node, owner)
         known: Collection[str]
         if owner is not None and owner.is_ours and owner.name == "spec":
             known = self._facade
