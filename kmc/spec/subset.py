@@ -255,7 +255,9 @@ class _Checker:
         self._expression(value)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in BUILTINS:
             self._refuse(node, "KMC118", f"'{value.func.id}' is not in the spec language", BUILTINS[value.func.id])
-        self._refuse(node, "KMC112", "the result of this expression is thrown away", _IMMUTABLE_HELP)
+        is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
+        advice = _IMMUTABLE_HELP if is_method else "write return before it, or give it a name"
+        self._refuse(node, "KMC112", "the result of this expression is thrown away", advice)
 
     def _expression(self, node: ast.AST, *, text_allowed: bool = False) -> None:
         match node:
