@@ -17,6 +17,8 @@ from kmc.result import Limits
 from kmc.spec.model import bind
 from kmc.spec.shipped import manifest_of, shipped_specs
 
+HUGE = 100_000_000
+
 
 def _models() -> list[tuple[str, ModelFile]]:
     found = []
@@ -25,6 +27,13 @@ def _models() -> list[tuple[str, ModelFile]]:
         assert manifest is not None
         found += [(name, file) for file in (*manifest.models.values(), *manifest.findings.values())]
     return found
+
+
+def _distinct(file: ModelFile) -> int:
+    assert file.expect is not None
+    distinct = file.expect.get("distinct", 0)
+    assert isinstance(distinct, int)
+    return distinct
 
 
 def _parameter(spec: str, file: ModelFile) -> Any:
@@ -39,7 +48,7 @@ def _golden_id(file: ModelFile) -> str | None:
 
 
 @pytest.mark.parametrize(
-    ("spec", "file"), [_parameter(s, f) for s, f in _models() if f.expect and _golden_id(f) is None]
+    ("spec", "file"), [_parameter(s, f) for s, f in _models() if _distinct(f) <= HUGE and _golden_id(f) is None]
 )
 def test_a_model_comes_out_as_its_manifest_says(spec: str, file: ModelFile) -> None:
     assert file.expect is not None
@@ -62,8 +71,10 @@ def test_a_model_that_names_a_golden_case_is_that_case(spec: str, file: ModelFil
     assert {key: value for key, value in file.expect.items() if key != "origin"} == case.expect
 
 
-def test_only_the_unfinished_model_expects_nothing() -> None:
-    assert [(spec, file.name) for spec, file in _models() if file.expect is None] == [("kraft", "corrected_whole")]
+def test_one_model_is_left_to_a_run_by_hand() -> None:
+    """It takes 18 GiB and a quarter of an hour; `kmc check` compares it with the manifest itself."""
+    huge = [(spec, file.name) for spec, file in _models() if _distinct(file) > HUGE]
+    assert huge == [("kraft", "corrected_whole")]
 
 
 def test_every_spec_has_a_model_that_must_fail() -> None:
