@@ -1,4 +1,8 @@
-"""What every test shares: no deadlines, failures that say how to reproduce them, and Ctrl-C that is heard."""
+"""What every test shares: no deadlines, drawn examples that repeat, and Ctrl-C that is heard.
+
+A test that draws examples draws the same ones in every run, so that a red run is about the commit it ran on. `make fuzz`
+draws others, more of them, and is the place to look for what nobody has met yet.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,9 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("kmc", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+shared = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("kmc", shared, derandomize=True, database=None)
+settings.register_profile("fuzz", shared, max_examples=2000)
 settings.load_profile("kmc")
 
 # A shell that starts the tests in the background has them and their children ignore Ctrl-C, which some of them send.
