@@ -11,8 +11,8 @@ from typing import Any
 
 from kmc.errors import EvaluationError, InvariantError, KmcError, Span
 from kmc.lang.blame import blamed
-from kmc.lang.domains import shown
 from kmc.lang.idents import Ident
+from kmc.lang.showing import shown
 
 
 @dataclass(frozen=True, slots=True)

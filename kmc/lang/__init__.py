@@ -4,6 +4,7 @@ A spec says `from kmc.lang import Bool, Enum, Int, Record, ...`; the words below
 finite and immutable, compared and hashed by value, and means the same in every engine.
 """
 
+from kmc.lang import tla as _tla  # noqa: F401  # it registers how errors show values
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
 from kmc.lang.constants import IdentSet, constant, spawned
 from kmc.lang.domains import subsets

@@ -14,10 +14,11 @@ from typing import Any, NoReturn, TypeAlias, assert_never
 
 from kmc.errors import DomainError
 from kmc.lang.annotations import shapes_of
-from kmc.lang.domains import describe, members, shown
+from kmc.lang.domains import describe, members
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages, set_of_messages
 from kmc.lang.seqs import SeqValue, seq_class
+from kmc.lang.showing import shown
 from kmc.lang.types import (
     BoolType,
     EnumType,

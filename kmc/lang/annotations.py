@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from kmc.errors import SpecError
 from kmc.lang import types
-from kmc.lang.domains import shown
+from kmc.lang.showing import shown
 
 CAPACITY_DEFAULT = 4096
 COUNT_MAX_DEFAULT = 255

@@ -16,9 +16,10 @@ from typing import Any
 from kmc.errors import DomainError, ModelError, Span, SpecError
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import as_type
-from kmc.lang.domains import describe, shown
+from kmc.lang.domains import describe
 from kmc.lang.idents import Ident, ident_class
 from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet
+from kmc.lang.showing import shown
 from kmc.lang.types import BoolType, EnumType, IntType, Type
 
 _UNSET = object()

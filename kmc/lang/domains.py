@@ -1,10 +1,9 @@
-"""Domains: the members of a type where they can be listed, and every type and value in words."""
+"""Domains: the members of a type where they can be listed, and every type in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from types import FunctionType, GeneratorType
 from typing import Any, assert_never
 
 from kmc.errors import SpecError
@@ -89,41 +88,3 @@ def describe(declared: Type) -> str:
 def _listing(symbols: Sequence[Any]) -> str:
     titles = [symbol.title for symbol in symbols[:_LISTED_MAX]]
     return "{" + ", ".join(titles + ["..."] * (len(symbols) > _LISTED_MAX)) + "}"
-
-
-def shown(value: object) -> str:
-    """A value in an error: short, in one line, in TLA+'s style unless Python's is what the author wrote."""
-    from kmc.lang.maps import MapValue
-    from kmc.lang.tla import encode, shortened, text
-
-    if value is None or isinstance(value, bool):
-        return str(value)
-    if isinstance(value, MapValue) and not value:
-        return "the empty map"
-    try:
-        return shortened(text(encode(value)))
-    except TypeError:
-        return _shown_python(value)
-
-
-_PYTHON_KINDS: tuple[tuple[type, str], ...] = (
-    (GeneratorType, "the states that a helper yields"),
-    (range, "a range"),
-    (tuple, "a tuple"),
-    (dict, "a Python dict"),
-    (float, "a fraction"),
-)
-
-
-def _shown_python(value: object) -> str:
-    """What is no value of the language, by its kind."""
-    if isinstance(value, FunctionType):
-        return "a lambda" if value.__name__ == "<lambda>" else f"the function {value.__name__}"
-    if isinstance(value, str):
-        return f'the text "{value}"'
-    if value is frozenset:
-        return "the function set"
-    if isinstance(value, type):
-        return f"the type {value.__name__}"
-    kinds = [kind for cls, kind in _PYTHON_KINDS if isinstance(value, cls)]
-    return kinds[0] if kinds else f"Python's {type(value).__name__}"

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from kmc.errors import SpecError
-from kmc.lang.domains import shown
 from kmc.lang.naming import camel_case
+from kmc.lang.showing import shown
 from kmc.lang.symbols import Symbol, SymbolMeta
 from kmc.lang.types import EnumType
 

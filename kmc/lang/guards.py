@@ -8,7 +8,7 @@ from types import FunctionType, GeneratorType
 from typing import Any
 
 from kmc.errors import EvaluationError
-from kmc.lang.domains import shown
+from kmc.lang.showing import shown
 
 
 class Disabled(Exception):

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from typing import Any, ClassVar, cast
 
 from kmc.errors import EvaluationError
-from kmc.lang.domains import shown
+from kmc.lang.showing import shown
 from kmc.lang.symbols import Symbol, SymbolMeta
 from kmc.lang.types import IdentType
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 from kmc.errors import DomainError, EvaluationError
-from kmc.lang.domains import shown
+from kmc.lang.showing import shown
 
 
 class MapDomain(Protocol):

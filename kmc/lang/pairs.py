@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from kmc.errors import EvaluationError
-from kmc.lang.domains import shown
+from kmc.lang.showing import shown
 
 
 def pair(first: Any, second: Any) -> frozenset[Any]:

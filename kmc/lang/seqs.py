@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, Self, SupportsIndex
 
 from kmc.errors import DomainError, EvaluationError
-from kmc.lang.domains import shown
+from kmc.lang.showing import shown
 from kmc.lang.types import SeqType
 
 _new: Callable[..., Any] = tuple.__new__

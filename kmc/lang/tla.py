@@ -18,6 +18,7 @@ from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages,
 from kmc.lang.order import ordered
 from kmc.lang.records import Message, Record, RecordMeta
 from kmc.lang.seqs import SeqValue, seq_literal
+from kmc.lang.showing import shown, shown_python
 from kmc.lang.symbols import Symbol
 from kmc.lang.types import (
     BoolType,
@@ -126,6 +127,24 @@ def encode(value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
     if isinstance(value, MessageBagValue):
         return function([(encode(message, naming), value.count(message)) for message in ordered(value)])
     raise TypeError(f"{value!r} is no value of the spec language")
+
+
+@shown.register(Symbol)
+@shown.register(SeqValue)
+@shown.register(frozenset)
+@shown.register(MessageSetValue)
+@shown.register(MessageBagValue)
+@shown.register(Record)
+def _shown_value(value: Any) -> str:
+    try:
+        return shortened(text(encode(value)))
+    except TypeError:
+        return shown_python(value)
+
+
+@shown.register
+def _shown_map(value: MapValue) -> str:
+    return _shown_value(value) if value else "the empty map"
 
 
 def function(pairs: list[tuple[Tla, Tla]]) -> TlaMap | TlaSeq:

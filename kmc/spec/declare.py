@@ -27,12 +27,13 @@ from kmc.invariants.declaration import (
 )
 from kmc.lang.annotations import as_type
 from kmc.lang.blame import instruction_span
-from kmc.lang.domains import members, shown
+from kmc.lang.domains import members
 from kmc.lang.guards import truth
 from kmc.lang.idents import IdentMeta
 from kmc.lang.maps import MapValue
 from kmc.lang.naming import camel_case
 from kmc.lang.records import Message, RecordMeta
+from kmc.lang.showing import shown
 from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.variables import VariableTable, variable_table
 

@@ -1,0 +1,40 @@
+"""How an error shows a value: short, in one line.
+
+Values of the language look as in TLA+. That text is made by `kmc.lang.tla`, which knows every kind of value and stands
+above them all; it registers itself here, so that the modules of values can name a value in their own errors.
+"""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from types import FunctionType, GeneratorType
+
+_PYTHON_KINDS: tuple[tuple[type, str], ...] = (
+    (GeneratorType, "the states that a helper yields"),
+    (range, "a range"),
+    (tuple, "a tuple"),
+    (dict, "a Python dict"),
+    (float, "a fraction"),
+)
+
+
+@singledispatch
+def shown(value: object) -> str:
+    """A value in an error: short, in one line, in TLA+'s style unless Python's is what the author wrote."""
+    if value is None or isinstance(value, int):
+        return str(value)
+    return shown_python(value)
+
+
+def shown_python(value: object) -> str:
+    """What is no value of the language, by its kind."""
+    if isinstance(value, FunctionType):
+        return "a lambda" if value.__name__ == "<lambda>" else f"the function {value.__name__}"
+    if isinstance(value, str):
+        return f'the text "{value}"'
+    if value is frozenset:
+        return "the function set"
+    if isinstance(value, type):
+        return f"the type {value.__name__}"
+    kinds = [kind for cls, kind in _PYTHON_KINDS if isinstance(value, cls)]
+    return kinds[0] if kinds else f"Python's {type(value).__name__}"
