@@ -36,7 +36,7 @@ from kmc.compiler.ir import (
     Store,
     Var,
 )
-from kmc.compiler.loading import NativeModule
+from kmc.kernels.loading import NativeModule
 
 T = TypeVar("T")
 

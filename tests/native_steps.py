@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmc.actions.relation import NextStateRelation, Step
-from kmc.compiler.codec import decode_row, encode_row, hash_sum
 from kmc.compiler.kernels import build_kernels
-from kmc.compiler.layout import row_layout
 from kmc.compiler.native import compile_module
 from kmc.engine.compiled import compile_model
 from kmc.errors import KmcError
 from kmc.invariants.declaration import Predicate, holds
+from kmc.kernels.codec import decode_row, encode_row, hash_sum
+from kmc.kernels.layout import row_layout
 from kmc.reference.initial import initial_states
 from kmc.reference.search import Search
 from kmc.result import Limits

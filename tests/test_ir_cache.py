@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from ir_programs import expression_module
 
-from kmc.compiler import cache as cache_module
-from kmc.compiler.cache import KernelCache, cache_key, cached_object, load_module
 from kmc.compiler.emit_llvm import emit_llvm
 from kmc.compiler.ir import Bin, Const, Var
-from kmc.compiler.loading import NativeModule, Target, host_target
-from kmc.compiler.native import emit_object
+from kmc.compiler.native import load_module
+from kmc.kernels import cache as cache_module
+from kmc.kernels.cache import KernelCache, cache_key, cached_object
+from kmc.kernels.loading import NativeModule, Target, host_target
+from kmc.kernels.object_code import emit_object
 
 MODULE = expression_module(Bin("add", Var("x"), Const(3)))
 TEXT = emit_llvm(MODULE)
@@ -206,7 +207,7 @@ def test_the_environment_names_the_folder(
 WRITER = """
 import sys
 from pathlib import Path
-from kmc.compiler.cache import KernelCache
+from kmc.kernels.cache import KernelCache
 cache = KernelCache(Path(sys.argv[1]))
 code = bytes([int(sys.argv[2])]) * 300_000
 print("ready", flush=True)

@@ -11,9 +11,9 @@ from hypothesis import given
 from ir_programs import EDGES, expression_module, words
 
 from kmc.compiler.ir import Const, Function, Intrinsic, Module, Return, Var
-from kmc.compiler.mixing import mix
-from kmc.compiler.mixing_arrays import Words, mix_words
 from kmc.compiler.native import compile_module
+from kmc.kernels.mixing import mix
+from kmc.kernels.mixing_arrays import Words, mix_words
 
 PAIRS = [(word, salt) for word in EDGES for salt in EDGES]
 

@@ -16,9 +16,10 @@ from ir_programs import expression_module
 
 from kmc.compiler.emit_llvm import emit_llvm, exported, invariant_pointers
 from kmc.compiler.ir import Bin, CallKernel, Const, Function, If, Let, Load, Module, Return, Store, Var
-from kmc.compiler.loading import NativeModule, Target, host_target
-from kmc.compiler.native import compile_module, emit_object
+from kmc.compiler.native import compile_module
 from kmc.errors import InternalError
+from kmc.kernels.loading import NativeModule, Target, host_target
+from kmc.kernels.object_code import emit_object
 
 X = Var("x")
 FIRST = Load("p", Const(0))
@@ -160,7 +161,7 @@ def test_code_for_a_cpu_with_fewer_features_runs_here() -> None:
 LOADER = """
 import json, sys, time
 from array import array
-from kmc.compiler.loading import NativeModule
+from kmc.kernels.loading import NativeModule
 start = time.perf_counter()
 module = NativeModule(open(sys.argv[1], "rb").read(), ["main"])
 words = array("Q", [5, 6])
@@ -178,4 +179,4 @@ def test_object_code_runs_in_a_fresh_process_that_has_no_compiler(tmp_path: Path
     run = subprocess.run([sys.executable, "-c", LOADER, str(path)], capture_output=True, text=True, check=True)
     report = json.loads(run.stdout)
     assert (report["result"], report["words"]) == (12, [5, 12])
-    assert set(report["modules"]) <= {"kmc.compiler", "kmc.compiler.loading", "kmc.errors"}
+    assert set(report["modules"]) <= {"kmc.kernels", "kmc.kernels.loading", "kmc.errors"}

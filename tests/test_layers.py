@@ -21,6 +21,7 @@ LAYERS = (
     ("kmc.lang",),
     ("kmc.actions", "kmc.invariants", "kmc.liveness"),
     ("kmc.spec",),
+    ("kmc.kernels",),
     ("kmc.compiler", "kmc.reference"),
     ("kmc.engine",),
     ("kmc.trace",),
@@ -35,7 +36,7 @@ HOMES = {
     "click": ("kmc.cli",),
     "rich": ("kmc.cli",),
     "pyspark": ("kmc_spark",),
-    "llvmlite": ("kmc.compiler", "kmc.engine"),
+    "llvmlite": ("kmc.kernels", "kmc.engine"),
     "numba": ("kmc.engine", "kmc.liveness", "kmc_spark"),
 }
 
@@ -278,6 +279,7 @@ def test_the_folder_of_the_spark_driver_is_no_package() -> None:
         (packages_away_from_home, "kmc/climb.py", "import click"),
         (packages_away_from_home, "kmc/trace/x.py", "from llvmlite import ir"),
         (packages_away_from_home, "kmc/compiler/x.py", "import numba"),
+        (packages_away_from_home, "kmc/compiler/x.py", "from llvmlite import binding"),
         (packages_away_from_home, "kmc/cli/x.py", "from pyspark.sql import SparkSession"),
         (protocol_imports, "kmc/spec/x.py", "import kmc_specs.kraft"),
         (protocol_imports, "kmc/spec/x.py", "from specs.kraft import actions"),

@@ -18,9 +18,9 @@ from small_specs import model_of as small_model
 from test_language_page import RUN, Example
 from test_language_page import model_of as example_model
 
-from kmc.compiler.codec import encode_row
-from kmc.compiler.layout import row_layout
 from kmc.errors import SpecError
+from kmc.kernels.codec import encode_row
+from kmc.kernels.layout import row_layout
 from kmc.lang.modelfile import parse_set
 from kmc.result import Limits
 from kmc.spec.model import Model, bind, bind_all

@@ -8,7 +8,6 @@ from typing import Any
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Break, Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.iteration import all_of, any_of, best_of, count_of, each, settled
-from kmc.compiler.layout import key_count, scalar_count, shape_type, union_layout
 from kmc.compiler.lower import Lowering
 from kmc.compiler.maps import admitted, map_method
 from kmc.compiler.networks import size
@@ -49,6 +48,7 @@ from kmc.compiler.values import (
     Sym,
     Value,
 )
+from kmc.kernels.layout import key_count, scalar_count, shape_type, union_layout
 from kmc.lang import guards
 from kmc.lang.domains import subsets
 from kmc.lang.pairs import pair, pairs

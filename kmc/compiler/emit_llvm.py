@@ -1,7 +1,7 @@
 """IR to LLVM IR text.
 
-The text is the same on every machine: triple, CPU and optimisation are for `kmc.compiler.native`, so it can travel and
-be a cache key. Every operation is total, as in `kmc.compiler.emit_python`: shifts take their amount modulo 64, and
+The text is the same on every machine: triple, CPU and optimisation are for `kmc.kernels.object_code`, so it can travel
+and be a cache key. Every operation is total, as in `kmc.compiler.emit_python`: shifts take their amount modulo 64, and
 `x / 0 = x`, `x % 0 = 0`. Both cost nothing where the right side is a constant.
 
 A variable with one assignment becomes an SSA value: it is read only where it has a value (`verify`), so its one
@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import assert_never
 
-from kmc.compiler import mixing
 from kmc.compiler.ir import (
     Bin,
     Block,
@@ -36,9 +35,10 @@ from kmc.compiler.ir import (
     Store,
     Var,
 )
-from kmc.compiler.loading import symbol
 from kmc.compiler.verify import verify
 from kmc.compiler.walk import assigned, calls
+from kmc.kernels import mixing
+from kmc.kernels.loading import symbol
 
 _COMPARISONS = frozenset({"eq", "ne", "slt", "sle", "ult"})
 _BOOLEAN = frozenset({"and", "or", "xor"})

@@ -34,9 +34,9 @@ from kmc.compiler.ir import (
     Store,
     Var,
 )
-from kmc.compiler.mixing import WORD_MASK, mix
 from kmc.compiler.verify import verify
 from kmc.compiler.walk import assigned
+from kmc.kernels.mixing import WORD_MASK, mix
 
 Words: TypeAlias = "list[int]"
 Kernel: TypeAlias = Callable[..., int]

@@ -12,13 +12,13 @@ from typing import Any
 
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
-from kmc.compiler.hashing import network_salt
 from kmc.compiler.ir import CallKernel, Const, Expr, Function, Let, Return, Var
-from kmc.compiler.layout import NetworkLayout, Place, RowLayout, layout_of, record_layout
 from kmc.compiler.parts import Words, combine
 from kmc.compiler.permuting import MEMBER_BITS, MEMBERS_MAX, Tables, image, mentions, part_words, permuted
 from kmc.errors import SpecError
 from kmc.invariants.declaration import View
+from kmc.kernels.hashing import network_salt
+from kmc.kernels.layout import NetworkLayout, Place, RowLayout, layout_of, record_layout
 from kmc.lang.records import RecordMeta
 from kmc.lang.types import IdentType, MapType, RecordType
 from kmc.spec.model import Model

@@ -15,7 +15,6 @@ from kmc.compiler.equality import equal
 from kmc.compiler.ir import Break, Const, Expr, If, Let, Var
 from kmc.compiler.keys import key_code, key_value
 from kmc.compiler.kinds import joined_type, type_of
-from kmc.compiler.layout import WORD, is_scalar, key_count
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import among, each_message
 from kmc.compiler.parts import array_head, element, unwrap, words
@@ -40,6 +39,7 @@ from kmc.compiler.values import (
     Sym,
     Value,
 )
+from kmc.kernels.layout import WORD, is_scalar, key_count
 from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import MapType, PairType, SeqType, SetType, Type
 

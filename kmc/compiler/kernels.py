@@ -17,7 +17,6 @@ from kmc.compiler.code import Code
 from kmc.compiler.expressions import evaluate
 from kmc.compiler.identity_kernels import identity_functions
 from kmc.compiler.ir import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
-from kmc.compiler.layout import RowLayout, row_layout
 from kmc.compiler.lower import Lowering
 from kmc.compiler.network_kernels import network_functions
 from kmc.compiler.networks import count_at, has_shape, received
@@ -27,6 +26,7 @@ from kmc.compiler.statements import body_of_action, statements
 from kmc.compiler.successors import Writer, state_value
 from kmc.compiler.values import Rec, Value
 from kmc.invariants.declaration import Predicate
+from kmc.kernels.layout import RowLayout, row_layout
 from kmc.lang.domains import members
 from kmc.lang.types import MessageBagType, Type
 from kmc.spec.model import Model

@@ -7,9 +7,9 @@ import ast
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
 from kmc.compiler.ir import Const, Expr
-from kmc.compiler.layout import layout_of, scalar_count
 from kmc.compiler.parts import lift, pack, unwrap
 from kmc.compiler.values import Packed, Value
+from kmc.kernels.layout import layout_of, scalar_count
 from kmc.lang.types import MapType, PairType, Type
 
 

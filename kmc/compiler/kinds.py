@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kmc.compiler.layout import expanded
 from kmc.compiler.values import (
     Bool,
     MapUpdate,
@@ -18,6 +17,7 @@ from kmc.compiler.values import (
     Sym,
     Value,
 )
+from kmc.kernels.layout import expanded
 from kmc.lang.types import (
     BoolType,
     IntType,

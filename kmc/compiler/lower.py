@@ -15,10 +15,10 @@ from kmc.compiler import exprs as x
 from kmc.compiler.code import Code, Draft
 from kmc.compiler.ir import Expr, Let, Var
 from kmc.compiler.kinds import common_type
-from kmc.compiler.layout import RowLayout, layout_of
 from kmc.compiler.parts import lift, pack, unwrap
 from kmc.compiler.scope import Scope, definition, is_spec_function, lookup
 from kmc.compiler.values import Bool, Each, Net, NetOp, Num, SeqLiteral, Sym, Value
+from kmc.kernels.layout import RowLayout, layout_of
 from kmc.lang.types import Type
 
 Yield = Callable[["Lowering", Value, ast.AST], None]

@@ -9,7 +9,6 @@ from kmc.compiler import exprs as x
 from kmc.compiler.ir import Const, Expr, Let, Var
 from kmc.compiler.iteration import settled
 from kmc.compiler.keys import key_number
-from kmc.compiler.layout import Place, key_count, layout_of
 from kmc.compiler.lower import Lowering
 from kmc.compiler.membership import member
 from kmc.compiler.parts import Words, array_head, array_of, combine, element, keep_words, lift, pack
@@ -29,6 +28,7 @@ from kmc.compiler.values import (
     Stored,
     Value,
 )
+from kmc.kernels.layout import Place, key_count, layout_of
 from kmc.lang.domains import members
 from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import MapType, PairType, SetType, Type

@@ -10,7 +10,6 @@ from kmc.compiler.ir import Const, Expr, Let, Var
 from kmc.compiler.iteration import any_of, settled
 from kmc.compiler.keys import key_code, key_number
 from kmc.compiler.kinds import common_type, joined_type, type_of
-from kmc.compiler.layout import key_count
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import contains
 from kmc.compiler.parts import alternatives, array_head, pack, words
@@ -28,6 +27,7 @@ from kmc.compiler.values import (
     Value,
 )
 from kmc.errors import SpecError
+from kmc.kernels.layout import key_count
 from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import IntType, MapType, PairType, SetType, Type, UnionType
 

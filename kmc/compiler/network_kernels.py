@@ -7,9 +7,9 @@ count would be passed, or a message that must be there is not.
 from __future__ import annotations
 
 from kmc.compiler import exprs as x
-from kmc.compiler.hashing import network_salt
 from kmc.compiler.ir import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
-from kmc.compiler.layout import NetworkLayout, RowLayout
+from kmc.kernels.hashing import network_salt
+from kmc.kernels.layout import NetworkLayout, RowLayout
 
 ROW = "row"
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import CallKernel, Const, Expr, Var
-from kmc.compiler.layout import NetworkLayout, Place, RowLayout, exact, record_layout, shape_type
 from kmc.compiler.lower import Lowering
 from kmc.compiler.parts import Words, combine, pack, unwrap
 from kmc.compiler.scope import Scope, is_injective
@@ -32,6 +31,7 @@ from kmc.compiler.values import (
     Stored,
     Value,
 )
+from kmc.kernels.layout import NetworkLayout, Place, RowLayout, exact, record_layout, shape_type
 from kmc.lang.types import RecordType
 
 

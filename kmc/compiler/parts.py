@@ -8,18 +8,6 @@ from collections.abc import Iterator
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
 from kmc.compiler.ir import Const, Expr, Let, Var
-from kmc.compiler.layout import (
-    ArrayLayout,
-    Place,
-    array_layout,
-    bits_for,
-    is_scalar,
-    key_count,
-    layout_of,
-    record_layout,
-    scalar_count,
-    union_layout,
-)
 from kmc.compiler.values import (
     Bool,
     EmptySet,
@@ -33,6 +21,18 @@ from kmc.compiler.values import (
     Stored,
     Sym,
     Value,
+)
+from kmc.kernels.layout import (
+    ArrayLayout,
+    Place,
+    array_layout,
+    bits_for,
+    is_scalar,
+    key_count,
+    layout_of,
+    record_layout,
+    scalar_count,
+    union_layout,
 )
 from kmc.lang.domains import describe
 from kmc.lang.types import (

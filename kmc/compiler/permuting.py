@@ -11,7 +11,9 @@ from typing import Any, assert_never
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Const, Expr
-from kmc.compiler.layout import (
+from kmc.compiler.parts import Words, combine
+from kmc.errors import SpecError
+from kmc.kernels.layout import (
     Place,
     array_layout,
     bits_for,
@@ -21,8 +23,6 @@ from kmc.compiler.layout import (
     scalar_count,
     union_layout,
 )
-from kmc.compiler.parts import Words, combine
-from kmc.errors import SpecError
 from kmc.lang.types import (
     BoolType,
     EnumType,

@@ -13,11 +13,11 @@ from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
 from kmc.compiler.ir import CallKernel, Const, Expr, If, Let, Return, Store, Var
 from kmc.compiler.iteration import each
-from kmc.compiler.layout import RowLayout, is_scalar, layout_of, record_layout
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import message_words
 from kmc.compiler.parts import array_of, lift, pack, words
 from kmc.compiler.values import Each, MapUpdate, Net, NetOp, Rec, Received, Stored, Value
+from kmc.kernels.layout import RowLayout, is_scalar, layout_of, record_layout
 from kmc.lang.records import RecordMeta
 from kmc.lang.types import MapType, RecordType, Type
 

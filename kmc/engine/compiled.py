@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from kmc.compiler.cache import KernelCache, load_module
-from kmc.compiler.codec import decode_row, encode_row
 from kmc.compiler.kernels import build_kernels
-from kmc.compiler.loading import NativeModule
+from kmc.compiler.native import load_module
 from kmc.engine.frontier import Record
 from kmc.engine.kernels import Kernels
 from kmc.engine.memory import Words
+from kmc.kernels.cache import KernelCache
+from kmc.kernels.codec import decode_row, encode_row
+from kmc.kernels.loading import NativeModule
 from kmc.spec.model import Model
 
 _PADDING_WORDS = 64

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kmc.compiler.mixing import WORD_MASK, mix
+from kmc.kernels.mixing import WORD_MASK, mix
 
 MASK = WORD_MASK
 

@@ -18,10 +18,8 @@ from pathlib import Path
 import llvmlite
 from llvmlite import binding as llvm
 
-from kmc.compiler.emit_llvm import emit_llvm, exported
-from kmc.compiler.ir import Module
-from kmc.compiler.loading import NativeModule, Target, host_target
-from kmc.compiler.native import RECIPE, emit_object
+from kmc.kernels.loading import Target, host_target
+from kmc.kernels.object_code import RECIPE, emit_object
 
 _MAGIC = b"kmc kernels 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -89,11 +87,6 @@ def cached_object(text: str, target: Target | None = None, cache: KernelCache | 
         code = emit_object(text, chosen)
         kept.write(key, code)
     return code
-
-
-def load_module(module: Module, cache: KernelCache | None = None) -> NativeModule:
-    """The kernels of a module, compiled for this machine unless the cache has them, and loaded."""
-    return NativeModule(cached_object(emit_llvm(module), cache=cache), exported(module))
 
 
 def _entry(key: str, code: bytes) -> bytes:

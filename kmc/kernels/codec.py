@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from kmc.compiler import hashing
-from kmc.compiler.layout import (
+from kmc.kernels import hashing
+from kmc.kernels.layout import (
     Layout,
     NetworkLayout,
     RowLayout,
@@ -21,7 +21,7 @@ from kmc.compiler.layout import (
     scalar_count,
     union_layout,
 )
-from kmc.compiler.mixing import mix
+from kmc.kernels.mixing import mix
 from kmc.lang.domains import members
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, bag_of_messages, set_of_messages

@@ -5,7 +5,7 @@ For every salt it is a permutation of the 64-bit words. Hash sums add mixed word
 after them, and the salt enters twice, so that no word under one salt behaves as another word under another. (With one
 shift less, words that differ in their top bit give the same difference in 4 of 10 million pairs, which costs states.)
 
-This file states the mixer on Python integers; `kmc.compiler.mixing_arrays` states it for numpy and numba, and
+This file states the mixer on Python integers; `kmc.kernels.mixing_arrays` states it for numpy and numba, and
 `kmc.compiler.emit_llvm` for kernels. Tests hold the three together.
 """
 

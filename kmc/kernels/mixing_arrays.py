@@ -1,4 +1,4 @@
-"""The mixer of `kmc.compiler.mixing` on numpy arrays; numba compiles the same function for single words.
+"""The mixer of `kmc.kernels.mixing` on numpy arrays; numba compiles the same function for single words.
 
 Apart from the other file so that compiling a spec does not import numpy.
 """
@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kmc.compiler import mixing
+from kmc.kernels import mixing
 
 Words: TypeAlias = NDArray[np.uint64]
 
