@@ -50,6 +50,12 @@ class TestAccepted:
     def test_findings_stand_apart_from_models(self, layout: Manifest) -> None:
         assert list(layout.findings) == ["overdraft"]
 
+    def test_mutants_stand_apart_from_both(self, layout: Manifest) -> None:
+        assert list(layout.mutants) == ["no_limit"]
+
+    def test_all_entries_are_models_then_findings_then_mutants(self, layout: Manifest) -> None:
+        assert list(layout.entries) == ["dotted", "quoted", "small", "lively", "overdraft", "no_limit"]
+
     def test_a_model_knows_its_name_and_file(self, layout: Manifest) -> None:
         small = layout.models["small"]
         assert (layout.path, small.name, small.path) == (str(LAYOUT), "small", str(LAYOUT))

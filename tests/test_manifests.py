@@ -25,7 +25,7 @@ def _models() -> list[tuple[str, ModelFile]]:
     for name, root in shipped_specs().items():
         manifest = manifest_of(root)
         assert manifest is not None
-        found += [(name, file) for file in (*manifest.models.values(), *manifest.findings.values())]
+        found += [(name, file) for file in manifest.entries.values()]
     return found
 
 

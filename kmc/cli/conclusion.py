@@ -26,8 +26,8 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
                 f"{result.counters.left:,} of the states found were left on queue."
             )
         case _:
-            if outcome.chosen.is_finding and model.file.title:
-                yield f"Finding: {model.file.title}"
+            if outcome.chosen.kind is not None:
+                yield f"{outcome.chosen.kind.capitalize()}: {model.file.title}"
     if outcome.folder is not None:
         yield f"Saved: {shown_path(outcome.folder)}"
     if result.violation is not None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kmc.lang.manifest import Manifest
 from kmc.lang.modelfile import Assignment, ModelFile, parse_set
 from kmc.spec.model import Model, bind, bind_all
 from kmc.spec.shipped import find_model, find_spec_root, manifest_of
@@ -15,10 +16,10 @@ from kmc.trace.files import pick, pick_state
 
 @dataclass(frozen=True, slots=True)
 class ChosenModel:
-    """A model, and whether it is one of the manifest's findings, of which a claim is known to fail."""
+    """A model, and what the manifest calls it if a claim of it is known to fail: "finding" or "mutant", else None."""
 
     model: Model
-    is_finding: bool
+    kind: str | None
 
 
 def choose_model(spec: str, name: str | None, sets: Sequence[str], deadlock: bool | None = None) -> ChosenModel:
@@ -36,10 +37,14 @@ def choose_model(spec: str, name: str | None, sets: Sequence[str], deadlock: boo
     if deadlock is not None:
         model = replace(model, deadlock=deadlock, file=replace(model.file, check_deadlock=deadlock))
     manifest = manifest_of(root)
-    is_finding = (
-        file is not None and manifest is not None and file.path == manifest.path and file.name in manifest.findings
-    )
-    return ChosenModel(model, is_finding)
+    of_manifest = file is not None and manifest is not None and file.path == manifest.path
+    return ChosenModel(model, _kind(manifest, file.name) if of_manifest and manifest and file else None)
+
+
+def _kind(manifest: Manifest, name: str) -> str | None:
+    if name in manifest.findings:
+        return "finding"
+    return "mutant" if name in manifest.mutants else None
 
 
 def override(file: ModelFile, sets: Sequence[str]) -> ModelFile:

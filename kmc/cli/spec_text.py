@@ -56,10 +56,9 @@ def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Te
     if manifest is not None:
         yield from _section("Models", [row for model in manifest.models.values() for row in _model(model)])
         yield from _section("Findings", [row for model in manifest.findings.values() for row in _model(model)])
+        yield from _section("Mutants", [row for model in manifest.mutants.values() for row in _model(model)])
         yield ""
-        yield "Check one: " + shlex.join(
-            ["kmc", "check", typed, next(iter(manifest.models), next(iter(manifest.findings), ""))]
-        )
+        yield "Check one: " + shlex.join(["kmc", "check", typed, next(iter(manifest.entries), "")])
 
 
 def _section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Text | str]:

@@ -1,9 +1,10 @@
-"""The manifest of a spec, `models.toml`: its models with their expected results, and its findings.
+"""The manifest of a spec, `models.toml`: its models with their expected results, its findings and its mutants.
 
 Invariant: every key is known and of the right type, and every expected result names its origin, so that a typo never
 turns a check off and no figure stands without a source. A finding is a model of which a claim fails, and its
-`title` says which. TOML's reader gives no positions, so `_KeySpans` walks the text once more to find where each key
-stands.
+`title` says which. A mutant is one in which a constant weakens the spec so that a claim fails, which shows that the
+claim does not hold vacuously. TOML's reader gives no positions, so `_KeySpans` walks the text once more to find where
+each key stands.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
@@ -38,6 +39,7 @@ RESULTS = tuple(verdict.value for verdict in Verdict if verdict is not Verdict.I
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_KINDS = {"models": "model", "findings": "finding", "mutants": "mutant"}
 _MODEL_KEYS = (
     "description",
     "constants",
@@ -61,11 +63,17 @@ _OTHER_RESULTS = ("origin", "result", "generated_by_action", "levels", "invarian
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The models and the findings of a spec by name, in the order of the file; no name is in both."""
+    """The models, findings and mutants of a spec by name, in the order of the file; no name is in two of them."""
 
     path: str
     models: Mapping[str, ModelFile]
     findings: Mapping[str, ModelFile]
+    mutants: Mapping[str, ModelFile] = field(default_factory=dict)
+
+    @property
+    def entries(self) -> dict[str, ModelFile]:
+        """Models, then findings, then mutants."""
+        return {**self.models, **self.findings, **self.mutants}
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -78,7 +86,7 @@ def parse_manifest(text: str, path: str) -> Manifest:
 
     Raises ModelError at the offending key or list member: KMC304 and KMC308 as in a `.cfg` file, KMC310 for a name
     listed twice, KMC320 for what is not TOML, KMC321 for an unknown key, KMC322 for a value of the wrong type or range,
-    KMC323 for a missing key, KMC324 for a model and a finding of one name.
+    KMC323 for a missing key, KMC324 for two of one name.
     """
     try:
         data = tomllib.loads(text)
@@ -88,21 +96,26 @@ def parse_manifest(text: str, path: str) -> Manifest:
         # Python refuses to convert numbers of thousands of digits, and does not say where they stand.
         raise _not_toml("a number has too many digits", text, path) from None
     root = _Table(data, (), _KeySpans(text, path), "the manifest")
-    root.only(("models", "findings"))
-    models: dict[str, ModelFile] = {}
-    for name, table in _named_tables(root, "models", "model"):
+    root.only(tuple(_KINDS))
+    tables: dict[str, dict[str, ModelFile]] = {kind: {} for kind in _KINDS}
+    kind_of: dict[str, str] = {}
+    for key, kind in _KINDS.items():
+        for name, table in _named_tables(root, key, kind):
+            if name in kind_of:
+                message = f"'{name}' names a {kind_of[name]} and a {kind}"
+                raise root.mistake("KMC324", message, "rename one of the two", key, name)
+            kind_of[name] = kind
+            tables[key][name] = _titled_model(table, name, path, kind)
+    return Manifest(path, tables["models"], tables["findings"], tables["mutants"])
+
+
+def _titled_model(table: _Table, name: str, path: str, kind: str) -> ModelFile:
+    if kind == "model":
         table.only(_MODEL_KEYS)
-        models[name] = _model(table, name, path)
-    findings: dict[str, ModelFile] = {}
-    for name, table in _named_tables(root, "findings", "finding"):
+    else:
         table.only(("title", *_MODEL_KEYS))
-        table.needs("title", '"what this finding shows"')
-        findings[name] = _model(table, name, path)
-    for name in findings:
-        if name in models:
-            message = f"'{name}' names a model and a finding"
-            raise root.mistake("KMC324", message, "rename one of the two", "findings", name)
-    return Manifest(path, models, findings)
+        table.needs("title", f'"what this {kind} shows"')
+    return _model(table, name, path)
 
 
 def _not_toml(reason: str, text: str, path: str) -> ModelError:

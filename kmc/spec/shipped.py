@@ -63,7 +63,7 @@ def find_model(root: Path, model: str | None) -> ModelFile | None:
     checked with all its invariants and the constants of the command line.
     """
     manifest = manifest_of(root)
-    models = {**manifest.models, **manifest.findings} if manifest else {}
+    models = manifest.entries if manifest else {}
     if model is None:
         if "smoke" in models or len(models) == 1:
             return models.get("smoke") or next(iter(models.values()))
