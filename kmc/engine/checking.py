@@ -54,7 +54,7 @@ def check_native(
     chosen = settings or Settings()
     chosen = Settings(
         threads, bounds, model.deadlock, keep_going, chosen.chunk_rows, chosen.batch, chosen.table_slots,
-        chosen.history_bytes,
+        chosen.history_bytes, chosen.delays,
     )  # fmt: skip
     search = Search(compiled.kernels, [compiled.record(state) for state in beginnings], chosen, progress)
     outcome = search.run()

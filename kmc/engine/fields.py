@@ -39,6 +39,7 @@ REACH: Final = 23
 GOALS_ALL: Final = 24  # the mask of all goals
 LEXICON: Final = 25  # the words that have codes
 PLAIN: Final = 26  # words of a row that are not coded
+YIELD: Final = 27  # with delays: the address of what gives the processor to another thread
 COUNT: Final = 64
 NEXT_CHUNK: Final = 96
 SHARED_WORDS: Final = 128
@@ -73,6 +74,8 @@ FRESH_CHUNK: Final = 24  # 1: the next row begins a chunk
 SOURCE: Final = 25  # the packed record whose successors are being taken; 0 for initial states
 SOURCE_ROW: Final = 26
 SOURCE_ORDINAL: Final = 27
+BATCH_NOW: Final = 28  # states of the batch at hand: BATCH, or less with delays
+CHANCE: Final = 29  # what chance says next of delays; 0 for none
 # What it counted.
 GENERATED: Final = 32  # address of one counter per action
 FAILED: Final = 34  # one counter per invariant, then one per transition invariant

@@ -134,9 +134,22 @@ def accept(shared: int, mine: int, found: int) -> None:
 
 
 @inlined
+def dawdle(shared: int, mine: int) -> None:
+    """With delays: let the other threads go first, as long as chance says, and draw the size of the next batch."""
+    chance = load(mine, f.CHANCE)
+    if chance == 0:
+        return
+    chance = chance * 6364136223846793005 + 1442695040888963407
+    store(mine, f.CHANCE, chance)
+    for _ in range(chance >> 60 & 3):
+        call_one(load(shared, f.YIELD), 0)
+    store(mine, f.BATCH_NOW, 1 + (chance >> 32 & 65535) % load(shared, f.BATCH))
+
+
+@inlined
 def fill(shared: int, mine: int) -> int:
     """Expand rows until the batch is full, a buffer is, or no row is left (DONE); or what memory is short."""
-    while load(mine, f.PENDING) < load(shared, f.BATCH):
+    while load(mine, f.PENDING) < load(mine, f.BATCH_NOW):
         if next_row(shared, mine) == 0:
             return f.DONE
         if load(mine, f.LOG_USED) + f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
@@ -288,6 +301,7 @@ def take_ranked(shared: int, mine: int, successor: int) -> int:
         return 0
     rank = rank_of(shared, row_of(successor))
     slot = ranked_slot(load(shared, f.TABLE), load(shared, f.SLOTS), fingerprint)
+    dawdle(shared, mine)
     new = 1 if slot < 0 else 0
     order = lower_rank(load(shared, f.TABLE), -1 - slot if slot < 0 else slot, rank)
     if order == LEAST:
@@ -366,6 +380,7 @@ def flush(shared: int, mine: int) -> int:
         for _ in range(enter_source(mine, index)):
             new += take(shared, mine, successor)
             successor += words_of(successor) * f.WORD_BYTES
+    dawdle(shared, mine)
     if load(shared, f.RANK) == 0 and new != 0:
         keep(shared, mine)
     add(shared, f.COUNT, new - pending)
@@ -387,6 +402,7 @@ def work(shared: int, mine: int) -> int:
     """Expand the frontier together with the other threads: DONE, PAUSED, or what memory is short."""
     while load_shared(shared, f.PAUSE) == 0:
         status = fill(shared, mine)
+        dawdle(shared, mine)
         if status == f.DONE:
             if load(mine, f.PENDING) == 0:
                 return f.DONE

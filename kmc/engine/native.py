@@ -6,6 +6,7 @@ only: whoever changes `intrinsics.py`, `probing.py` or `fields.py` while develop
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -19,6 +20,12 @@ Loop = Callable[[int, int], int]
 
 def _compiled(function: Loop) -> Any:
     return njit("int64(int64, int64)", cache=True, nogil=True)(function)
+
+
+@cache
+def yield_address() -> int:
+    """Where the system call lies that lets another thread run."""
+    return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
 
 
 @cache

@@ -12,9 +12,10 @@ from kmc.result import Bound, Limits
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to search. No result depends on `threads`, `chunk_rows`, `table_slots`, `batch` or `history_bytes`.
+    """How to search. No result depends on `threads`, `chunk_rows`, `table_slots`, `batch`, `history_bytes` or `delays`.
 
     `history_bytes`: frontiers of earlier levels are kept up to this size, for `Search.predecessors`.
+    `delays`: for tests, a seed: threads wait for each other now and then, and batches are of any size up to `batch`.
     """
 
     threads: int = 1
@@ -25,6 +26,7 @@ class Settings:
     batch: int = 128
     table_slots: int = 1 << 20
     history_bytes: int = 1 << 28
+    delays: int | None = None
 
 
 class FindingKind(Enum):

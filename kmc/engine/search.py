@@ -10,6 +10,7 @@ compacted at rest, on disk, or from another process enter and leave there.
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
@@ -23,7 +24,7 @@ from kmc.engine.frontier import Level, Record, joined
 from kmc.engine.kernels import Kernels
 from kmc.engine.ledger import Ledger
 from kmc.engine.memory import BlockPool, Memory
-from kmc.engine.native import Loop, crown_loop, seek_loop, work_loop
+from kmc.engine.native import Loop, crown_loop, seek_loop, work_loop, yield_address
 from kmc.engine.outcome import Edge, Outcome, Settings
 from kmc.engine.packing import Lexicon
 from kmc.engine.parents import Parents
@@ -72,6 +73,10 @@ class Search:
             Worker(self._pool, stream, self._settings.batch, kernels.action_count + 1, properties)
             for stream in self.parents.streams
         ]
+        if self._settings.delays is not None:
+            self._words[f.YIELD] = yield_address()
+            for number, worker in enumerate(self._workers):
+                worker.words[f.CHANCE] = random.Random(f"{self._settings.delays} {number}").getrandbits(62)
 
     def _tell_kernels(self) -> None:
         kernels, settings, words = self._kernels, self._settings, self._words

@@ -31,6 +31,7 @@ class Worker:
         self._sources = Memory((batch + 1) * f.SOURCE_WORDS)
         self._owned: dict[int, Memory] = {}
         self._blocks: list[Memory] = []
+        self.words[f.BATCH_NOW] = batch
         self.words[f.GENERATED] = self.generated.address
         self.words[f.FAILED] = self.failed.address
         self.words[f.SOURCES] = self._sources.address
