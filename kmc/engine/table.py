@@ -25,13 +25,17 @@ _LAST_RANGE_SLOTS = 1 << 12
 
 
 class FingerprintTable:
-    """A set of fingerprints; with `ranked`, each with the least rank of its states."""
+    """A set of fingerprints; with `ranked`, each with the least rank of its states.
+
+    `growths`: for each time that it grew, how many fingerprints it made room for, and its bytes afterwards.
+    """
 
     def __init__(self, slots: int, *, ranked: bool = False) -> None:
         self._ranked = ranked
         self._width = 2 if ranked else 1
         self.slots = max(2, slots)
         self._memory = _reserved(self.slots * self._width)
+        self.growths: list[tuple[int, int]] = []
 
     @property
     def address(self) -> int:
@@ -63,6 +67,7 @@ class FingerprintTable:
         if slots != self.slots:
             self._move(slots, shared, crew)
             self.slots = slots
+            self.growths.append((count, self.bytes))
 
     def _move(self, slots: int, shared: Memory, crew: Crew) -> None:
         # Nearly nothing is put aside, but all fingerprints could be; pages that are not touched cost nothing.

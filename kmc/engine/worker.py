@@ -17,7 +17,10 @@ _ROWS_WORDS = 1 << 13
 
 
 class Worker:
-    """One thread's part. `counters` is how many actions, `properties` how many invariants of both kinds there are."""
+    """One thread's part. `actions` and `properties`: how many counters of each it has.
+
+    `rows_words`: the words of all packed rows that it made, of levels that are finished.
+    """
 
     def __init__(self, pool: BlockPool, parents: ParentStream, batch: int, actions: int, properties: int) -> None:
         self._pool = pool
@@ -31,6 +34,7 @@ class Worker:
         self._sources = Memory((batch + 1) * f.SOURCE_WORDS)
         self._owned: dict[int, Memory] = {}
         self._blocks: list[Memory] = []
+        self.rows_words = 0
         self.words[f.BATCH_NOW] = batch
         self.words[f.GENERATED] = self.generated.address
         self.words[f.FAILED] = self.failed.address
@@ -54,6 +58,7 @@ class Worker:
     def end_level(self) -> tuple[Words, int, list[Memory]]:
         """The chunks of the frontier that was made, its number of rows, and its blocks."""
         self._parents.end_level(int(self.words[f.PARENTS_USED]))
+        self.rows_words += int(self.words[f.BLOCK_USED])
         chunks = self._owned[f.MADE].array[: self.words[f.MADE_USED]]
         return chunks, int(self.words[f.STORED_IN_LEVEL]), self._blocks
 
@@ -73,6 +78,7 @@ class Worker:
             case f.NEED_MADE:
                 self._enlarge(f.MADE, self.pending * f.CHUNK_WORDS)
             case f.NEED_BLOCK:
+                self.rows_words += int(self.words[f.BLOCK_USED])
                 used = int(self.words[f.OUT_USED])
                 block = self._pool.take(len(self._blocks), used + used // 4 + self.pending)
                 self._blocks.append(block)
