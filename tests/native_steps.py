@@ -17,7 +17,7 @@ from kmc.compiler.kernels import build_kernels
 from kmc.compiler.native import compile_module
 from kmc.engine.compiled import compile_model
 from kmc.errors import KmcError
-from kmc.invariants.declaration import Predicate, holds
+from kmc.invariants.declaration import ActionConstraint, Constraint, Predicate, holds
 from kmc.kernels.codec import decode_row, encode_row, hash_sum
 from kmc.kernels.layout import row_layout
 from kmc.reference.initial import initial_states
@@ -168,11 +168,13 @@ def _mask_difference(name: str, found: int | None, wanted: int | None, state: An
 
 
 def expected_mask(model: Model, predicates: tuple[Predicate, ...], holding: bool, *states: Any) -> int | None:
-    """The mask of the predicates whose truth is `holding`, or None when one raises."""
+    """The mask of the predicates whose truth is `holding`, or None when one raises; constraints are asked in order."""
     mask = 0
     try:
         for number, predicate in enumerate(predicates):
             mask |= (holds(predicate, model.spec.files, *states) == holding) << number
+            if mask and isinstance(predicate, Constraint | ActionConstraint):
+                break
     except KmcError:
         return None
     return mask

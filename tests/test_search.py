@@ -14,6 +14,7 @@ from small_specs import COUNTER, PHILOSOPHERS, RIVER, TOKENS, model_of
 
 from kmc.errors import ExitStatus
 from kmc.reference import search as search_module
+from kmc.reference.fingerprints import full_fingerprints
 from kmc.reference.search import Search
 from kmc.result import Bound, Limits, Result, Verdict
 from kmc.spec.model import Model
@@ -336,15 +337,33 @@ def NotTwo(st):
 """n = 1 with hidden 2, generated first, and hidden 1: the same view; on from there to 3 or to 2."""
 
 
+GOAL = "\n\n@spec.reachable\ndef at_{n}(st):\n    return st.n == {n}\n"
+
+
 class TestView:
     def test_states_of_one_view_count_as_one(self, tmp_path: Path) -> None:
         result = Search(model_of(tmp_path, WINNER, "VIEW visible CHECK_DEADLOCK FALSE")).run()
         assert (result.levels, result.counters.generated) == ((1, 1, 1), 4)
 
-    def test_the_least_state_of_a_view_is_the_one_that_is_expanded(self, tmp_path: Path) -> None:
-        goals = "".join(f"\n\n@spec.reachable\ndef at_{n}(st):\n    return st.n == {n}\n" for n in (2, 3))
-        result = Search(model_of(tmp_path, WINNER + goals, "VIEW visible CHECK_DEADLOCK FALSE")).run()
-        assert result.unreached_goals == ("at_3",)
+    @pytest.mark.parametrize("twins", [(1, 2), (4, 2), (3, 5), (7, 2)])
+    def test_of_one_view_the_state_of_the_least_fingerprint_is_expanded(
+        self, twins: tuple[int, int], tmp_path: Path
+    ) -> None:
+        source = WINNER.replace("hidden=1)", f"hidden={twins[0]})").replace("hidden=2)", f"hidden={twins[1]})")
+        source = source.replace("Int(0, 3)", "Int(0, 10)") + "".join(GOAL.format(n=1 + twin) for twin in twins)
+        model = model_of(tmp_path, source, "VIEW visible CHECK_DEADLOCK FALSE")
+        fingerprint = full_fingerprints(model)
+        assert fingerprint is not None
+        lost = max(twins, key=lambda hidden: fingerprint(model.spec.state_class(n=1, hidden=hidden)))
+        assert Search(model).run().unreached_goals == (f"at_{1 + lost}",)
+
+    def test_without_a_layout_the_least_state_of_a_view_is_expanded(self, tmp_path: Path) -> None:
+        record = "class Point(Record):\n    n: Int(0, 1)\n\n"
+        source = record + WINNER.replace("hidden: Int(0, 9)", "hidden: Int(0, 9)\n    points: Set[Point]")
+        source = source.replace("hidden=0)", "hidden=0, points=set())") + GOAL.format(n=2) + GOAL.format(n=3)
+        model = model_of(tmp_path, source, "VIEW visible CHECK_DEADLOCK FALSE")
+        assert full_fingerprints(model) is None
+        assert Search(model).run().unreached_goals == ("at_3",)
 
     def test_a_state_that_is_not_expanded_is_checked(self, tmp_path: Path) -> None:
         violation = Search(model_of(tmp_path, WINNER, "VIEW visible INVARIANT NotTwo")).run().violation

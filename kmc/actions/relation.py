@@ -1,7 +1,8 @@
 """The next-state relation: all steps of a state, counted as TLC counts them.
 
 Invariant: one yielded step per way in which TLC would generate it; duplicates and stuttering steps included. The
-relation is unconstrained. Errors in an action carry the author's place and the action's label.
+relation is unconstrained. Errors in an action carry the author's place and the action's label. A state in which an
+action fails has no steps: whether another action comes before the one that fails is nobody's business.
 """
 
 from __future__ import annotations
@@ -76,31 +77,28 @@ class NextStateRelation:
             except Exception as error:
                 raise self._blamed(error, action, arguments) from error
 
-    def steps_and_errors(self, state: Any) -> tuple[list[Step], list[KmcError]]:
-        """The steps of every action instance that completes, and the error of each that fails.
+    def errors(self, state: Any) -> list[KmcError]:
+        """The error of each action instance that fails in `state`; empty when `steps` gives all.
 
-        For a state in which `steps` raises: how many steps come before the error, and which of several errors is the
-        first, depends on the order in which messages lie in memory; what is returned here does not, but for its order.
+        Which of several errors `steps` raises depends on the order in which messages lie in memory; what is returned
+        here does not, but for its order.
         """
-        steps: list[Step] = []
-        errors: list[KmcError] = []
+        found: list[KmcError] = []
         for plan in self._plans:
             for arguments, inputs in _instances(plan, state):
                 try:
-                    steps.extend(self._completed(plan.action, arguments, (state, *inputs)))
+                    self._complete(plan.action, (state, *inputs))
                 except Exception as error:
-                    errors.append(self._blamed(error, plan.action, arguments))
-        return steps, errors
+                    found.append(self._blamed(error, plan.action, arguments))
+        return found
 
-    def _completed(self, action: Action, arguments: Arguments, inputs: tuple[Any, ...]) -> list[Step]:
+    def _complete(self, action: Action, inputs: tuple[Any, ...]) -> None:
+        """Take all steps of one instance, to see whether that fails."""
         expected: type = self._state_class
-        steps: list[Step] = []
         successors = action.function(*inputs)
         for successor in successors:
             if type(successor) is not expected:
                 raise self._not_a_state(action, successors, successor)
-            steps.append((action, arguments, successor))
-        return steps
 
     def _not_a_state(self, action: Action, successors: Iterator[Any], successor: object) -> EvaluationError:
         """The error at the `yield` that `successors` stands at."""

@@ -3,7 +3,7 @@
 `expand(cur, out, limit)` writes every successor of the row at `cur` to `out`, one after another, each as `[length |
 action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
 check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
-`inside(cur)` tells whether all constraints hold, `goals(cur)` is a mask of the goals that hold, `step(cur, nxt)` a mask
+`outside(cur)` of the first constraint that fails, `goals(cur)` of the goals that hold, `step(cur, nxt)` a mask
 of the transition invariants that fail.
 """
 
@@ -168,9 +168,10 @@ class _Builder:
         self.functions.append(Function("expand", ("cur", "out"), ("limit",), low.code.statements(), frozenset({"cur"})))
 
     def predicates(
-        self, name: str, predicates: tuple[Predicate, ...], pointers: tuple[str, ...], *, holding: bool
-    ) -> None:
-        """A kernel that gives a mask of the predicates that hold, or fail."""
+        self, name: str, predicates: tuple[Predicate, ...], pointers: tuple[str, ...], *, holding: bool = False,
+        first_only: bool = False,
+    ) -> None:  # fmt: skip
+        """A kernel that gives a mask of the predicates that hold, or fail; of the first that fails, if it is asked."""
         body: list[Stmt] = [Let("mask", x.ZERO)]
         for number, predicate in enumerate(predicates):
             low = self.lowering(predicate.span.path)
@@ -188,6 +189,8 @@ class _Builder:
                 If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
                 Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), number))),
             ]
+            if first_only:
+                body.append(If(x.negate(x.eq(Var("found"), x.ZERO)), (Return(Var("mask")),)))
         body.append(Return(Var("mask")))
         self.functions.append(Function(name, pointers, (), tuple(body), frozenset(pointers)))
 
@@ -215,9 +218,9 @@ def build_kernels(model: Model) -> Kernels:
         )
     builder.functions.extend(identity_functions(model, builder.row))
     builder.expand()
-    builder.predicates("check", model.invariants, ("cur",), holding=False)
-    builder.predicates("outside", model.constraints, ("cur",), holding=False)
+    builder.predicates("check", model.invariants, ("cur",))
+    builder.predicates("outside", model.constraints, ("cur",), first_only=True)
     builder.predicates("goals", model.goals, ("cur",), holding=True)
-    builder.predicates("step", model.transition_invariants, ("cur", "nxt"), holding=False)
-    builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), holding=False)
+    builder.predicates("step", model.transition_invariants, ("cur", "nxt"))
+    builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), first_only=True)
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

@@ -18,7 +18,7 @@ from kmc.engine.frontier import Record
 from kmc.engine.outcome import Edge, Finding, FindingKind, Outcome, Settings
 from kmc.engine.search import Search
 from kmc.errors import InternalError, KmcError
-from kmc.invariants.declaration import holds
+from kmc.reference.failing import check_errors, expansion_errors, initial_errors
 from kmc.reference.findings import error_rank
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
@@ -85,6 +85,7 @@ class _Report:
         self._records: dict[int, Record] = {}
         self._steps: dict[int, list[Edge]] = {}
         self._start = start
+        self._goals_asked = False
         self._known = StateSet(model.spec.state_class, model.symmetry, model.view)
         self._relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
 
@@ -92,6 +93,7 @@ class _Report:
         """The least failure with its trace, replayed; None if nothing failed."""
         if not outcome.findings:
             return None
+        self._goals_asked = outcome.goals_asked
         level = min(finding.level for finding in outcome.findings)
         shortest = self._candidates([finding for finding in outcome.findings if finding.level == level])
         self._look_up(level, shortest)
@@ -145,7 +147,7 @@ class _Report:
                 case FindingKind.ERROR | FindingKind.CHECK_ERROR:
                     for error in self._errors(finding, state):
                         verdict = Verdict.ASSERTION if isinstance(error, AssertionFailure) else Verdict.ERROR
-                        order = len(model.invariants) if finding.kind is FindingKind.CHECK_ERROR else 0
+                        order = 1 + len(model.invariants) if finding.kind is FindingKind.CHECK_ERROR else 0
                         key = (int(verdict is Verdict.ASSERTION), order, *rank, error_rank(error))
                         yield _Found(finding, verdict, None, state, source, error, key)
 
@@ -168,14 +170,12 @@ class _Report:
         return next(record for record in records if record.fingerprint == finding.fingerprint)
 
     def _errors(self, finding: Finding, state: Any) -> list[KmcError]:
-        errors: list[KmcError] = []
-        if finding.kind is FindingKind.ERROR:
-            _, errors = self._relation.steps_and_errors(state)
-        for prop in (*self._model.invariants, *self._model.goals):
-            try:
-                holds(prop, self._model.spec.files, state)
-            except KmcError as error:
-                errors.append(error)
+        model = self._model
+        if finding.kind is FindingKind.CHECK_ERROR:
+            errors = check_errors(model, state, goals=self._goals_asked)
+        else:
+            errors = initial_errors(model, state) if finding.level == 1 else []
+            errors = errors or expansion_errors(model, self._relation, state)
         if not errors:
             raise InternalError(
                 "KMC921", "a compiled check fails where the interpreter finds no error", help="run with --engine python"

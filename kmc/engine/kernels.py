@@ -9,7 +9,7 @@ reports in `out` overwritten.
   << 32, and how many times more TLC counts this step << 48. Returns how many records there are; -1 if `out` is too
   small for all of them (it is called again with more); <= -16 for error number -(result + 16) of the model.
 - `check(row)`: a mask with a bit for each invariant that fails; `goals(row)`: for each goal that holds;
-  `outside(row)`: for each constraint that fails. `step_outside(source, row)`: for each action constraint that fails;
+  `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first action constraint;
   `step(source, row)`: for each transition invariant that fails, none for a stuttering step.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
 

@@ -215,15 +215,27 @@ def append(shared: int, mine: int, successor: int) -> None:
 
 
 @inlined
+def rank_of(shared: int, row: int) -> int:
+    """The order of a row among those of its view; -1 would read as "no rank yet"."""
+    rank = call_one(load(shared, f.RANK), row)
+    return rank if rank != -1 else -2
+
+
+@inlined
+def rank_if_any(shared: int, successor: int) -> int:
+    """The rank of a successor; 0 for a model without ranks."""
+    return rank_of(shared, row_of(successor)) if load(shared, f.RANK) != 0 else 0
+
+
+@inlined
 def judge(shared: int, mine: int, successor: int, rank: int, stored: int) -> None:
-    """Evaluate the invariants of a state, and the goals while one is not reached."""
-    goals = load(mine, f.GOALS)
-    if goals != load(shared, f.GOALS_ALL):
+    """Evaluate the invariants of a state, and the goals while they are asked for."""
+    if load(shared, f.ASKED) != 0:
         reached = call_one(load(shared, f.REACH), row_of(successor))
         if reached < 0:
             note(mine, f.CHECK_ERROR, reached, load(successor, 1), rank)
-        else:
-            store(mine, f.GOALS, goals | reached)
+            return
+        store(mine, f.GOALS, load(mine, f.GOALS) | reached)
     if load(shared, f.CHECK) == 0:
         return
     failed = call_one(load(shared, f.CHECK), row_of(successor))
@@ -261,7 +273,7 @@ def judge_step(shared: int, mine: int, successor: int, times: int) -> None:
     elif failed != 0:
         tally(mine, failed, load(shared, f.INVARIANTS), times)
         if load(shared, f.LOGGING) != 0:
-            note(mine, f.STEP_INVARIANT, failed, load(successor, 1), 0)
+            note(mine, f.STEP_INVARIANT, failed, load(successor, 1), rank_if_any(shared, successor))
 
 
 @inlined
@@ -284,13 +296,6 @@ def is_inside(shared: int, mine: int, successor: int) -> int:
         note(mine, f.EXPAND_ERROR, mask, load(source if source != 0 else successor, 1), 0)
         return -1
     return 1 if mask == 0 else 0
-
-
-@inlined
-def rank_of(shared: int, row: int) -> int:
-    """The order of a row among those of its view; -1 would read as "no rank yet"."""
-    rank = call_one(load(shared, f.RANK), row)
-    return rank if rank != -1 else -2
 
 
 @inlined
@@ -324,11 +329,11 @@ def take(shared: int, mine: int, successor: int) -> int:
     if inside < 0:
         return 0
     if inside == 0:
-        judge(shared, mine, successor, 0, 0)
+        judge(shared, mine, successor, rank_if_any(shared, successor), 0)
     elif load(shared, f.STORING) == 0:
         if contains(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), load(successor, 1)) == 0:
             store(mine, f.BEYOND, 1)
-            judge(shared, mine, successor, 0, 0)
+            judge(shared, mine, successor, rank_if_any(shared, successor), 0)
     elif load(shared, f.RANK) != 0:
         new = take_ranked(shared, mine, successor)
     elif insert(load(shared, f.TABLE), load(shared, f.SLOTS), load(successor, 1)) != 0:

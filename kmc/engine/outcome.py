@@ -82,7 +82,8 @@ class Outcome:
     """The numbers of a search. `findings` are all of the first level that has any, least first.
 
     `failed` counts violating states per invariant, then violating steps per transition invariant, over the whole
-    search. `goals` is a mask of reached goals. `bytes` are those of table and parents at the end.
+    search. `goals` is a mask of reached goals; `goals_asked` tells whether they were asked for in the first level with
+    findings. `bytes` are those of table and parents at the end.
     """
 
     generated: int
@@ -94,6 +95,7 @@ class Outcome:
     findings: tuple[Finding, ...]
     failed: tuple[int, ...]
     goals: int
+    goals_asked: bool
     stopped: Bound | None
     interrupted: bool
     table_bytes: int

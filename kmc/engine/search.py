@@ -57,6 +57,7 @@ class Search:
         self._levels: list[int] = []
         self._history: dict[int, Level] = {}
         self._frontier_bytes_max = 0
+        self._goals_asked = False
         self._earlier: Search | None = None
         self._crew = Crew(self._settings.threads, self._poll, self._stop)
         self._pool = BlockPool()
@@ -82,7 +83,7 @@ class Search:
         kernels, settings, words = self._kernels, self._settings, self._words
         words[f.EXPAND], words[f.CHECK], words[f.INVARIANTS] = kernels.expand, kernels.check, kernels.invariant_count
         words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
-        words[f.REACH], words[f.GOALS_ALL] = kernels.goals, (1 << kernels.goal_count) - 1
+        words[f.REACH] = kernels.goals
         words[f.STEP], words[f.RANK] = kernels.step, kernels.rank
         words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
         words[f.DEADLOCK], words[f.LOGGING] = settings.deadlock, 1
@@ -155,10 +156,13 @@ class Search:
 
     def _make_level(self, rows: int) -> Level | None:
         """Run the loop over the chunks that are set; the level that it made, or None if it was stopped."""
+        goals_all = (1 << self._kernels.goal_count) - 1
+        self._words[f.ASKED] = self._goals() != goals_all
         finished = self._run_loop(work_loop(), rows)
         self._ledger.add(len(self._levels), (worker.take_log() for worker in self._workers))
-        if self._ledger.found_any:
+        if self._ledger.found_any and self._words[f.LOGGING]:
             self._words[f.LOGGING] = 0
+            self._goals_asked = bool(self._words[f.ASKED])
         if not finished:
             return None
         made = [worker.end_level() for worker in self._workers]
@@ -226,6 +230,13 @@ class Search:
         self._stopping = True
         self._words[f.PAUSE] = 1
 
+    def _goals(self) -> int:
+        """The mask of the goals reached so far."""
+        reached = 0
+        for worker in self._workers:
+            reached |= int(worker.words[f.GOALS])
+        return reached
+
     def _sum(self, field: int) -> int:
         return sum(int(worker.words[field]) for worker in self._workers)
 
@@ -248,9 +259,6 @@ class Search:
         if kernels.rank:
             failed[: kernels.invariant_count] = 0
         failed[: kernels.invariant_count] += self._ledger.counted
-        goals = 0
-        for worker in workers:
-            goals |= int(worker.words[f.GOALS])
         return Outcome(
             generated=self._sum(f.TOTAL_GENERATED),
             distinct=self._sum(f.STORED),
@@ -260,7 +268,8 @@ class Search:
             generated_by_action=tuple(generated[:-1]),
             findings=self._ledger.findings,
             failed=tuple(failed.tolist()),
-            goals=goals,
+            goals=self._goals(),
+            goals_asked=self._goals_asked,
             stopped=self._stopped,
             interrupted=self._interrupted,
             table_bytes=self._known.bytes,

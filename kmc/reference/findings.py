@@ -34,10 +34,11 @@ class Finding:
 
 
 class Findings:
-    """Failures of the shortest length met so far, and how many there were of each property."""
+    """The failures of the first level that has any, and how many there were of each property in all levels."""
 
     def __init__(self) -> None:
         self._found: list[Finding] = []
+        self._closed = False
         self._counts: dict[str, int] = {}
         self._counted: set[tuple[str, Hashable]] = set()
 
@@ -46,10 +47,15 @@ class Findings:
 
     def add(self, finding: Finding, orbit: Hashable = None) -> None:
         """Note a failure; with an `orbit`, the failures of a property there count once."""
-        self._found.append(finding)
+        if not self._closed:
+            self._found.append(finding)
         if finding.name is not None and (orbit is None or (finding.name, orbit) not in self._counted):
             self._counted.add((finding.name, orbit))
             self._counts[finding.name] = self._counts.get(finding.name, 0) + 1
+
+    def close(self) -> None:
+        """The end of a level: if it had a failure, later ones are counted only."""
+        self._closed = bool(self._found)
 
     def count(self, name: str) -> int:
         """How many failures of the property `name` were met."""

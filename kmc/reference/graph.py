@@ -2,7 +2,7 @@
 
 Invariant: the edges from a level to the next are complete once the level has been expanded, so that a trace can take
 the least predecessor whatever the order of exploration. With a view that forgets something, the state that stands for
-a view is the least of all that have it in the level, and the edges are those that lead to that very state.
+a view is the first in precedence of all that have it in the level, and the edges are those that lead to that state.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class StateGraph:
         return any(image == self.states[number] for image in self.known.images(state))
 
     def _challenge(self, number: int, state: Any, source: int | None) -> bool:
-        if self.known.rank(state) < self.known.rank(self.states[number]):
+        if self.known.precedence(state) < self.known.precedence(self.states[number]):
             self.states[number] = state
             self._predecessors[number] = [] if source is None else [source]
         return True

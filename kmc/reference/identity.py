@@ -1,7 +1,8 @@
 """When two states count as one: equality, equality of a view, and orbits under a symmetry, by brute force.
 
-The oracle compares values, never fingerprints. A state is known if any permutation of it is; the state that was found
-first stays as it is and stands for its orbit, as in TLC.
+The oracle compares values, never fingerprints, to tell whether a state is known: it is if any permutation of it is.
+The state that was found first stays as it is and stands for its orbit, as in TLC. Of the states of one view, that of
+the least full fingerprint stands for it (`kmc.reference.fingerprints`), so that every engine expands the same one.
 """
 
 from __future__ import annotations
@@ -18,12 +19,20 @@ from kmc.lang.records import RecordMeta
 class StateSet:
     """The states found so far, numbered in the order in which they were added."""
 
-    def __init__(self, state_class: RecordMeta, symmetry: tuple[SymmetrySet, ...], view: View | None) -> None:
+    def __init__(
+        self,
+        state_class: RecordMeta,
+        symmetry: tuple[SymmetrySet, ...],
+        view: View | None,
+        fingerprint: Callable[[Any], SortKey] | None = None,
+    ) -> None:
+        """`fingerprint` is the order of the states of one view; without one it is the order of their values."""
         self._ids: dict[Hashable, int] = {}
         classes = tuple(dict.fromkeys(cls for group in symmetry for cls in group.classes))
         self._swaps: list[tuple[Swap, dict[Any, Any]]] = [(swap, {}) for swap in swaps(classes)][1:]
         self._kept = _kept_fields(state_class, view)
         self.has_view = view is not None
+        self.precedence = fingerprint or self.rank
 
     def find(self, state: Any) -> int | None:
         """The number of the state that counts as `state`, or None."""

@@ -132,11 +132,11 @@ def _refuse(message: str) -> NoReturn:
 def _errors_at(model: Model, state: Any) -> Iterator[KmcError]:
     """The errors of evaluating `state`: in its properties, in its actions, and in what is asked of its steps."""
     files = model.spec.files
-    for prop in (*model.invariants, *model.goals):
+    for prop in (*model.invariants, *model.goals, *model.constraints):
         yield from _error_of(holds, prop, files, state)
-    steps, errors = _relation(model).steps_and_errors(state)
+    errors = _relation(model).errors(state)
     yield from errors
-    for _, _, successor in steps:
+    for _, _, successor in () if errors else _relation(model).steps(state):
         for constraint in model.constraints:
             yield from _error_of(holds, constraint, files, successor)
         for step_property in (*model.action_constraints, *model.transition_invariants):

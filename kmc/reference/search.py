@@ -3,19 +3,23 @@
 Invariant: the outcome depends on the model alone. A level in which something fails is finished; what is reported is
 the least finding (`kmc.reference.findings`), and its trace takes the least predecessor at every level, so that every
 engine can report the same one.
+
+What has no value counts for nothing: a state in which an action fails has no successors, and a state in which an
+invariant or goal fails to evaluate violates no invariant; both are errors of the run.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from kmc.actions.coverage import Coverage
 from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import InvariantError, KmcError
-from kmc.invariants.declaration import holds
+from kmc.invariants.declaration import Goal, Predicate, holds
 from kmc.reference.findings import Finding, Findings
+from kmc.reference.fingerprints import full_fingerprints
 from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
@@ -24,6 +28,8 @@ from kmc.reference.replay import check_violation
 from kmc.reference.traces import trace_of
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
+
+Asked = TypeVar("Asked", bound=Predicate)
 
 ENGINE = "python"
 _CLOCK_EVERY = 128
@@ -56,14 +62,16 @@ class Search:
         self._coverage = Coverage(spec.actions)
         self._findings = Findings()
         self._generated = self._initial = self._expanded = 0
-        self._goals_left = list(model.goals)
+        self._goals_reached: set[Goal] = set()
+        self._goals_asked = bool(model.goals)
         self._unstored: set[Any] = set()
         self._failing: set[Any] = set()
         self._beyond_bound = False
         self._stopped: Bound | None = None
         self._began = self._told = time.monotonic()
         self._cpu_began = cpu_seconds()
-        self.graph = StateGraph(StateSet(spec.state_class, model.symmetry, model.view))
+        fingerprints = full_fingerprints(model) if model.view is not None else None
+        self.graph = StateGraph(StateSet(spec.state_class, model.symmetry, model.view, fingerprints))
 
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C. Raises KmcError when there is no initial state."""
@@ -95,11 +103,17 @@ class Search:
                     return
                 self._expand(number, storing)
                 self._expanded += 1
-            level = self.graph.commit_level()
+            level = self._next_level()
             if level and self._limits.states is not None and len(self.graph.states) >= self._limits.states:
                 self._stopped = Bound.STATES
         if self._beyond_bound:
             self._stopped = Bound.DEPTH
+
+    def _next_level(self) -> range:
+        """Close a level. Goals are asked for until a level ends with all reached; only its failures are reported."""
+        self._goals_asked = len(self._goals_reached) < len(self._model.goals)
+        self._findings.close()
+        return self.graph.commit_level()
 
     def _depth_limit(self) -> int | None:
         limits = [limit for limit in (self._limits.depth, self._model.max_depth) if limit is not None]
@@ -121,8 +135,11 @@ class Search:
         for state in initial_states(self._model) if self._start is None else (self._start,):
             self._generated += 1
             self._initial += 1
-            self._take(None, state, in_model=self._in_model(state, None), storing=True)
-        return self.graph.commit_level()
+            try:
+                self._take(None, state, in_model=self._in_model(state, None), storing=True)
+            except KmcError as error:
+                self._findings.add(Finding(Verdict.ERROR, None, 0, None, state, None, error))
+        return self._next_level()
 
     def _in_model(self, state: Any, source: Any) -> bool:
         if not self._constrained:
@@ -156,7 +173,7 @@ class Search:
         try:
             return list(self._relation.steps(source)), []
         except KmcError:
-            return self._relation.steps_and_errors(source)
+            return [], self._relation.errors(source)
 
     def _take(self, source: int | None, state: Any, *, in_model: bool, storing: bool) -> None:
         """A state was generated: store it unless it lies outside of the model or bound, and check it if it is new."""
@@ -173,24 +190,46 @@ class Search:
             self._check_state(source, state)
 
     def _check_state(self, source: int | None, state: Any) -> None:
+        invariants = self._model.invariants
+        failed, errors = self._ask(invariants, state)
+        if self._goals_asked:
+            unreached, goal_errors = self._ask(self._model.goals, state)
+            errors += goal_errors
+            if not goal_errors:
+                self._goals_reached.update(goal for goal in self._model.goals if goal not in unreached)
+        for error in errors:
+            self._fail(Finding(Verdict.ERROR, None, 1 + len(invariants), source, state, None, error))
+        for invariant in () if errors else failed:
+            order = invariants.index(invariant)
+            self._fail(Finding(Verdict.VIOLATION, invariant.name, order, source, state))
+
+    def _ask(self, predicates: tuple[Asked, ...], state: Any) -> tuple[list[Asked], list[KmcError]]:
+        """The predicates that are false in a state, and the errors of those that have no value there."""
         files = self._model.spec.files
-        try:
-            for order, invariant in enumerate(self._model.invariants):
-                if not holds(invariant, files, state):
-                    self._fail(Finding(Verdict.VIOLATION, invariant.name, order, source, state))
-            for goal in [goal for goal in self._goals_left if holds(goal, files, state)]:
-                self._goals_left.remove(goal)
-        except InvariantError as error:
-            self._fail(Finding(Verdict.ERROR, None, len(self._model.invariants), source, state, None, error))
+        failed: list[Asked] = []
+        errors: list[KmcError] = []
+        for predicate in predicates:
+            try:
+                if not holds(predicate, files, state):
+                    failed.append(predicate)
+            except InvariantError as error:
+                errors.append(error)
+        return failed, errors
 
     def _fail(self, finding: Finding) -> None:
         self._failing.add(finding.state)
         self._findings.add(finding, self.graph.known.orbit(finding.state))
 
     def _check_step(self, number: int, source: Any, successor: Any) -> None:
-        for order, prop in enumerate(self._model.transition_invariants, start=len(self._model.invariants)):
-            if source != successor and not holds(prop, self._model.spec.files, source, successor):
-                self._findings.add(Finding(Verdict.VIOLATION, prop.name, order, number, successor, is_step=True))
+        if source == successor:
+            return
+        properties, files = self._model.transition_invariants, self._model.spec.files
+        failed = [order for order, prop in enumerate(properties) if not holds(prop, files, source, successor)]
+        for order in failed:
+            place = len(self._model.invariants) + order
+            self._findings.add(
+                Finding(Verdict.VIOLATION, properties[order].name, place, number, successor, is_step=True)
+            )
 
     def _result(self, interrupted: bool) -> Result:
         model = self._model
@@ -213,7 +252,7 @@ class Search:
             properties=tuple(self._verdicts()),
             violation=violation,
             bound=self._stopped if verdict is Verdict.BOUND_REACHED else None,
-            unreached_goals=tuple(goal.name for goal in self._goals_left),
+            unreached_goals=tuple(goal.name for goal in model.goals if goal not in self._goals_reached),
             never_fired=self._coverage.never_fired(),
             collision_bound=0.0,
             cpu_seconds=cpu_seconds() - self._cpu_began,

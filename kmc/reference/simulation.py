@@ -196,8 +196,7 @@ class _Simulation:
         try:
             steps = list(self._relation.steps(state))
         except KmcError:
-            _, errors = self._relation.steps_and_errors(state)
-            _fail(path, min(errors, key=error_rank))
+            _fail(path, min(self._relation.errors(state), key=error_rank))
         self._generated += len(steps)
         self._coverage.credit(Counter(action.title for action, _, _ in steps))
         if not steps and self._model.deadlock:
