@@ -169,3 +169,19 @@ def test_an_error_has_the_number_of_the_model() -> None:
     grid = Grid(dims=2, size=3, error=0)
     (finding,) = run(grid).findings
     assert (finding.value, finding.fingerprint, finding.level) == (ERROR_NUMBER, fingerprint(0), 1)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_at_rest_are_measured_once_each(threads: int) -> None:
+    small, large = (run(Grid(dims=3, size=8, pad=pad), threads=threads, chunk_rows=4) for pad in (0, 5_000))
+    assert 0 < small.rows_bytes < 512 * 8 * 30
+    # The filler words differ from row to row, so that a packed row is longer than a row of so many words.
+    assert 512 * 5_000 * 8 < large.rows_bytes < 512 * 5_030 * 10
+
+
+def test_growths_tell_what_the_table_held_and_what_it_took_afterwards() -> None:
+    outcome = run(Grid(dims=3, size=30), table_slots=2)
+    counts, sizes = zip(*outcome.growths, strict=True)
+    assert list(counts) == sorted(counts)
+    assert counts[-1] <= outcome.distinct + 1000
+    assert (list(sizes), sizes[-1]) == (sorted(sizes), outcome.table_bytes)

@@ -83,7 +83,8 @@ class Outcome:
 
     `failed` counts violating states per invariant, then violating steps per transition invariant, over the whole
     search. `goals` is a mask of reached goals; `goals_asked` tells whether they were asked for in the first level with
-    findings. `bytes` are those of table and parents at the end.
+    findings. `table_bytes` and `parents_bytes` are those at the end, `rows_bytes` those of all rows at rest, level
+    after level; `growths` are those of the table (`FingerprintTable`).
     """
 
     generated: int
@@ -101,3 +102,5 @@ class Outcome:
     table_bytes: int
     parents_bytes: int
     frontier_bytes_max: int
+    rows_bytes: int
+    growths: tuple[tuple[int, int], ...]

@@ -275,6 +275,8 @@ class Search:
             table_bytes=self._known.bytes,
             parents_bytes=self.parents.bytes,
             frontier_bytes_max=self._frontier_bytes_max,
+            rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
+            growths=tuple(self._known.growths),
         )
 
     def predecessors(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[Edge]:
