@@ -27,10 +27,11 @@ from kmc.cli.options import (
 )
 from kmc.cli.outcome import CheckOptions, Outcome, judge
 from kmc.cli.progress import Progress, StatusLine
-from kmc.cli.render_errors import error_lines
+from kmc.cli.render_errors import error_lines, shown_path
 from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.compiler.reads import view_warnings
 from kmc.errors import ExitStatus, KmcError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
@@ -123,7 +124,7 @@ def _run(options: CheckOptions) -> _Done:
     if not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
     result = _search(options, chosen, start)
-    result = replace(result, warnings=(*result.warnings, *warnings))
+    result = replace(result, warnings=(*result.warnings, *view_warnings(model, shown_path), *warnings))
     trace = replayed_trace(model, result.violation, start) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
     return _Done(judge(options, chosen, result, folder.path if folder else None, trace_path), trace, folder)
