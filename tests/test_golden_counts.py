@@ -15,8 +15,12 @@ from kmc.engine.checking import check_native
 from kmc.reference.search import Search
 from kmc.result import Limits
 
-# A violation has no count to expect; until this one the search meets 462,217 distinct states.
-LARGE_VIOLATIONS = {"kip996-7"}
+SHIPPED = [case for spec in ("kraft", "kip_996", "kip_996_draft") for case in golden_cases(spec)]
+
+# A violation has no count to expect: until these two the search meets 462,217 and 762,963 distinct states.
+LARGE_VIOLATIONS = {"kip996-7", "draft-5"}
+# 81,688 distinct states, but twelve times as many are generated, which takes the interpreter a minute.
+ALSO_LARGE = {*LARGE_VIOLATIONS, "draft-1"}
 
 
 def _parameters(cases: list[GoldenCase]) -> list[Any]:
@@ -32,16 +36,16 @@ def _native_parameters(cases: list[GoldenCase]) -> list[Any]:
 
 
 def _is_large(case: GoldenCase) -> bool:
-    return case.expect.get("distinct", 0) > LARGE or case.id in LARGE_VIOLATIONS
+    return case.expect.get("distinct", 0) > LARGE or case.id in ALSO_LARGE
 
 
-@pytest.mark.parametrize("case", _parameters(golden_cases("kraft") + golden_cases("kip_996")))
+@pytest.mark.parametrize("case", _parameters(SHIPPED))
 def test_the_interpreter_gives_the_counts_of_tlc(case: GoldenCase) -> None:
     result = Search(case.model()).run()
     assert outcome(result, case.expect) == case.expect
 
 
-@pytest.mark.parametrize("case", _native_parameters(golden_cases("kraft") + golden_cases("kip_996")))
+@pytest.mark.parametrize("case", _native_parameters(SHIPPED))
 def test_the_native_engine_gives_the_counts_of_tlc(case: GoldenCase) -> None:
     result = check_native(case.model(), Limits(), threads=2)
     assert outcome(result, case.expect) == case.expect

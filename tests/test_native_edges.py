@@ -56,6 +56,9 @@ SHIPPED = [
     ("kraft", "standard"),
     ("kip_996", "smoke"),
     ("kip_996", "reconfiguration"),
+    ("kip_996_draft", "smoke"),
+    ("kip_996_draft", "with_reason"),
+    ("kip_996_draft", "acked_value_lost"),
 ]
 
 

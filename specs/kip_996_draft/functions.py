@@ -1,0 +1,313 @@
+"""Helpers of kraft_kip_996_functions.tla: logs, epochs, end offsets, configurations, and a server's transitions.
+
+A helper that reads the variables of server s in TLA+ takes that server's record, `me`, and `s` where it needs the
+name; one that assigns them returns the record changed.
+"""
+
+from .network import request_or_res_lost
+from .types import (
+    CommonResponse,
+    Config,
+    ConfigCommand,
+    EpochMatch,
+    Error,
+    FetchState,
+    LastFetchRes,
+    OffsetAndEntry,
+    OffsetAndEpoch,
+    Role,
+    ServerState,
+    Transition,
+)
+
+OBSERVER_STATES = {ServerState.LEADER, ServerState.FOLLOWER, ServerState.UNATTACHED, ServerState.VOTED}
+
+
+def receivable_message(st, m, epoch_match):
+    """ReceivableMessage(m, type, epoch_match), for a message of the type: its receiver lives and takes the epoch."""
+    to = st.servers[m.dest]
+    return to.state != ServerState.DEAD_NO_STATE and (
+        epoch_match == EpochMatch.ANY_EPOCH or m.epoch == to.current_epoch
+    )
+
+
+def is_quorum(votes, ensemble):
+    """votes in Quorum(ensemble): a majority of the ensemble, and nobody else."""
+    return votes <= ensemble and len(votes) * 2 > len(ensemble)
+
+
+def majority_count(ensemble):
+    """MajorityCount(ensemble)."""
+    return len(ensemble) // 2 + 1
+
+
+def last_epoch(xlog):
+    """LastEpoch(xlog): the epoch of the last entry, or 0."""
+    return xlog.at(len(xlog)).epoch if len(xlog) > 0 else 0
+
+
+def compare_entries(offset1, epoch1, offset2, epoch2):
+    """CompareEntries: 1, 0 or -1; the epoch decides before the offset."""
+    if epoch1 > epoch2:
+        return 1
+    if epoch1 == epoch2 and offset1 > offset2:
+        return 1
+    if epoch1 == epoch2 and offset1 == offset2:
+        return 0
+    return -1
+
+
+def highest_offset(log, wanted):
+    """The position of the highest entry whose offset is `wanted`, or offset 0: CHOOSE of the last, made total."""
+    offset = max((o for o in log.offsets() if wanted(o)), default=0)
+    return OffsetAndEpoch(offset=offset, epoch=log.at(offset).epoch if offset > 0 else 0)
+
+
+def highest_common_offset(log, end_offset_for_epoch, epoch):
+    """HighestCommonOffset(s, end_offset_for_epoch, epoch): the highest entry at or below that position."""
+    return highest_offset(log, lambda o: compare_entries(o, log.at(o).epoch, end_offset_for_epoch, epoch) <= 0)
+
+
+def truncate_log(log, m):
+    """TruncateLog(s, m): the log up to the highest common entry (KIP-595, Fetch, divergence)."""
+    return log.upto(highest_common_offset(log, m.diverging_end_offset - 1, m.diverging_epoch).offset)
+
+
+def end_offset_for_epoch(log, last_fetched_epoch):
+    """EndOffsetForEpoch(s, last_fetched_epoch): the highest entry of that epoch or a lower one."""
+    return highest_offset(log, lambda o: log.at(o).epoch <= last_fetched_epoch)
+
+
+def fetches_from_start(m):
+    """The first disjunct of ValidFetchPosition(s, m)."""
+    return m.fetch_offset == 1
+
+
+def fetches_known_position(log, m):
+    """The second disjunct of ValidFetchPosition(s, m). Both can hold, and TLC counts both."""
+    end = end_offset_for_epoch(log, m.last_fetched_epoch)
+    return m.fetch_offset <= end.offset + 1 and m.last_fetched_epoch == end.epoch
+
+
+def valid_fetch_position(log, m):
+    """ValidFetchPosition(s, m): the follower's position is consistent with the leader's log."""
+    return fetches_from_start(m) or fetches_known_position(log, m)
+
+
+def last_fetch_failed(me):
+    """The first disjunct of CanFetchTimeout(s): the leader answered the last fetch with an error."""
+    last = me.fetch_state.last_fetch_res
+    return last is not None and last.error is not None and last.peer == me.leader
+
+
+def pending_fetch_lost(st, me):
+    """The second disjunct of CanFetchTimeout(s): no answer will come."""
+    pending = me.fetch_state.pending_fetch
+    return pending is not None and request_or_res_lost(st, pending)
+
+
+def blank_fetch_state():
+    """BlankFetchState, to which ResetFetchState(s) returns."""
+    return FetchState(pending_fetch=None, last_fetch_res=None, has_fetch_success=False)
+
+
+def update_fetch_state_with_fetch_req(me, fetch_req):
+    """UpdateFetchStateWithFetchReq(s, fetch_req)."""
+    return me.fetch_state.set(pending_fetch=fetch_req)
+
+
+def update_fetch_state_with_fetch_res(me, fetch_res):
+    """UpdateFetchStateWithFetchRes(s, fetch_res)."""
+    return FetchState(
+        pending_fetch=None,
+        last_fetch_res=LastFetchRes(peer=fetch_res.source, error=fetch_res.error),
+        has_fetch_success=me.fetch_state.has_fetch_success or fetch_res.error is None,
+    )
+
+
+def has_consistent_leader(me, s, leader_id, epoch):
+    """HasConsistentLeader(s, leader_id, epoch): server s and the sender can both be right about the leader.
+
+    A server that has led this epoch, and led it no more, may still be told that it leads; not so if it is Unattached
+    or Voted in it.
+    """
+    if leader_id == s:
+        former = me.state == ServerState.RESIGNED or me.state == ServerState.PROSPECTIVE
+        if me.current_epoch == epoch and (me.role == Role.OBSERVER or former):
+            return True
+        return me.state == ServerState.LEADER
+    return epoch != me.current_epoch or leader_id is None or me.leader is None or me.leader == leader_id
+
+
+def set_illegal_state():
+    """SetIllegalState."""
+    return Transition(state=ServerState.ILLEGAL_STATE, epoch=0, leader=None, votes_recv=set(), voted_for=None)
+
+
+def no_transition(me):
+    """NoTransition(s)."""
+    return Transition(
+        state=me.state,
+        epoch=me.current_epoch,
+        leader=me.leader,
+        votes_recv=me.votes_recv,
+        voted_for=me.voted_for,
+    )
+
+
+def transition_to_voted(epoch, state0, vote_recipient):
+    """TransitionToVoted(epoch, state0, vote_recipient): in the epoch of the request, even where that is a lower one."""
+    if state0.epoch == epoch and state0.state != ServerState.UNATTACHED:
+        return set_illegal_state()
+    return Transition(state=ServerState.VOTED, epoch=epoch, leader=None, votes_recv=set(), voted_for=vote_recipient)
+
+
+def transition_to_unattached(me, epoch, curr_role):
+    """TransitionToUnattached(s, epoch, curr_role): a voter only in a newer epoch; the vote is forgotten."""
+    if curr_role == Role.VOTER and epoch <= me.current_epoch:
+        return set_illegal_state()
+    return Transition(state=ServerState.UNATTACHED, epoch=epoch, leader=None, votes_recv=set(), voted_for=None)
+
+
+def transition_to_follower(me, s, leader_id, epoch):
+    """TransitionToFollower(s, leader_id, epoch): the vote is forgotten in a newer epoch only."""
+    follows_or_leads = me.state == ServerState.LEADER or me.state == ServerState.FOLLOWER
+    if leader_id == s or epoch < me.current_epoch or (epoch == me.current_epoch and follows_or_leads):
+        return set_illegal_state()
+    return Transition(
+        state=ServerState.FOLLOWER,
+        epoch=epoch,
+        leader=leader_id,
+        votes_recv=set(),
+        voted_for=None if epoch > me.current_epoch else me.voted_for,
+    )
+
+
+def transition_to_leader(me, s):
+    """TransitionToLeader(s): it keeps its vote."""
+    if me.state != ServerState.CANDIDATE:
+        return set_illegal_state()
+    return Transition(
+        state=ServerState.LEADER, epoch=me.current_epoch, leader=s, votes_recv=set(), voted_for=me.voted_for
+    )
+
+
+def transition_to_resigned(me, s):
+    """TransitionToResigned(s): it keeps its vote, and itself as the leader it knows."""
+    if me.state != ServerState.LEADER:
+        return set_illegal_state()
+    return Transition(
+        state=ServerState.RESIGNED, epoch=me.current_epoch, leader=s, votes_recv=set(), voted_for=me.voted_for
+    )
+
+
+def transition_to_prospective(me, s):
+    """TransitionToProspective(s), from any state: it keeps its vote, and grants itself its pre-vote (KIP-996)."""
+    return Transition(
+        state=ServerState.PROSPECTIVE, epoch=me.current_epoch, leader=None, votes_recv={s}, voted_for=me.voted_for
+    )
+
+
+def transition_to_candidate(me, s):
+    """TransitionToCandidate(s): a vote for itself in the next epoch."""
+    return Transition(state=ServerState.CANDIDATE, epoch=me.current_epoch + 1, leader=None, votes_recv={s}, voted_for=s)
+
+
+def maybe_transition(me, s, leader_id, epoch):
+    """MaybeTransition(s, leader_id, epoch): what a server does about an epoch and leader that it hears of."""
+    if not has_consistent_leader(me, s, leader_id, epoch):
+        return set_illegal_state()
+    if epoch > me.current_epoch:
+        if leader_id is None:
+            return transition_to_unattached(me, epoch, me.role)
+        return transition_to_follower(me, s, leader_id, epoch)
+    if leader_id is not None and me.leader is None and leader_id != s:
+        return transition_to_follower(me, s, leader_id, epoch)
+    return no_transition(me)
+
+
+def maybe_handle_common_response(me, s, leader_id, epoch, error):
+    """MaybeHandleCommonResponse(s, leader_id, epoch, errors): the common part of the response handlers."""
+    if epoch < me.current_epoch:
+        return CommonResponse(transition=no_transition(me), handled=True)
+    if epoch > me.current_epoch or error == Error.FENCED_LEADER_EPOCH or error == Error.NOT_LEADER:
+        return CommonResponse(transition=maybe_transition(me, s, leader_id, epoch), handled=True)
+    if leader_id is not None and me.leader is None and leader_id != s:
+        return CommonResponse(transition=transition_to_follower(me, s, leader_id, epoch), handled=True)
+    return CommonResponse(transition=no_transition(me), handled=False)
+
+
+def apply_state(me, new_state):
+    """ApplyState(s, new_state)."""
+    return me.set(
+        state=new_state.state,
+        leader=new_state.leader,
+        current_epoch=new_state.epoch,
+        votes_recv=new_state.votes_recv,
+        voted_for=new_state.voted_for,
+    )
+
+
+def updated_follower_end_offset_map(me, new_members):
+    """UpdateFollowerEndOffsetMap(s, new_members): members keep their end offset, new ones have 0."""
+    known = me.flwr_end_offset
+    return {s1: known[s1] if s1 in known else 0 for s1 in new_members}
+
+
+def reset_follower_end_offset_map(members):
+    """ResetFollowerEndOffsetMap(s, members)."""
+    return {s1: 0 for s1 in members}
+
+
+def fail_pending_writes(st, me):
+    """FailPendingWrites(s): inv_neg_acked with what the server has pending; its pending_ack becomes {}."""
+    return st.inv_neg_acked | me.pending_ack
+
+
+def is_config_command(entry):
+    """IsConfigCommand(server_log, offset), of that entry."""
+    return isinstance(entry.value, ConfigCommand)
+
+
+def has_pending_config_command(me):
+    """HasPendingConfigCommand(i): one uncommitted reconfiguration at a time (KIP-853)."""
+    return not me.config.committed
+
+
+def most_recent_reconfig_entry(log):
+    """MostRecentReconfigEntry(server_log); an error where the log has none, as CHOOSE is in TLC."""
+    offset = max(o for o in log.offsets() if is_config_command(log.at(o)))
+    return OffsetAndEntry(offset=offset, entry=log.at(offset))
+
+
+def no_config():
+    """NoConfig: of a server that lost its disk."""
+    return Config(id=0, members=set(), committed=False)
+
+
+def config_for(offset, reconfig_entry, ci):
+    """ConfigFor(offset, reconfig_entry, ci): the configuration that the entry at `offset` made, with ci committed."""
+    return Config(id=reconfig_entry.value.id, members=reconfig_entry.value.members, committed=ci >= offset)
+
+
+def maybe_switch_configurations(me, s, curr_config, new_state):
+    """MaybeSwitchConfigurations(s, curr_config, new_state): a voter that becomes an observer, or the reverse, follows.
+
+    The configuration may be the one before, when an entry was truncated. The vote is left as it is.
+    """
+    new_role = Role.VOTER if s in curr_config.members else Role.OBSERVER
+    role_changes = me.role != new_role
+    return me.set(
+        config=curr_config,
+        role=new_role,
+        leader=new_state.leader,
+        current_epoch=new_state.epoch,
+        state=ServerState.FOLLOWER if role_changes else new_state.state,
+        votes_recv=set() if role_changes else new_state.votes_recv,
+        flwr_end_offset=updated_follower_end_offset_map(me, curr_config.members),
+    )
+
+
+def leader_has_committed_offsets_in_current_epoch(me):
+    """LeaderHasCommittedOffsetsInCurrentEpoch(s): else it takes no reconfiguration (KIP-853)."""
+    return any(me.log.at(offset).epoch == me.current_epoch and me.hwm >= offset for offset in me.log.offsets())

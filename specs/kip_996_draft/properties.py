@@ -1,0 +1,232 @@
+"""Invariants and temporal properties (kraft_kip_996_properties.tla), views, symmetry and the TLA+ variables."""
+
+from kmc.lang import count
+from kmc.spec import always_eventually, for_all, leads_to, spec
+
+from .functions import OBSERVER_STATES, is_config_command, majority_count
+from .network import connected
+from .types import Hosts, MaxAddReconfigs, MaxRemoveReconfigs, Role, ServerId, ServerState, Value
+
+spec.symmetry("symmHosts", Hosts)
+spec.symmetry("symmHostsAndValues", Hosts, Value)
+spec.view("view", drop=["net_messages_processed", "net_connectivity_ctr", "aux_ctrs", "aux_disk_id_gen"])
+spec.view("livenessView", drop=["net_messages_processed", "net_connectivity_ctr"])
+
+spec.variables(
+    {
+        "server_ids": "servers[].identity",
+        "net_messages": "net_messages",
+        "net_messages_processed": "net_messages_processed",
+        "net_connectivity": "net_connectivity",
+        "net_connectivity_ctr": "net_connectivity_ctr",
+        "config": "servers[].config",
+        "current_epoch": "servers[].current_epoch",
+        "role": "servers[].role",
+        "state": "servers[].state",
+        "voted_for": "servers[].voted_for",
+        "leader": "servers[].leader",
+        "fetch_state": "servers[].fetch_state",
+        "pending_ack": "servers[].pending_ack",
+        "votes_recv": "servers[].votes_recv",
+        "flwr_end_offset": "servers[].flwr_end_offset",
+        "log": "servers[].log",
+        "hwm": "servers[].hwm",
+        "inv_sent": "inv_sent",
+        "inv_pos_acked": "inv_pos_acked",
+        "inv_neg_acked": "inv_neg_acked",
+        "aux_ctrs": "aux_ctrs",
+        "aux_disk_id_gen": "aux_disk_id_gen",
+    },
+    message_tag="type",
+)
+
+
+def value_in_server_log(me, v):
+    """ValueInServerLog(s, v)."""
+    return any(entry.value == v for entry in me.log)
+
+
+@spec.invariant
+def NoIllegalState(st):
+    """No server is in the state that stands for a transition that must not happen."""
+    return all(me.state != ServerState.ILLEGAL_STATE for me in st.servers.values())
+
+
+def logs_agree(log1, log2, offset_max):
+    """The logs have equal entries at 1..offset_max."""
+    return all(log1.at(offset) == log2.at(offset) for offset in range(1, offset_max + 1))
+
+
+@spec.invariant
+def NoLogDivergence(st):
+    """Up to the lower of their high watermarks, two logs are equal."""
+    return all(
+        logs_agree(node1.log, node2.log, min(node1.hwm, node2.hwm))
+        for s1, node1 in st.servers.items()
+        for s2, node2 in st.servers.items()
+        if s1 != s2
+    )
+
+
+@spec.invariant
+def NeverTwoLeadersInSameEpoch(st):
+    """Two servers of one epoch do not believe in different leaders."""
+    return not any(
+        s1 != s2
+        and node1.leader is not None
+        and node2.leader is not None
+        and node1.leader != node2.leader
+        and node1.current_epoch == node2.current_epoch
+        for s1, node1 in st.servers.items()
+        for s2, node2 in st.servers.items()
+    )
+
+
+def is_current_leader(st, s):
+    """IsCurrentLeader(s): it leads, and nobody is in a later epoch."""
+    return st.servers[s].state == ServerState.LEADER and not any(
+        s1 != s and other.current_epoch > st.servers[s].current_epoch for s1, other in st.servers.items()
+    )
+
+
+@spec.invariant
+def LeaderHasAllAckedValues(st):
+    """The newest leader has every value that was acknowledged."""
+    return all(
+        value_in_server_log(st.servers[s], v) for v in st.inv_pos_acked for s in st.servers if is_current_leader(st, s)
+    )
+
+
+@spec.invariant
+def AckedValueNotLost(st):
+    """A value that was acknowledged is on a live server that sees itself as a voter."""
+    return all(
+        any(me.role == Role.VOTER and value_in_server_log(me, v) for me in st.servers.values())
+        for v in st.inv_pos_acked
+    )
+
+
+@spec.invariant
+def StatesMatchRoles(st):
+    """An observer is in a state of observers, and a server without a leader to follow knows none."""
+    return all(
+        (me.role != Role.OBSERVER or me.state in OBSERVER_STATES)
+        and (me.state != ServerState.UNATTACHED or me.leader is None)
+        for me in st.servers.values()
+    )
+
+
+@spec.invariant
+def ValidVotesRecv(st):
+    """Only a prospective or a candidate has votes; upstream's models do not check it."""
+    return all(
+        len(me.votes_recv) == 0 or me.state == ServerState.PROSPECTIVE or me.state == ServerState.CANDIDATE
+        for me in st.servers.values()
+    )
+
+
+@spec.invariant
+def TestInv(st):
+    """TRUE: for debugging, as upstream."""
+    return True
+
+
+@spec.liveness
+def ValuesEventuallyAcked():
+    """A value that was sent is in the end acknowledged, or refused, and not both."""
+    return for_all(
+        Value,
+        lambda v: leads_to(
+            lambda st: v in st.inv_sent,
+            lambda st: (v in st.inv_neg_acked) != (v in st.inv_pos_acked),
+        ),
+    )
+
+
+def config_not_in_server_log(me, config_id):
+    """ConfigNotInServerLog(s, config_id)."""
+    return not any(is_config_command(entry) and entry.value.id == config_id for entry in me.log)
+
+
+def config_in_server_log_and_committed(me, config_id):
+    """ConfigInServerLogAndCommitted(s, config_id)."""
+    return any(
+        is_config_command(me.log.at(offset)) and me.log.at(offset).value.id == config_id and me.hwm >= offset
+        for offset in me.log.offsets()
+    )
+
+
+def cannot_be_reached(st, s, s1):
+    """Server s1 is dead, or not connected to s."""
+    return not connected(st, s, s1) or st.servers[s1].state == ServerState.DEAD_NO_STATE
+
+
+def config_all_or_nothing(st, config_id):
+    """ConfigAllOrNothing(config_id): the newest leader has it committed, or it has not got it.
+
+    TLA+ quantifies over its members, but looks at the leader's own log for each of them.
+    """
+    return any(
+        is_current_leader(st, s)
+        and (
+            all(
+                config_in_server_log_and_committed(me, config_id) or cannot_be_reached(st, s, s1)
+                for s1 in me.config.members
+            )
+            or all(config_not_in_server_log(me, config_id) or cannot_be_reached(st, s, s1) for s1 in me.config.members)
+        )
+        for s, me in st.servers.items()
+    )
+
+
+@spec.liveness
+def ReconfigurationNotStuck():
+    """Again and again, each configuration is committed at the newest leader, or not in its log."""
+    return for_all(
+        range(1, MaxAddReconfigs + MaxRemoveReconfigs + 1),
+        lambda config_id: always_eventually(lambda st: config_all_or_nothing(st, config_id)),
+    )
+
+
+def functional_leader_exists(st):
+    """FunctionalLeaderExists: a leader that a majority of its configuration follows."""
+    return any(
+        me.state == ServerState.LEADER
+        and count(
+            other.role == Role.VOTER and other.leader == s and s in other.config.members
+            for other in st.servers.values()
+        )
+        >= majority_count(me.config.members)
+        for s, me in st.servers.items()
+    )
+
+
+@spec.liveness
+def EventuallyLeaderElected():
+    """A cluster without a functional leader elects one."""
+    return leads_to(lambda st: not functional_leader_exists(st), functional_leader_exists)
+
+
+def is_prospective(st, s):
+    """IsProspective(s)."""
+    return s in st.servers and st.servers[s].state == ServerState.PROSPECTIVE
+
+
+def leaves_prospective_or_is_cut_off(st, s):
+    """Server s is not prospective, or no voter that it reaches could tell it of a leader."""
+    return not is_prospective(st, s) or not any(
+        s != s1 and st.servers[s1].state != ServerState.PROSPECTIVE and connected(st, s, s1)
+        for s1 in st.servers[s].config.members
+    )
+
+
+@spec.liveness
+def NotStuckInProspective():
+    """No server stays prospective for ever, unless it is cut off (KIP-996)."""
+    return for_all(
+        ServerId,
+        lambda s: leads_to(
+            lambda st: is_prospective(st, s),
+            lambda st: leaves_prospective_or_is_cut_off(st, s),
+        ),
+    )
