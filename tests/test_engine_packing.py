@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,13 @@ from numba import cfunc
 
 from kmc.engine.frontier import Record, record_words
 from kmc.engine.intrinsics import load
-from kmc.engine.memory import Memory, Words
-from kmc.engine.packing import Lexicon, pack, unpack
+from kmc.engine.memory import Memory, Words, words_at
+from kmc.engine.packing import Lexicon, pack, pack_beside, unpack
 
 WORDS = st.one_of(st.just(0), st.integers(-9, 9), st.integers(-(1 << 63), (1 << 63) - 1))
+BEHIND = 1 << 40 | 77
+"""What stands behind a record, and no packing may see."""
+
 ROWS = st.lists(WORDS, max_size=40)
 
 
@@ -35,17 +39,37 @@ def unpacked(lexicon: int, plain: int, record: int, row: int) -> int:
     return load(record, 0)
 
 
-def call(kernel: Any) -> Callable[[int, int, int, int], int]:
+@cfunc("int64(int64, int64, int64, int64, int64, int64)")
+def packed_beside(lexicon: int, plain: int, record: int, target: int, source: int, row: int) -> int:
+    """`pack_beside`, to be called from Python."""
+    return pack_beside(lexicon, plain, record, target, source, row)
+
+
+def call(kernel: Any, arguments: int = 4) -> Callable[..., int]:
     """A kernel as a function."""
-    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(address(kernel))
+    return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * arguments)(address(kernel))
+
+
+def memory_of(row: list[int]) -> Memory:
+    """The record of a row."""
+    record = record_words(Record(77, 5, np.array(row, np.int64)))
+    memory = Memory(len(record) + 8)
+    memory.array[:] = [*record, *[BEHIND] * 8]
+    return memory
 
 
 def rest(lexicon: Lexicon, row: list[int]) -> tuple[Memory, int]:
     """A row packed, and the words that it takes."""
-    record = record_words(Record(77, 5, np.array(row, np.int64)))
-    given_record, target = Memory(len(record)), Memory(2 * len(record))
-    given_record.array[:] = record
-    return target, call(packed)(lexicon.address, lexicon.plain, given_record.address, target.address)
+    record, target = memory_of(row), Memory(2 * len(row) + 4)
+    return target, call(packed)(lexicon.address, lexicon.plain, record.address, target.address)
+
+
+def rest_beside(lexicon: Lexicon, row: list[int], source: list[int]) -> tuple[Memory, int]:
+    """A row packed as the successor of another."""
+    record, target, awake = memory_of(row), Memory(2 * len(row) + 4), memory_of(source)
+    at_rest, _ = rest(lexicon, source)
+    arguments = record.address, target.address, at_rest.address, awake.address + 16
+    return target, call(packed_beside, 6)(lexicon.address, lexicon.plain, *arguments)
 
 
 def woken(lexicon: Lexicon, record: Memory, length: int) -> Words:
@@ -85,3 +109,31 @@ def test_words_that_are_known_take_two_bytes(plain: int) -> None:
 def test_a_packed_record_takes_a_quarter_more_at_most(row: list[int]) -> None:
     _, words = rest(Lexicon(0), row)
     assert words <= (len(row) + 2) * 5 // 4 + 1
+
+
+@cache
+def full_lexicon(plain: int) -> Lexicon:
+    """A lexicon with hardly a place left."""
+    lexicon = Lexicon(plain)
+    rest(lexicon, list(range(10, 400_000, 3)))
+    return lexicon
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+    """A row, and one that differs from it in a few words and in its length."""
+    source = draw(ROWS)
+    kept = source[: draw(st.integers(0, len(source)))] if draw(st.booleans()) else source
+    changed = {index: draw(WORDS) for index in draw(st.sets(st.integers(0, len(kept)), max_size=4))}
+    return source, [changed.get(index, word) for index, word in enumerate(kept)] + draw(st.lists(WORDS, max_size=9))
+
+
+@given(st.lists(steps(), min_size=1, max_size=4), st.integers(0, 3), st.booleans())
+def test_a_successor_rests_as_any_row(pairs: list[tuple[list[int], list[int]]], plain: int, crowded: bool) -> None:
+    lexicon = full_lexicon(plain) if crowded else Lexicon(plain)
+    for source, row in pairs:
+        target, words = rest_beside(lexicon, row, source)
+        assert words == rest(lexicon, row)[1]
+        assert woken(lexicon, target, len(row)).tolist() == row
+        assert lexicon.record_at(target.address).row.tolist() == row
+    assert BEHIND not in words_at(lexicon.address, 1 << 16)

@@ -10,6 +10,7 @@ from typing import Final
 
 WORD_BYTES: Final = 8
 SLACK_WORDS: Final = 64
+LINE_WORDS: Final = 8  # of the cache
 
 # Control words of a search, read by all threads.
 PAUSE: Final = 0  # not 0: every loop returns as soon as its batch is done
@@ -92,6 +93,7 @@ MOVE_TABLE: Final = 0
 MOVE_SLOTS: Final = 1  # after growing
 MOVE_HIGH: Final = 2
 MOVE_ASIDE: Final = 3
+MOVE_FROM: Final = 4  # slots before growing
 MOVE_CURSOR: Final = 32
 MOVE_ASIDE_COUNT: Final = 64
 MOVE_WORDS: Final = 96

@@ -15,6 +15,7 @@ from numba.extending import intrinsic
 
 _I64 = ir.IntType(64)
 _I32 = ir.IntType(32)
+_I16 = ir.IntType(16)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -129,6 +130,51 @@ def _prefetch(typing: Any, address: Any, index: Any) -> Any:
     return types.void(types.int64, types.int64), emit
 
 
+def _differing(typing: Any, left: Any, left_index: Any, right: Any, right_index: Any) -> Any:
+    """A mask of the words that differ among the eight at `left[left_index]` and the eight at `right[right_index]`."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        eight = ir.VectorType(_I64, 8).as_pointer()
+        first = builder.load(builder.bitcast(_word(builder, args[0], args[1]), eight), align=8)
+        second = builder.load(builder.bitcast(_word(builder, args[2], args[3]), eight), align=8)
+        return builder.zext(builder.bitcast(builder.icmp_unsigned("!=", first, second), ir.IntType(8)), _I64)
+
+    return types.int64(*[types.int64] * 4), emit
+
+
+def _equal_in_line(typing: Any, address: Any, index: Any, word: Any) -> Any:
+    """A mask of the words that equal `word` among the eight from `address[index]` on, which are one cache line."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        eight = ir.VectorType(_I64, 8)
+        line = builder.load(builder.bitcast(_word(builder, args[0], args[1]), eight.as_pointer()), align=64)
+        wanted = builder.insert_element(ir.Constant(eight, ir.Undefined), args[2], _I32(0))
+        wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
+        return builder.zext(builder.bitcast(builder.icmp_unsigned("==", line, wanted), ir.IntType(8)), _I64)
+
+    return types.int64(*[types.int64] * 3), emit
+
+
+def _lowest(typing: Any, mask: Any) -> Any:
+    """The number of the lowest bit that is set in a mask, which is not 0."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.IntType(1)(1))
+
+    return types.int64(types.int64), emit
+
+
+def _store_code(typing: Any, address: Any, index: Any, code: Any) -> Any:
+    """Write 16 bits at `address`, `index` counting in steps of 16 bits."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = builder.gep(builder.inttoptr(args[0], _I16.as_pointer()), [args[1]])
+        builder.store(builder.trunc(args[2], _I16), place)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), emit
+
+
 def _call(builder: Any, args: Any) -> Any:
     kind = ir.FunctionType(_I64, [_I64] * (len(args) - 1))
     return builder.call(builder.inttoptr(args[0], kind.as_pointer()), list(args[1:]))
@@ -170,6 +216,10 @@ raise_to = _typed(_raise_to)
 is_less = _typed(_is_less)
 slot_of = _typed(_slot_of)
 prefetch = _typed(_prefetch)
+equal_in_line = _typed(_equal_in_line)
+differing = _typed(_differing)
+lowest = _typed(_lowest)
+store_code = _typed(_store_code)
 call_one = _typed(_call_one)
 call_two = _typed(_call_two)
 call_three = _typed(_call_three)

@@ -23,8 +23,8 @@ from kmc.engine.intrinsics import (
     slot_of,
     store,
 )
-from kmc.engine.packing import pack, unpack
-from kmc.engine.probing import EQUAL, LEAST, best_rank, contains, insert, lower_rank, ranked_slot
+from kmc.engine.packing import pack, pack_beside, unpack
+from kmc.engine.probing import EQUAL, LEAST, best_rank, contains, home, insert, lower_rank, ranked_slot
 
 
 @inlined
@@ -116,10 +116,11 @@ def accept(shared: int, mine: int, found: int) -> None:
     out = load(mine, f.OUT)
     table = load(shared, f.TABLE)
     slots = load(shared, f.SLOTS)
-    width = 1 if load(shared, f.RANK) == 0 else 2
+    ranked = load(shared, f.RANK) != 0
     for _ in range(found):
         successor = out + used * f.WORD_BYTES
-        prefetch(table, slot_of(load(successor, 1), slots) * width)
+        fingerprint = load(successor, 1)
+        prefetch(table, slot_of(fingerprint, slots) * 2 if ranked else home(fingerprint, slots))
         used += words_of(successor)
     sources = load(mine, f.SOURCE_COUNT)
     entry = load(mine, f.SOURCES) + sources * (f.SOURCE_WORDS * f.WORD_BYTES)
@@ -190,11 +191,20 @@ def shortage(mine: int) -> int:
 
 
 @inlined
+def packed_at(shared: int, mine: int, successor: int, target: int) -> int:
+    """Write a record packed to `target`; the words it takes."""
+    lexicon, plain, source = load(shared, f.LEXICON), load(shared, f.PLAIN), load(mine, f.SOURCE)
+    if source == 0:
+        return pack(lexicon, plain, successor, target)
+    return pack_beside(lexicon, plain, successor, target, source, load(mine, f.SOURCE_ROW))
+
+
+@inlined
 def append(shared: int, mine: int, successor: int) -> None:
     """Put a record at the end of the next frontier, and its parent at the end of the log of parents."""
     stored = load(mine, f.STORED_IN_LEVEL)
     target = load(mine, f.BLOCK) + load(mine, f.BLOCK_USED) * f.WORD_BYTES
-    words = pack(load(shared, f.LEXICON), load(shared, f.PLAIN), successor, target)
+    words = packed_at(shared, mine, successor, target)
     action = load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK
     store(
         load(mine, f.PARENTS), load(mine, f.PARENTS_USED), action << 48 | load(mine, f.SOURCE_ORDINAL) & f.PARENT_MASK

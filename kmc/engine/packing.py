@@ -15,7 +15,16 @@ import numpy as np
 
 from kmc.engine import fields as f
 from kmc.engine.frontier import UNSIGNED, Record
-from kmc.engine.intrinsics import compare_and_swap, inlined, load, slot_of, store
+from kmc.engine.intrinsics import (
+    compare_and_swap,
+    differing,
+    inlined,
+    load,
+    lowest,
+    slot_of,
+    store,
+    store_code,
+)
 from kmc.engine.memory import Memory, words_at
 
 ZERO = (1 << 16) - 1
@@ -71,28 +80,81 @@ def pack(lexicon: int, plain: int, record: int, target: int) -> int:
 
 
 @inlined
+def coded_words(plain: int, record: int) -> int:
+    """How many words of a row stand as codes in its packed record."""
+    length = load(record, 0) & f.LENGTH_MASK
+    return length - min(plain, length)
+
+
+@inlined
+def escapes(plain: int, packed: int) -> int:
+    """Where the words without a code begin in a packed record, if it has any; else 0."""
+    coded = coded_words(plain, packed)
+    first = f.RECORD_HEAD_WORDS + (load(packed, 0) & f.LENGTH_MASK) - coded + (coded + 3) // 4
+    return first if first != load(packed, 0) >> f.PACKED_SHIFT & f.PACKED_MASK else 0
+
+
+@inlined
+def pack_beside(lexicon: int, plain: int, record: int, target: int, source: int, row: int) -> int:
+    """`pack` for the successor of the state that is packed at `source` and lies at `row`: most codes are the same.
+
+    Writes up to four words behind what it answers.
+    """
+    if escapes(plain, source) != 0:
+        return pack(lexicon, plain, record, target)
+    coded = coded_words(plain, record)
+    shared = min(coded, coded_words(plain, source))
+    head = f.RECORD_HEAD_WORDS + (load(record, 0) & f.LENGTH_MASK) - coded
+    for index in range(1, head):
+        store(target, index, load(record, index))
+    for index in range(0, coded, 8):
+        place = head + index // 4
+        store(target, place, load(source, place))
+        store(target, place + 1, load(source, place + 1))
+        new = differing(record, head + index, row, head - f.RECORD_HEAD_WORDS + index)
+        if shared - index < 8:
+            new = (new | -1 << max(0, shared - index)) & ~(-1 << min(8, coded - index))
+        while new != 0:
+            place = index + lowest(new)
+            code = code_of(lexicon, load(record, head + place))
+            if code == ESCAPE:
+                return pack(lexicon, plain, record, target)
+            store_code(target, head * 4 + place, code)
+            new &= new - 1
+    words = head + (coded + 3) // 4
+    store(target, 0, load(record, 0) & f.LENGTH_MASK | words << f.PACKED_SHIFT)
+    return words
+
+
+@inlined
 def unpack(lexicon: int, plain: int, packed: int, row: int) -> None:
-    """Write the row of a packed record to `row`."""
-    length = load(packed, 0) & f.LENGTH_MASK
-    index = min(plain, length)
+    """Write the row of a packed record to `row`, and up to three words behind it."""
+    coded = coded_words(plain, packed)
+    index = (load(packed, 0) & f.LENGTH_MASK) - coded
     place = f.RECORD_HEAD_WORDS + index
     for word in range(index):
         store(row, word, load(packed, f.RECORD_HEAD_WORDS + word))
-    escaped = place + (length - index + 3) // 4
-    while index < length:
+    first = row + index * f.WORD_BYTES
+    # Under ZERO and ESCAPE the lexicon holds no word, so 0 is read; what stands behind the last code is some code.
+    for word in range(0, coded, 4):
         codes = load(packed, place)
-        for _ in range(min(4, length - index)):
-            code = codes & _CODE_MASK
-            if code == ZERO:
-                store(row, index, 0)
-            elif code == ESCAPE:
-                store(row, index, load(packed, escaped))
-                escaped += 1
-            else:
-                store(row, index, load(lexicon, code))
-            codes >>= 16
-            index += 1
+        store(first, word, load(lexicon, codes & _CODE_MASK))
+        store(first, word + 1, load(lexicon, codes >> 16 & _CODE_MASK))
+        store(first, word + 2, load(lexicon, codes >> 32 & _CODE_MASK))
+        store(first, word + 3, load(lexicon, codes >> 48 & _CODE_MASK))
         place += 1
+    escaped = escapes(plain, packed)
+    if escaped != 0:
+        fill_escapes(packed, place - (coded + 3) // 4, escaped, first, coded)
+
+
+@inlined
+def fill_escapes(packed: int, codes: int, escaped: int, first: int, coded: int) -> None:
+    """Write the words without a code, which stand from `escaped` on, among the `coded` words at `first`."""
+    for word in range(coded):
+        if load(packed, codes + word // 4) >> 16 * (word % 4) & _CODE_MASK == ESCAPE:
+            store(first, word, load(packed, escaped))
+            escaped += 1
 
 
 class Lexicon:

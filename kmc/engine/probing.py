@@ -1,8 +1,9 @@
-"""The fingerprint table: open addressing with linear probing in one array that all threads share without locks.
+"""The fingerprint table: open addressing by cache lines, in one array that all threads share without locks.
 
-Invariant: a slot that holds a fingerprint keeps it, so a fingerprint is in the table exactly if it stands between its
-home and the next empty slot. 0 marks an empty slot. Homes keep the order of fingerprints (`slot_of`): a table may have
-any size, and one that grows in place moves every fingerprint upwards, reading and writing memory in order.
+Invariant: a line fills from its first slot on and a slot that holds a fingerprint keeps it, so a fingerprint is in the
+table exactly if it stands in its home line or, that being full, in the lines behind it up to the first with an empty
+slot. 0 marks an empty slot. Homes keep the order of fingerprints (`slot_of`): a table may have any number of lines,
+and one that grows in place moves every fingerprint upwards, reading and writing memory in order.
 
 The table of a level, in ranked searches, has slots of two words: fingerprint, and the complement of the least rank
 met, so that memory that starts as zeros means "no rank yet".
@@ -11,7 +12,19 @@ met, so that memory that starts as zeros means "no rank yet".
 from __future__ import annotations
 
 from kmc.engine import fields as f
-from kmc.engine.intrinsics import add, compare_and_swap, inlined, is_less, load, load_shared, raise_to, slot_of, store
+from kmc.engine.intrinsics import (
+    add,
+    compare_and_swap,
+    equal_in_line,
+    inlined,
+    is_less,
+    load,
+    load_shared,
+    lowest,
+    raise_to,
+    slot_of,
+    store,
+)
 
 MOVE_STEP = 1 << 14
 LEAST = 1
@@ -19,35 +32,44 @@ EQUAL = 2
 
 
 @inlined
+def home(fingerprint: int, slots: int) -> int:
+    """The first slot of the line where a fingerprint belongs in a table of `slots` slots."""
+    return slot_of(fingerprint, slots // f.LINE_WORDS) * f.LINE_WORDS
+
+
+@inlined
 def insert(table: int, slots: int, fingerprint: int) -> int:
     """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there."""
-    slot = slot_of(fingerprint, slots)
+    line = home(fingerprint, slots)
     while True:
-        while slot < slots:
-            found = load(table, slot)
+        if equal_in_line(table, line, fingerprint) != 0:
+            return 0
+        empty = equal_in_line(table, line, 0)
+        if empty != 0:
+            # Threads that see an older line try for a slot that is taken by now, and look again.
+            found = compare_and_swap(table, line + lowest(empty), 0, fingerprint)
             if found == 0:
-                found = compare_and_swap(table, slot, 0, fingerprint)
-                if found == 0:
-                    return 1
+                return 1
             if found == fingerprint:
                 return 0
-            slot += 1
-        slot = 0
+        else:
+            line += f.LINE_WORDS
+            if line == slots:
+                line = 0
 
 
 @inlined
 def contains(table: int, slots: int, fingerprint: int) -> int:
     """1 if the fingerprint is in the table, else 0."""
-    slot = slot_of(fingerprint, slots)
+    line = home(fingerprint, slots)
     while True:
-        while slot < slots:
-            found = load(table, slot)
-            if found == fingerprint:
-                return 1
-            if found == 0:
-                return 0
-            slot += 1
-        slot = 0
+        if equal_in_line(table, line, fingerprint) != 0:
+            return 1
+        if equal_in_line(table, line, 0) != 0:
+            return 0
+        line += f.LINE_WORDS
+        if line == slots:
+            line = 0
 
 
 @inlined
@@ -86,26 +108,44 @@ def move(shared: int, control: int) -> int:
     """Give the fingerprints in a range of slots their places in the enlarged table; DONE or PAUSED.
 
     All slots from HIGH on are done or fresh, and those that belong below HIGH are put aside: so threads may do this
-    together for one range after another, downwards, in the memory of the table itself.
+    together for one range after another, downwards, in the memory of the table itself. What a thread takes goes to
+    lines that are its own; the few fingerprints that belong to other lines are put aside too.
     """
     table = load(control, f.MOVE_TABLE)
     slots = load(control, f.MOVE_SLOTS)
+    before = load(control, f.MOVE_FROM)
     high = load(control, f.MOVE_HIGH)
     while load_shared(shared, f.PAUSE) == 0:
         slot = add(control, f.MOVE_CURSOR, MOVE_STEP)
         if slot >= high:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
+        first = max(high, (slot * (slots // f.LINE_WORDS) + before - 1) // before * f.LINE_WORDS)
+        last = end * (slots // f.LINE_WORDS) // before * f.LINE_WORDS
         while slot < end:
             found = load(table, slot)
             if found != 0:
                 store(table, slot, 0)
-                if slot_of(found, slots) < high:
+                if place(table, home(found, slots), first, last, found) == 0:
                     store(load(control, f.MOVE_ASIDE), add(control, f.MOVE_ASIDE_COUNT, 1), found)
-                else:
-                    insert(table, slots, found)
             slot += 1
     return f.PAUSED
+
+
+@inlined
+def place(table: int, line: int, first: int, last: int, fingerprint: int) -> int:
+    """Put a fingerprint whose home is `line` into a slot from `first` to before `last`, where no other thread writes.
+
+    1, or 0 if it belongs elsewhere.
+    """
+    if line < first:
+        return 0
+    while line < last:
+        if load(table, line) == 0:
+            store(table, line, fingerprint)
+            return 1
+        line += 1
+    return 0
 
 
 def settle(shared: int, control: int) -> int:

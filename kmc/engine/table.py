@@ -33,7 +33,7 @@ class FingerprintTable:
     def __init__(self, slots: int, *, ranked: bool = False) -> None:
         self._ranked = ranked
         self._width = 2 if ranked else 1
-        self.slots = max(2, slots)
+        self.slots = _whole_lines(slots)
         self._memory = _reserved(self.slots * self._width)
         self.growths: list[tuple[int, int]] = []
 
@@ -60,6 +60,7 @@ class FingerprintTable:
         slots = self.slots
         while _limit(slots) < count:
             slots = slots * 4 if slots < _SMALL_SLOTS else slots + slots // 2
+        slots = _whole_lines(slots)
         if slots * self._width > self._memory.words:
             raise SystemFault(
                 "KMC531", f"no memory for {count:,} fingerprints", help="see --max-depth and --max-states"
@@ -75,9 +76,9 @@ class FingerprintTable:
         control = Memory(f.MOVE_WORDS)
         words = control.array
         words[f.MOVE_TABLE], words[f.MOVE_SLOTS], words[f.MOVE_ASIDE] = self.address, slots, aside.address
-        high = self.slots
+        words[f.MOVE_FROM] = high = self.slots
         while high > 0:
-            low = -(-high * self.slots // slots) if high > _LAST_RANGE_SLOTS else 0
+            low = _whole_lines(-(-high * self.slots // slots)) if high > _LAST_RANGE_SLOTS else 0
             words[f.MOVE_HIGH], words[f.MOVE_CURSOR] = high, low
             self._run(move_loop(self._ranked), shared, control, crew, crew.size if high - low > _SMALL_SLOTS else 0)
             high = low
@@ -85,6 +86,11 @@ class FingerprintTable:
 
     def _run(self, loop: Loop, shared: Memory, control: Memory, crew: Crew, threads: int) -> None:
         crew.run(lambda _: loop(shared.address, control.address), threads)
+
+
+def _whole_lines(slots: int) -> int:
+    """A number of slots that fills cache lines."""
+    return max(f.LINE_WORDS, -(-slots // f.LINE_WORDS) * f.LINE_WORDS)
 
 
 def _limit(slots: int) -> int:
@@ -105,10 +111,10 @@ def _reserved(words: int) -> Memory:
 
 def target_table(fingerprints: Collection[int]) -> Memory:
     """A table of a few fingerprints that is at most half full, to be read only."""
-    table = Memory(2 * len(fingerprints) + 2)
-    slots = table.array
+    table = Memory(_whole_lines(2 * len(fingerprints) + 2))
+    slots, lines = table.array, table.words // f.LINE_WORDS
     for fingerprint in fingerprints:
-        slot = fingerprint * table.words >> 64
+        slot = (fingerprint * lines >> 64) * f.LINE_WORDS
         while slots[slot] != 0:
             slot = (slot + 1) % table.words
         slots[slot] = signed(fingerprint)
