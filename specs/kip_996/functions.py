@@ -4,6 +4,7 @@ A helper that reads the variables of server s in TLA+ takes that server's record
 name; one that assigns them returns the record changed.
 """
 
+from .mutants import AnyPositionIsValid, CandidatesWithoutPreVote, OwnVoteElects
 from .network import fetch_request_or_res_lost
 from .types import (
     CommonResponse,
@@ -72,6 +73,11 @@ def is_quorum(votes, ensemble):
     return votes <= ensemble and len(votes) * 2 > len(ensemble)
 
 
+def elects(votes, ensemble):
+    """votes in Quorum(ensemble), where they are votes or pre-votes."""
+    return is_quorum(votes, ensemble) or OwnVoteElects
+
+
 def majority_count(ensemble):
     """MajorityCount(ensemble)."""
     return len(ensemble) // 2 + 1
@@ -122,7 +128,7 @@ def fetches_from_start(m):
 def fetches_known_position(log, m):
     """The second disjunct of ValidFetchPosition(s, m). Both can hold, and TLC counts both."""
     end = end_offset_for_epoch(log, m.last_fetched_epoch)
-    return m.fetch_offset <= end.offset + 1 and m.last_fetched_epoch == end.epoch
+    return (m.fetch_offset <= end.offset + 1 and m.last_fetched_epoch == end.epoch) or AnyPositionIsValid
 
 
 def valid_fetch_position(log, m):
@@ -270,7 +276,7 @@ def transition_to_prospective(me, s, epoch):
 
 def transition_to_candidate(me, s):
     """TransitionToCandidate(s): only from Prospective (KIP-996)."""
-    if me.state != ServerState.PROSPECTIVE:
+    if me.state != ServerState.PROSPECTIVE and not CandidatesWithoutPreVote:
         return set_illegal_state()
     return Transition(state=ServerState.CANDIDATE, epoch=me.current_epoch + 1, leader=None, votes_recv={s}, voted_for=s)
 

@@ -5,6 +5,7 @@ Of servers that live before and after the step: one that starts or loses its dis
 
 from kmc.spec import spec
 
+from .functions import most_recent_reconfig_entry
 from .types import ServerState
 
 MAY_HEAR_OF_A_NEWER_LEADER = {
@@ -102,3 +103,42 @@ def LeaderNeverTruncates(st, nxt):
 def EpochNeverFalls(st, nxt):
     """The epoch of a live server never falls (KIP-595, Quorum State)."""
     return all(nxt.servers[s].current_epoch >= st.servers[s].current_epoch for s in st.servers if lives_on(nxt, s))
+
+
+def newly_committed(old, new):
+    """The offset up to which a leader commits in this step, or 0.
+
+    A leader that commits its own removal resigns and forgets its high watermark; that entry at least is committed.
+    """
+    if new.state == ServerState.LEADER and new.hwm > old.hwm:
+        return new.hwm
+    if new.state == ServerState.RESIGNED and new.config.committed and not old.config.committed:
+        return most_recent_reconfig_entry(old.log).offset
+    return 0
+
+
+def has_entry_of(st, leader, k, offset):
+    """Server k has the leader's entry at `offset`; a server that lost its disk had it if the leader knows that."""
+    log = st.servers[leader].log
+    if st.servers[k].state == ServerState.DEAD_NO_STATE:
+        known = st.servers[leader].flwr_end_offset
+        return k in known and known[k] >= offset
+    # A leader that appends and commits in one step, as a single voter does, has no entry there before it.
+    return k == leader or (len(st.servers[k].log) >= offset and st.servers[k].log.at(offset) == log.at(offset))
+
+
+def is_covered(st, leader, offset):
+    """A majority of the configuration in force at this leader has its entry at `offset`."""
+    members = st.servers[leader].config.members
+    return len({k for k in members if has_entry_of(st, leader, k, offset)}) * 2 > len(members)
+
+
+@spec.transition_invariant
+def HighWatermarkIsCovered(st, nxt):
+    """What a leader commits is on a majority of the configuration that it commits it under (KIP-595; KIP-853)."""
+    return all(
+        newly_committed(st.servers[s], nxt.servers[s]) == 0
+        or is_covered(st, s, newly_committed(st.servers[s], nxt.servers[s]))
+        for s in st.servers
+        if st.servers[s].state == ServerState.LEADER
+    )

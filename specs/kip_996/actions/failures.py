@@ -8,12 +8,14 @@ from ..functions import (
     boot_time_unattached,
     fail_any_pending_writes,
     is_voter,
+    last_epoch,
     no_config,
     no_transition,
     reset_follower_fetch_state,
     transition_to_resigned,
 )
 from ..liveness import liveness_elections_can_progress
+from ..mutants import RestartForgetsQuorumState, RestartLosesUncommitted
 from ..network import (
     can_change_connectivity,
     change_connectivity,
@@ -47,6 +49,16 @@ def restarted(me, s):
     return no_transition(me)
 
 
+def restarted_node(me, s):
+    """What is on disk after a restart: quorum state and log."""
+    node = apply_state(me, restarted(me, s))
+    if RestartForgetsQuorumState:
+        node = node.set(current_epoch=last_epoch(me.log), voted_for=None)
+    if RestartLosesUncommitted:
+        node = node.set(log=me.log.upto(me.hwm))
+    return node
+
+
 @spec.action
 def restart_with_state(st, s: ServerId):
     """RestartWithState(s): epoch, vote, leader, log and votes received are kept (KIP-595, Quorum State).
@@ -58,7 +70,7 @@ def restart_with_state(st, s: ServerId):
     me = st.servers[s]
     if me.state == ServerState.DEAD_NO_STATE:
         return
-    node = apply_state(me, restarted(me, s)).set(
+    node = restarted_node(me, s).set(
         hwm=0,
         fetch_state=blank_fetch_state(),
         flwr_end_offset=reset_follower_fetch_state(me.flwr_end_offset.keys()),

@@ -6,8 +6,8 @@ from kmc.spec import WEAK, spec
 from ..functions import (
     apply_state,
     blank_fetch_state,
+    elects,
     fail_any_pending_writes,
-    is_quorum,
     maybe_transition,
     receivable_message,
     reset_follower_fetch_state,
@@ -38,7 +38,7 @@ def become_leader(st, s: ServerId):
         return
     me = st.servers[s]
     members = me.config.members
-    if me.state != ServerState.CANDIDATE or not is_quorum(me.votes_recv, members):
+    if me.state != ServerState.CANDIDATE or not elects(me.votes_recv, members):
         return
     new_log = me.log.append(Entry(command=Command.LEADER_CHANGE_RECORD, epoch=me.current_epoch, value=None))
     require(len(members) != 1 or me.hwm == len(new_log))

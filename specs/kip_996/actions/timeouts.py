@@ -22,6 +22,7 @@ from ..functions import (
     transition_to_resigned,
     transition_to_unattached,
 )
+from ..mutants import ObserversCampaign
 from ..network import (
     connected,
     has_inflight_vote_req,
@@ -137,10 +138,15 @@ def eventual_election_timeout(st, s):
     )
 
 
+def may_campaign(me, s):
+    """IsVoter(s), as a condition of asking for votes."""
+    return is_voter(me, s) or (ObserversCampaign and is_observer(me, s))
+
+
 @spec.action(fair=WEAK)
 def voter_election_timeout(st, s: ServerId):
     """VoterElectionTimeout(s): a candidate or unattached voter becomes prospective (KIP-996)."""
-    if s not in st.servers or not is_voter(st.servers[s], s) or not eventual_election_timeout(st, s):
+    if s not in st.servers or not may_campaign(st.servers[s], s) or not eventual_election_timeout(st, s):
         return
     yield prospective(st, s, not causal_election_timeout(st, s))
 

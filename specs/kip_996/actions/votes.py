@@ -7,8 +7,8 @@ from ..functions import (
     apply_state,
     blank_fetch_state,
     compare_entries,
+    elects,
     fail_any_pending_writes,
-    is_quorum,
     is_voter,
     last_epoch,
     maybe_handle_common_response,
@@ -21,6 +21,7 @@ from ..functions import (
     transition_to_unattached,
     transition_to_unattached_add_vote,
 )
+from ..mutants import AnyLogIsElected, CandidatesWithoutPreVote, VotersVoteAgain
 from ..network import (
     discard,
     has_inflight_vote_req,
@@ -59,7 +60,7 @@ def grant_vote(peer, state0, log_ok):
     """GrantVote(s, peer, state0, log_ok): one vote per epoch, and none against a known leader (KIP-595, Vote)."""
     if state0.state != ServerState.UNATTACHED and state0.state != ServerState.PROSPECTIVE:
         return False
-    if state0.voted_for is not None:
+    if state0.voted_for is not None and not VotersVoteAgain:
         return state0.voted_for == peer
     return state0.leader is None and log_ok
 
@@ -104,7 +105,8 @@ def handle_vote_request(st, m, s, peer):
         return
     newer = m.replica_epoch > me.current_epoch
     state0 = transition_to_unattached(me, m.replica_epoch, None) if newer else no_transition(me)
-    log_ok = compare_entries(m.last_log_offset, m.last_log_epoch, len(me.log), last_epoch(me.log)) >= 0
+    order = compare_entries(m.last_log_offset, m.last_log_epoch, len(me.log), last_epoch(me.log))
+    log_ok = order >= 0 or AnyLogIsElected
     granted = grant_pre_vote(me, state0, log_ok) if m.pre_vote else grant_vote(peer, state0, log_ok)
     final = final_state(m, state0, granted)
     changed = me.state != final.state
@@ -165,6 +167,13 @@ def no_more_pre_votes_to_count(st, s):
     return not has_inflight_vote_req(st, s, True) and not has_inflight_vote_res(st, s, True)
 
 
+def is_asking_for_pre_votes(me):
+    """Server s is prospective; without pre-votes, one that could time out is taken for one that has asked."""
+    return me.state == ServerState.PROSPECTIVE or (
+        CandidatesWithoutPreVote and (me.state == ServerState.FOLLOWER or me.state == ServerState.UNATTACHED)
+    )
+
+
 @spec.action(fair=WEAK)
 def conclude_pre_vote(st, s: ServerId):
     """ConcludePreVote(s): with a majority an election begins, else back to the leader it knows, or to Unattached.
@@ -174,9 +183,9 @@ def conclude_pre_vote(st, s: ServerId):
     if s not in st.servers:
         return
     me = st.servers[s]
-    if not is_voter(me, s) or me.state != ServerState.PROSPECTIVE or not within_epoch_limit(me):
+    if not is_voter(me, s) or not is_asking_for_pre_votes(me) or not within_epoch_limit(me):
         return
-    has_majority = is_quorum(me.votes_recv, me.config.members)
+    has_majority = elects(me.votes_recv, me.config.members) or CandidatesWithoutPreVote
     for _ in ways(no_more_pre_votes_to_count(st, s), has_majority):
         if has_majority:
             candidate = transition_to_candidate(me, s)
