@@ -3,41 +3,41 @@
 from __future__ import annotations
 
 import time
-from array import array
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from kmc.compiler.kernels import build_kernels
-from kmc.compiler.native import load_module
+from kmc.compiler.compiling import compile_spec
 from kmc.engine.frontier import Record
 from kmc.engine.kernels import Kernels
 from kmc.engine.memory import Words
-from kmc.kernels.cache import KernelCache
 from kmc.kernels.codec import decode_row, encode_row
+from kmc.kernels.compiled_spec import CompiledSpec
 from kmc.kernels.loading import NativeModule
 from kmc.spec.model import Model
 
-_PADDING_WORDS = 64
 _WORD_MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledModel:
-    """Kernels of a model in this process; `module` keeps their code alive. `compile_seconds` is wall time."""
+    """Kernels of a model in this process; `spec` keeps their code alive. `compile_seconds` is wall time."""
 
     model: Model
-    module: NativeModule
+    spec: CompiledSpec
     kernels: Kernels
     compile_seconds: float
 
+    @property
+    def module(self) -> NativeModule:
+        """The machine code."""
+        return self.spec.module
+
     def record(self, state: Any) -> Record:
         """The packed form of a state, with its fingerprint."""
-        words = encode_row(state)
-        buffer = array("Q", words + [0] * _PADDING_WORDS)
-        fingerprint = self.module.call("identity", [(buffer, 0)])
-        return Record(fingerprint, 0, np.array(words, np.uint64).view(np.int64))
+        row = np.array(encode_row(state), np.uint64).view(np.int64)
+        return Record(self.spec.fingerprint(row), 0, row)
 
     def state(self, row: Words) -> Any:
         """The state of a row."""
@@ -47,8 +47,8 @@ class CompiledModel:
 def compile_model(model: Model) -> CompiledModel:
     """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
     began = time.monotonic()
-    built = build_kernels(model)
-    module = load_module(built.module, KernelCache.of_environment())
+    spec = compile_spec(model)
+    module = spec.module
     kernels = Kernels(
         expand=module.address("expand"),
         action_count=len(model.spec.actions),
@@ -62,4 +62,4 @@ def compile_model(model: Model) -> CompiledModel:
         goal_count=len(model.goals),
         transition_invariant_count=len(model.transition_invariants),
     )
-    return CompiledModel(model, module, kernels, time.monotonic() - began)
+    return CompiledModel(model, spec, kernels, time.monotonic() - began)

@@ -107,10 +107,15 @@ class NativeModule:
         Each pointer is a writable buffer of 64-bit words (`array("Q")`, a numpy array) and an offset in words; other
         Python threads run meanwhile.
         """
-        buffers = [_address_of(buffer) + offset * _WORD_BYTES for buffer, offset in pointers]
-        types = [ctypes.c_void_p] * len(buffers) + [ctypes.c_uint64] * len(arguments)
+        return self.call_at(
+            name, [_address_of(buffer) + offset * _WORD_BYTES for buffer, offset in pointers], arguments
+        )
+
+    def call_at(self, name: str, addresses: Sequence[int], arguments: Sequence[int] = ()) -> int:
+        """`call` with memory by address, which the caller keeps alive."""
+        types = [ctypes.c_void_p] * len(addresses) + [ctypes.c_uint64] * len(arguments)
         kernel = ctypes.CFUNCTYPE(ctypes.c_uint64, *types)(self.address(name))
-        return int(kernel(*buffers, *(argument & (1 << 64) - 1 for argument in arguments)))
+        return int(kernel(*addresses, *(argument & (1 << 64) - 1 for argument in arguments)))
 
 
 def _address_of(buffer: Buffer) -> int:
