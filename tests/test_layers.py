@@ -25,7 +25,7 @@ LAYERS = (
     ("kmc.compiler",),
     ("kmc.reference",),
     ("kmc.engine",),
-    ("kmc.trace",),
+    ("kmc.trace", "kmc.bench"),
     ("kmc_spark",),
     ("kmc.cli",),
     ("kmc.__main__",),

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from kmc import __version__
+from kmc.cli.bench import bench
 from kmc.cli.check import check
 from kmc.cli.conform import conform
 from kmc.cli.console import show, stderr
@@ -103,7 +104,7 @@ def cli(ctx: click.Context) -> int:
     return ExitStatus.OK
 
 
-for _command in (check, specs, simulate, trace, conform, runs):
+for _command in (check, specs, simulate, trace, conform, runs, bench):
     cli.add_command(_command)
 
 

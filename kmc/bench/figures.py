@@ -1,0 +1,83 @@
+"""What runs come to: costs per state, bytes per state, and how engines and threads compare."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_NANO = 1e9
+
+
+def figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The figures of the run with least CPU time, and the spread of CPU time over all of them.
+
+    `_per_second` are by wall time; `cpu_ns` are nanoseconds of CPU time, of all threads and of the system too.
+    """
+    best = min(runs, key=lambda run: run["cpu_seconds"])
+    generated, distinct = best["generated"], best["distinct"]
+    found = {
+        "runs": len(runs),
+        "generated": generated,
+        "distinct": distinct,
+        "depth": len(best["levels"]),
+        "complete": best["stopped"] is None,
+        "seconds": best["seconds"],
+        "cpu_seconds": best["cpu_seconds"],
+        "cpu_seconds_most": max(run["cpu_seconds"] for run in runs),
+        "cpu_ns_per_generated": best["cpu_seconds"] / generated * _NANO,
+        "cpu_ns_per_distinct": best["cpu_seconds"] / distinct * _NANO,
+        "seconds_least": min(run["seconds"] for run in runs),
+        "generated_per_second": generated / min(run["seconds"] for run in runs),
+        "distinct_per_second": distinct / min(run["seconds"] for run in runs),
+        "load_most": max(max(run["load_before"], run["load_after"]) for run in runs),
+        "peak_memory_bytes": max(run["peak_memory_bytes"] for run in runs),
+        "peak_memory_bytes_per_distinct": max(run["peak_memory_bytes"] for run in runs) / distinct,
+    }
+    return {**found, **(_memory(best) if "table_bytes" in best else {})}
+
+
+def _memory(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Bytes per visited state, and per row of a frontier."""
+    distinct = run["distinct"]
+    parents = run["parents_bytes"] / distinct
+    peak = [size / states for states, size in run["growths"][-1:] if states] or [run["table_bytes"] / distinct]
+    return {
+        "table_and_parents_bytes_per_state_average": run["table_bytes_per_state_average"] + parents,
+        "table_and_parents_bytes_per_state_after_growth": peak[0] + parents,
+        "table_and_parents_bytes_per_state_at_end": run["table_bytes"] / distinct + parents,
+        "frontier_row_bytes": run["rows_bytes"] / distinct,
+    }
+
+
+def scaling(by_threads: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """How many times faster than on one thread, by wall time, for each number of threads; empty without a run on one.
+
+    Levels are finished, so all runs explored the same states. On a machine with other work it says little: see the
+    load.
+    """
+    one = by_threads.get("1")
+    if one is None:
+        return {}
+    others = {threads: found for threads, found in by_threads.items() if threads != "1"}
+    return {threads: one["seconds_least"] / found["seconds_least"] for threads, found in others.items()}
+
+
+def tlc_ratios(by_threads: Mapping[str, Mapping[str, Any]], tlc: Mapping[str, Any]) -> dict[str, Any]:
+    """How many times more states a second, and how many times less CPU time for one, by the number of workers."""
+    return {str(run["workers"]): _ratios(by_threads[str(run["workers"])], run) for run in tlc["runs"]}
+
+
+def _ratios(mine: Mapping[str, Any], tlc: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "generated_per_second": mine["generated_per_second"] / tlc["generated_per_second"],
+        "distinct_per_second": mine["distinct_per_second"] / tlc["distinct_per_second"],
+        "cpu_per_generated": tlc["cpu_ns_per_generated"] / mine["cpu_ns_per_generated"],
+        "counts_agree": _agreement(mine, tlc),
+    }
+
+
+def _agreement(mine: Mapping[str, Any], tlc: Mapping[str, Any]) -> bool | None:
+    """Whether both counted the same states; None unless both explored all of them."""
+    if not mine["complete"] or not tlc["complete"]:
+        return None
+    return (mine["generated"], mine["distinct"]) == (tlc["generated"], tlc["distinct"])

@@ -1,0 +1,146 @@
+"""One measured search in a process of its own: `python -m kmc.bench.job REQUEST ANSWER`, both files of JSON.
+
+A process for each run, so that its largest resident memory is that of this run alone. A smaller search comes first and
+is not counted: by then code is compiled, files are read and clocks are up.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kmc.bench.machine import load_average
+from kmc.lang.cfg import read_cfg
+from kmc.reference.process import memory_bytes, peak_memory_bytes
+from kmc.reference.search import Search as Interpreter
+from kmc.result import Limits, Verdict
+from kmc.spec.model import Model, bind
+from kmc.spec.shipped import find_spec_root
+
+PYTHON, NATIVE = "python", "native"
+_WARM_UP_SHARE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to run: the spec at `root` with the model file `cfg`, to the end of the first level beyond `states`."""
+
+    root: str
+    cfg: str
+    engine: str
+    threads: int
+    states: int
+    memory_bytes: int
+
+
+def main(request_path: str, answer_path: str) -> None:
+    """Run what the request says and write what it cost."""
+    request = Request(**json.loads(Path(request_path).read_text(encoding="utf-8")))
+    model = bind(find_spec_root(request.root), read_cfg(Path(request.cfg)))
+    measured = _native(model, request) if request.engine == NATIVE else _interpreted(model, request)
+    Path(answer_path).write_text(json.dumps({**asdict(request), **measured}), encoding="utf-8")
+
+
+class _Clock:
+    """Wall time and CPU time of this process since it was made."""
+
+    def __init__(self) -> None:
+        self._load = load_average()
+        self._usage = resource.getrusage(resource.RUSAGE_SELF)
+        self._wall = time.monotonic()
+
+    def read(self) -> dict[str, Any]:
+        """Seconds by kind, with the load before and after."""
+        wall, usage = time.monotonic() - self._wall, resource.getrusage(resource.RUSAGE_SELF)
+        user, system = usage.ru_utime - self._usage.ru_utime, usage.ru_stime - self._usage.ru_stime
+        return {
+            "seconds": wall,
+            "cpu_seconds": user + system,
+            "user_seconds": user,
+            "system_seconds": system,
+            "load_before": self._load,
+            "load_after": load_average(),
+        }
+
+
+def _native(model: Model, request: Request) -> dict[str, Any]:
+    from kmc.engine.compiled import compile_model
+    from kmc.engine.outcome import Settings
+    from kmc.engine.search import Search
+    from kmc.reference.initial import initial_states
+
+    compiled = compile_model(model)
+    initial = [compiled.record(state) for state in initial_states(model)]
+
+    def search(states: int) -> Search:
+        limits = Limits(states=states, memory_bytes=request.memory_bytes)
+        return Search(compiled.kernels, initial, Settings(request.threads, limits, model.deadlock))
+
+    search(max(1, request.states // _WARM_UP_SHARE)).run()
+    before = memory_bytes()
+    clock = _Clock()
+    outcome = search(request.states).run()
+    spent = clock.read()
+    average = average_bytes_per_state(outcome.growths, outcome.distinct, outcome.table_bytes)
+    return {
+        **spent,
+        "generated": outcome.generated,
+        "distinct": outcome.distinct,
+        "levels": list(outcome.levels),
+        "findings": len(outcome.findings),
+        "stopped": outcome.stopped.value if outcome.stopped else None,
+        "interrupted": outcome.interrupted,
+        "table_bytes": outcome.table_bytes,
+        "parents_bytes": outcome.parents_bytes,
+        "rows_bytes": outcome.rows_bytes,
+        "frontier_bytes_max": outcome.frontier_bytes_max,
+        "growths": [list(growth) for growth in outcome.growths],
+        "table_bytes_per_state_average": average,
+        "memory_bytes_before": before,
+        "peak_memory_bytes": peak_memory_bytes(),
+        "compile_seconds": compiled.compile_seconds,
+    }
+
+
+def average_bytes_per_state(growths: Sequence[tuple[int, int]], distinct: int, table_bytes: int) -> float:
+    """The bytes of the table for each state in it, on average over the states as they came, from its first growth on.
+
+    `growths`: the states that were there, and the bytes of the table afterwards. While a table of S bytes fills from a
+    to b states, the mean of S/n is S * ln(b/a) / (b - a).
+    """
+    steps = [(states, size) for states, size in growths if 0 < states < distinct]
+    if not steps:
+        return table_bytes / max(1, distinct)
+    ends = [*(states for states, _ in steps[1:]), distinct]
+    total = sum(size * math.log(end / states) for (states, size), end in zip(steps, ends, strict=True))
+    return total / (distinct - steps[0][0])
+
+
+def _interpreted(model: Model, request: Request) -> dict[str, Any]:
+    Interpreter(model, Limits(states=max(1, request.states // _WARM_UP_SHARE))).run()
+    before = memory_bytes()
+    clock = _Clock()
+    result = Interpreter(model, Limits(states=request.states, memory_bytes=request.memory_bytes)).run()
+    spent = clock.read()
+    return {
+        **spent,
+        "generated": result.counters.generated,
+        "distinct": result.counters.distinct,
+        "levels": list(result.levels),
+        "findings": 0 if result.violation is None else 1,
+        "stopped": result.bound.value if result.bound else None,
+        "interrupted": result.verdict is Verdict.INTERRUPTED,
+        "memory_bytes_before": before,
+        "peak_memory_bytes": peak_memory_bytes(),
+    }
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,47 @@
+"""Child processes of a benchmark: none outlives the call that started it, whatever interrupts that."""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kmc.bench.job import Request
+from kmc.errors import SystemFault
+
+_LAST_LINES = 6
+
+
+def run_timed(
+    words: Sequence[str], environment: Mapping[str, str] | None = None, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, its output as text; it is killed when this call is interrupted."""
+    return subprocess.run(list(words), env=environment, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def children_cpu_seconds() -> float:
+    """CPU seconds, user and system, of all child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def run_job(request: Request, folder: Path) -> dict[str, Any]:
+    """One measured search in a fresh process; SystemFault with its last words when it fails."""
+    asked, answered = folder / "request.json", folder / "answer.json"
+    asked.write_text(json.dumps(asdict(request)), encoding="utf-8")
+    answered.unlink(missing_ok=True)
+    ran = run_timed([sys.executable, "-m", "kmc.bench.job", str(asked), str(answered)])
+    if ran.returncode != 0 or not answered.exists():
+        raise SystemFault(
+            "KMC541",
+            f"a run of {request.states:,} states ended with status {ran.returncode}",
+            help="see the same model with kmc check; status -9 means that the system ran out of memory",
+            notes=tuple(ran.stderr.strip().splitlines()[-_LAST_LINES:]),
+        )
+    found: dict[str, Any] = json.loads(answered.read_text(encoding="utf-8"))
+    return found

@@ -1,0 +1,190 @@
+"""A benchmark from beginning to end: starts, runs and what they come to, as one object of JSON.
+
+Invariant: nothing is left out of what was run. Every run stands in the object with its load; the figures are those of
+the run that took least CPU time, since other work on the machine only adds.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from kmc.bench.declared import Benchmark
+from kmc.bench.figures import figures, scaling, tlc_ratios
+from kmc.bench.job import NATIVE, PYTHON, Request
+from kmc.bench.machine import available_bytes, commit, load_average, machine
+from kmc.bench.processes import children_cpu_seconds, run_job, run_timed
+from kmc.bench.tlc import Tlc, run_tlc
+from kmc.errors import ExitStatus, SystemFault
+from kmc.lang.modelfile import render_cfg
+from kmc.spec.model import bind
+
+STATES = 20_000_000
+PYTHON_STATES = 20_000
+BYTES_PER_STATE = 200
+"""What a state beyond the limit may need: table and parents, its row in two of three, and a last level that doubles."""
+
+_BASE_BYTES = 1 << 29
+_CACHED_STARTS = 3
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a benchmark is measured. `threads`: the numbers of threads, each `runs` times. `words`: the command line."""
+
+    states: int = STATES
+    runs: int = 3
+    threads: tuple[int, ...] = (1, 2)
+    python: bool = False
+    starts: bool = True
+    tlc: Tlc | None = None
+    words: tuple[str, ...] = ()
+
+
+def memory_needed(states: int) -> int:
+    """The bytes that a run may take: an estimate that no model so far has passed."""
+    return _BASE_BYTES + states * BYTES_PER_STATE
+
+
+def states_that_fit(free_bytes: int) -> int:
+    """A round number of states for which `memory_needed` is within `free_bytes`; 0 for none."""
+    states = max(0, free_bytes - _BASE_BYTES) // BYTES_PER_STATE
+    magnitude = 10 ** max(0, len(str(states)) - 1)
+    return int(states // magnitude * magnitude)
+
+
+def require_memory(states: int) -> None:
+    """SystemFault when a run to `states` states may not fit into the memory that is free now."""
+    free = available_bytes()
+    if memory_needed(states) > free:
+        raise SystemFault(
+            "KMC540",
+            f"{states:,} states may need {memory_needed(states) >> 20:,} MB, and {free >> 20:,} MB are free",
+            help=f"give --states {max(1, states_that_fit(free))}, or free memory first",
+        )
+
+
+def measure(benchmark: Benchmark, plan: Plan, tell: Tell) -> dict[str, Any]:
+    """Run it all; `tell` hears what is being done. SystemFault when memory is short, a run fails or TLC does."""
+    require_memory(plan.states)
+    model = bind(benchmark.root, benchmark.file)
+    began = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "load_before": load_average()}
+    with TemporaryDirectory(prefix="kmc-bench-") as name:
+        folder = Path(name)
+        cfg = folder / "model.cfg"
+        cfg.write_text(render_cfg(benchmark.file), encoding="utf-8")
+        starts = _starts(benchmark, cfg, folder, tell) if plan.starts else None
+        request = Request(str(benchmark.root), str(cfg), NATIVE, 1, plan.states, int(available_bytes() * 0.9))
+        runs = _runs(request, plan, folder, tell)
+        python = _python(request, folder, tell) if plan.python else None
+        tlc = _tlc(benchmark, plan, folder, tell) if plan.tlc is not None else None
+    by_threads = {str(threads): figures([run for run in runs if run["threads"] == threads]) for threads in plan.threads}
+    return {
+        "benchmark": benchmark.title,
+        "description": benchmark.description,
+        "digest": model.digest,
+        "states_asked": plan.states,
+        "command": ["kmc", *plan.words],
+        **began,
+        "load_after": load_average(),
+        "commit": commit(),
+        "machine": machine(),
+        "starts": starts,
+        "figures": by_threads,
+        "scaling": scaling(by_threads),
+        "python": figures([python]) if python else None,
+        "tlc": tlc,
+        "ratios": tlc_ratios(by_threads, tlc) if tlc else None,
+        "runs": [*runs, *([python] if python else [])],
+    }
+
+
+def _runs(request: Request, plan: Plan, folder: Path, tell: Tell) -> list[dict[str, Any]]:
+    """All runs; the numbers of threads take turns, so that a spell of other work hits each."""
+    found = []
+    for number in range(plan.runs):
+        for threads in plan.threads:
+            tell(f"run {number + 1} of {plan.runs} on {threads} thread{'s' * (threads > 1)}")
+            found.append(_checked(run_job(replace(request, threads=threads), folder)))
+    return found
+
+
+def _python(request: Request, folder: Path, tell: Tell) -> dict[str, Any]:
+    tell("the interpreter")
+    states = min(request.states, PYTHON_STATES)
+    return _checked(run_job(replace(request, engine=PYTHON, states=states), folder))
+
+
+def _checked(run: dict[str, Any]) -> dict[str, Any]:
+    """A run that says something: not interrupted, not cut off by memory, no failure found."""
+    if run["interrupted"]:
+        raise KeyboardInterrupt
+    if run["stopped"] == "memory":
+        raise SystemFault(
+            "KMC540", f"memory ran short after {run['distinct']:,} states", help="give fewer --states, or free memory"
+        )
+    if run["findings"]:
+        raise SystemFault(
+            "KMC545",
+            f"the model fails after {run['distinct']:,} states: nothing was measured",
+            help="a benchmark needs a model without failures and with CHECK_DEADLOCK FALSE; see it with kmc check",
+        )
+    return run
+
+
+def _starts(benchmark: Benchmark, cfg: Path, folder: Path, tell: Tell) -> dict[str, Any]:
+    """Seconds from starting `kmc check` to its end behind the first step, with no code cached and with all of it."""
+    words = [sys.executable, "-m", "kmc", "check", str(benchmark.root), str(cfg), "--engine", "native"]
+    words += ["--max-depth", "2", "--bounded-ok", "--no-run-dir", "--quiet"]
+    kernels, loops = folder / "kernels", folder / "loops"
+    environment = {**os.environ, "KMC_CACHE_DIR": str(kernels), "NUMBA_CACHE_DIR": str(loops)}
+    tell("a cold start")
+    load = load_average()
+    cold, cold_cpu = _start_seconds(words, environment)
+    compiled = {cache.name: sum(path.is_file() for path in cache.rglob("*")) for cache in (kernels, loops)}
+    tell("cached starts")
+    cached = [_start_seconds(words, environment) for _ in range(_CACHED_STARTS)]
+    return {
+        "cold_seconds": cold,
+        "cold_cpu_seconds": cold_cpu,
+        "cold_files_compiled": compiled,
+        "cached_seconds": min(seconds for seconds, _ in cached),
+        "cached_seconds_all": [seconds for seconds, _ in cached],
+        "cached_cpu_seconds": min(cpu for _, cpu in cached),
+        "load_before": load,
+        "meaning": "a fresh process, from its start to its end after the first step; cold: no kernel or loop is cached",
+    }
+
+
+def _start_seconds(words: Sequence[str], environment: dict[str, str]) -> tuple[float, float]:
+    """Wall time and CPU time of a command that must succeed."""
+    began, before = time.monotonic(), children_cpu_seconds()
+    ran = run_timed(words, environment)
+    seconds, cpu = time.monotonic() - began, children_cpu_seconds() - before
+    if ran.returncode != ExitStatus.OK:
+        raise _failed_start(ran)
+    return seconds, cpu
+
+
+def _failed_start(ran: subprocess.CompletedProcess[str]) -> SystemFault:
+    last = (ran.stderr or ran.stdout).strip().splitlines()[:4]
+    return SystemFault("KMC541", "the model does not start", help="see it with kmc check", notes=tuple(last))
+
+
+def _tlc(benchmark: Benchmark, plan: Plan, folder: Path, tell: Tell) -> dict[str, Any]:
+    assert plan.tlc is not None
+    runs = []
+    for threads in plan.threads:
+        tell(f"TLC with {threads} worker{'s' * (threads > 1)}, at most {plan.tlc.seconds} s")
+        runs.append(run_tlc(plan.tlc, benchmark, threads, folder / f"tlc{threads}"))
+    return {"seconds_asked": plan.tlc.seconds, "version": runs[0]["version"], "runs": runs}

@@ -1,0 +1,138 @@
+"""TLC beside kmc: the same model, written as TLC's model file, for some seconds; what it printed and what it cost.
+
+TLC and the TLA+ modules are the user's: they are copied into a folder of ours for the time of a run, and nothing of
+them is kept. TLC is stopped after some seconds, since it would need hours for what kmc explores in one minute.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kmc.bench.declared import Benchmark
+from kmc.bench.machine import load_average
+from kmc.bench.processes import children_cpu_seconds, run_timed
+from kmc.errors import CommandLineError, Span, SystemFault
+from kmc.lang.modelfile import Assignment, ModelFile, ModelValue, Word, render_cfg
+
+JAVA = "java"
+_LAST_LINES = 8
+_COUNTS = re.compile(r"^([\d,]+) states generated.*?, ([\d,]+) distinct states found.*?, ([\d,]+) states left", re.M)
+_VERSION = re.compile(r"^TLC2 (Version .*)$", re.M)
+_COMPLETE = "Model checking completed. No error has been found."
+_CONSTANTS = re.compile(r"^[ \t]*CONSTANTS?\b((?:\s*\w+\s*,)*\s*\w+)", re.M)
+_COMMENTS = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Tlc:
+    """Where TLC and the TLA+ modules are, and how long it may run. `module` None: the one that the benchmark names."""
+
+    class_path: str
+    folder: Path
+    module: str | None = None
+    seconds: int = 60
+
+
+def require_tlc(tlc: Tlc, benchmark: Benchmark) -> str:
+    """The module that TLC runs; CommandLineError or SystemFault for what is missing: jar, folder, module, java."""
+    for part in tlc.class_path.split(os.pathsep):
+        if not Path(part).exists():
+            raise CommandLineError("KMC613", f"--tlc: there is no {part}", help="give the path of tla2tools.jar")
+    module = tlc.module or benchmark.tla_module
+    if module is None:
+        message = f"{benchmark.title} names no TLA+ module"
+        raise CommandLineError("KMC613", message, help="give --tlc-module, or tla_module in benchmarks.toml")
+    if not (tlc.folder / f"{module}.tla").is_file():
+        raise CommandLineError(
+            "KMC613",
+            f"--spec-dir: there is no {module}.tla in {tlc.folder}",
+            help="give the folder of the TLA+ modules",
+        )
+    if shutil.which(JAVA) is None:
+        raise SystemFault("KMC542", "there is no java", help="install a Java runtime, 11 or newer, to run TLC")
+    return module
+
+
+def declared_constants(folder: Path) -> list[str]:
+    """The constants that the TLA+ modules of a folder declare, in order."""
+    names: dict[str, None] = {}
+    for path in sorted(folder.glob("*.tla")):
+        text = _COMMENTS.sub("", path.read_text(encoding="utf-8", errors="replace"))
+        for found in _CONSTANTS.finditer(text):
+            names.update(dict.fromkeys(re.findall(r"\w+", found[1])))
+    return list(names)
+
+
+def tlc_model(file: ModelFile, declared: list[str]) -> ModelFile:
+    """The model as TLC takes it: the constants that its modules declare, model values for those that kmc has not."""
+    here = Span("TLC's model file", 1)
+    given = {constant.name for constant in file.constants}
+    kept = tuple(constant for constant in file.constants if constant.name in declared)
+    own = tuple(Assignment(name, ModelValue(name), here) for name in declared if name not in given)
+    begins = file.specification is not None or file.init is not None
+    started = file if begins else replace(file, init=Word("Init", here), next=Word("Next", here))
+    return replace(started, constants=(*kept, *own), title="", description="", max_depth=None)
+
+
+def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[str, Any]:
+    """Run TLC on the model in `folder`, which is made; its counts and costs. SystemFault when it says no counts."""
+    module = require_tlc(tlc, benchmark)
+    folder.mkdir()
+    for path in tlc.folder.glob("*.tla"):
+        shutil.copy(path, folder)
+    model = tlc_model(benchmark.file, declared_constants(folder))
+    (folder / "kmc_bench.cfg").write_text(render_cfg(model), encoding="utf-8")
+    words = [JAVA, "-XX:+UseParallelGC", f"-Dtlc2.TLC.stopAfter={tlc.seconds}", "-cp", _absolute(tlc.class_path)]
+    words += ["tlc2.TLC", "-workers", str(workers), "-noGenerateSpecTE", "-metadir", "states"]
+    load, before, began = load_average(), children_cpu_seconds(), time.monotonic()
+    ran = run_timed([*words, "-config", "kmc_bench.cfg", f"{module}.tla"], folder=folder)
+    seconds, cpu = time.monotonic() - began, children_cpu_seconds() - before
+    counts = read_counts(ran.stdout)
+    if counts is None:
+        raise SystemFault(
+            "KMC543",
+            f"TLC gave no counts and ended with status {ran.returncode}",
+            help="run TLC by hand on the same modules",
+            notes=tuple((ran.stdout + ran.stderr).strip().splitlines()[-_LAST_LINES:]),
+        )
+    return {
+        "workers": workers,
+        "load_before": load,
+        "load_after": load_average(),
+        "version": counts.pop("version"),
+        **counts,
+        "seconds": seconds,
+        "cpu_seconds": cpu,
+        "generated_per_second": counts["generated"] / seconds,
+        "distinct_per_second": counts["distinct"] / seconds,
+        "cpu_ns_per_generated": cpu / max(1, counts["generated"]) * 1e9,
+    }
+
+
+def read_counts(text: str) -> dict[str, Any] | None:
+    """The last counts that TLC printed, its version, and whether it explored everything; None if there are none."""
+    found = list(_COUNTS.finditer(text))
+    if not found:
+        return None
+    generated, distinct, left = (int(count.replace(",", "")) for count in found[-1].groups())
+    version = _VERSION.search(text)
+    return {
+        "generated": generated,
+        "distinct": distinct,
+        "left": left,
+        "complete": _COMPLETE in text,
+        "version": version[1].strip() if version else None,
+    }
+
+
+def _absolute(class_path: str) -> str:
+    return os.pathsep.join(str(Path(part).resolve()) for part in class_path.split(os.pathsep))
+
+
+__all__ = ["Tlc", "declared_constants", "read_counts", "require_tlc", "run_tlc", "tlc_model"]

@@ -1,0 +1,210 @@
+"""`kmc bench`: what an engine needs for a state, in time and memory, on named models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kmc.bench.declared import Benchmark, find_benchmarks
+from kmc.bench.runs import STATES, Plan, measure, require_memory
+from kmc.bench.tlc import Tlc, require_tlc
+from kmc.cli.console import say, seconds_in_words, show, stderr, table
+from kmc.cli.options import debug_option, json_option
+from kmc.cli.progress import StatusLine
+from kmc.cli.render_errors import shown_path
+from kmc.errors import ExitStatus, SystemFault
+
+_THREADS_MAX = 64
+
+_EPILOG = """\b
+Examples:
+  kmc bench kraft                                 all benchmarks of the spec
+  kmc bench kraft symmetry --states 1000000       one, and a smaller one
+  kmc bench kip_996 --threads 1,2,4 --runs 5 --python
+  kmc bench kraft plain --tlc tla2tools.jar --spec-dir ~/kafka-tlaplus/kraft --tlc-seconds 120
+  kmc bench ./my_spec smoke --states 100000 --out bench
+
+\b
+How to read the table:
+  CPU ns/state   CPU time of all threads for one generated state, the least of all runs: other work on the
+                 machine disturbs it little
+  generated/s    by the clock, the fastest run; worth something on a quiet machine only: mind the load
+  B/state        table and parents for each distinct state: on average, and right after the table grew
+  B/row          a state of a frontier at rest
+  peak B/state   the largest resident memory of the process over distinct states
+
+\b
+Exit status: 0 measured, 130 interrupted (nothing is written), 153 memory is short, a run or TLC fails,
+2 wrong words on the command line, 151 the model file or benchmarks.toml is wrong.
+"""
+
+
+def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
+    """An option's value as numbers of threads: `1,2`; click.BadParameter for anything else."""
+    words = value.split(",")
+    if not all(word.isdecimal() and 1 <= int(word) <= _THREADS_MAX for word in words):
+        raise click.BadParameter(f"'{value}' is no list of numbers of threads; write 1,2", ctx, param)
+    return tuple(sorted({int(word) for word in words}))
+
+
+@click.command(epilog=_EPILOG, short_help="Measure time and memory per state on named models.")
+@click.argument("spec")
+@click.argument("benchmark", required=False)
+@click.option("--states", metavar="N", type=click.IntRange(1), default=STATES, show_default=True,
+              help="A run ends with the first level beyond N distinct states.")  # fmt: skip
+@click.option("--runs", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Runs for each number.")
+@click.option("--threads", metavar="N,N", callback=_thread_numbers, default="1,2", show_default=True,
+              help="Numbers of threads to compare.")  # fmt: skip
+@click.option("--python", is_flag=True, help="Measure the interpreter too, on up to 20,000 states.")
+@click.option("--no-starts", is_flag=True, help="Leave out the cold start and the cached one.")
+@click.option("--tlc", "class_path", metavar="JAR", help="Run this TLC beside it: tla2tools.jar, or a class path.")
+@click.option("--spec-dir", metavar="DIR", type=click.Path(file_okay=False), help="For TLC: the TLA+ modules.")
+@click.option("--tlc-module", metavar="NAME", help="For TLC: the module, when the benchmark names none.")
+@click.option("--tlc-seconds", metavar="N", type=click.IntRange(1), default=60, show_default=True,
+              help="How long TLC may explore; it is told to stop then.")  # fmt: skip
+@click.option("--out", metavar="DIR", default="results/benchmarks", show_default=True,
+              type=click.Path(file_okay=False), help="Where NAME.json is written.")  # fmt: skip
+@json_option
+@click.option("--quiet", is_flag=True, help="No progress.")
+@debug_option
+@click.pass_obj
+def bench(words: tuple[str, ...], /, **given: Any) -> int:
+    """Measure how much time and memory the native engine needs for a state of SPEC, and write it to a file.
+
+    BENCHMARK is a name from the spec's benchmarks.toml, by default all of
+    them, or the name of any model. Every run is a fresh process that warms up
+    first; the file has all runs, the machine with its load, and the commit.
+    """
+    plan = _plan(given, words or ())
+    chosen = find_benchmarks(given["spec"], given["benchmark"])
+    if plan.tlc is not None:
+        for benchmark in chosen:
+            require_tlc(plan.tlc, benchmark)
+    require_memory(plan.states)
+    found = []
+    try:
+        for benchmark in chosen:
+            found.append(_measured(benchmark, plan, Path(given["out"]), given["quiet"]))
+            if not given["as_json"]:
+                show([*_lines(found[-1]), ""])
+    except KeyboardInterrupt:
+        show(["Interrupted: nothing is written of the benchmark that was running."], stderr())
+        return ExitStatus.INTERRUPTED
+    if given["as_json"]:
+        say(json.dumps({"benchmarks": found}, indent=2))
+    return ExitStatus.OK
+
+
+def _plan(given: Mapping[str, Any], words: tuple[str, ...]) -> Plan:
+    tlc = None
+    if given["class_path"] is not None or given["spec_dir"] is not None:
+        if given["class_path"] is None or given["spec_dir"] is None:
+            raise click.UsageError("TLC needs both --tlc JAR and --spec-dir DIR")
+        tlc = Tlc(given["class_path"], Path(given["spec_dir"]), given["tlc_module"], given["tlc_seconds"])
+    return Plan(
+        states=given["states"],
+        runs=given["runs"],
+        threads=given["threads"],
+        python=given["python"],
+        starts=not given["no_starts"],
+        tlc=tlc,
+        words=tuple(words),
+    )
+
+
+def _measured(benchmark: Benchmark, plan: Plan, out: Path, quiet: bool) -> dict[str, Any]:
+    """Measure, and write the file: whole or not at all."""
+    with StatusLine(stderr(), quiet=quiet) as line:
+
+        def tell(text: str) -> None:
+            line.update(f"Measuring {benchmark.title}: {text}.")
+
+        found = measure(benchmark, plan, tell)
+    path = out / f"{benchmark.title}.json"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".json.new")
+        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --out DIR") from None
+    return {**found, "path": str(path)}
+
+
+_HEADER = (
+    "",
+    "distinct",
+    "generated",
+    "CPU ns/state",
+    "generated/s",
+    "distinct/s",
+    "B/state",
+    "B/row",
+    "peak B/state",
+    "load",
+)
+_RIGHT = frozenset(range(1, 10))
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """The results of one benchmark for a person."""
+    commit = found["commit"]
+    known = f", commit {commit['id'][:7]}{' with changes' if commit['changed'] else ''}" if commit else ""
+    yield f"{found['benchmark']}: {found['description']}"
+    yield f"  {found['machine']['cpu']}, {found['machine']['cores']} cores{known}"
+    rows = [_row(f"{threads} thread{'s' * (threads != '1')}", one) for threads, one in found["figures"].items()]
+    if found["python"]:
+        rows.append(_row("interpreter", found["python"]))
+    rows += [_tlc_row(run) for run in (found["tlc"] or {}).get("runs", ())]
+    yield from table([_HEADER, *rows], right=_RIGHT)
+    yield from (f"  {threads} threads: {ratio:.2f} times one" for threads, ratio in found["scaling"].items())
+    for workers, ratio in (found["ratios"] or {}).items():
+        agree = {True: ", the counts agree", False: ", THE COUNTS DIFFER", None: ""}[ratio["counts_agree"]]
+        yield (
+            f"  kmc generates {ratio['generated_per_second']:,.0f} times as many states a second as TLC with {workers}"
+            f" worker{'s' * (workers != '1')}, each for {ratio['cpu_per_generated']:,.0f} times less CPU time{agree}"
+        )
+    if found["starts"]:
+        starts = found["starts"]
+        cold, cached = seconds_in_words(starts["cold_seconds"]), seconds_in_words(starts["cached_seconds"])
+        yield f"  first level after {cold} cold, {cached} cached"
+    yield f"  Saved: {shown_path(Path(found['path']))}"
+
+
+def _row(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:
+    memory = "-", "-"
+    if "frontier_row_bytes" in one:
+        average = one["table_and_parents_bytes_per_state_average"]
+        grown = one["table_and_parents_bytes_per_state_after_growth"]
+        memory = f"{average:.1f} / {grown:.1f}", f"{one['frontier_row_bytes']:.1f}"
+    return (
+        name,
+        f"{one['distinct']:,}",
+        f"{one['generated']:,}",
+        f"{one['cpu_ns_per_generated']:,.0f}",
+        f"{one['generated_per_second']:,.0f}",
+        f"{one['distinct_per_second']:,.0f}",
+        *memory,
+        f"{one['peak_memory_bytes_per_distinct']:,.0f}",
+        f"{one['load_most']:.1f}",
+    )
+
+
+def _tlc_row(run: Mapping[str, Any]) -> tuple[str, ...]:
+    workers = run["workers"]
+    return (
+        f"TLC, {workers} worker{'s' * (workers != 1)}",
+        f"{run['distinct']:,}",
+        f"{run['generated']:,}",
+        f"{run['cpu_ns_per_generated']:,.0f}",
+        f"{run['generated_per_second']:,.0f}",
+        f"{run['distinct_per_second']:,.0f}",
+        "-",
+        "-",
+        "-",
+        f"{max(run['load_before'], run['load_after']):.1f}",
+    )
