@@ -190,7 +190,10 @@ def test_tlc_gets_the_constants_that_its_modules_declare(tmp_path: Path, monkeyp
     declared = declared_constants(tmp_path)
     assert declared == ["Server", "Value", "Leader"]
     text = render_cfg(tlc_model(benchmark.file, declared))
-    assert "INIT Init\nNEXT Next\nCONSTANTS\n    Server = { n1, n2, n3 }\n    Value = { v1 }\n    Leader = Leader\n" in text
+    assert (
+        "INIT Init\nNEXT Next\nCONSTANTS\n    Server = { n1, n2, n3 }\n    Value = { v1 }\n    Leader = Leader\n"
+        in text
+    )
 
 
 @pytest.mark.parametrize(
