@@ -56,7 +56,7 @@ class Action:
     doc: str
 
     def instances(self) -> tuple[Arguments, ...]:
-        """All combinations of arguments of an action that receives no message, in the order of its parameters."""
+        """All combinations of arguments, in the order of the parameters; SpecError for a type that is not listed."""
         return tuple(product(*(members(parameter.type) for parameter in self.parameters)))
 
     def label(self, arguments: Arguments) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kmc.compiler.block_kernels import block_functions
 from kmc.compiler.emit_llvm import emit_llvm
 from kmc.compiler.ir import Module
-from kmc.compiler.kernels import build_kernels
+from kmc.compiler.kernels import build_kernels, instances_of
 from kmc.kernels.cache import KernelCache, cached_object
 from kmc.kernels.compiled_spec import CompiledSpec, Names
 from kmc.kernels.loading import Target, host_target
@@ -15,22 +15,29 @@ from kmc.spec.model import Model
 _OF_ROWS = ("expand", "identity", "check", "goals", "outside", "step", "step_outside")
 
 
-def compile_spec(model: Model, cache: KernelCache | None = None, target: Target | None = None) -> CompiledSpec:
-    """The compiled form of a model, for this machine by default; SpecError at the author's line for what is refused."""
-    of_rows = build_kernels(model).module.functions
+def compile_spec(
+    model: Model, cache: KernelCache | None = None, target: Target | None = None, *, instances: bool = False
+) -> CompiledSpec:
+    """The compiled form of a model, for this machine by default; SpecError at the author's line for what is refused.
+
+    With `instances`, an action is an action with its arguments: `RequestVote(n1)`.
+    """
+    of_rows = build_kernels(model, instances=instances).module.functions
     llvm_ir = emit_llvm(Module((*of_rows, *block_functions())))
     chosen = target or host_target()
     code = cached_object(llvm_ir, chosen, cache)
     kernels = (*_OF_ROWS, "rank") if model.view is not None else _OF_ROWS
     schema = described(Schema(model.spec.state_class, model.spec.variables))
-    return CompiledSpec(_names(model), schema, kernels, llvm_ir, code, chosen)
+    return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen)
 
 
-def _names(model: Model) -> Names:
+def _names(model: Model, *, instances: bool) -> Names:
+    actions = model.spec.actions
+    labels = [action.label(arguments) for action, arguments in instances_of(actions)] if instances else None
     return Names(
         spec=model.spec.name,
         model=model.name,
-        actions=tuple(action.title for action in model.spec.actions),
+        actions=tuple(labels or (action.title for action in actions)),
         invariants=tuple(item.name for item in model.invariants),
         goals=tuple(item.name for item in model.goals),
         constraints=tuple(item.name for item in model.constraints),

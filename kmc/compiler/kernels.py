@@ -9,9 +9,10 @@ of the transition invariants that fail.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kmc.actions.declaration import Action
+from kmc.actions.declaration import Action, Arguments
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
 from kmc.compiler.expressions import evaluate
@@ -20,7 +21,7 @@ from kmc.compiler.ir import CallKernel, Const, Expr, Function, If, Let, Module, 
 from kmc.compiler.lower import Lowering
 from kmc.compiler.network_kernels import network_functions
 from kmc.compiler.networks import count_at, has_shape, received
-from kmc.compiler.parts import field, lift
+from kmc.compiler.parts import field, lift, pack
 from kmc.compiler.scope import Scope, definition
 from kmc.compiler.statements import body_of_action, statements
 from kmc.compiler.successors import Writer, state_value
@@ -44,8 +45,10 @@ class Kernels:
 
 
 class _Builder:
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, *, instances: bool) -> None:
         self.model = model
+        self.instances = instances
+        self.numbered = 0
         self.spec = model.spec
         self.row = row_layout(model.spec.state_class)
         self.checks: list[object] = []
@@ -80,10 +83,10 @@ class _Builder:
         low = self.lowering(action.span.path)
         self.bases(low, "cur")
         state = self.state("cur")
-        self._writer(low, state, number)
 
         def choose(position: int, arguments: dict[str, Value]) -> None:
             if position == len(action.parameters):
+                self._writer(low, state, self._number(low, number, action, arguments))
                 self._body(low, action, arguments, state)
                 return
             parameter = action.parameters[position]
@@ -111,13 +114,23 @@ class _Builder:
             for parameter in action.parameters
         }
         first = list(definition(action.function).args.args)[1].arg
-        self._writer(low, state, number)
+        self._writer(low, state, self._number(low, number, action, bound))
         self._body(low, action, {first: message, **bound}, state)
         name = f"action_{number}_{getattr(shape, '__name__', '')}"
         return self._finish(low, name, ("limit", "pos", "count", "index"))
 
-    def _writer(self, low: Lowering, state: Rec, number: int) -> None:
-        """Let yields write successors of action `number`."""
+    def _number(self, low: Lowering, number: int, action: Action, arguments: Mapping[str, Value]) -> Expr:
+        """The number that records get: the action's, or that of the instance as `instances_of` counts them."""
+        if not self.instances:
+            return Const(number)
+        found: Expr = x.ZERO
+        for parameter in action.parameters:
+            (code,) = pack(low.code, arguments[parameter.name], parameter.type, definition(action.function))
+            found = x.add(x.binary("mul", found, Const(len(members(parameter.type)))), code)
+        return low.code.keep(x.add(Const(self.numbered), found), "instance")
+
+    def _writer(self, low: Lowering, state: Rec, number: Expr) -> None:
+        """Let yields write successors with this number."""
         low.on_yield = lambda lowering, value, node: Writer(lowering, self.row, state, number).write(value, node)
 
     def _body(self, low: Lowering, action: Action, arguments: dict[str, Value], state: Rec) -> None:
@@ -135,6 +148,7 @@ class _Builder:
         receiving: dict[tuple[int, object], list[str]] = {}
         for number, action in enumerate(self.spec.actions):
             names = self.action(number, action)
+            self.numbered += len(action.instances()) if self.instances else 0
             if action.message is None:
                 plain += names
                 continue
@@ -205,9 +219,17 @@ def _call_action(name: str, extra: tuple[Expr, ...]) -> tuple[Stmt, ...]:
     )
 
 
-def build_kernels(model: Model) -> Kernels:
-    """The kernels of a model; SpecError at the author's line for what the compiler does not take."""
-    builder = _Builder(model)
+def instances_of(actions: Iterable[Action]) -> list[tuple[Action, Arguments]]:
+    """All instances of all actions, by number."""
+    return [(action, arguments) for action in actions for arguments in action.instances()]
+
+
+def build_kernels(model: Model, *, instances: bool = False) -> Kernels:
+    """The kernels of a model; SpecError at the author's line for what the compiler does not take.
+
+    With `instances`, records name the instance of an action (`instances_of`) instead of the action.
+    """
+    builder = _Builder(model, instances=instances)
     state_class = model.spec.state_class
     for number, (name, layout) in enumerate(builder.row.networks):
         declared: Type = state_class.fields[name]

@@ -43,9 +43,9 @@ def _lifted(stored: Stored) -> Value:
 
 
 class Writer:
-    """Emits the successor of one yield."""
+    """Emits the successor of one yield; `action` is the number that its record gets."""
 
-    def __init__(self, low: Lowering, row: RowLayout, state: Rec, action: int) -> None:
+    def __init__(self, low: Lowering, row: RowLayout, state: Rec, action: Expr) -> None:
         self._low = low
         self._code: Code = low.code
         self._row = row
@@ -185,7 +185,7 @@ class Writer:
         fingerprint = self._code.fresh("fp")
         self._code.emit(
             CallKernel(fingerprint, "identity", (("out", self._at),), ()),
-            Store("out", Var("pos"), x.binary("or", end, Const(self._action << 32))),
+            Store("out", Var("pos"), x.binary("or", end, x.place_at(self._action, 32))),
             Store("out", x.add(Var("pos"), x.ONE), Var(fingerprint)),
             Let("pos", x.add(self._at, end)),
             Let("count", x.add(Var("count"), x.ONE)),

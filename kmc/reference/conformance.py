@@ -29,6 +29,18 @@ from kmc.spec.variables import decode_state, encode_state
 _Step: TypeAlias = tuple[str, Parameters, Any]
 """(title of the action, parameters, successor)."""
 
+CountedStep: TypeAlias = tuple[Action, Arguments, Any, int]
+"""(action, arguments, successor, how often TLC would generate it)."""
+
+StepsOf: TypeAlias = Callable[[Any], Iterable[CountedStep]]
+"""The steps of a state: what an engine says that a spec does. EvaluationError when an action fails."""
+
+
+def interpreted_steps(spec: Spec) -> StepsOf:
+    """The steps of a state by the interpreter."""
+    relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
+    return lambda state: ((*step, 1) for step in relation.steps(state))
+
 
 class DifferenceKind(Enum):
     """How the spec's steps differ from TLC's."""
@@ -108,16 +120,19 @@ def conform(
     *,
     limit: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    engine: Callable[[Spec], StepsOf] = interpreted_steps,
 ) -> ConformanceReport:
     """Compare the spec at `root`, with the corpus's constants, with the steps in `corpus`.
 
-    Only the first `limit` sources are compared, if given; they are in random order. `progress` is called after every
-    source with how many are done and how many there are. Raises TraceError for a broken corpus (KMC431 to KMC433) and
-    for a state that is outside the spec's domains (KMC434) or does not come back from them unchanged (KMC435);
-    SpecError or ModelError when the spec does not load with these constants; EvaluationError when an action fails.
+    `engine` says what the steps of the spec are. Only the first `limit` sources are compared, if given; they are in
+    random order. `progress` is called after every source with how many are done and how many there are. Raises
+    TraceError for a broken corpus (KMC431 to KMC433) and for a state that is outside the spec's domains (KMC434) or
+    does not come back from them unchanged (KMC435); SpecError or ModelError when the spec does not load with these
+    constants; EvaluationError when an action fails.
     """
     read = read_corpus(corpus)
-    comparison = _Comparison(load_spec(root, read.constants), read)
+    spec = load_spec(root, read.constants)
+    comparison = _Comparison(spec, read, engine(spec))
     sources = read.sources[:limit]
     for done, source in enumerate(sources, start=1):
         comparison.compare(source)
@@ -131,10 +146,10 @@ def conform(
 class _Comparison:
     """A comparison under way: decoded states, counts and differences so far."""
 
-    def __init__(self, spec: Spec, corpus: Corpus) -> None:
+    def __init__(self, spec: Spec, corpus: Corpus, steps: StepsOf) -> None:
         self._spec = spec
         self._corpus = corpus
-        self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
+        self._steps = steps
         self._states: dict[int, Any] = {}
         self._parameters: dict[tuple[str, Arguments], Parameters] = {}
         self._differences: list[Difference] = []
@@ -185,8 +200,8 @@ class _Comparison:
     def _our_steps(self, number: int) -> Counter[_Step]:
         steps: Counter[_Step] = Counter()
         try:
-            for action, arguments, successor in self._relation.steps(self._state(number)):
-                steps[action.title, self._named(action, arguments), successor] += 1
+            for action, arguments, successor, times in self._steps(self._state(number)):
+                steps[action.title, self._named(action, arguments), successor] += times
         except EvaluationError as error:
             raise error.noting(f"from state {number} of {self._corpus.path}") from error
         return steps

@@ -6,7 +6,7 @@ Invariant: every name that a model file mentions has been resolved, or is an err
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
@@ -83,6 +83,11 @@ def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
 def bind(root: Path, file: ModelFile) -> Model:
     """The model that `file` describes of the spec at `root`; SpecError or ModelError when something does not fit."""
     return _resolve(load_spec(root, file.constants), file)
+
+
+def without_properties(spec: Spec) -> Model:
+    """The model that has the steps of `spec` and asks for nothing."""
+    return replace(_resolve(spec, ModelFile(spec.name, str(spec.root), ())), goals=(), deadlock=False)
 
 
 def _resolve(spec: Spec, file: ModelFile) -> Model:

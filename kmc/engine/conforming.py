@@ -1,0 +1,49 @@
+"""The steps of a spec as its compiled kernels give them, for a comparison with TLA+.
+
+What is compared is all that a step is: a state is encoded, its row expanded, every successor decoded; kernels for
+this purpose number instances of actions, so the arguments are those that the kernel chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kmc.compiler.compiling import compile_spec
+from kmc.compiler.kernels import instances_of
+from kmc.errors import InternalError
+from kmc.kernels.blocks import Block, Words
+from kmc.kernels.codec import decode_row, encode_row
+from kmc.reference.conformance import CountedStep, StepsOf, interpreted_steps
+from kmc.spec.loader import Spec
+from kmc.spec.model import without_properties
+
+_WORD_MASK = (1 << 64) - 1
+
+
+def compiled_steps(spec: Spec) -> StepsOf:
+    """The steps of a state by compiled kernels; SpecError at the author's line for what is not compiled."""
+    compiled = compile_spec(without_properties(spec), instances=True)
+    instances = instances_of(spec.actions)
+    interpreted = interpreted_steps(spec)
+
+    def state_of(row: Words) -> Any:
+        return decode_row([int(word) & _WORD_MASK for word in row], spec.state_class)
+
+    def steps(state: Any) -> Iterator[CountedStep]:
+        row = np.array(encode_row(state), np.uint64).view(np.int64)
+        if state_of(row) != state:
+            raise InternalError(
+                "KMC924", "a state does not come back from its row", help="compare with --engine python"
+            )
+        found = compiled.expand_block(Block.of([row]))
+        if len(found.failed):
+            # A kernel has no words for its error: the interpreter finds it again.
+            yield from interpreted(state)
+            raise InternalError("KMC921", "a compiled check fails where the interpreter finds no error")
+        for instance, times, successor in zip(found.actions, found.times, found.rows, strict=True):
+            yield (*instances[instance], state_of(successor), int(times))
+
+    return steps
