@@ -15,6 +15,7 @@ from kmc.cli.check import check
 from kmc.cli.conform import conform
 from kmc.cli.console import show, stderr
 from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
+from kmc.cli.report import report
 from kmc.cli.runs import runs
 from kmc.cli.simulate import simulate
 from kmc.cli.specs import specs
@@ -104,7 +105,7 @@ def cli(ctx: click.Context) -> int:
     return ExitStatus.OK
 
 
-for _command in (check, specs, simulate, trace, conform, runs, bench):
+for _command in (check, specs, simulate, trace, conform, runs, bench, report):
     cli.add_command(_command)
 
 

@@ -1,0 +1,159 @@
+"""`kmc report`: run the models of a manifest, and write what came out into `results/`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kmc.cli.console import show, stderr
+from kmc.cli.model_text import first_line
+from kmc.cli.options import debug_option, resource_options
+from kmc.cli.progress import StatusLine
+from kmc.cli.render_errors import shown_path
+from kmc.cli.report_runs import RunOptions, described, read_records, run, stale, write_text
+from kmc.cli.report_text import report_text
+from kmc.cli.specs import loaded
+from kmc.errors import CommandLineError, ExitStatus, did_you_mean
+from kmc.invariants.declaration import Goal, Invariant, TransitionInvariant
+from kmc.lang.manifest import Manifest
+from kmc.liveness.formulas import TemporalProperty
+from kmc.spec.loader import Spec
+from kmc.spec.shipped import find_spec_root, shipped_specs
+
+_EPILOG = """\b
+Examples:
+  kmc report                              all shipped specs, all models that have no result yet
+  kmc report kip_996                      one spec; `--again` for all of its models
+  kmc report kip_996 large --timeout 1h   one model, which takes long
+  kmc report ./my_spec --out reports      your own
+
+\b
+Exit status: 0 all came out as the manifest says; 10 some did not, failed or were cut short (the report says
+which); 130 interrupted: what had ended is kept.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOptions:
+    """The command line of `kmc report`."""
+
+    spec: str | None
+    models: tuple[str, ...]
+    engine: str
+    threads: int
+    again: bool
+    out: str
+    timeout: float | None
+    memory: int | None
+    quiet: bool
+
+    @property
+    def run(self) -> RunOptions:
+        """How each model is run."""
+        words = ["--engine", self.engine]
+        words += ["--threads", str(self.threads)] if self.engine == "native" else []
+        words += ["--timeout", f"{self.timeout:g}"] if self.timeout is not None else []
+        words += ["--memory", str(self.memory)] if self.memory is not None else []
+        return RunOptions(tuple(words))
+
+
+@click.command(epilog=_EPILOG, short_help="Run the models of a spec and write results/SPEC.md and .json.")
+@click.argument("spec", required=False)
+@click.argument("models", nargs=-1)
+@click.option(
+    "--engine", type=click.Choice(["python", "native"]), default="native", show_default=True, help="As of kmc check."
+)
+@click.option("--threads", metavar="N", type=click.IntRange(1, 64), default=1, show_default=True, help="As of check.")
+@click.option("--again", is_flag=True, help="Run also what has a result for this version of spec and model.")
+@click.option(
+    "--out",
+    metavar="DIR",
+    default="results",
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="Where SPEC.md and SPEC.json are written.",
+)
+@resource_options
+@click.option("--quiet", is_flag=True, help="No progress.")
+@debug_option
+@click.pass_obj
+def report(words: tuple[str, ...], /, **given: Any) -> int:
+    """Check the models, findings and mutants of SPEC, each in a process of its own, and write what came out.
+
+    MODELS names some of them; the results of the others are kept. Without MODELS those are run that have no result
+    for this version of spec and model. SPEC is by default every shipped spec.
+    """
+    options = ReportOptions(**given)
+    names = list(shipped_specs()) if options.spec is None else [options.spec]
+    statuses = [_report(name, options) for name in names]
+    return max(statuses, default=ExitStatus.OK)
+
+
+def _report(typed: str, options: ReportOptions) -> int:
+    spec, manifest = loaded(typed)
+    if manifest is None or not manifest.entries:
+        raise CommandLineError("KMC612", f"{typed} has no manifest, so there is nothing to run", help="see kmc check")
+    path = Path(options.out) / f"{spec.name}.json"
+    records = read_records(path)
+    chosen = _chosen(typed, manifest, records, options)
+    interrupted = False
+    try:
+        _run_all(typed, chosen, manifest, records, options)
+    except KeyboardInterrupt:
+        interrupted = True
+    kept = {name: {**described(manifest, file), **records[name]} for name, file in _known(manifest, records)}
+    write_text(path, json.dumps({"spec": spec.name, "models": kept}, indent=1, sort_keys=False) + "\n")
+    write_text(path.with_suffix(".md"), report_text(spec.name, first_line(spec.doc), kept, _names(spec)))
+    show(_last_words(path, chosen, kept))
+    if interrupted:
+        return ExitStatus.INTERRUPTED
+    return ExitStatus.ASSUMPTION if any(_is_off(record) for record in kept.values()) else ExitStatus.OK
+
+
+def _chosen(typed: str, manifest: Manifest, records: Mapping[str, Any], options: ReportOptions) -> Sequence[str]:
+    for name in options.models:
+        if name not in manifest.entries:
+            help_line = did_you_mean(name, manifest.entries)
+            raise CommandLineError("KMC613", f"the manifest of {typed} has no model '{name}'", help=help_line)
+    if options.models:
+        return options.models
+    return list(manifest.entries) if options.again else stale(manifest.entries, records, find_spec_root(typed))
+
+
+def _run_all(
+    typed: str, chosen: Sequence[str], manifest: Manifest, records: dict[str, Any], options: ReportOptions
+) -> None:
+    with StatusLine(stderr(), quiet=options.quiet) as line:
+        for number, name in enumerate(chosen, start=1):
+            line.update(f"Checking {typed} {name} ({number} of {len(chosen)}).")
+            records[name] = run(typed, name, options.run)
+
+
+def _known(manifest: Manifest, records: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The entries of the manifest that have a result; what the manifest has no more is forgotten."""
+    return [(name, file) for name, file in manifest.entries.items() if name in records]
+
+
+def _names(spec: Spec) -> dict[str, list[str]]:
+    properties = spec.properties.values()
+    return {
+        "properties": [prop.name for prop in properties if isinstance(prop, Invariant | TransitionInvariant)],
+        "temporal": [prop.name for prop in properties if isinstance(prop, TemporalProperty)],
+        "goals": [prop.name for prop in properties if isinstance(prop, Goal)],
+        "actions": [action.title for action in spec.actions],
+    }
+
+
+def _is_off(record: Mapping[str, Any]) -> bool:
+    return "failed" in record or bool(record["differences"]) or record["bound"] not in (None, "depth")
+
+
+def _last_words(path: Path, chosen: Sequence[str], kept: Mapping[str, Any]) -> list[str]:
+    off = [name for name, record in kept.items() if _is_off(record)]
+    lines = [f"{len(chosen)} run, {len(kept)} in the report: {shown_path(path.with_suffix('.md'))}"]
+    return [*lines, f"Not as the manifest says: {', '.join(off)}"] if off else lines

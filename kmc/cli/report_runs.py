@@ -1,0 +1,138 @@
+"""What a report is made of: each model of a manifest, checked in a process of its own, and what came out as data.
+
+A process of its own, so that one model's memory is not counted for the next, and one that dies costs only its own line.
+A record says which kmc, which machine and which meaning of the spec it is about; it is kept until that meaning changes.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kmc.bench.machine import commit, machine
+from kmc.errors import SystemFault
+from kmc.lang.manifest import Manifest
+from kmc.lang.modelfile import ModelFile, render_raw
+from kmc.spec.model import bind
+from kmc.trace.files import pick
+from kmc.trace.text import label
+
+_KEPT = (
+    "result",
+    "generated",
+    "distinct",
+    "depth",
+    "initial",
+    "left",
+    "generated_by_action",
+    "invariant",
+    "trace_length",
+    "bound",
+    "properties",
+    "unreached_goals",
+    "collision_bound",
+    "seconds",
+    "cpu_seconds",
+    "peak_memory_bytes",
+    "engine",
+    "digest",
+    "differences",
+)
+_LAST_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How each model is run: the words for `kmc check`, such as `--engine native --threads 1 --timeout 10m`."""
+
+    words: tuple[str, ...]
+
+
+def kind_of(manifest: Manifest, name: str) -> str:
+    """What the manifest calls the entry: "model", "finding" or "mutant"."""
+    if name in manifest.findings:
+        return "finding"
+    return "mutant" if name in manifest.mutants else "model"
+
+
+def digest_of(root: Path, file: ModelFile) -> str:
+    """Identifies what a check of this model means; raises SpecError or ModelError."""
+    return bind(root, file).digest
+
+
+def run(spec: str, name: str, options: RunOptions) -> dict[str, Any]:
+    """Check a model of a spec, and say what came out; `failed` has the last words of a check without a result."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["check", spec, name, *options.words, "--json", "--quiet", "--run-dir", folder]
+        ran = subprocess.run([sys.executable, "-m", "kmc", *words], capture_output=True, text=True, check=False)
+        command = shlex.join(["kmc", "check", spec, name, *options.words])
+        about = {"command": command, "machine": machine(), "commit": commit()}
+        try:
+            found = json.loads(ran.stdout)
+        except json.JSONDecodeError:
+            last = ran.stderr.strip().splitlines()[-_LAST_LINES:]
+            return {**about, "failed": [f"ended with status {ran.returncode}", *last]}
+        if found["generated"] is None:
+            return {**about, "failed": [found["error"]["message"]]}
+        trace = _labels(Path(found["trace_file"])) if found["trace_file"] else None
+        return {**about, **{key: found[key] for key in _KEPT}, "trace": trace}
+
+
+def _labels(path: Path) -> list[str]:
+    """The actions of a saved trace, the initial state left out."""
+    file, _ = pick(str(path))
+    return [label(step) for step in file.steps[1:]]
+
+
+def described(manifest: Manifest, file: ModelFile) -> dict[str, Any]:
+    """What the manifest says of a model, as data."""
+    return {
+        "kind": kind_of(manifest, file.name),
+        "title": file.title,
+        "description": file.description,
+        "constants": {constant.name: render_raw(constant.value) for constant in file.constants},
+        "invariants": [word.text for word in file.invariants],
+        "properties": [word.text for word in file.properties],
+        "symmetry": [word.text for word in file.symmetry],
+        "view": file.view.text if file.view else None,
+        "levels": file.max_depth,
+        "expect": dict(file.expect) if file.expect else None,
+    }
+
+
+def read_records(path: Path) -> dict[str, Any]:
+    """The records by model that an earlier report wrote; none when there is no file. Raises SystemFault KMC548."""
+    try:
+        found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return dict(found["models"])
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError, TypeError):
+        raise SystemFault("KMC548", f"{path} holds no report", help="remove it, and run kmc report again") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all; raises SystemFault KMC503."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(path.name + ".new")
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --out DIR") from None
+
+
+def stale(entries: Mapping[str, ModelFile], records: Mapping[str, Any], root: Path) -> Sequence[str]:
+    """The models that have no record, or one of another meaning of spec or model, or of a check that failed."""
+    return [
+        name
+        for name, file in entries.items()
+        if name not in records or records[name].get("digest") != digest_of(root, file)
+    ]

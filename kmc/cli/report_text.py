@@ -1,0 +1,193 @@
+"""A report as Markdown: models and their counts, findings, mutants, what each property stands on, and coverage.
+
+Everything is taken from the records; nothing is said that no run has shown. Mutants and findings count for no coverage:
+what a weakened spec reaches says nothing about the spec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from kmc.cli.console import bytes_in_words, seconds_in_words
+
+Records = Mapping[str, Mapping[str, Any]]
+
+
+def report_text(spec: str, doc: str, records: Records, names: Mapping[str, Sequence[str]]) -> str:
+    """The whole report; `names` has what the spec declares under "properties", "temporal", "goals" and "actions"."""
+    parts = [
+        [f"# {spec}: results", "", doc, "", f"Written by `kmc report {spec}`, never by hand; the data: `{spec}.json`."],
+        _models(_of_kind(records, "model")),
+        _findings(_of_kind(records, "finding")),
+        _mutants(_of_kind(records, "mutant")),
+        _properties(records, names["properties"], names["temporal"]),
+        _coverage(_of_kind(records, "model"), names["actions"], names["goals"]),
+        _origins(records),
+    ]
+    return "\n".join("\n".join([*part, ""]) for part in map(list, parts) if part)
+
+
+def _of_kind(records: Records, kind: str) -> dict[str, Mapping[str, Any]]:
+    return {name: record for name, record in records.items() if record["kind"] == kind}
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(header)} |"
+    yield f"|{'---|' * len(header)}"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+
+
+def _models(records: Records) -> Iterator[str]:
+    yield "## Models"
+    yield ""
+    header = ("model", "result", "generated", "distinct", "depth", "expected", "CPU time", "memory")
+    yield from _table(header, [_model_row(name, record) for name, record in records.items()])
+    yield ""
+    yield from (f"- `{name}`: {record['description']}." for name, record in records.items())
+
+
+def _model_row(name: str, record: Mapping[str, Any]) -> tuple[str, ...]:
+    if "failed" in record:
+        return (f"`{name}`", f"failed: {record['failed'][-1]}", "", "", "", "", "", "")
+    return (
+        f"`{name}`",
+        _verdict(record),
+        f"{record['generated']:,}",
+        f"{record['distinct']:,}",
+        str(record["depth"]),
+        _agreement(record),
+        seconds_in_words(record["cpu_seconds"]),
+        bytes_in_words(record["peak_memory_bytes"]),
+    )
+
+
+def _verdict(record: Mapping[str, Any]) -> str:
+    match record["result"], record["bound"]:
+        case "ok", _:
+            return "holds, whole graph"
+        case "bound reached", "depth":
+            return f"holds up to level {record['depth']}"
+        case "bound reached", bound:
+            explored = record["depth"] - (record["left"] > 0)
+            return f"stopped by {bound}; holds up to level {explored}"
+        case result, _:
+            return f"{result} of {record['invariant']}" if record["invariant"] else str(result)
+
+
+def _agreement(record: Mapping[str, Any]) -> str:
+    """How the run compares with what the manifest expects, and whether TLC or kmc itself gave that."""
+    expect = record["expect"]
+    if expect is None:
+        return "nothing expected"
+    if record["differences"]:
+        return "DIFFERS: " + "; ".join(record["differences"])
+    if record["bound"] not in (None, "depth"):
+        return "not compared"
+    return "equal to TLC's" if expect["origin"].startswith("TLC") else "equal to kmc's earlier run"
+
+
+def _findings(records: Records) -> Iterator[str]:
+    if not records:
+        return
+    yield "## Findings"
+    yield ""
+    yield "Claims that the spec breaks, each with a shortest trace."
+    for name, record in records.items():
+        yield ""
+        yield f"### `{name}`: {record['title']}"
+        yield ""
+        yield f"{record['description']}."
+        yield ""
+        yield _outcome(record)
+        yield from _steps(record)
+
+
+def _outcome(record: Mapping[str, Any]) -> str:
+    if "failed" in record:
+        return f"The check failed: {record['failed'][-1]}"
+    if record["invariant"] is None:
+        return f"NOT SHOWN: {_verdict(record)}"
+    return f"{record['invariant']} fails in {record['trace_length']} states; {_agreement(record)}."
+
+
+def _steps(record: Mapping[str, Any]) -> Iterator[str]:
+    if record.get("trace"):
+        yield ""
+        yield from (f"{number}. `{step}`" for number, step in enumerate(record["trace"], start=2))
+
+
+def _mutants(records: Records) -> Iterator[str]:
+    if not records:
+        return
+    yield "## Mutants"
+    yield ""
+    yield "In each a constant weakens the spec, and a property fails: it does not hold vacuously."
+    yield ""
+    rows = []
+    for name, record in records.items():
+        broken, length = record.get("invariant"), record.get("trace_length")
+        shown = f"{broken}, {length} states" if broken else f"NOT KILLED: {_lives(record)}"
+        rows.append((f"`{name}`", record["title"], shown, f"{record.get('distinct') or 0:,}"))
+    yield from _table(("mutant", "what is weakened", "fails", "distinct states"), rows)
+
+
+def _lives(record: Mapping[str, Any]) -> str:
+    return str(record["failed"][-1]) if "failed" in record else _verdict(record)
+
+
+def _properties(records: Records, names: Sequence[str], temporal: Sequence[str]) -> Iterator[str]:
+    yield "## Properties"
+    yield ""
+    rows = []
+    for name in names:
+        held = [model for model, record in records.items() if (name, "holds") in _verdicts(record, "model")]
+        broken = [f"`{model}`" for model, record in records.items() if record.get("invariant") == name]
+        rows.append((name, str(len(held)), ", ".join(broken) or "nowhere"))
+    yield from _table(("property", "models in which it holds", "fails in"), rows)
+    if temporal:
+        yield ""
+        yield f"Temporal properties, which nothing checks yet: {', '.join(temporal)}."
+
+
+def _verdicts(record: Mapping[str, Any], kind: str) -> set[tuple[str, str]]:
+    if record["kind"] != kind or "failed" in record:
+        return set()
+    return {(prop["name"], prop["verdict"]) for prop in record["properties"]}
+
+
+def _coverage(records: Records, actions: Sequence[str], goals: Sequence[str]) -> Iterator[str]:
+    ran = {name: record for name, record in records.items() if "failed" not in record}
+    yield "## Coverage by the models"
+    yield ""
+    rows = []
+    for action in actions:
+        fired = {name: record["generated_by_action"].get(action, 0) for name, record in ran.items()}
+        most = max(fired, key=lambda name: fired[name], default="")
+        count = fired.get(most, 0)
+        shown = f"{count:,} in `{most}`" if count else "NEVER FIRED"
+        rows.append((action, str(sum(1 for generated in fired.values() if generated)), shown))
+    yield from _table(("action", "models in which it fires", "states generated, at most"), rows)
+    if goals:
+        yield ""
+        yield from _table(("goal", "reached in"), [(goal, _reaching(goal, ran)) for goal in goals])
+
+
+def _reaching(goal: str, records: Records) -> str:
+    reached = [f"`{name}`" for name, record in records.items() if goal not in record["unreached_goals"]]
+    return ", ".join(reached) or "NEVER REACHED"
+
+
+def _origins(records: Records) -> Iterator[str]:
+    """Which kmc gave these figures, on which machine; one line for each pair."""
+    yield "## Origin"
+    yield ""
+    found: dict[str, list[str]] = {}
+    for name, record in records.items():
+        commit, machine = record["commit"], record["machine"]
+        at = "no commit" if commit is None else commit["id"][:7] + (" with changes" if commit["changed"] else "")
+        memory = bytes_in_words(machine["memory_bytes"])
+        found.setdefault(f"kmc {machine['kmc']} at {at}, {machine['cpu']}, {machine['cores']} cores, {memory}", [])
+        found[f"kmc {machine['kmc']} at {at}, {machine['cpu']}, {machine['cores']} cores, {memory}"].append(name)
+    for origin, names in found.items():
+        yield f"- {origin}: {', '.join(f'`{name}`' for name in names)}."
