@@ -1,6 +1,7 @@
-"""What KIP-996 and KIP-595 promise of every step, and the TLA+ text does not state.
+"""What KIP-996, KIP-595 and KIP-853 promise of every step, and the TLA+ text does not state.
 
-Of servers that live before and after the step: one that starts or loses its disk has no quorum state to keep.
+Of servers that live before and after the step: one that starts or loses its disk has no quorum state to keep. One
+promise is of states: what Durability asks for with less, to tell a lost value from one that no voter has.
 """
 
 from kmc.spec import spec
@@ -142,3 +143,12 @@ def HighWatermarkIsCovered(st, nxt):
         for s in st.servers
         if st.servers[s].state == ServerState.LEADER
     )
+
+
+@spec.invariant
+def AcknowledgedIsOnDisk(st):
+    """A value that was acknowledged is in the log of a live server, voter or not (KIP-595, High watermark).
+
+    Weaker than Durability, which does not count a leader that removes itself.
+    """
+    return all(any(entry.value == v for me in st.servers.values() for entry in me.log) for v in st.inv_pos_acked)
