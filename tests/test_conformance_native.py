@@ -102,7 +102,7 @@ def test_rows_that_lose_something_are_an_error(
     monkeypatch.setattr(conforming, "encode_row", forgetful)
     with pytest.raises(InternalError, match="does not come back from its row") as caught:
         conform(KRAFT, corpus, engine=compiled_steps)
-    assert caught.value.code == "KMC924"
+    assert caught.value.code == "KMC926"
 
 
 def test_an_action_that_fails_names_the_state(whole: Document, tmp_path: Path) -> None:
@@ -113,7 +113,8 @@ def test_an_action_that_fails_names_the_state(whole: Document, tmp_path: Path) -
     assert any(note.startswith("from state ") for note in caught.value.notes)
 
 
-def test_the_command_shows_a_difference_of_the_native_engine() -> None:
+def test_the_command_shows_a_difference_of_the_native_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     ran = kmc("conform", "kraft", corpus_with(change_a_successor), "--engine", "native")
     rows = [line.split() for line in ran.stdout.splitlines()]
     assert (ran.exit_code, "engine native" in ran.stdout) == (12, True)

@@ -8,6 +8,8 @@ says, and answer DONE, or why they stopped: what `expand` answered, or NEED_RECO
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
 from kmc.kernels.blocks import CHOICE_WORDS, NEED_RECORDS, NO_CHOICE, RECORD_HEAD_WORDS, RECORD_LENGTH_BITS
@@ -16,14 +18,34 @@ _ROW_KERNELS = ("check", "goals", "outside")
 _STEP_KERNELS = ("step", "step_outside")
 
 
-def block_functions() -> list[Function]:
-    """The kernels over blocks; the module must have the kernels of one row."""
-    return [
+def block_functions(*, wide: bool = False) -> list[Function]:
+    """The kernels over blocks; the module must have the kernels of one row, those of `widening` if `wide`."""
+    made = [
         _expand_block(),
         _pick_block(),
-        *(_row_block(name) for name in (*_ROW_KERNELS, "identity")),
+        *(_row_block(name) for name in _ROW_KERNELS),
         *(_step_block(name) for name in _STEP_KERNELS),
+        # With 128 bits, the second word of the fingerprint is written into the row.
+        _row_block("identity", writes=wide),
     ]
+    return [_calling(function, "wide_") for function in made] if wide else made
+
+
+def _calling(function: Function, prefix: str) -> Function:
+    """The same with calls of the kernels whose names begin with `prefix`."""
+
+    def renamed(statement: Stmt) -> Stmt:
+        match statement:
+            case CallKernel(_, name):
+                return replace(statement, function=prefix + name)
+            case Loop(label, body):
+                return Loop(label, tuple(map(renamed, body)))
+            case If(condition, then, otherwise):
+                return If(condition, tuple(map(renamed, then)), tuple(map(renamed, otherwise)))
+            case _:
+                return statement
+
+    return replace(function, body=tuple(map(renamed, function.body)))
 
 
 def _resumed(*names: str) -> tuple[Stmt, ...]:
@@ -151,7 +173,7 @@ def _pick_block() -> Function:
     return Function("pick_block", pointers, ("pairs_end", "scratch_words", "out_words"), body, readonly)
 
 
-def _row_block(name: str) -> Function:
+def _row_block(name: str, *, writes: bool = False) -> Function:
     body = (
         Let("row", x.ZERO),
         _loop(
@@ -165,7 +187,8 @@ def _row_block(name: str) -> Function:
         Return(x.ZERO),
     )
     pointers = ("rows", "starts", "answers")
-    return Function(f"{name}_block", pointers, ("rows_end",), body, frozenset({"rows", "starts"}))
+    readonly = frozenset({"starts"}) if writes else frozenset({"rows", "starts"})
+    return Function(f"{name}_block", pointers, ("rows_end",), body, readonly)
 
 
 def _step_block(name: str) -> Function:

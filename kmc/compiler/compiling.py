@@ -16,17 +16,24 @@ _OF_ROWS = ("expand", "identity", "check", "goals", "outside", "step", "step_out
 
 
 def compile_spec(
-    model: Model, cache: KernelCache | None = None, target: Target | None = None, *, instances: bool = False
+    model: Model,
+    cache: KernelCache | None = None,
+    target: Target | None = None,
+    *,
+    instances: bool = False,
+    fingerprint_bits: int = 64,
 ) -> CompiledSpec:
     """The compiled form of a model, for this machine by default; SpecError at the author's line for what is refused.
 
-    With `instances`, an action is an action with its arguments: `RequestVote(n1)`.
+    With `instances`, an action is an action with its arguments: `RequestVote(n1)`. Fingerprints have 64 or 128 bits.
     """
-    of_rows = build_kernels(model, instances=instances).module.functions
-    llvm_ir = emit_llvm(Module((*of_rows, *block_functions())))
+    wide = fingerprint_bits == 128
+    of_rows = build_kernels(model, instances=instances, wide=wide).module.functions
+    llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
     chosen = target or host_target()
     code = cached_object(llvm_ir, chosen, cache)
-    kernels = (*_OF_ROWS, "rank") if model.view is not None else _OF_ROWS
+    names = (*_OF_ROWS, "rank") if model.view is not None else _OF_ROWS
+    kernels = {name: f"wide_{name}" if wide else name for name in names}
     schema = described(Schema(model.spec.state_class, model.spec.variables))
     return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kmc.compiler.ir import Bin, BinaryOp, Const, Expr, Intrinsic, Load, Select
+from kmc.kernels.hashing import SECOND
 
 MASK = (1 << 64) - 1
 ZERO = Const(0)
@@ -141,3 +142,8 @@ def load(pointer: str, index: Expr) -> Expr:
 def mix(word: Expr, salt: Expr) -> Expr:
     """The hash of a word under a salt."""
     return Intrinsic("mix", (word, salt))
+
+
+def second_mix(word: Expr, salt: Expr) -> Expr:
+    """The hash of a word under a salt, for the second word of a fingerprint of 128 bits."""
+    return mix(word, add(salt, Const(SECOND)))

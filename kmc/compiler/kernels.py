@@ -26,6 +26,7 @@ from kmc.compiler.scope import Scope, definition
 from kmc.compiler.statements import body_of_action, statements
 from kmc.compiler.successors import Writer, state_value
 from kmc.compiler.values import Rec, Value
+from kmc.compiler.widening import second_identity, wide_functions
 from kmc.invariants.declaration import Predicate
 from kmc.kernels.layout import RowLayout, row_layout
 from kmc.lang.domains import members
@@ -45,9 +46,10 @@ class Kernels:
 
 
 class _Builder:
-    def __init__(self, model: Model, *, instances: bool) -> None:
+    def __init__(self, model: Model, *, instances: bool, wide: bool) -> None:
         self.model = model
         self.instances = instances
+        self.wide = wide
         self.numbered = 0
         self.spec = model.spec
         self.row = row_layout(model.spec.state_class)
@@ -131,7 +133,9 @@ class _Builder:
 
     def _writer(self, low: Lowering, state: Rec, number: Expr) -> None:
         """Let yields write successors with this number."""
-        low.on_yield = lambda lowering, value, node: Writer(lowering, self.row, state, number).write(value, node)
+        low.on_yield = lambda lowering, value, node: Writer(lowering, self.row, state, number, wide=self.wide).write(
+            value, node
+        )
 
     def _body(self, low: Lowering, action: Action, arguments: dict[str, Value], state: Rec) -> None:
         node = definition(action.function)
@@ -224,25 +228,31 @@ def instances_of(actions: Iterable[Action]) -> list[tuple[Action, Arguments]]:
     return [(action, arguments) for action in actions for arguments in action.instances()]
 
 
-def build_kernels(model: Model, *, instances: bool = False) -> Kernels:
+def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) -> Kernels:
     """The kernels of a model; SpecError at the author's line for what the compiler does not take.
 
-    With `instances`, records name the instance of an action (`instances_of`) instead of the action.
+    With `instances`, records name the instance of an action (`instances_of`) instead of the action. With
+    `wide`, fingerprints have 128 bits, and callers call `wide_expand` for `expand` and so on (see `widening`).
     """
-    builder = _Builder(model, instances=instances)
+    builder = _Builder(model, instances=instances, wide=wide)
     state_class = model.spec.state_class
     for number, (name, layout) in enumerate(builder.row.networks):
         declared: Type = state_class.fields[name]
         bag = declared if isinstance(declared, MessageBagType) else None
         capacity = declared.capacity  # type: ignore[union-attr]  # a network type
         builder.functions.extend(
-            network_functions(number, layout, builder.row, capacity, bag.count_max if bag else None)
+            network_functions(number, layout, builder.row, capacity, bag.count_max if bag else None, wide=wide)
         )
-    builder.functions.extend(identity_functions(model, builder.row))
+    identity = identity_functions(model, builder.row)
+    builder.functions.extend(identity)
+    if wide:
+        builder.functions.extend(second_identity(identity))
     builder.expand()
     builder.predicates("check", model.invariants, ("cur",))
     builder.predicates("outside", model.constraints, ("cur",), first_only=True)
     builder.predicates("goals", model.goals, ("cur",), holding=True)
     builder.predicates("step", model.transition_invariants, ("cur", "nxt"))
     builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), first_only=True)
+    if wide:
+        builder.functions.extend(wide_functions(ranked=model.view is not None))
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

@@ -6,6 +6,8 @@ count would be passed, or a message that must be there is not.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
 from kmc.kernels.hashing import network_salt
@@ -15,23 +17,24 @@ ROW = "row"
 
 
 def network_functions(
-    number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None
+    number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None, *, wide: bool = False
 ) -> list[Function]:
     """find, add, and take (a bag) or discard (a set) of network `number`."""
-    maker = _Maker(number, layout, row, capacity, count_max)
+    maker = _Maker(number, layout, row, capacity, count_max, wide)
     removing = maker.take() if count_max is not None else maker.discard()
     return [maker.find(), maker.add(), removing]
 
 
 class _Maker:
     def __init__(
-        self, number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None
+        self, number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None, wide: bool
     ) -> None:
         self._number = number
         self._layout = layout
         self._size = Const(row.counts + number)
         self._capacity = capacity
         self._count_max = count_max
+        self._wide = wide
         self._names = tuple(f"w{k}" for k in range(layout.words))
 
     def _address(self, index: Expr) -> Expr:
@@ -40,14 +43,22 @@ class _Maker:
     def _load(self, index: Expr, word: int) -> Expr:
         return x.load(ROW, x.add(self._address(index), Const(word)))
 
-    def _term(self, words: tuple[Expr, ...]) -> Expr:
-        term = x.mix(words[0], Const(network_salt(self._number)))
-        for word in words[1:]:
-            term = x.mix(word, term)
+    def _term(self, words: tuple[Expr, ...] | None, mix: Callable[[Expr, Expr], Expr]) -> Expr:
+        if words is None:
+            return x.ZERO
+        term: Expr = Const(network_salt(self._number))
+        for word in words:
+            term = mix(word, term)
         return term
 
-    def _bump(self, delta: Expr) -> Stmt:
-        return Store(ROW, x.ZERO, x.add(x.load(ROW, x.ZERO), delta))
+    def _exchange(self, new: tuple[Expr, ...] | None, old: tuple[Expr, ...] | None) -> tuple[Stmt, ...]:
+        """Put an entry into the hash sum, and take another out of it; in both sums, with fingerprints of 128 bits."""
+
+        def bumped(place: Expr, mix: Callable[[Expr, Expr], Expr]) -> Stmt:
+            return Store(ROW, place, x.add(x.load(ROW, place), x.sub(self._term(new, mix), self._term(old, mix))))
+
+        first = bumped(x.ZERO, x.mix)
+        return (first, bumped(Const(-1), x.second_mix)) if self._wide else (first,)
 
     def find(self) -> Function:
         """The index of the entry with these words, counts aside, or -1."""
@@ -84,7 +95,7 @@ class _Maker:
         return (
             *(Let(name.name, word) for name, word in zip(kept, old, strict=True)),
             Store(ROW, self._address(Var("found")), new[0]),
-            self._bump(x.sub(self._term(new), self._term(kept))),
+            *self._exchange(new, kept),
             Return(x.ZERO),
         )
 
@@ -105,7 +116,7 @@ class _Maker:
             If(x.binary("sle", Const(self._capacity), size), (Return(x.ONE),)),
             *(Store(ROW, x.add(self._address(size), Const(k)), word) for k, word in enumerate(entry)),
             Store(ROW, self._size, x.add(size, x.ONE)),
-            self._bump(self._term(entry)),
+            *self._exchange(entry, None),
             Return(x.ZERO),
         )
         return self._function("add", body)
@@ -130,7 +141,7 @@ class _Maker:
         body = (
             known,
             If(x.binary("slt", Var("found"), x.ZERO), (Return(x.ZERO),)),
-            self._bump(x.sub(x.ZERO, self._term(tuple(map(Var, self._names))))),
+            *self._exchange(None, tuple(map(Var, self._names))),
             Let("last", last),
             *(Let(f"m{k}", self._load(Var("last"), k)) for k in words),
             *(Store(ROW, x.add(self._address(Var("found")), Const(k)), Var(f"m{k}")) for k in words),

@@ -7,16 +7,17 @@ whole row without reading it again. Writes to words that might be the same are d
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
-from kmc.compiler.ir import CallKernel, Const, Expr, If, Let, Return, Store, Var
+from kmc.compiler.ir import CallKernel, Const, Expr, If, Let, Return, Stmt, Store, Var
 from kmc.compiler.iteration import each
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import message_words
 from kmc.compiler.parts import array_of, lift, pack, words
 from kmc.compiler.values import Each, MapUpdate, Net, NetOp, Rec, Received, Stored, Value
+from kmc.kernels.hashing import WIDE_WORDS
 from kmc.kernels.layout import RowLayout, is_scalar, layout_of, record_layout
 from kmc.lang.records import RecordMeta
 from kmc.lang.types import MapType, RecordType, Type
@@ -43,14 +44,15 @@ def _lifted(stored: Stored) -> Value:
 
 
 class Writer:
-    """Emits the successor of one yield; `action` is the number that its record gets."""
+    """Emits the successor of one yield; `action` is the number that its record gets, `wide` asks for 128 bits."""
 
-    def __init__(self, low: Lowering, row: RowLayout, state: Rec, action: Expr) -> None:
+    def __init__(self, low: Lowering, row: RowLayout, state: Rec, action: Expr, *, wide: bool = False) -> None:
         self._low = low
         self._code: Code = low.code
         self._row = row
         self._state = state
         self._action = action
+        self._before = WIDE_WORDS if wide else 0
         self._at: Expr = x.ZERO
         self._pending: dict[Expr, list[tuple[Expr | int, int, Expr]]] = {}
 
@@ -61,7 +63,9 @@ class Writer:
         # What a change needs is computed before anything is written: a failed check leaves no half successor.
         room = x.add(Var("pos"), x.add(Var("length"), Const(SLACK)))
         self._code.emit(If(x.binary("slt", Var("limit"), room), (Return(Const(-1)),)))
-        self._at = self._code.keep(x.add(Var("pos"), Const(HEADER)), "row")
+        self._at = self._code.keep(x.add(Var("pos"), Const(HEADER + self._before)), "row")
+        if self._before:
+            self._code.emit(Store("out", x.add(self._at, Const(-1)), x.load("cur", Const(-1))))
         for word in range(self._row.entries):
             self._code.emit(Store("out", x.add(self._at, Const(word)), x.load("cur", Const(word))))
         self._fixed(value.fields, node)
@@ -129,9 +133,16 @@ class Writer:
             for bit, bits, part in changes:
                 new = x.replace(new, bit, bits, part)
             new = self._code.keep(new, "new")
-            term = x.sub(x.mix(new, word), x.mix(old, word))
-            self._code.emit(Store("out", address, new), Store("out", self._at, x.add(x.load("out", self._at), term)))
+            self._code.emit(Store("out", address, new))
+            for total, mix in self._sums():
+                term = x.sub(mix(new, word), mix(old, word))
+                self._code.emit(Store("out", total, x.add(x.load("out", total), term)))
         self._pending = {}
+
+    def _sums(self) -> list[tuple[Expr, Callable[[Expr, Expr], Expr]]]:
+        """Where the hash sum of the row stands and its mixer, and those of the second sum if there is one."""
+        first, second = (self._at, x.mix), (x.add(self._at, Const(-1)), x.second_mix)
+        return [first, second] if self._before else [first]
 
     def _networks(self, fields: Mapping[str, Value], node: ast.AST) -> Expr:
         source, target = Const(self._row.entries), Const(self._row.entries)
@@ -185,8 +196,19 @@ class Writer:
         fingerprint = self._code.fresh("fp")
         self._code.emit(
             CallKernel(fingerprint, "identity", (("out", self._at),), ()),
-            Store("out", Var("pos"), x.binary("or", end, x.place_at(self._action, 32))),
+            *self._second_fingerprint(),
+            Store("out", Var("pos"), x.binary("or", x.add(end, Const(self._before)), x.place_at(self._action, 32))),
             Store("out", x.add(Var("pos"), x.ONE), Var(fingerprint)),
             Let("pos", x.add(self._at, end)),
             Let("count", x.add(Var("count"), x.ONE)),
+        )
+
+    def _second_fingerprint(self) -> tuple[Stmt, ...]:
+        """The second word of the fingerprint stands first in the record's row."""
+        if not self._before:
+            return ()
+        second = self._code.fresh("second")
+        return (
+            CallKernel(second, "identity_second", (("out", self._at),), ()),
+            Store("out", x.add(self._at, Const(-2)), Var(second)),
         )

@@ -6,8 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from kmc.compiler.compiling import compile_spec
 from kmc.engine.frontier import Record
 from kmc.engine.kernels import Kernels
@@ -16,8 +14,6 @@ from kmc.kernels.codec import decode_row, encode_row
 from kmc.kernels.compiled_spec import CompiledSpec
 from kmc.kernels.loading import NativeModule
 from kmc.spec.model import Model
-
-_WORD_MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,28 +32,31 @@ class CompiledModel:
 
     def record(self, state: Any) -> Record:
         """The packed form of a state, with its fingerprint."""
-        row = np.array(encode_row(state), np.uint64).view(np.int64)
+        row = self.spec.row_of(encode_row(state))
         return Record(self.spec.fingerprint(row), 0, row)
 
     def state(self, row: Words) -> Any:
         """The state of a row."""
-        return decode_row([int(word) & _WORD_MASK for word in row], self.model.spec.state_class)
+        return decode_row(self.spec.words_of(row), self.model.spec.state_class)
 
 
-def compile_model(model: Model) -> CompiledModel:
+def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
     """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
     began = time.monotonic()
-    spec = compile_spec(model)
-    module = spec.module
+    spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
+
+    def address(name: str) -> int:
+        return spec.module.address(spec.kernels[name])
+
     kernels = Kernels(
-        expand=module.address("expand"),
+        expand=address("expand"),
         action_count=len(model.spec.actions),
-        check=module.address("check") if model.invariants else 0,
-        goals=module.address("goals") if model.goals else 0,
-        outside=module.address("outside") if model.constraints else 0,
-        step_outside=module.address("step_outside") if model.action_constraints else 0,
-        step=module.address("step") if model.transition_invariants else 0,
-        rank=module.address("rank") if model.view is not None else 0,
+        check=address("check") if model.invariants else 0,
+        goals=address("goals") if model.goals else 0,
+        outside=address("outside") if model.constraints else 0,
+        step_outside=address("step_outside") if model.action_constraints else 0,
+        step=address("step") if model.transition_invariants else 0,
+        rank=address("rank") if model.view is not None else 0,
         invariant_count=len(model.invariants),
         goal_count=len(model.goals),
         transition_invariant_count=len(model.transition_invariants),

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from kmc.compiler.compiling import compile_spec
 from kmc.compiler.kernels import instances_of
 from kmc.errors import InternalError
@@ -20,8 +18,6 @@ from kmc.reference.conformance import CountedStep, StepsOf, interpreted_steps
 from kmc.spec.loader import Spec
 from kmc.spec.model import without_properties
 
-_WORD_MASK = (1 << 64) - 1
-
 
 def compiled_steps(spec: Spec) -> StepsOf:
     """The steps of a state by compiled kernels; SpecError at the author's line for what is not compiled."""
@@ -30,13 +26,13 @@ def compiled_steps(spec: Spec) -> StepsOf:
     interpreted = interpreted_steps(spec)
 
     def state_of(row: Words) -> Any:
-        return decode_row([int(word) & _WORD_MASK for word in row], spec.state_class)
+        return decode_row(compiled.words_of(row), spec.state_class)
 
     def steps(state: Any) -> Iterator[CountedStep]:
-        row = np.array(encode_row(state), np.uint64).view(np.int64)
+        row = compiled.row_of(encode_row(state))
         if state_of(row) != state:
             raise InternalError(
-                "KMC924", "a state does not come back from its row", help="compare with --engine python"
+                "KMC926", "a state does not come back from its row", help="compare with --engine python"
             )
         found = compiled.expand_block(Block.of([row]))
         if len(found.failed):

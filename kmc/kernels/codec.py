@@ -168,13 +168,13 @@ def encode_row(state: Any) -> list[int]:
     return words
 
 
-def hash_sum(words: list[int], row: RowLayout) -> int:
-    """The hash sum of a row, from its words alone."""
-    total = sum(mix(words[1 + index], 1 + index) for index in range(row.fixed_words))
+def hash_sum(words: list[int], row: RowLayout, shift: int = 0) -> int:
+    """The hash sum of a row, from its words alone; the second one if `shift` is `hashing.SECOND`."""
+    total = sum(mix(words[1 + index], 1 + index + shift) for index in range(row.fixed_words))
     position = row.entries
     for index, (_, network) in enumerate(row.networks):
         for _ in range(words[row.counts + index]):
-            total += hashing.entry_term(words[position : position + network.words], hashing.network_salt(index))
+            total += hashing.entry_term(words[position : position + network.words], hashing.network_salt(index), shift)
             position += network.words
     return total & hashing.MASK
 

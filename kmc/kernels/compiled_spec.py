@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -25,7 +25,9 @@ from kmc.errors import InternalError
 from kmc.kernels import blocks as b
 from kmc.kernels.blocks import Block, Successors, Words, rows_of_records
 from kmc.kernels.cache import KernelCache, cached_object
-from kmc.kernels.codec import decode_row, encode_row
+from kmc.kernels.codec import decode_row, encode_row, hash_sum
+from kmc.kernels.hashing import SECOND, WIDE_WORDS
+from kmc.kernels.layout import row_layout
 from kmc.kernels.loading import NativeModule, Target
 from kmc.kernels.schema import Schema, restored
 from kmc.kernels.sealed import sealed, unsealed
@@ -56,12 +58,16 @@ class CompiledSpec:
     """See the module docstring."""
 
     def __init__(
-        self, names: Names, schema: dict[str, Any], kernels: Sequence[str], llvm_ir: str | bytes, code: bytes,
+        self, names: Names, schema: dict[str, Any], kernels: Mapping[str, str], llvm_ir: str | bytes, code: bytes,
         target: Target,
     ) -> None:  # fmt: skip
-        """`llvm_ir` is text, or compressed as it travels; `schema` is what `schema.described` gives."""
+        """`llvm_ir` is text, or compressed as it travels; `schema` is what `schema.described` gives.
+
+        `kernels` names in the code the kernels of one row.
+        """
         self.names = names
-        self.kernels = tuple(kernels)
+        self.kernels = dict(kernels)
+        self.words_before = WIDE_WORDS if kernels["identity"] != "identity" else 0
         self.target = target
         self._schema_data = schema
         self._llvm_ir = llvm_ir
@@ -88,7 +94,7 @@ class CompiledSpec:
     @cached_property
     def layout_digest(self) -> str:
         """Two compiled specs with the same read each other's rows."""
-        return _digest([str(_LAYOUT_VERSION), json.dumps(self._schema_data)])
+        return _digest([str(_LAYOUT_VERSION), str(self.words_before), json.dumps(self._schema_data)])
 
     @cached_property
     def digest(self) -> str:
@@ -107,7 +113,7 @@ class CompiledSpec:
         if not self.target.runs_here():
             code = cached_object(self.llvm_ir, cache=KernelCache.of_environment())
         blocks = [f"{name}_block" for name in ("expand", "pick", "check", "goals", "outside", "step", "step_outside")]
-        return NativeModule(code, [*self.kernels, *blocks, "identity_block"])
+        return NativeModule(code, [*self.kernels.values(), *blocks, "identity_block"])
 
     @cached_property
     def schema(self) -> Schema:
@@ -179,6 +185,11 @@ class CompiledSpec:
         """One successor of a row; InternalError when there is no such choice."""
         return self.pick(Block.of([row]), np.zeros(1, np.int64), np.array([choice]))[0]
 
+    @property
+    def fingerprint_bits(self) -> int:
+        """64; or 128, and then the second word of a state's fingerprint is the first of its row."""
+        return 128 if self.words_before else 64
+
     def fingerprints(self, rows: Block) -> NDArray[np.uint64]:
         """What each state is known by: equal for states of one view and orbit."""
         return self._answers("identity", rows).view(np.uint64)
@@ -209,13 +220,25 @@ class CompiledSpec:
 
     def decode(self, row: Words) -> dict[str, Tla]:
         """The TLA+ variables of a row, in the order in which they are shown."""
-        state = decode_row([int(word) & _WORD_MASK for word in row], self.schema.state_class)
+        state = decode_row(self.words_of(row), self.schema.state_class)
         return encode_state(state, self.schema.variables)
 
     def encode(self, variables: dict[str, Tla]) -> Words:
         """The row of a state given by its TLA+ variables; TraceError for what is no state of the spec."""
         state = decode_state(variables, self.schema.state_class, self.schema.variables)
-        return np.array(encode_row(state), np.uint64).view(np.int64)
+        return self.row_of(encode_row(state))
+
+    def row_of(self, words: list[int]) -> Words:
+        """The row with these words: with fingerprints of 128 bits, what stands before them is added."""
+        before = [0, hash_sum(words, row_layout(self.schema.state_class), SECOND)] if self.words_before else []
+        block = Block.of([np.array([*before, *words], np.uint64).view(np.int64)])
+        if before:
+            self.fingerprints(block)
+        return block[0]
+
+    def words_of(self, row: Words) -> list[int]:
+        """The words of a row without what stands before them, 0..2**64-1."""
+        return [int(word) & _WORD_MASK for word in row[self.words_before :]]
 
     def text(self, row: Words) -> str:
         r"""A row as TLA+, a line `/\ variable = value` for each variable."""

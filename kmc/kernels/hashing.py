@@ -13,12 +13,18 @@ from kmc.kernels.mixing import WORD_MASK, mix
 
 MASK = WORD_MASK
 
+SECOND = 1 << 32
+"""What is added to every salt for the second word of a fingerprint of 128 bits, which is a hash of its own."""
 
-def entry_term(words: Sequence[int], salt: int) -> int:
-    """The term of a network entry: its words chained."""
-    term = mix(words[0], salt)
-    for word in words[1:]:
-        term = mix(word, term)
+WIDE_WORDS = 2
+"""Words before a row whose state has a fingerprint of 128 bits: its second word, and the second hash sum."""
+
+
+def entry_term(words: Sequence[int], salt: int, shift: int = 0) -> int:
+    """The term of a network entry: its words chained; in the second hash sum if `shift` is SECOND."""
+    term = salt
+    for word in words:
+        term = mix(word, term + shift)
     return term
 
 

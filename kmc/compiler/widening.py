@@ -1,0 +1,145 @@
+"""Fingerprints of 128 bits: every state is hashed a second time under other salts, and both words are its fingerprint.
+
+Before a row stand two words more, its second fingerprint and its second hash sum, which kernels keep as they keep the
+first. `identity_second` is made from `identity` by changing salts, so views and symmetry hold for it too: it is the
+least of the second hashes of all images of a state, by a way of its own. Callers know rows with the two words in
+front: `wide_<kernel>` steps over them. With 64 bits nothing of this exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from kmc.compiler import exprs as x
+from kmc.compiler.ir import (
+    Bin,
+    Block,
+    CallKernel,
+    Const,
+    Expr,
+    Function,
+    If,
+    Intrinsic,
+    Let,
+    Load,
+    Loop,
+    Return,
+    Select,
+    Stmt,
+    Store,
+    Var,
+)
+from kmc.compiler.walk import calls
+from kmc.kernels.hashing import WIDE_WORDS
+
+_SUM = Const(0)
+_SECOND_SUM = Const(-1)
+
+
+def second_identity(functions: Sequence[Function]) -> list[Function]:
+    """`identity_second` and what it calls, from the functions that hold `identity`."""
+    by_name = {function.name: function for function in functions}
+    wanted = ["identity"]
+    for name in wanted:
+        called = dict.fromkeys(call.function for call in calls(by_name[name].body))
+        wanted += [callee for callee in called if callee not in wanted]
+    return [
+        replace(by_name[name], name=f"{name}_second", body=_statements(by_name[name].body, by_name[name].pointers[0]))
+        for name in wanted
+    ]
+
+
+def wide_functions(*, ranked: bool) -> list[Function]:
+    """The kernels for callers, over rows with the two words in front."""
+    of_row = ("check", "goals", "outside", *(("rank",) if ranked else ()))
+    expand = Function(
+        "wide_expand",
+        ("cur", "out"),
+        ("limit",),
+        (
+            CallKernel("found", "expand", (_inside("cur"), ("out", x.ZERO)), (Var("limit"),)),
+            Return(Var("found")),
+        ),
+        frozenset({"cur"}),
+    )
+    identity = Function(
+        "wide_identity",
+        ("row",),
+        (),
+        (
+            CallKernel("first", "identity", (_inside("row"),), ()),
+            CallKernel("second", "identity_second", (_inside("row"),), ()),
+            Store("row", x.ZERO, Var("second")),
+            Return(Var("first")),
+        ),
+    )
+    return [
+        expand,
+        identity,
+        *(_forwarded(name, ("cur",)) for name in of_row),
+        *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside")),
+    ]
+
+
+def _forwarded(name: str, pointers: tuple[str, ...]) -> Function:
+    call = CallKernel("found", name, tuple(map(_inside, pointers)), ())
+    return Function(f"wide_{name}", pointers, (), (call, Return(Var("found"))), frozenset(pointers))
+
+
+def _inside(pointer: str) -> tuple[str, Expr]:
+    return pointer, Const(WIDE_WORDS)
+
+
+def _statements(body: Sequence[Stmt], row: str) -> tuple[Stmt, ...]:
+    return tuple(_statement(statement, row) for statement in body)
+
+
+def _statement(statement: Stmt, row: str) -> Stmt:
+    def changed(expr: Expr) -> Expr:
+        return _expression(expr, row)
+
+    match statement:
+        case Let(name, value):
+            return Let(name, changed(value))
+        case Store(pointer, index, value):
+            return Store(pointer, changed(index), changed(value))
+        case If(condition, then, otherwise):
+            return If(changed(condition), _statements(then, row), _statements(otherwise, row))
+        case Block(label, body):
+            return Block(label, _statements(body, row))
+        case Loop(label, body):
+            return Loop(label, _statements(body, row))
+        case CallKernel(target, function, pointers, arguments):
+            places = tuple((pointer, changed(offset)) for pointer, offset in pointers)
+            return CallKernel(target, f"{function}_second", places, tuple(map(changed, arguments)))
+        case Return(value):
+            return Return(changed(value))
+        case _:
+            return statement
+
+
+def _expression(expr: Expr, row: str) -> Expr:
+    """The same with the second hash sum for the first, and every salt changed."""
+
+    def changed(part: Expr) -> Expr:
+        return _expression(part, row)
+
+    match expr:
+        case Load(pointer, index) if pointer == row and index == _SUM:
+            return Load(pointer, _SECOND_SUM)
+        case Load(pointer, index):
+            return Load(pointer, changed(index))
+        case Bin(op, left, right):
+            return Bin(op, changed(left), changed(right))
+        case Select(condition, yes, no):
+            return Select(changed(condition), changed(yes), changed(no))
+        case Intrinsic("mix", (word, salt)):
+            return x.second_mix(changed(word), changed(salt))
+        case Intrinsic(name, arguments):
+            return Intrinsic(name, tuple(map(changed, arguments)))
+        case Const() | Var():
+            return expr
+        case _:
+            assert_never(expr)
