@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from kmc.lang.cfg import parse_cfg
 from kmc.spec.model import Model, bind
+from kmc.spec.shipped import find_spec_root
 
 IMPORTS = """
 from kmc.lang import (
@@ -23,6 +25,14 @@ def model_of(folder: Path, source: str, cfg: str = "") -> Model:
     path = folder / "spec.py"
     path.write_text(IMPORTS + source, encoding="utf-8")
     return bind(path, parse_cfg(cfg, str(folder / "model.cfg")))
+
+
+def copied(spec: str, folder: Path) -> Path:
+    """A copy of a shipped spec in `folder`, beside one of what it shares with others."""
+    root = find_spec_root(spec)
+    for part in (root, root.parent / "consensus"):
+        shutil.copytree(part, folder / part.name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder / root.name
 
 
 COUNTER = """

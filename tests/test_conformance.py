@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import gzip
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from small_specs import copied
 
 from kmc.errors import EvaluationError, ModelError, TraceError
 from kmc.reference.conformance import ConformanceReport, Difference, DifferenceKind, conform
@@ -117,8 +117,7 @@ def written(folder: Path, document: Document) -> Path:
 
 def mutant(folder: Path, file: str, old: str, new: str) -> Path:
     """A copy of the KRaft spec in which one piece of text is replaced."""
-    root = folder / "kraft"
-    shutil.copytree(KRAFT, root, ignore=shutil.ignore_patterns("__pycache__"))
+    root = copied("kraft", folder)
     text = (root / file).read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{old!r} no longer stands once in {file}"
     (root / file).write_text(text.replace(old, new), encoding="utf-8")
@@ -148,7 +147,7 @@ MUTATIONS = {
         "actions.py", "or not is_quorum(me.votes_granted)", "", "RequestVote", ("BecomeLeader", "extra")
     ),
     "a guard that is too strong": Mutation(
-        "functions.py", "len(votes) * 2 >", "len(votes) >", "BecomeLeader", ("BecomeLeader", "missing")
+        "../consensus/quorums.py", "// 2 + 1", "// 2 + 2", "BecomeLeader", ("BecomeLeader", "missing")
     ),
     "a comparison off by one": Mutation(
         "functions.py",

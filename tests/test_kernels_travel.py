@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from native_steps import expected_mask, walk_states
+from small_specs import copied
 from small_specs import model_of as small_model
 from test_native_edges import SHIPPED, shipped_model
 
@@ -26,7 +27,7 @@ from kmc.kernels.compiled_spec import CompiledSpec
 from kmc.kernels.loading import host_target
 from kmc.lang.tla import text
 from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
+from kmc.spec.shipped import find_model
 from kmc.spec.variables import encode_state
 
 OVERFLOW = """
@@ -108,7 +109,7 @@ def small(tmp_path: Path) -> tuple[CompiledSpec, Model, Block]:
 
 
 def test_a_process_without_spec_and_compiler_expands_a_block(tmp_path: Path) -> None:
-    folder = shutil.copytree(find_spec_root("kraft"), tmp_path / "moved")
+    folder = copied("kraft", tmp_path / "moved")
     file = find_model(folder, "standard")
     assert file is not None
     model = bind(folder, file)
@@ -119,7 +120,7 @@ def test_a_process_without_spec_and_compiler_expands_a_block(tmp_path: Path) -> 
     (tmp_path / "spec.bin").write_bytes(spec.to_bytes())
     np.save(tmp_path / "words.npy", rows.words)
     np.save(tmp_path / "starts.npy", rows.starts)
-    shutil.rmtree(folder)
+    shutil.rmtree(folder.parent)
     files = [str(tmp_path / name) for name in ("spec.bin", "words.npy", "starts.npy")]
     run = subprocess.run(
         [sys.executable, "-c", CHILD, *files], capture_output=True, text=True, check=True, cwd=tmp_path

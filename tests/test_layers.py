@@ -44,6 +44,9 @@ HOMES = {
 # The modules whose public words a spec is written in.
 FACADES = ("kmc.lang", "kmc.spec")
 
+# What the shipped specs share; it imports none of them.
+SHARED_BY_SPECS = "specs.consensus"
+
 # Matched as whole words of an identifier or a string, so that `draft` and `skip` are free.
 PROTOCOL_WORDS = frozenset({"kafka", "kraft", "raft", "kip"})
 WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -182,9 +185,9 @@ def public_words(module: str) -> frozenset[str]:
 
 
 def _spec_may_import(item: Import, own_spec: str) -> bool:
-    """Whether a spec may import this: its own modules, the facades' public words, `__future__`."""
+    """Whether a spec may import this: its own modules, shared ones, the facades' public words, `__future__`."""
     if item.relative:
-        return is_within(item.target, own_spec)
+        return is_within(item.target, own_spec) or is_within(item.target, SHARED_BY_SPECS)
     return item.module == "__future__" or (item.module in FACADES and item.name in public_words(item.module))
 
 
@@ -295,6 +298,7 @@ def test_the_folder_of_the_spark_driver_is_no_package() -> None:
         (imports_foreign_to_a_spec, "specs/demo/actions.py", "from kmc.lang import records"),
         (imports_foreign_to_a_spec, "specs/demo/actions.py", "from kmc.reference import search"),
         (imports_foreign_to_a_spec, "specs/demo/actions.py", "from ..other import types"),
+        (imports_foreign_to_a_spec, "specs/consensus/logs.py", "from ..demo import types"),
         (imports_foreign_to_a_spec, "specs/demo/actions.py", "from demo import types"),
         (stray_prints, "kmc/trace/x.py", "def f():\n    print(1)"),
     ],
@@ -313,6 +317,7 @@ def test_a_breach_is_found(rule: Rule, path: str, text: str) -> None:
         (packages_away_from_home, "kmc/lang/x.py", "import clickhouse"),
         (protocol_imports, "kmc/spec/x.py", "from kmc.spec import specs\nfrom . import specs"),
         (protocol_words, "kmc/lang/x.py", '"""KRaft.tla."""\ndraft = skip = "craft"  # Kafka\n'),
+        (imports_foreign_to_a_spec, "specs/demo/a/b.py", "from ...consensus.logs import last_epoch"),
         (imports_foreign_to_a_spec, "specs/demo/a/b.py", "from __future__ import annotations\nfrom ..types import T"),
         (imports_foreign_to_a_spec, "specs/demo/actions.py", "from kmc.lang import Record\nfrom . import types"),
         (stray_prints, "kmc/cli/x.py", "print(1)"),

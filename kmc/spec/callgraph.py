@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kmc.spec.flow import yields
+from kmc.spec.modules import is_shared
 from kmc.spec.names import Meaning, Names
 
 _Helper: TypeAlias = tuple[str, str]
@@ -68,7 +69,8 @@ class Helpers:
             self._refuse_lost_guards(helper, function)
             if function.decorator_list and not _decorators(function) & {"init"}:
                 self._refuse_members(helper)
-            if yields(function) and not function.decorator_list and helper not in self._used:
+            unused = helper not in self._used and not is_shared(helper[0])
+            if yields(function) and not function.decorator_list and unused:
                 message = f"'{function.name}' yields, but is no action and no action uses it"
                 advice = "write @spec.action above it, or yield from it in an action"
                 self.names.refuse(helper[0], function, "KMC137", message, advice)

@@ -1,8 +1,9 @@
 """Loading a spec package: check it, rewrite its literals, execute it once for one model, collect what it declares.
 
-A package is a folder of `.py` files (or one file); all of them belong to the spec and import each other relatively.
-They are executed under a fresh package name through an import hook of their own, never through `sys.path`, where a
-`types.py` would hide Python's, and with only the built-in functions of the language.
+A package is a folder of `.py` files (or one file); all of them belong to the spec and import each other relatively, and
+so do the files beside the folder that they import. They are executed under a fresh package name through an import hook
+of their own, never through `sys.path`, where a `types.py` would hide Python's, and with only the built-in functions of
+the language.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from types import ModuleType
 from typing import Any
 
 from kmc.actions.declaration import Action
-from kmc.errors import EvaluationError, KmcError, ModelError, Span, SpecError, did_you_mean
+from kmc.errors import EvaluationError, KmcError, ModelError, SpecError, did_you_mean
 from kmc.invariants.declaration import Predicate, SymmetrySet, View
 from kmc.lang.blame import blamed
 from kmc.lang.constants import Constant, constants_of
@@ -33,16 +34,17 @@ from kmc.lang.numbers import greatest, least
 from kmc.lang.records import Record, RecordMeta
 from kmc.lang.types import MessageBagType, MessageSetType
 from kmc.liveness.formulas import TemporalProperty
-from kmc.spec.declare import Declarations, SpecFacade, declarations
-from kmc.spec.names import Module
+from kmc.spec.declare import Declarations, declarations
+from kmc.spec.modules import is_shared
 from kmc.spec.rewrite import INJECTED, rewritten
-from kmc.spec.subset import ALLOWED_BUILTINS, check_module
-from kmc.spec.uses import check_uses
+from kmc.spec.sources import Source, read_sources
+from kmc.spec.subset import ALLOWED_BUILTINS
 from kmc.spec.variables import VariableTable, check_table, default_table
 
 _NUMBERS = itertools.count()
 _PREFIX = "kmc_loaded_"
-_SYNTAX_HELP = "the mistake is here, or at the end of the line before"
+_FOLDER = "@"
+"""The package of the spec's folder within the fresh package, which stands for the folder around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +71,6 @@ class Spec:
     source_digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    path: Path
-    tree: ast.Module
-    meaning: str
-
-
 def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missing: bool = False) -> Spec:
     """Load the spec package at `root` with constants given by `assignments`.
 
@@ -83,7 +78,7 @@ def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missi
     missing, unknown or outside its domain. With `allow_missing`, missing constants keep their stand-ins if the spec
     loads with them: enough to say what it declares, not to check it.
     """
-    sources = _read_sources(root)
+    sources = read_sources(root)
     given = {assignment.name: assignment for assignment in assignments}
     files = frozenset(str(source.path) for source in sources.values())
     package = f"{_PREFIX}{next(_NUMBERS)}"
@@ -98,57 +93,8 @@ def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missi
     return _assemble(root, files, doc, state_class, declared, table.declared, sources)
 
 
-def _read_sources(root: Path) -> dict[str, _Source]:
-    """The checked syntax trees of the package, by dotted module name ('' for the package itself)."""
-    if root.is_file():
-        paths = {root.stem: root}
-    else:
-        paths = {_module_name(path.relative_to(root)): path for path in sorted(root.rglob("*.py"))}
-        if not paths:
-            raise SpecError(
-                "KMC191", f"{root} holds no spec: no .py file", help="give the folder of a spec, or its name"
-            )
-    sources = {}
-    for name, path in paths.items():
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise SpecError("KMC192", f"{path} cannot be read: {error}") from None
-        tree = _parsed(text, str(path))
-        check_module(tree, str(path))
-        sources[name] = _Source(path, tree, ast.dump(tree))
-    check_uses(
-        {name: Module(name, str(s.path), s.tree, s.path.name == "__init__.py") for name, s in sources.items()},
-        SpecFacade,
-    )
-    return sources
-
-
-def _parsed(text: str, path: str) -> ast.Module:
-    try:
-        with warnings.catch_warnings():
-            # Python warns of what the checks of the language refuse, or of a backslash in a docstring.
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text, path)
-            # Some mistakes show only here, as a `return` outside of a function.
-            compile(tree, path, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        line, column = error.lineno or 1, error.offset or 1
-        end_column = error.end_offset if error.end_offset and error.end_lineno == line else 0
-        place = Span(path, line, column, line, max(end_column, column + 1))
-        raise SpecError("KMC193", f"Python cannot read this: {error.msg}", place, help=_SYNTAX_HELP) from None
-    except ValueError as error:
-        raise SpecError("KMC193", f"Python cannot read this: {error}", Span(path, 1), help=_SYNTAX_HELP) from None
-    return tree
-
-
-def _module_name(relative: Path) -> str:
-    parts = list(relative.with_suffix("").parts)
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
 @contextmanager
-def _importable(package: str, sources: Mapping[str, _Source]) -> Iterator[None]:
+def _importable(package: str, sources: Mapping[str, Source]) -> Iterator[None]:
     finder = _Finder(package, sources)
     sys.meta_path.insert(0, finder)
     try:
@@ -162,28 +108,30 @@ def _importable(package: str, sources: Mapping[str, _Source]) -> Iterator[None]:
 class _Finder(MetaPathFinder, Loader):
     """Finds and executes the modules of one loaded package."""
 
-    def __init__(self, package: str, sources: Mapping[str, _Source]) -> None:
+    def __init__(self, package: str, sources: Mapping[str, Source]) -> None:
         self._package = package
-        self._sources = sources
+        self._by_full_name = {_full_name(package, name): source for name, source in sources.items()}
+        self._packages = {package, f"{package}.{_FOLDER}"}
+        for name in self._by_full_name:
+            self._packages |= {name[:end] for end, sign in enumerate(name) if sign == "."}
         self._builtins = _restricted_builtins()
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> ModuleSpec | None:
         if fullname != self._package and not fullname.startswith(self._package + "."):
             return None
-        name = fullname[len(self._package) + 1 :]
-        is_package = name == "" or any(other.startswith(name + ".") for other in self._sources)
-        if name not in self._sources and not is_package:
+        is_package = fullname in self._packages
+        if fullname not in self._by_full_name and not is_package:
             return None
         return ModuleSpec(fullname, self, is_package=is_package)
 
     def exec_module(self, module: ModuleType) -> None:
-        source = self._sources.get(module.__name__[len(self._package) + 1 :])
+        source = self._by_full_name.get(module.__name__)
         if source is None:
             return
         module.__dict__.update(INJECTED, __builtins__=self._builtins, __file__=str(source.path))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of what is an error of the language, or will be one when it runs
-            code = compile(rewritten(source.tree), str(source.path), "exec", dont_inherit=True)
+            code = compile(rewritten(source.module.tree), str(source.path), "exec", dont_inherit=True)
         # Reason for exec: this is how an import hook runs a module; every frame keeps the author's file and lines.
         exec(code, module.__dict__)
 
@@ -195,11 +143,11 @@ def _restricted_builtins() -> dict[str, Any]:
     return {**allowed, **{name: getattr(builtins, name) for name in needed}, **ours}
 
 
-def _execute(package: str, sources: Mapping[str, _Source], files: frozenset[str]) -> KmcError | None:
+def _execute(package: str, sources: Mapping[str, Source], files: frozenset[str]) -> KmcError | None:
     """Import every module; the author's error if one fails."""
     for name in sources:
         try:
-            importlib.import_module(f"{package}.{name}" if name else package)
+            importlib.import_module(_full_name(package, name))
         except ImportError as error:
             found = blamed(error, files)
             known = [f".{other}" for other in sources if other]
@@ -213,7 +161,15 @@ def _execute(package: str, sources: Mapping[str, _Source], files: frozenset[str]
 
 
 def _import_text(error: ImportError, package: str) -> str:
-    return str(error).replace(f"{package}.", ".").replace(package, "this spec").split(" (")[0]
+    own = f"{package}.{_FOLDER}"
+    return str(error).replace(f"{own}.", ".").replace(own, "this spec").replace(f"{package}.", "..").split(" (")[0]
+
+
+def _full_name(package: str, name: str) -> str:
+    """The name under which a module is executed."""
+    if is_shared(name):
+        return f"{package}.{name[1:]}"
+    return f"{package}.{_FOLDER}.{name}" if name else f"{package}.{_FOLDER}"
 
 
 def _check_constants(
@@ -237,17 +193,17 @@ def _check_constants(
         )
 
 
-def _state_class(package: str, sources: Mapping[str, _Source], root: Path) -> RecordMeta:
+def _state_class(package: str, sources: Mapping[str, Source], root: Path) -> RecordMeta:
     for name in sources:
-        found = getattr(sys.modules[f"{package}.{name}" if name else package], "State", None)
+        found = getattr(sys.modules[_full_name(package, name)], "State", None)
         if isinstance(found, RecordMeta) and issubclass(found, Record):
             return found
     raise SpecError("KMC195", f"{root} declares no state", help="write class State(Record) with a field per variable")
 
 
-def _package_doc(sources: Mapping[str, _Source]) -> str:
+def _package_doc(sources: Mapping[str, Source]) -> str:
     for name in ("", "spec", "actions", "types", *sources):
-        doc = ast.get_docstring(sources[name].tree) if name in sources else None
+        doc = ast.get_docstring(sources[name].module.tree) if name in sources else None
         if doc:
             return doc
     return ""
@@ -260,7 +216,7 @@ def _assemble(
     state_class: RecordMeta,
     declared: Declarations,
     constants: Mapping[str, Constant],
-    sources: Mapping[str, _Source],
+    sources: Mapping[str, Source],
 ) -> Spec:
     if declared.init is None:
         raise SpecError(

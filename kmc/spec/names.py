@@ -14,19 +14,10 @@ from typing import NoReturn, TypeAlias
 import kmc.lang
 import kmc.spec
 from kmc.errors import SpecError, did_you_mean
+from kmc.spec.modules import Module, file_of
 from kmc.spec.places import span_of
 
 Declaration: TypeAlias = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign | ast.ImportFrom
-
-
-@dataclass(frozen=True, slots=True)
-class Module:
-    """A file of a spec; `name` is dotted and relative to the spec, '' for its `__init__.py`."""
-
-    name: str
-    path: str
-    tree: ast.Module
-    is_package: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +93,11 @@ class Names:
 
     def _target(self, module: Module, node: ast.ImportFrom) -> str:
         """The name of the file that a relative import names."""
-        parts = module.name.split(".") if module.name else []
-        up = node.level - 1 if module.is_package else node.level
-        kept = parts[: max(0, len(parts) - up)]
-        return ".".join([*kept, *([node.module] if node.module else [])])
+        target = module.imported(node)
+        if target is None:
+            advice = "one dot for the file's own folder, one more for each folder around it"
+            self.refuse(module.name, node, "KMC194", "these dots lead out of the folder that the spec lies in", advice)
+        return target
 
     def _check_import(self, module: Module, node: ast.ImportFrom) -> None:
         known: set[str]
@@ -115,26 +107,26 @@ class Names:
             target = self._target(module, node)
             inside = {name for name in self.modules if name and name.rpartition(".")[0] == target}
             if target not in self.modules and not (inside and node.module is None):
-                files = [f".{name}" for name in self.modules if name and name != module.name]
-                advice = did_you_mean(f".{target}", files)
-                self.refuse(module.name, node, "KMC194", f"this spec has no file '{target}.py'", advice)
+                files = [module.spelled(name) for name in self.modules if name and name != module.name]
+                advice = did_you_mean(module.spelled(target), files)
+                self.refuse(module.name, node, "KMC194", f"this spec has no file '{file_of(target)}'", advice)
             known = set(self._declared.get(target, ())) | {name.rpartition(".")[2] for name in inside}
         for alias in node.names:
             if alias.name not in known:
-                shown = f"'{target}'" if node.level == 0 else f"'{target or '__init__'}.py'"
-                advice = self._elsewhere(alias.name) or did_you_mean(alias.name, known)
+                shown = f"'{target}'" if node.level == 0 else f"'{file_of(target)}'"
+                advice = self._elsewhere(module.name, alias.name) or did_you_mean(alias.name, known)
                 self.refuse(module.name, alias, "KMC194", f"{shown} has no '{alias.name}'", advice)
 
-    def _elsewhere(self, name: str) -> str | None:
+    def _elsewhere(self, module: str, name: str) -> str | None:
         for package, words in LIBRARY.items():
             if name in words:
                 return f"write from {package} import {name}"
         files = self.files_with(name)
-        return f"write from .{files[0]} import {name}" if files else None
+        return f"write from {self.modules[module].spelled(files[0])} import {name}" if files else None
 
     def suggestion(self, module: str, name: str, nearby: set[str]) -> str:
         """What to do about a name that means nothing in a file, where `nearby` are those that do."""
-        elsewhere = self._elsewhere(name)
+        elsewhere = self._elsewhere(module, name)
         if elsewhere is not None:
             return elsewhere
         known = {*nearby, *self._declared[module], *(word for words in LIBRARY.values() for word in words)}
@@ -155,7 +147,7 @@ class Names:
         def visit(name: str, path: list[str]) -> None:
             for target, node in edges.get(name, ()):
                 if target in path:
-                    circle = [f"{file or '__init__'}.py" for file in [*path[path.index(target) :], target]]
+                    circle = [file_of(file) for file in [*path[path.index(target) :], target]]
                     advice = "move what both need into a file of its own"
                     self.refuse(name, node, "KMC187", f"files import each other: {' -> '.join(circle)}", advice)
                 if target not in done:

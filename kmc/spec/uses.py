@@ -21,7 +21,8 @@ from kmc.spec.advice import BUILTINS, METHOD_ADVICE
 from kmc.spec.callgraph import Helpers
 from kmc.spec.calls import check_call
 from kmc.spec.flow import parameters, stored, yields
-from kmc.spec.names import Meaning, Module, Names
+from kmc.spec.modules import Module
+from kmc.spec.names import Meaning, Names
 from kmc.spec.records import Fields
 from kmc.spec.subset import ALLOWED_BUILTINS
 

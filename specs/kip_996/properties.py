@@ -3,7 +3,8 @@
 from kmc.lang import count
 from kmc.spec import always_eventually, for_all, leads_to, spec
 
-from .functions import OBSERVER_STATES, is_config_command, is_observer, is_voter, majority_count
+from ..consensus.quorums import majority_count
+from .functions import OBSERVER_STATES, is_config_command, is_observer, is_voter
 from .network import connected
 from .types import Hosts, MaxAddReconfigs, MaxRemoveReconfigs, ServerId, ServerState, Value
 

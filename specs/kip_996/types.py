@@ -165,15 +165,8 @@ class Entry(Record):
     value: Value | ConfigCommand | None
 
 
-class OffsetAndEpoch(Record):
-    """A position in a log; offset 0 is before the first entry."""
-
-    offset: Offset
-    epoch: Epoch
-
-
 class OffsetAndEntry(Record):
-    """An entry with its place."""
+    """An entry with its place; offsets count from 1."""
 
     offset: Offset
     entry: Entry

@@ -4,6 +4,7 @@ A helper that reads the variables of server s in TLA+ takes that server's record
 name; one that assigns them returns the record changed.
 """
 
+from ..consensus.logs import highest_common_offset, knows_position
 from .network import request_or_res_lost
 from .types import (
     CommonResponse,
@@ -14,7 +15,6 @@ from .types import (
     FetchState,
     LastFetchRes,
     OffsetAndEntry,
-    OffsetAndEpoch,
     Role,
     ServerState,
     Transition,
@@ -31,51 +31,9 @@ def receivable_message(st, m, epoch_match):
     )
 
 
-def is_quorum(votes, ensemble):
-    """votes in Quorum(ensemble): a majority of the ensemble, and nobody else."""
-    return votes <= ensemble and len(votes) * 2 > len(ensemble)
-
-
-def majority_count(ensemble):
-    """MajorityCount(ensemble)."""
-    return len(ensemble) // 2 + 1
-
-
-def last_epoch(xlog):
-    """LastEpoch(xlog): the epoch of the last entry, or 0."""
-    return xlog.at(len(xlog)).epoch if len(xlog) > 0 else 0
-
-
-def compare_entries(offset1, epoch1, offset2, epoch2):
-    """CompareEntries: 1, 0 or -1; the epoch decides before the offset."""
-    if epoch1 > epoch2:
-        return 1
-    if epoch1 == epoch2 and offset1 > offset2:
-        return 1
-    if epoch1 == epoch2 and offset1 == offset2:
-        return 0
-    return -1
-
-
-def highest_offset(log, wanted):
-    """The position of the highest entry whose offset is `wanted`, or offset 0: CHOOSE of the last, made total."""
-    offset = max((o for o in log.offsets() if wanted(o)), default=0)
-    return OffsetAndEpoch(offset=offset, epoch=log.at(offset).epoch if offset > 0 else 0)
-
-
-def highest_common_offset(log, end_offset_for_epoch, epoch):
-    """HighestCommonOffset(s, end_offset_for_epoch, epoch): the highest entry at or below that position."""
-    return highest_offset(log, lambda o: compare_entries(o, log.at(o).epoch, end_offset_for_epoch, epoch) <= 0)
-
-
 def truncate_log(log, m):
     """TruncateLog(s, m): the log up to the highest common entry (KIP-595, Fetch, divergence)."""
-    return log.upto(highest_common_offset(log, m.diverging_end_offset - 1, m.diverging_epoch).offset)
-
-
-def end_offset_for_epoch(log, last_fetched_epoch):
-    """EndOffsetForEpoch(s, last_fetched_epoch): the highest entry of that epoch or a lower one."""
-    return highest_offset(log, lambda o: log.at(o).epoch <= last_fetched_epoch)
+    return log.upto(highest_common_offset(log, m.diverging_end_offset - 1, m.diverging_epoch))
 
 
 def fetches_from_start(m):
@@ -85,8 +43,7 @@ def fetches_from_start(m):
 
 def fetches_known_position(log, m):
     """The second disjunct of ValidFetchPosition(s, m). Both can hold, and TLC counts both."""
-    end = end_offset_for_epoch(log, m.last_fetched_epoch)
-    return m.fetch_offset <= end.offset + 1 and m.last_fetched_epoch == end.epoch
+    return knows_position(log, m.fetch_offset - 1, m.last_fetched_epoch)
 
 
 def valid_fetch_position(log, m):

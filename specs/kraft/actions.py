@@ -3,13 +3,11 @@
 from kmc.lang import ways
 from kmc.spec import spec
 
+from ..consensus.logs import compare_entries, end_offset_for_epoch, epoch_at, last_epoch
 from .functions import (
-    compare_entries,
-    end_offset_for_epoch,
     fetches_from_start,
     fetches_known_position,
     is_quorum,
-    last_epoch,
     maybe_handle_common_response,
     maybe_transition,
     new_highwatermark,
@@ -245,8 +243,8 @@ def diverging_fetch_request(st, m):
         mepoch=me.current_epoch,
         mresult=FetchResult.DIVERGING,
         merror=None,
-        mdiverging_epoch=end.epoch,
-        mdiverging_end_offset=end.offset,
+        mdiverging_epoch=epoch_at(me.log, end),
+        mdiverging_end_offset=end,
         mleader=me.leader,
         mhwm=me.high_watermark,
         msource=i,

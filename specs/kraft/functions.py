@@ -5,10 +5,11 @@ A helper that reads the variables of server i in TLA+ takes that server's record
 
 from kmc.lang import count
 
+from ..consensus.logs import highest_common_offset, knows_position
+from ..consensus.quorums import majority_count
 from .types import (
     CommonResponse,
     EpochMatch,
-    OffsetAndEpoch,
     RestartedLeaderResigns,
     RestartFromQuorumState,
     Server,
@@ -19,12 +20,7 @@ from .types import (
 
 def is_quorum(votes):
     """votes in Quorum: a majority of all servers."""
-    return len(votes) * 2 > len(Server)
-
-
-def last_epoch(xlog):
-    """LastEpoch(xlog): the epoch of the last entry, or 0."""
-    return xlog.at(len(xlog)).epoch if len(xlog) > 0 else 0
+    return len(votes) >= majority_count(Server)
 
 
 def receivable_message(st, m, epoch_match):
@@ -32,36 +28,9 @@ def receivable_message(st, m, epoch_match):
     return epoch_match == EpochMatch.ANY_EPOCH or m.mepoch == st.servers[m.mdest].current_epoch
 
 
-def compare_entries(offset1, epoch1, offset2, epoch2):
-    """CompareEntries: 1, 0 or -1; the epoch decides before the offset."""
-    if epoch1 > epoch2:
-        return 1
-    if epoch1 == epoch2 and offset1 > offset2:
-        return 1
-    if epoch1 == epoch2 and offset1 == offset2:
-        return 0
-    return -1
-
-
-def highest_offset(log, wanted):
-    """The position of the highest entry whose offset is `wanted`, or offset 0: CHOOSE of the last, made total."""
-    offset = max((o for o in log.offsets() if wanted(o)), default=0)
-    return OffsetAndEpoch(offset=offset, epoch=log.at(offset).epoch if offset > 0 else 0)
-
-
-def highest_common_offset(log, end_offset_for_epoch, epoch):
-    """HighestCommonOffset(i, endOffsetForEpoch, epoch): the highest entry at or below that position."""
-    return highest_offset(log, lambda o: compare_entries(o, log.at(o).epoch, end_offset_for_epoch, epoch) <= 0)
-
-
 def truncate_log(log, m):
     """TruncateLog(i, m): the log up to the highest common entry (KIP-595, Fetch, divergence)."""
-    return log.upto(highest_common_offset(log, m.mdiverging_end_offset, m.mdiverging_epoch).offset)
-
-
-def end_offset_for_epoch(log, last_fetched_epoch):
-    """EndOffsetForEpoch(i, lastFetchedEpoch): the highest entry of that epoch or a lower one."""
-    return highest_offset(log, lambda o: log.at(o).epoch <= last_fetched_epoch)
+    return log.upto(highest_common_offset(log, m.mdiverging_end_offset, m.mdiverging_epoch))
 
 
 def fetches_from_start(m):
@@ -71,8 +40,7 @@ def fetches_from_start(m):
 
 def fetches_known_position(log, m):
     """The second disjunct of ValidFetchPosition(i, m). Both can hold, and TLC counts both."""
-    end = end_offset_for_epoch(log, m.mlast_fetched_epoch)
-    return m.mfetch_offset <= end.offset and m.mlast_fetched_epoch == end.epoch
+    return knows_position(log, m.mfetch_offset, m.mlast_fetched_epoch)
 
 
 def valid_fetch_position(log, m):
@@ -180,7 +148,7 @@ def new_highwatermark(me, i, new_end_offset):
         (
             offset
             for offset in me.log.offsets()
-            if count(k == i or new_end_offset[k] >= offset for k in Server) * 2 > len(Server)
+            if count(k == i or new_end_offset[k] >= offset for k in Server) >= majority_count(Server)
         ),
         default=0,
     )

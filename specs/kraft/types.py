@@ -65,13 +65,6 @@ class Entry(Record):
     value: Value
 
 
-class OffsetAndEpoch(Record):
-    """A position in a log; offset 0 is before the first entry."""
-
-    offset: Offset
-    epoch: Epoch
-
-
 class RequestVoteRequest(Message, source="msource", dest="mdest"):
     """KIP-595, Vote: a candidate asks for a vote."""
 

@@ -2,13 +2,13 @@
 
 from kmc.spec import spec
 
+from ...consensus.logs import last_epoch
 from ..functions import (
     apply_state,
     blank_fetch_state,
     boot_time_unattached,
     fail_any_pending_writes,
     is_voter,
-    last_epoch,
     no_config,
     no_transition,
     reset_follower_fetch_state,

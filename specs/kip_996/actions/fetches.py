@@ -3,17 +3,16 @@
 from kmc.lang import count, ways
 from kmc.spec import WEAK, spec
 
+from ...consensus.logs import end_offset_for_epoch, epoch_at, last_epoch
+from ...consensus.quorums import is_quorum
 from ..functions import (
     apply_state,
     config_for,
-    end_offset_for_epoch,
     fetches_from_start,
     fetches_known_position,
     is_observer,
     is_peer_voter,
-    is_quorum,
     is_voter,
-    last_epoch,
     last_fetch_failed,
     maybe_handle_common_response,
     maybe_switch_configurations,
@@ -121,13 +120,13 @@ def diverging_fetch_request(st, m, s, peer):
         return
     if valid_fetch_position(me.log, m):
         return
-    valid_offset_epoch = end_offset_for_epoch(me.log, m.last_fetched_epoch)
+    end_offset = end_offset_for_epoch(me.log, m.last_fetched_epoch)
     response = FetchResponseDiverging(
         replica_epoch=me.current_epoch,
         result=FetchResult.DIVERGING,
         error=None,
-        diverging_epoch=valid_offset_epoch.epoch,
-        diverging_end_offset=valid_offset_epoch.offset + 1,
+        diverging_epoch=epoch_at(me.log, end_offset),
+        diverging_end_offset=end_offset + 1,
         leader=me.leader,
         hwm=me.hwm,
         source=s,

@@ -3,6 +3,8 @@
 from kmc.lang import count, ways
 from kmc.spec import WEAK, spec
 
+from ...consensus.logs import last_epoch
+from ...consensus.quorums import majority_count
 from ..functions import (
     apply_state,
     aux_inc_timeout_ctrs,
@@ -13,9 +15,7 @@ from ..functions import (
     fetch_can_timeout,
     is_observer,
     is_voter,
-    last_epoch,
     last_fetch_failed,
-    majority_count,
     pending_fetch_lost,
     reset_follower_fetch_state,
     transition_to_prospective,

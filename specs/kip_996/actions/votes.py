@@ -3,14 +3,13 @@
 from kmc.lang import ways
 from kmc.spec import WEAK, spec
 
+from ...consensus.logs import compare_entries, last_epoch
 from ..functions import (
     apply_state,
     blank_fetch_state,
-    compare_entries,
     elects,
     fail_any_pending_writes,
     is_voter,
-    last_epoch,
     maybe_handle_common_response,
     no_transition,
     receivable_message,

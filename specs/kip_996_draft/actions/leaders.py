@@ -3,11 +3,11 @@
 from kmc.lang import count, require
 from kmc.spec import WEAK, spec
 
+from ...consensus.quorums import is_quorum
 from ..functions import (
     apply_state,
     blank_fetch_state,
     fail_pending_writes,
-    is_quorum,
     maybe_transition,
     receivable_message,
     reset_follower_end_offset_map,

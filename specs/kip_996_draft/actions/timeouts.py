@@ -3,13 +3,13 @@
 from kmc.lang import count
 from kmc.spec import WEAK, spec
 
+from ...consensus.logs import last_epoch
+from ...consensus.quorums import majority_count
 from ..functions import (
     apply_state,
     blank_fetch_state,
     fail_pending_writes,
-    last_epoch,
     last_fetch_failed,
-    majority_count,
     pending_fetch_lost,
     transition_to_prospective,
     transition_to_resigned,

@@ -2,13 +2,12 @@
 
 from kmc.spec import WEAK, spec
 
+from ...consensus.logs import compare_entries, last_epoch
+from ...consensus.quorums import is_quorum
 from ..functions import (
     apply_state,
     blank_fetch_state,
-    compare_entries,
     fail_pending_writes,
-    is_quorum,
-    last_epoch,
     maybe_handle_common_response,
     no_transition,
     receivable_message,

@@ -1,0 +1,135 @@
+"""Reading the files of a spec: those of its folder, and those beside it that they import.
+
+Invariant: every file read is parsed and passed the checks of the language, alone and with the others, before any of
+them is executed. Of what lies beside the folder only the files are read that are imported, directly or by another one.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+from kmc.errors import Span, SpecError, did_you_mean
+from kmc.spec.declare import SpecFacade
+from kmc.spec.modules import Module, is_shared, packages_of
+from kmc.spec.places import span_of
+from kmc.spec.subset import check_module
+from kmc.spec.uses import check_uses
+
+_SYNTAX_HELP = "the mistake is here, or at the end of the line before"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A checked file; `meaning` is its text without comments and layout."""
+
+    path: Path
+    module: Module
+    meaning: str
+
+
+def read_sources(root: Path) -> dict[str, Source]:
+    """The files of the spec at `root` by the names of their modules, its own first.
+
+    Raises SpecError (exit 150) for a file that cannot be read, is no Python or breaks a rule of the language.
+    """
+    if root.is_file():
+        paths = {root.stem: root}
+    else:
+        paths = {_module_name(path.relative_to(root)): path for path in sorted(root.rglob("*.py"))}
+        if not paths:
+            raise SpecError(
+                "KMC191", f"{root} holds no spec: no .py file", help="give the folder of a spec, or its name"
+            )
+    sources = {name: _source(name, path) for name, path in paths.items()}
+    _add_shared(sources, root if root.is_dir() else root.parent)
+    check_uses({name: source.module for name, source in sources.items()}, SpecFacade)
+    return sources
+
+
+def _module_name(relative: Path) -> str:
+    parts = list(relative.with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _source(name: str, path: Path) -> Source:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError("KMC192", f"{path} cannot be read: {error}") from None
+    tree = _parsed(text, str(path))
+    check_module(tree, str(path))
+    return Source(path, Module(name, str(path), tree, path.name == "__init__.py"), ast.dump(tree))
+
+
+def _parsed(text: str, path: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            # Python warns of what the checks of the language refuse, or of a backslash in a docstring.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, path)
+            # Some mistakes show only here, as a `return` outside of a function.
+            compile(tree, path, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        end_column = error.end_offset if error.end_offset and error.end_lineno == line else 0
+        place = Span(path, line, column, line, max(end_column, column + 1))
+        raise SpecError("KMC193", f"Python cannot read this: {error.msg}", place, help=_SYNTAX_HELP) from None
+    except ValueError as error:
+        raise SpecError("KMC193", f"Python cannot read this: {error}", Span(path, 1), help=_SYNTAX_HELP) from None
+    return tree
+
+
+def _add_shared(sources: dict[str, Source], folder: Path) -> None:
+    """Read what the sources import from beside the spec's folder, and what that imports."""
+    beside = _Beside(folder)
+    pending = list(sources.values())
+    for source in pending:
+        for node in source.module.tree.body:
+            if not isinstance(node, ast.ImportFrom) or not node.level:
+                continue
+            target = source.module.imported(node)
+            if target is None or not is_shared(target) or target in sources:
+                continue
+            for name, path in beside.files(target, source.module, node):
+                if name not in sources:
+                    sources[name] = _source(name, path)
+                    pending.append(sources[name])
+
+
+class _Beside:
+    """The files beside a spec's folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._own = folder.resolve().name
+        self._home = folder.parent if folder.name not in ("", "..") else folder.resolve().parent
+
+    def files(self, target: str, module: Module, node: ast.ImportFrom) -> list[tuple[str, Path]]:
+        """The file of a shared module, after those of its packages that have one."""
+        place = span_of(node, module.path)
+        if node.module is None:
+            raise SpecError("KMC194", "this names no file", place, "write from ..file import name, or from .file")
+        if target[1:].split(".")[0] == self._own:
+            message = "a shared file belongs to no spec" if is_shared(module.name) else "this is the spec itself"
+            raise SpecError("KMC194", message, place, "leave out the name of the folder, or share what both need")
+        path = self._file(target)
+        if path is None:
+            shown = f"there is no '{target[1:].replace('.', '/')}.py' beside the spec's folder"
+            near = did_you_mean(target[1:], self._modules())
+            raise SpecError("KMC194", shown, place, near)
+        around = [(name, self._file(name)) for name in packages_of(target)]
+        return [*((name, init) for name, init in around if init is not None), (target, path)]
+
+    def _file(self, name: str) -> Path | None:
+        path = self._home.joinpath(*(part for part in name[1:].split(".") if part))
+        for file in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+            if file.is_file():
+                return file
+        return None
+
+    def _modules(self) -> list[str]:
+        """The modules that lie beside the folder, one level deep; other specs and tests among them do no harm."""
+        files = [*self._home.glob("*.py"), *self._home.glob("*/*.py")]
+        return sorted(_module_name(file.relative_to(self._home)) for file in files)

@@ -1,0 +1,11 @@
+"""Majorities: any two of one ensemble have a member in common."""
+
+
+def majority_count(ensemble):
+    """MajorityCount(ensemble): the least number of members that are a majority."""
+    return len(ensemble) // 2 + 1
+
+
+def is_quorum(votes, ensemble):
+    """votes in Quorum(ensemble): a majority of the ensemble, and nobody else."""
+    return votes <= ensemble and len(votes) >= majority_count(ensemble)
