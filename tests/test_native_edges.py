@@ -18,17 +18,12 @@ from small_specs import model_of as small_model
 from test_language_page import RUN, Example
 from test_language_page import model_of as example_model
 
-from kmc.errors import SpecError
 from kmc.kernels.codec import encode_row
 from kmc.kernels.layout import row_layout
 from kmc.lang.modelfile import parse_set
 from kmc.result import Limits
 from kmc.spec.model import Model, bind, bind_all
 from kmc.spec.shipped import find_model, find_spec_root
-
-NOT_COMPILED = {"Message sets through helpers and branches; RECURSIVE": "branches that give values of different types"}
-"""Examples of the language that are refused, by heading, with the reason in the words of the error."""
-
 
 def shipped_model(spec: str, name: str, *settings: str) -> Model:
     """A shipped model without symmetry, with all properties of the spec."""
@@ -78,12 +73,6 @@ def example_parameters() -> list[Any]:
 @pytest.mark.parametrize("example", example_parameters())
 def test_an_example_of_the_language_takes_the_same_steps(example: Example, tmp_path: Path) -> None:
     model = example_model(example, tmp_path)
-    if example.heading in NOT_COMPILED:
-        with pytest.raises(SpecError) as caught:
-            kernels_of(model)
-        assert caught.value.span is not None
-        assert NOT_COMPILED[example.heading] in str(caught.value)
-        return
     assert_same(kernels_of(model), level_states(model, Limits(states=300), at_most=200))
 
 

@@ -14,7 +14,6 @@ from native_steps import compiled_uncached, differences, level_states
 from random_specs import specs
 from small_specs import IMPORTS
 
-from kmc.errors import SpecError
 from kmc.lang.modelfile import parse_set
 from kmc.result import Limits
 from kmc.spec.model import Model, bind_all
@@ -30,26 +29,15 @@ def model_of(source: str, folder: Path) -> Model:
     return replace(bind_all(path, [parse_set("Server={s1, s2}")]), deadlock=False)
 
 
-REFUSED_MAX = 4
-"""Sets of numbers that lie too far apart have no layout, and a sum has no bounds: few of the specs need that."""
-
-
 def test_a_random_spec_means_the_same_compiled() -> None:
-    refused: list[str] = []
-
     @settings(max_examples=EXAMPLES, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
     @given(specs())
     def compare(source: str) -> None:
         note(source)
         with TemporaryDirectory() as folder:
             model = model_of(source, Path(folder))
-            try:
-                kernels = compiled_uncached(model)
-            except SpecError as error:
-                refused.append(str(error))
-                return
+            kernels = compiled_uncached(model)
             states = level_states(model, Limits(states=STATES), at_most=STATES)
             assert list(differences(kernels, states))[:3] == []
 
     compare()
-    assert len(refused) <= REFUSED_MAX, refused

@@ -6,8 +6,22 @@ import ast
 from typing import Any
 
 from kmc.compiler import exprs as x
+from kmc.compiler.arithmetic import in_range
+from kmc.compiler.building import as_map
 from kmc.compiler.ir import Break, Const, Expr, Intrinsic, Let, Var
-from kmc.compiler.iteration import all_of, any_of, best_of, count_of, each, settled
+from kmc.compiler.iteration import (
+    all_of,
+    any_of,
+    as_collection,
+    best_of,
+    count_of,
+    each,
+    is_collection,
+    range_length,
+    settled,
+)
+from kmc.compiler.kinds import FreeSeq, joined_type, type_of, type_of_all
+from kmc.compiler.lazy import lazy_length
 from kmc.compiler.lower import Lowering
 from kmc.compiler.maps import admitted, map_method
 from kmc.compiler.networks import size
@@ -28,10 +42,11 @@ from kmc.compiler.scope import Scope, definition, is_spec_function
 from kmc.compiler.values import (
     Bool,
     Closure,
-    Comprehension,
     EmptySet,
-    Entries,
+    Generator,
     Joint,
+    MapItems,
+    MapLiteral,
     MapUpdate,
     Messages,
     Net,
@@ -42,7 +57,6 @@ from kmc.compiler.values import (
     Rec,
     Received,
     SeqLiteral,
-    SetLiteral,
     Stored,
     Subsets,
     Sym,
@@ -51,10 +65,12 @@ from kmc.compiler.values import (
 from kmc.kernels.layout import key_count, scalar_count, shape_type, union_layout
 from kmc.lang import guards
 from kmc.lang.domains import subsets
+from kmc.lang.numbers import greatest, least
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.records import RecordMeta
 from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import MapType, PairType, RecordType, SeqType, SetType, UnionType
+from kmc.spec.flow import yields
 
 
 def call(low: Lowering, node: ast.Call, scope: Scope) -> Value:
@@ -97,6 +113,8 @@ def _defaults(low: Lowering, arguments: ast.arguments, scope: Scope) -> dict[str
 
 def _helper(low: Lowering, function: Any, node: ast.Call, scope: Scope) -> Value:
     definition_node = definition(function)
+    if yields(definition_node):
+        return Generator(*bound_call(low, node, scope))
     module = Scope(function.__globals__)
     names = [argument.arg for argument in (*definition_node.args.args, *definition_node.args.kwonlyargs)]
     bound = _arguments(low, node, scope, names, _defaults(low, definition_node.args, module))
@@ -150,12 +168,10 @@ def _word(low: Lowering, word: Any, node: ast.Call, scope: Scope) -> Value:
     if word is len:
         return length(low, values[0], node)
     if word is range:
-        start, stop = (Num(x.ZERO, 0, 0), values[0]) if len(values) == 1 else values
-        if isinstance(start, Num) and isinstance(stop, Num):
-            return Numbers(start, stop)
-    if word in (min, max):
+        return _range(low, values, node)
+    if word in (min, max, greatest, least):
         whole = values[0] if len(values) == 1 else SeqLiteral(tuple(unwrap(low.code, value, node) for value in values))
-        return best_of(low, whole, node, keywords.get("default"), largest=word is max)
+        return best_of(low, whole, node, keywords.get("default"), largest=word in (max, greatest))
     if word in (any, all):
         quantifier = any_of if word is any else all_of
         return Bool(quantifier(low, values[0], lambda item: low.truth(item, node), node))
@@ -164,7 +180,7 @@ def _word(low: Lowering, word: Any, node: ast.Call, scope: Scope) -> Value:
     if word is guards.count:
         return count_of(low, values[0], node)
     if word is frozenset:
-        return EmptySet() if not values else as_set_of(low, values[0], node)
+        return EmptySet() if not values else as_collection(low, values[0], node)
     if word is isinstance:
         return Bool(_isinstance(low, values[0], values[1], node))
     if word is guards.require:
@@ -228,31 +244,35 @@ def _all_pairs(low: Lowering, whole: Value, node: ast.AST) -> Value:
     return Packed(SetType(declared), (result,))
 
 
-def as_set_of(low: Lowering, value: Value, node: ast.AST) -> Value:
-    """set(...) of a comprehension or a set."""
-    if isinstance(value, Numbers):
-        scope = Scope({}, {"numbers": value})
-        node_of = ast.parse("{n for n in numbers}", mode="eval").body
-        assert isinstance(node_of, ast.SetComp)
-        value = Comprehension(node_of, scope)
-    if isinstance(value, Entries):
-        scope = Scope({}, {"entries": value})
-        node_of = ast.parse("{e for e in entries}", mode="eval").body
-        assert isinstance(node_of, ast.SetComp)
-        value = Comprehension(node_of, scope)
-    return settled(low, value, node)
+def _range(low: Lowering, values: list[Value], node: ast.Call) -> Value:
+    """range(...); a step is a constant."""
+    numbers = [unwrap(low.code, value, node) for value in values]
+    start, stop = (Num(x.ZERO, 0, 0), numbers[0]) if len(numbers) == 1 else numbers[:2]
+    step = numbers[2] if len(numbers) == 3 else Num(x.ONE, 1, 1)
+    if not isinstance(start, Num) or not isinstance(stop, Num) or not isinstance(step, Num):
+        low.code.refuse(node, "a range of values that are no integers")
+    if step.low != step.high or step.low == 0:
+        low.code.refuse(node, "a range with a step that is no constant", "multiply: range(n) and k * step")
+    return Numbers(start, stop, step.low)
 
 
 def length(low: Lowering, value: Value, node: ast.AST) -> Num:
     """len(value)."""
     if isinstance(value, Messages | Joint):
         return _size(low, value, node)
-    if isinstance(value, Comprehension | SetLiteral):
-        value = settled(low, value, node)
-    if isinstance(value, EmptySet):
+    if isinstance(value, Numbers):
+        return range_length(value)
+    value = settled(low, value, node)
+    if isinstance(value, MapItems | MapLiteral):
+        value = as_map(low, value, node)
+    if isinstance(value, MapItems):
         return Num(x.ZERO, 0, 0)
     if isinstance(value, Net):
-        return size(low, value)
+        return size(low, value, node)
+    if is_collection(value) and not isinstance(value, Packed | Stored | EmptySet | Python):
+        return lazy_length(low, value, node)
+    if isinstance(value, EmptySet):
+        return Num(x.ZERO, 0, 0)
     if isinstance(value, Python) and isinstance(value.object, SymbolMeta):
         return Num(Const(len(value.object.members)), len(value.object.members), len(value.object.members))
     if isinstance(value, SeqLiteral):
@@ -284,14 +304,28 @@ def _size(low: Lowering, whole: Messages | Joint, node: ast.AST) -> Num:
 def _accumulated(low: Lowering, whole: Value, node: ast.AST, *, product: bool) -> Num:
     total = low.code.fresh("sum")
     low.code.emit(Let(total, Const(int(product))))
+    bounds = [int(product), int(product)]
+    outer = low.times
 
     def add(item: Value) -> None:
         item = unwrap(low.code, item, node)
-        number = item.code if isinstance(item, Bool | Num) else low.code.refuse(node, "a sum of these values")
-        low.code.emit(Let(total, x.binary("mul" if product else "add", Var(total), number)))
+        if isinstance(item, Bool):
+            low.code.check(x.ZERO, node)
+            return
+        if not isinstance(item, Num):
+            low.code.refuse(node, "a sum of these values")
+        rounds = low.times // max(1, outer)
+        if product:
+            most = max(abs(item.low), abs(item.high), 1) ** min(rounds, 64) * bounds[1]
+            bounds[:] = [-most if item.low < 0 or bounds[0] < 0 else 0, most]
+        else:
+            bounds[:] = [bounds[0] + rounds * min(item.low, 0), bounds[1] + rounds * max(item.high, 0)]
+        low.code.emit(Let(total, x.binary("mul" if product else "add", Var(total), item.code)))
 
     each(low, whole, add, node)
-    return Num(Var(total), -(1 << 62), 1 << 62)
+    result = in_range(low, Num(Var(total), *bounds), node)
+    assert isinstance(result, Num)
+    return result
 
 
 def _isinstance(low: Lowering, value: Value, cls: Value, node: ast.AST) -> Expr:
@@ -365,27 +399,50 @@ def _record_set(low: Lowering, owner: Value, node: ast.Call, scope: Scope) -> Va
     return Rec(declared, base, changes)
 
 
+def _sequence(low: Lowering, literal: SeqLiteral, more: Value | None, node: ast.AST) -> Packed:
+    """A list that is written in the spec, in words, with room for one more element if that is to come."""
+    items = literal.items if more is None else (*literal.items, more)
+    element_type = type_of_all(items)
+    if element_type is None:
+        low.code.refuse(node, "a list of these elements")
+    declared = FreeSeq(element_type, len(items))
+    return Packed(declared, pack(low.code, literal, declared, node))
+
+
+def _with_room(low: Lowering, owner: Packed | Stored, more: Value, node: ast.AST) -> Packed:
+    """A list that is not stored, in a type that holds one more element."""
+    assert isinstance(owner.type, SeqType)
+    kind = type_of(more)
+    element_type = owner.type.element if kind is None else joined_type(owner.type.element, kind)
+    if element_type is None:
+        low.code.refuse(node, "a list of these elements")
+    declared = FreeSeq(element_type, owner.type.capacity + 1)
+    return Packed(declared, keep_words(low.code, pack(low.code, owner, declared, node)))
+
+
 def _seq_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
     values = [low.evaluate(argument, scope) for argument in node.args]
     if isinstance(owner, SeqLiteral):
-        low.code.refuse(node, f"'{name}' of a list that is written here", "store it in a field first")
+        owner = _sequence(low, owner, values[0] if name == "append" else None, node)
+    if isinstance(owner, Packed | Stored) and isinstance(owner.type, FreeSeq) and name == "append":
+        owner = _with_room(low, owner, values[0], node)
     assert isinstance(owner, Packed | Stored)
-    assert isinstance(owner.type, SeqType)
-    count = array_head(owner)
-    capacity = owner.type.capacity
+    declared = owner.type
+    assert isinstance(declared, SeqType)
+    count, capacity = array_head(owner), declared.capacity
     if name == "offsets":
         return Numbers(Num(x.ONE, 1, 1), Num(x.add(count, x.ONE), 1, capacity + 1))
+    items = [element(owner, Const(k)) for k in range(capacity)]
+    if name == "append":
+        low.code.check(x.binary("slt", count, Const(capacity)), node)
+        return _appended(low, declared, count, items, values[0], node)
     index = unwrap(low.code, values[0], node)
     if name == "at" and isinstance(index, Num):
         low.code.check(x.both(x.binary("slt", x.ZERO, index.code), x.binary("sle", index.code, count)), node)
         return element(owner, low.code.keep(x.sub(index.code, x.ONE), "at"))
-    items = [element(owner, Const(k)) for k in range(capacity)]
-    if name == "append":
-        low.code.check(x.binary("slt", count, Const(capacity)), node)
-        return _appended(low, owner.type, count, items, values[0], node)
     if name == "upto" and isinstance(index, Num):
         low.code.check(x.both(x.binary("sle", x.ZERO, index.code), x.binary("sle", index.code, count)), node)
-        return _prefix(low, owner.type, low.code.keep(index.code), items, node)
+        return _prefix(low, declared, low.code.keep(index.code), items, node)
     low.code.refuse(node, f"'{name}' of a sequence")
 
 

@@ -9,6 +9,7 @@ from typing import NoReturn, TypeAlias
 
 from kmc.compiler.exprs import ONE, ZERO, add, binary, negate
 from kmc.compiler.ir import Block, Break, Const, Expr, If, Let, Loop, Return, Stmt, Var
+from kmc.compiler.walk import assigned
 from kmc.errors import Span, SpecError
 
 
@@ -33,6 +34,8 @@ class Nest:
 Draft: TypeAlias = "list[Stmt | Branch | Nest | Draft]"
 """Statements being written; what is nested is a place that can be filled in until `flat` is called."""
 
+_PARAMETERS = frozenset(["limit", "pos", "count", "index"])
+
 ERROR_BASE = 16
 """A kernel that returns -(ERROR_BASE + n) stopped at check number n."""
 
@@ -45,6 +48,7 @@ class Code:
         self.checks: list[ast.AST] = []
         self._draft: Draft = []
         self._fresh = 0
+        self.forgiving = False
 
     def fresh(self, stem: str) -> str:
         """A name that occurs nowhere else."""
@@ -114,8 +118,14 @@ class Code:
         self.branch(condition, [], [Return(Const(-(ERROR_BASE + number)))])
 
     def statements(self) -> tuple[Stmt, ...]:
-        """Everything that was emitted."""
-        return flat(self._draft)
+        """Everything that was emitted; if `forgiving`, behind a 0 for every variable.
+
+        What a branch computes and another place uses under the branch's guard has a value on every path then.
+        """
+        body = flat(self._draft)
+        if not self.forgiving:
+            return body
+        return (*(Let(name, ZERO) for name in dict.fromkeys(assigned(body)) if name not in _PARAMETERS), *body)
 
     def refuse(self, node: ast.AST, what: str, help_line: str | None = None) -> NoReturn:
         """Raise SpecError: the compiler does not take this construct."""

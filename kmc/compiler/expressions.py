@@ -6,14 +6,15 @@ import ast
 from collections.abc import Callable
 
 from kmc.compiler import exprs as x
+from kmc.compiler.arithmetic import divided, in_range
+from kmc.compiler.building import as_list
 from kmc.compiler.calls import call
-from kmc.compiler.equality import equal
 from kmc.compiler.ir import Const, Expr, Let, Var
-from kmc.compiler.iteration import check_elements, settled
+from kmc.compiler.iteration import check_elements, is_collection, settled
 from kmc.compiler.kinds import common_type, type_of
 from kmc.compiler.lower import Lowering
 from kmc.compiler.maps import subscript
-from kmc.compiler.membership import member, subset
+from kmc.compiler.membership import member, same, subset
 from kmc.compiler.parts import field, is_none, pack, unwrap
 from kmc.compiler.scope import Scope, python_value
 from kmc.compiler.values import (
@@ -22,6 +23,7 @@ from kmc.compiler.values import (
     Comprehension,
     EmptySet,
     Joint,
+    MapItems,
     MapLiteral,
     Messages,
     Num,
@@ -29,9 +31,13 @@ from kmc.compiler.values import (
     Python,
     SeqLiteral,
     SetLiteral,
+    SetOp,
+    Several,
+    Stored,
     Sym,
     Value,
 )
+from kmc.kernels.layout import WORD, key_count
 from kmc.lang.types import SetType
 
 
@@ -39,7 +45,7 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
     """The value of an expression."""
     match node:
         case ast.Constant(value=value):
-            return python_value(value)
+            return in_range(low, python_value(value), node)
         case ast.Name():
             return low.name(node, scope)
         case ast.Attribute():
@@ -64,8 +70,13 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
             found = Comprehension(node, scope.child())
             check_elements(low, found)
             return found
-        case ast.DictComp() | ast.Dict():
+        case ast.DictComp():
             return MapLiteral(node, scope.child())
+        case ast.Dict(keys=keys, values=values):
+            pairs = [(k, v) for k, v in zip(keys, values, strict=True) if k is not None]
+            return MapItems(tuple((low.evaluate(k, scope), low.evaluate(v, scope)) for k, v in pairs))
+        case ast.ListComp():
+            return as_list(low, node, scope.child())
         case ast.Set(elts=elements):
             return _set_literal(low, [low.evaluate(item, scope) for item in elements], node)
         case ast.List(elts=elements):
@@ -73,7 +84,7 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
         case ast.Lambda():
             return Closure(node, scope)
         case ast.Tuple(elts=elements):
-            return SeqLiteral(tuple(low.evaluate(item, scope) for item in elements))
+            return Several(tuple(low.evaluate(item, scope) for item in elements))
         case _:
             low.code.refuse(node, f"'{type(node).__name__}' here")
 
@@ -95,6 +106,7 @@ def _chain(low: Lowering, node: ast.Compare, left: Value, place: int, scope: Sco
     """`a < b < c` from operator `place` on; what follows a false comparison is not evaluated."""
     right = low.evaluate(node.comparators[place], scope)
     more = place + 1 < len(node.ops)
+    _refuse_mixed(low, left, right, node)
     right = low.kept(right) if more else right
     result = _comparison(low, node.ops[place], left, right, node)
     if not more:
@@ -102,12 +114,23 @@ def _chain(low: Lowering, node: ast.Compare, left: Value, place: int, scope: Sco
     return _if_needed(low, result, lambda: _chain(low, node, right, place + 1, scope), conjunction=True)
 
 
+def _refuse_mixed(low: Lowering, left: Value, right: Value, node: ast.Compare) -> None:
+    """Python takes True for 1 and False for 0, a spec does not: the literals 0 and 1 are compared with numbers only."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Bool) and isinstance(other, Num):
+            literal = node.comparators[0]
+            if isinstance(literal, ast.Constant) and literal.value in (0, 1) and isinstance(left, Bool):
+                low.code.check(x.ZERO, node.left)
+            else:
+                low.code.refuse(node, "a Bool compared with a number", "compare numbers: 1 if b else 0")
+
+
 def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
     match operator:
         case ast.Eq():
-            return equal(low, settled(low, left, node), settled(low, right, node), node)
+            return same(low, left, right, node)
         case ast.NotEq():
-            return x.negate(equal(low, settled(low, left, node), settled(low, right, node), node))
+            return x.negate(same(low, left, right, node))
         case ast.Is():
             return is_none(left)
         case ast.IsNot():
@@ -170,6 +193,8 @@ def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:
     value = unwrap(low.code, value, node)
     if isinstance(node.op, ast.USub) and isinstance(value, Num):
         return Num(x.sub(x.ZERO, value.code), -value.high, -value.low)
+    if isinstance(node.op, ast.UAdd) and isinstance(value, Num):
+        return value
     low.code.refuse(node, "this operator")
 
 
@@ -177,11 +202,14 @@ def _bin_op(low: Lowering, node: ast.BinOp, scope: Scope) -> Value:
     left, right = low.evaluate(node.left, scope), low.evaluate(node.right, scope)
     left, right = (settled(low, unwrap(low.code, value, node), node) for value in (left, right))
     if isinstance(left, Num) and isinstance(right, Num):
-        return _arithmetic(low, node, left, right)
+        return in_range(low, _arithmetic(low, node, left, right), node)
+    if isinstance(left, Num | Bool) and isinstance(right, Num | Bool):
+        low.code.check(x.ZERO, node.left if isinstance(left, Bool) else node.right)
+        return Num(x.ZERO, 0, 0)
     return _set_operation(low, node, left, right)
 
 
-def _arithmetic(low: Lowering, node: ast.BinOp, left: Num, right: Num) -> Value:
+def _arithmetic(low: Lowering, node: ast.BinOp, left: Num, right: Num) -> Num:
     a, b = left.code, right.code
     match node.op:
         case ast.Add():
@@ -195,18 +223,23 @@ def _arithmetic(low: Lowering, node: ast.BinOp, left: Num, right: Num) -> Value:
             return Num(x.binary("udiv", a, b), left.low // right.high, left.high // right.low)
         case ast.Mod() if left.low >= 0 and right.low > 0:
             return Num(x.binary("urem", a, b), 0, min(left.high, right.high - 1))
-    low.code.refuse(node, "this arithmetic on possibly negative numbers")
+        case ast.FloorDiv() | ast.Mod():
+            return divided(low, left, right, node, remainder=isinstance(node.op, ast.Mod))
+    low.code.refuse(node, "this operator on numbers")
 
 
 def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) -> Value:
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return left
-    if isinstance(left, Messages | Joint) and isinstance(right, Messages | Joint) and isinstance(node.op, ast.BitOr):
+    if _are_messages(left) and _are_messages(right) and isinstance(node.op, ast.BitOr):
+        assert isinstance(left, Messages | Joint)
+        assert isinstance(right, Messages | Joint)
         parts = [value.parts if isinstance(value, Joint) else (value,) for value in (left, right)]
         return Joint((*parts[0], *parts[1]))
     declared = common_type(left, right)
-    if not isinstance(declared, SetType):
-        low.code.refuse(node, "this operator on these values")
+    masks = all(isinstance(value, Packed | Stored | EmptySet) for value in (left, right))
+    if not masks or not isinstance(declared, SetType) or key_count(declared.element) > WORD:
+        return _lazy_operation(low, node, left, right)
     a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
     match node.op:
         case ast.BitOr():
@@ -215,6 +248,26 @@ def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) ->
             return Packed(declared, (x.binary("and", a, b),))
         case ast.Sub():
             return Packed(declared, (x.binary("and", a, x.binary("xor", b, Const(-1))),))
+    low.code.refuse(node, "this operator on sets")
+
+
+def _are_messages(value: Value) -> bool:
+    """Whether a value is the messages of networks as they are in the state."""
+    if isinstance(value, Joint):
+        return True
+    return isinstance(value, Messages) and not value.changes
+
+
+def _lazy_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) -> Value:
+    if not is_collection(left) or not is_collection(right):
+        low.code.refuse(node, "this operator on these values")
+    match node.op:
+        case ast.BitOr():
+            return SetOp("or", left, right)
+        case ast.BitAnd():
+            return SetOp("and", left, right)
+        case ast.Sub():
+            return SetOp("sub", left, right)
     low.code.refuse(node, "this operator on sets")
 
 
@@ -227,18 +280,11 @@ def _if_expression(low: Lowering, node: ast.IfExp, scope: Scope) -> Value:
         low.code.capture(lambda branch=branch: found.append(low.evaluate(branch, scope)))  # type: ignore[misc]  # bound now
         for branch in (node.body, node.orelse)
     ]
-    for number, draft in enumerate(drafts):
-        if isinstance(found[number], SetLiteral) or _is_set_comprehension(found[number]):
-            low.code.into(draft, lambda number=number: found.__setitem__(number, settled(low, found[number], node)))  # type: ignore[misc]  # bound now
     value, setters = low.meet(found, node)
     for draft, setter, mine in zip(drafts, setters, found, strict=True):
         low.code.into(draft, lambda setter=setter, mine=mine: setter(mine))  # type: ignore[misc]  # bound now
     low.code.branch(condition, drafts[0], drafts[1])
     return value
-
-
-def _is_set_comprehension(value: Value) -> bool:
-    return isinstance(value, Comprehension) and isinstance(value.node, ast.SetComp)
 
 
 def _set_literal(low: Lowering, items: list[Value], node: ast.AST) -> Value:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from kmc.compiler.values import (
     Bool,
@@ -31,6 +32,16 @@ from kmc.lang.types import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class FreeSeq(SeqType):
+    """The type of a list that is written in the spec: it holds what it holds, so more may be appended."""
+
+
+@dataclass(frozen=True, slots=True)
+class FreeMap(MapType):
+    """The type of a map that is written in the spec: it may be given other values."""
+
+
 def type_of(value: Value) -> Type | None:
     """The type of a value that has words; None for what has none (None, literals, Python objects)."""
     match value:
@@ -46,10 +57,26 @@ def type_of(value: Value) -> Type | None:
         case Received(stored):
             return stored.type
         case SeqLiteral(items) if items:
-            first = type_of(items[0])
-            return None if first is None else SeqType(first, len(items))
+            element = type_of_all(items)
+            return None if element is None else FreeSeq(element, len(items))
         case _:
             return None
+
+
+def type_of_all(values: Iterable[Value]) -> Type | None:
+    """The least type that holds all of these values; None for kinds that have none."""
+    found: Value | None = None
+    joined: Type | None = None
+    for value in values:
+        if found is None:
+            joined = type_of(value)
+        else:
+            stand_in = found if joined is None else Packed(joined, ())
+            joined = common_type(stand_in, value)
+            if joined is None:
+                return None
+        found = value
+    return joined
 
 
 def common_type(left: Value, right: Value) -> Type | None:
@@ -74,7 +101,12 @@ def joined_type(first: Type, second: Type) -> Type | None:
             return IntType(min(first.low, second.low), max(first.high, second.high))
         case SeqType(), SeqType():
             element_type = joined_type(first.element, second.element)
-            return None if element_type is None else SeqType(element_type, max(first.capacity, second.capacity))
+            return None if element_type is None else FreeSeq(element_type, max(first.capacity, second.capacity))
+        case MapType(), MapType():
+            keys, values = joined_type(first.key, second.key), joined_type(first.value, second.value)
+            if keys is None or values is None:
+                return None
+            return FreeMap(keys, values, first.total and second.total and first.key == second.key)
         case ((SetType(one) | PairType(one)), (SetType(other) | PairType(other))):
             members = joined_type(one, other)
             return None if members is None else SetType(members)

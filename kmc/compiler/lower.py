@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kmc.compiler import exprs as x
 from kmc.compiler.code import Code, Draft
 from kmc.compiler.ir import Expr, Let, Var
-from kmc.compiler.kinds import common_type
-from kmc.compiler.parts import lift, pack, unwrap
+from kmc.compiler.parts import unwrap
 from kmc.compiler.scope import Scope, definition, is_spec_function, lookup
-from kmc.compiler.values import Bool, Each, Net, NetOp, Num, SeqLiteral, Sym, Value
-from kmc.kernels.layout import RowLayout, layout_of
-from kmc.lang.types import Type
+from kmc.compiler.values import Bool, Each, Net, NetOp, Num, SeqLiteral, Several, Sym, Value
+from kmc.kernels.layout import RowLayout
 
 Yield = Callable[["Lowering", Value, ast.AST], None]
 
@@ -34,7 +32,7 @@ class Call:
 
 @dataclass(slots=True)
 class Lowering:
-    """State of the evaluation of one kernel."""
+    """State of the evaluation of one kernel; `times` is how often the code that is being emitted runs at most."""
 
     code: Code
     evaluator: Callable[[Lowering, ast.expr, Scope], Value]
@@ -44,6 +42,7 @@ class Lowering:
     bases: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
     choice_label: str = ""
     calls: list[Call] = field(default_factory=list)
+    times: int = 1
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
         """The value of an expression."""
@@ -59,7 +58,7 @@ class Lowering:
             case ast.Name(id=name):
                 scope.locals[name] = self.kept(value)
             case ast.Tuple(elts=targets) | ast.List(elts=targets) if _fits(targets, value):
-                assert isinstance(value, SeqLiteral)
+                assert isinstance(value, Several | SeqLiteral)
                 for inner, item in zip(targets, value.items, strict=True):
                     self.assign(inner, item, scope)
             case _:
@@ -81,6 +80,18 @@ class Lowering:
             return count_of_message(self, owner, key, node)
         return value_at(self, owner, key, node)
 
+    def capture_only(self, body: Callable[[], object]) -> None:
+        """Let `body` run to see what it meets, and forget what it emits."""
+        self.code.capture(body)
+
+    def repeated(self, times: int, body: Callable[[], object]) -> None:
+        """Emit what `body` emits, which runs up to `times` times as often as what is around it."""
+        outer, self.times = self.times, self.times * max(times, 0)
+        try:
+            body()
+        finally:
+            self.times = outer
+
     def truth(self, value: Value, node: ast.AST) -> Expr:
         """The code of a condition."""
         value = unwrap(self.code, value, node)
@@ -97,6 +108,8 @@ class Lowering:
                 return Num(self.code.keep(code), low, high)
             case Sym(cls, code):
                 return Sym(cls, self.code.keep(code))
+            case Several(items):
+                return Several(tuple(self.kept(item) for item in items))
             case _:
                 return value
 
@@ -135,22 +148,9 @@ class Lowering:
             return found[0], [lambda value: None for _ in found]
         if all(isinstance(value, Num) for value in found):
             return self._meet_numbers([value for value in found if isinstance(value, Num)])
-        joined = found[0]
-        declared = None
-        for value in found[1:]:
-            declared = common_type(joined, value)
-            if declared is None:
-                self.code.refuse(node, "branches that give values of different types")
-            joined = _typed(declared)
-        assert declared is not None
-        names: list[str] = []
+        from kmc.compiler.meeting import meet_values
 
-        def assign(value: Value) -> None:
-            for name, word in zip(names, pack(self.code, value, declared, node), strict=True):
-                self.code.emit(Let(name, word))
-
-        names.extend(self.code.fresh("m") for _ in range(layout_of(declared).words))
-        return lift(declared, tuple(Var(name) for name in names)), [assign for _ in found]
+        return meet_values(self, found, node)
 
     def _meet_numbers(self, found: list[Num]) -> tuple[Value, list[Callable[[Value], None]]]:
         """Numbers meet as they are: they may lie so far apart that no layout holds both."""
@@ -164,20 +164,26 @@ class Lowering:
         return Num(Var(name), low, high), [assign for _ in found]
 
     def _meet_nets(self, found: list[Value], node: ast.AST) -> tuple[Value, list[Callable[[Value], None]]]:
-        nets = [value for value in found if isinstance(value, Net)]
-        if len(nets) != len(found) or len({net.number for net in nets}) != 1:
-            self.code.refuse(node, "branches of which only some give a network")
+        from kmc.compiler.networks import whole_network
+
+        numbers = {(value.number, value.pointer) for value in found if isinstance(value, Net)}
+        if len(numbers) != 1:
+            self.code.refuse(node, "branches that give different networks", "yield in each branch")
+        nets = [whole_network(self, value, *next(iter(numbers)), node) for value in found]
         changes: list[NetOp | Each] = []
         setters: list[Callable[[Value], None]] = []
         resets: list[str] = []
         for net in nets:
-            mine: list[tuple[str, NetOp]] = []
+            mine: list[tuple[str, NetOp | Each]] = []
             for change in net.changes:
-                if isinstance(change, Each):
-                    self.code.refuse(
-                        node, "a message set that only one branch sends", "send in each branch and yield there"
-                    )
                 guard = self.code.fresh("g")
+                if isinstance(change, Each):
+                    # The messages are made where they are sent, from what the branch has computed.
+                    self.code.forgiving = True
+                    resets.append(guard)
+                    mine.append((guard, change))
+                    changes.append(replace(change, guard=Var(guard)))
+                    continue
                 kept = tuple(self.code.fresh("w") for _ in change.words)
                 index = None if change.index is None else self.code.fresh("x")
                 resets.append(guard)
@@ -196,11 +202,12 @@ class Lowering:
                 self.code.emit(Let(change.index.name, x.ZERO))
         return Net(nets[0].number, nets[0].pointer, tuple(changes)), setters
 
-    def _net_setter(self, mine: list[tuple[str, NetOp]], joint: list[NetOp | Each]) -> Callable[[Value], None]:
+    def _net_setter(self, mine: list[tuple[str, NetOp | Each]], joint: list[NetOp | Each]) -> Callable[[Value], None]:
         def assign(value: Value) -> None:
             for (guard, change), target in zip(mine, joint, strict=True):
-                assert isinstance(target, NetOp)
                 self.code.emit(Let(guard, change.guard))
+                if isinstance(target, Each) or isinstance(change, Each):
+                    continue
                 for name, word in zip(target.words, change.words, strict=True):
                     assert isinstance(name, Var)
                     self.code.emit(Let(name.name, word))
@@ -217,12 +224,7 @@ class Lowering:
 
 
 def _fits(targets: list[ast.expr], value: Value) -> bool:
-    return isinstance(value, SeqLiteral) and len(targets) == len(value.items)
-
-
-def _typed(declared: Type) -> Value:
-    """A stand-in of a type, to go on looking for the common type of many branches."""
-    return lift(declared, (x.ZERO,) * layout_of(declared).words)
+    return isinstance(value, Several | SeqLiteral) and len(targets) == len(value.items)
 
 
 def body_of(node: ast.FunctionDef) -> list[ast.stmt]:

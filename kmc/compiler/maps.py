@@ -6,16 +6,19 @@ import ast
 from typing import Any
 
 from kmc.compiler import exprs as x
+from kmc.compiler.building import as_map, build_map, converted_map, each_entry, in_words, map_kind
 from kmc.compiler.ir import Const, Expr, Let, Var
-from kmc.compiler.iteration import settled
+from kmc.compiler.iteration import is_collection, settled, typed_set
 from kmc.compiler.keys import key_number
+from kmc.compiler.kinds import FreeMap, joined_type
 from kmc.compiler.lower import Lowering
 from kmc.compiler.membership import member
-from kmc.compiler.parts import Words, array_head, array_of, combine, element, keep_words, lift, pack
+from kmc.compiler.parts import Words, array_head, array_of, combine, element, keep_words, lift, pack, unwrap
 from kmc.compiler.scope import Scope
 from kmc.compiler.values import (
-    Comprehension,
+    EmptySet,
     Entries,
+    MapItems,
     MapLiteral,
     MapUpdate,
     Net,
@@ -23,39 +26,59 @@ from kmc.compiler.values import (
     Python,
     Rec,
     Received,
-    SeqLiteral,
-    SetLiteral,
+    Several,
     Stored,
     Value,
 )
 from kmc.kernels.layout import Place, key_count, layout_of
 from kmc.lang.domains import members
 from kmc.lang.symbols import SymbolMeta
-from kmc.lang.types import MapType, PairType, SetType, Type
+from kmc.lang.types import MapType, MessageBagType, MessageSetType, PairType, SetType, Type, UnionType
+
+
+def words_as(low: Lowering, value: Value, declared: Type, node: ast.AST) -> Words:
+    """The words of a value in a type, whatever it was written as."""
+    if isinstance(declared, MapType):
+        return map_words(low, value, declared, node)
+    if isinstance(declared, SetType) and is_collection(value) and not isinstance(value, Packed | Stored | EmptySet):
+        value = typed_set(low, value, declared, node)
+    return pack(low.code, value, declared, node)
 
 
 def map_words(low: Lowering, value: Value, declared: MapType, node: ast.AST) -> Words:
     """The words of a value that is stored as a map."""
-    if isinstance(value, MapLiteral):
+    if isinstance(value, MapLiteral) and _is_over_its_keys(value.node):
         return _literal(low, value, declared)
+    if isinstance(value, MapItems | MapLiteral):
+        written = value
+        return build_map(low, declared, lambda put: each_entry(low, written, put), node)
+    value = in_words(low, value, node)
+    if isinstance(value, Packed | Stored) and isinstance(value.type, MapType) and value.type != declared:
+        return converted_map(low, value, declared, node)
     return pack(low.code, value, declared, node)
+
+
+def _is_over_its_keys(node: ast.DictComp) -> bool:
+    """Whether a comprehension is `{k: ... for k in ...}`, or of `k, v`: then each key comes once, in order."""
+    target = node.generators[0].target
+    name = target.elts[0] if isinstance(target, ast.Tuple) else target
+    named = isinstance(name, ast.Name) and isinstance(node.key, ast.Name) and name.id == node.key.id
+    return named and len(node.generators) == 1
 
 
 def _literal(low: Lowering, literal: MapLiteral, declared: MapType) -> Words:
     node = literal.node
     array = array_of(declared)
     pieces: list[tuple[Place, int, Words]] = []
-    if isinstance(node, ast.Dict):
-        if node.keys or (declared.total and key_count(declared.key)):
-            low.code.refuse(node, "a map literal with keys", "write a comprehension over the key type")
-        return (x.ZERO,) * array.layout.words
+    domain = _domain(low, literal, declared.key)
+    if domain is None:
+        return build_map(low, declared, lambda put: each_entry(low, literal, put), node)
     present: list[Expr] = [x.ZERO] * key_count(declared.key)
-    for number, item in _entries(low, literal, declared, present):
+    for number, item in _entries(low, literal, declared, domain, present):
         pieces.append((array.place(number), array.element.bits, item))
     if declared.total:
-        for number, here in enumerate(present):
+        for here in present:
             low.code.check(here, node)
-            del number
     elif array.head_bits:
         mask: Expr = x.ZERO
         for number, here in enumerate(present):
@@ -64,19 +87,30 @@ def _literal(low: Lowering, literal: MapLiteral, declared: MapType) -> Words:
     return combine(array.layout.words, pieces)
 
 
-def _entries(low: Lowering, literal: MapLiteral, declared: MapType, present: list[Expr]) -> list[tuple[int, Words]]:
+def _domain(low: Lowering, literal: MapLiteral, key: Type) -> tuple[Value, Value | None] | None:
+    """What a map comprehension runs over, and the map whose items these are; None unless its keys are of type `key`."""
+    generator = literal.node.generators[0]
+    domain = low.evaluate(generator.iter, literal.scope)
+    owner = domain.owner if isinstance(domain, Entries) else None
+    if isinstance(domain, Entries) and (domain.kind != "items" or isinstance(domain.owner, Net)):
+        return None
+    domain = settled(low, owner or domain, literal.node)
+    domain = in_words(low, domain, literal.node) if isinstance(domain, MapItems | MapLiteral) else domain
+    kind = domain.type if isinstance(domain, MapUpdate | Packed | Stored) else None
+    found = kind.key if isinstance(kind, MapType) else kind.element if isinstance(kind, SetType) else None
+    if isinstance(domain, Python) and isinstance(domain.object, SymbolMeta):
+        found = domain.object.kmc_type  # type: ignore[attr-defined]  # every class of symbols has one
+    return (domain, domain if owner is not None else None) if found == key else None
+
+
+def _entries(
+    low: Lowering, literal: MapLiteral, declared: MapType, found_domain: tuple[Value, Value | None],
+    present: list[Expr],
+) -> list[tuple[int, Words]]:  # fmt: skip
     """The words of each key's value, 0 where the comprehension leaves the key out; fills in which keys there are."""
     node = literal.node
-    assert isinstance(node, ast.DictComp)
     generator = node.generators[0]
-    domain = low.evaluate(generator.iter, literal.scope)
-    pairs = isinstance(domain, Entries) and domain.kind == "items" and isinstance(generator.target, ast.Tuple)
-    name = generator.target.elts[0] if pairs and isinstance(generator.target, ast.Tuple) else generator.target
-    names = [part.id for part in (name, node.key) if isinstance(part, ast.Name)]
-    if len(node.generators) != 1 or len(names) != 2 or names[0] != names[1]:
-        low.code.refuse(node, "this map comprehension", "write {k: ... for k in <the keys>}")
-    owner = domain.owner if isinstance(domain, Entries) else None
-    domain = settled(low, owner or domain, node)
+    domain, owner = found_domain
     found: list[tuple[int, Words]] = []
     for number in range(key_count(declared.key)):
         scope = literal.scope.child()
@@ -84,7 +118,7 @@ def _entries(low: Lowering, literal: MapLiteral, declared: MapType, present: lis
         if here == x.ZERO:
             continue
         key = _key(declared.key, number)
-        low.assign(generator.target, key if owner is None else SeqLiteral((key, _item(low, owner, number))), scope)
+        low.assign(generator.target, key if owner is None else Several((key, _item(low, owner, number))), scope)
         for test in generator.ifs:
             here = _and(low, here, test, scope)
         if here == x.ZERO:
@@ -149,15 +183,13 @@ def _key(declared: Type, number: int) -> Value:
 def _in_domain(low: Lowering, domain: Value, key: Type, number: int, node: ast.AST) -> Expr:
     if isinstance(domain, Python) and isinstance(domain.object, SymbolMeta):
         return x.ONE
-    if isinstance(domain, MapUpdate) or (
-        isinstance(domain, Packed | Stored) and isinstance(domain.type, MapType | SetType)
-    ):
-        return member(low, _key(key, number), domain, node)
-    low.code.refuse(node, "a map over this domain", "run over a key type, a set, or another map")
+    return member(low, _key(key, number), domain, node)
 
 
 def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
     """A method of a map."""
+    if isinstance(owner, MapItems | MapLiteral):
+        owner = as_map(low, owner, node)
     declared = owner.type if isinstance(owner, Packed | Stored | MapUpdate) else None
     if not isinstance(declared, MapType):
         low.code.refuse(node, f"'{name}' of this value")
@@ -167,6 +199,10 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
         head = _present(low, owner, declared)
         return Packed(SetType(declared.key), (head,))
     values = [low.evaluate(argument, scope) for argument in node.args]
+    if isinstance(declared, FreeMap) and len(values) == 2:
+        owner = _with_room(low, owner, values, declared, node)
+        declared = owner.type
+        assert isinstance(declared, MapType)
     if name == "set" and len(values) == 2:
         number = low.code.keep(key_number(low.code, values[0], declared, node), "k")
         if not declared.total:
@@ -177,6 +213,15 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     if name == "without" and len(values) == 1 and not declared.total:
         return _shrunk(low, owner, declared, values[0], node)
     low.code.refuse(node, f"'{name}' of a map")
+
+
+def _with_room(low: Lowering, owner: Value, entry: list[Value], declared: FreeMap, node: ast.AST) -> Packed:
+    """A map that is not stored, in a type that holds one more entry."""
+    more = map_kind(low, MapItems(((entry[0], entry[1]),)), node)
+    wider = declared if more is None else joined_type(declared, more)
+    if not isinstance(wider, MapType):
+        low.code.refuse(node, "a map of these keys and values", "store it in a field that declares its type")
+    return Packed(wider, keep_words(low.code, map_words(low, owner, wider, node)))
 
 
 def value_at(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
@@ -218,14 +263,17 @@ def subscript(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
         here = x.eq(number, owner.key)
         value, setters = low.meet([owner.value, subscript(low, owner.base, key, node)], node)
         other = subscript(low, owner.base, key, node)
+        changed = owner.value
         drafts = [
-            low.code.capture(lambda: setters[0](owner.value)),
+            low.code.capture(lambda: setters[0](changed)),
             low.code.capture(lambda: setters[1](other)),
         ]
         low.code.branch(here, drafts[0], drafts[1])
         return value
-    if isinstance(owner, MapLiteral):
-        low.code.refuse(node, "a key of a map that is written here")
+    if isinstance(owner, MapItems | MapLiteral):
+        owner = as_map(low, owner, node)
+    if isinstance(owner, Packed | Stored) and isinstance(owner.type, UnionType):
+        owner = unwrap(low.code, owner, node)
     if not isinstance(owner, Packed | Stored) or not isinstance(owner.type, MapType):
         low.code.refuse(node, "brackets on this value")
     number = low.code.keep(key_number(low.code, key, owner.type, node), "k")
@@ -236,16 +284,13 @@ def subscript(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
 
 def admitted(low: Lowering, value: Value, declared: Any, node: ast.AST) -> Value:
     """A value that is stored in a field: checked, and in words unless it is a change of what is stored already."""
-    if isinstance(value, Net):
+    if isinstance(value, Net) or isinstance(declared, MessageSetType | MessageBagType):
+        # A whole network is written down where the successor is.
         return value
-    if isinstance(value, Comprehension | SetLiteral):
-        value = settled(low, value, node)
     if isinstance(value, MapUpdate | Rec) and value.type == declared:
         return value
-    if isinstance(declared, MapType):
-        return Packed(declared, map_words(low, value, declared, node))
     if isinstance(value, Received):
         value = value.value
     if isinstance(value, Stored) and value.type == declared:
         return value
-    return lift(declared, pack(low.code, value, declared, node))
+    return lift(declared, words_as(low, value, declared, node))

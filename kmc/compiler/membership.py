@@ -5,29 +5,37 @@ from __future__ import annotations
 import ast
 
 from kmc.compiler import exprs as x
+from kmc.compiler.building import as_map, equal_maps, in_words, map_length
 from kmc.compiler.equality import equal
 from kmc.compiler.ir import Const, Expr, Let, Var
-from kmc.compiler.iteration import any_of, settled
+from kmc.compiler.iteration import any_of, is_collection, range_length, settled
 from kmc.compiler.keys import key_code, key_number
 from kmc.compiler.kinds import common_type, joined_type, type_of
+from kmc.compiler.lazy import lazy_member, lazy_subset
 from kmc.compiler.lower import Lowering
-from kmc.compiler.networks import contains
+from kmc.compiler.networks import among, contains, is_message
 from kmc.compiler.parts import alternatives, array_head, pack, words
 from kmc.compiler.values import (
+    Chosen,
     Comprehension,
     EmptySet,
+    MapItems,
+    MapLiteral,
     MapUpdate,
+    Messages,
     Net,
     Num,
+    Numbers,
     Packed,
     Python,
+    Received,
     SetLiteral,
+    SetOp,
     Stored,
     Sym,
     Value,
 )
-from kmc.errors import SpecError
-from kmc.kernels.layout import key_count
+from kmc.kernels.layout import WORD, key_count
 from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import IntType, MapType, PairType, SetType, Type, UnionType
 
@@ -35,10 +43,17 @@ from kmc.lang.types import IntType, MapType, PairType, SetType, Type, UnionType
 def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
     """1 if `item` is in a set, map, sequence, range or network."""
     if isinstance(whole, Net):
-        return contains(low, whole, item, node)
+        return contains(low, whole, item, node) if is_message(low, item, whole.number) else x.ZERO
+    if isinstance(whole, MapItems | MapLiteral):
+        whole = as_map(low, whole, node)
+    if isinstance(whole, SetOp | Chosen):
+        return lazy_member(low, item, whole, node)
+    if isinstance(whole, Messages) and isinstance(item, Received) and not whole.changes:
+        return among(low, whole, item, node)
     if isinstance(whole, SetLiteral):
         return any_of(low, whole, lambda other: equal(low, item, other, node), node)
-    whole = _settled_if_scalar(low, whole, node)
+    if isinstance(whole, Comprehension):
+        whole = settled(low, whole, node)
     if isinstance(whole, EmptySet):
         return x.ZERO
     if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
@@ -56,14 +71,6 @@ def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
             return x.extract(full if whole.type.total else array_head(whole), number, 1)
         return _bit(low, item, full if whole.type.total else array_head(whole), whole.type.key, node)
     return any_of(low, whole, lambda other: equal(low, item, other, node), node)
-
-
-def _settled_if_scalar(low: Lowering, whole: Value, node: ast.AST) -> Value:
-    """A comprehension of scalars as a set; of anything else as it is, to be run through."""
-    try:
-        return settled(low, whole, node) if isinstance(whole, Comprehension) else whole
-    except SpecError:
-        return whole
 
 
 def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: ast.AST) -> Expr:
@@ -98,10 +105,71 @@ def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: 
     declared = common_type(left, right)
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return Const(int(isinstance(operator, ast.LtE | ast.GtE)))
-    if not isinstance(declared, SetType):
-        low.code.refuse(node, "an order of values that are neither integers nor sets")
+    if not isinstance(declared, SetType) or not _both_masks(left, right) or key_count(declared.element) > WORD:
+        if not is_collection(left) or not is_collection(right):
+            low.code.refuse(node, "an order of values that are neither integers nor sets")
+        return _lazy_order(low, operator, left, right, node)
     a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
     if isinstance(operator, ast.Gt | ast.GtE):
         a, b = b, a
     inside = x.eq(x.binary("and", a, x.binary("xor", b, Const(-1))), x.ZERO)
     return x.both(inside, x.negate(x.eq(a, b))) if isinstance(operator, ast.Lt | ast.Gt) else inside
+
+
+def _both_masks(left: Value, right: Value) -> bool:
+    return all(isinstance(value, Packed | Stored | EmptySet) for value in (left, right))
+
+
+def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
+    if isinstance(operator, ast.Gt | ast.GtE):
+        left, right = right, left
+    inside = lazy_subset(low, left, right, node)
+    if isinstance(operator, ast.Lt | ast.Gt):
+        return x.both(inside, x.negate(lazy_subset(low, right, left, node)))
+    return inside
+
+
+def same(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+    """1 if two values are equal, whatever they were written as."""
+    left, right = settled(low, left, node), settled(low, right, node)
+    if isinstance(left, Net) or isinstance(right, Net):
+        from kmc.compiler.changed import same_network
+
+        return same_network(low, left, right, node)
+    if isinstance(left, Numbers) and isinstance(right, Numbers):
+        return _same_ranges(low, left, right)
+    if _is_map(left) and _is_map(right):
+        return _same_maps(low, left, right, node)
+    if is_collection(left) and is_collection(right) and not _comparable_masks(left, right):
+        return x.both(lazy_subset(low, left, right, node), lazy_subset(low, right, left, node))
+    return equal(low, left, right, node)
+
+
+def _comparable_masks(left: Value, right: Value) -> bool:
+    """Whether two sets have masks that one word holds, or are of kinds that have no element in common."""
+    declared = common_type(left, right)
+    wide = isinstance(declared, SetType) and key_count(declared.element) > WORD
+    return _both_masks(left, right) and not wide and declared is not None
+
+
+def _is_map(value: Value) -> bool:
+    if isinstance(value, MapItems | MapLiteral | MapUpdate):
+        return True
+    return isinstance(value, Packed | Stored) and isinstance(value.type, MapType)
+
+
+def _same_maps(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+    left, right = in_words(low, left, node), in_words(low, right, node)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, MapItems):
+            return x.eq(map_length(other), x.ZERO) if not isinstance(other, MapItems) else x.ONE
+    if type_of(left) == type_of(right):
+        return equal(low, left, right, node)
+    return low.code.keep(equal_maps(low, left, right, node))
+
+
+def _same_ranges(low: Lowering, left: Numbers, right: Numbers) -> Expr:
+    counts = [low.code.keep(range_length(whole).code) for whole in (left, right)]
+    alike = x.both(x.eq(left.start.code, right.start.code), Const(int(left.step == right.step)))
+    single = x.both(x.eq(left.start.code, right.start.code), x.eq(counts[0], x.ONE))
+    return x.both(x.eq(*counts), x.either(x.eq(counts[0], x.ZERO), x.either(alike, single)))

@@ -11,28 +11,35 @@ from collections.abc import Callable
 from typing import Any
 
 from kmc.compiler import exprs as x
-from kmc.compiler.ir import CallKernel, Const, Expr, Var
+from kmc.compiler.ir import CallKernel, Const, Expr, Let, Var
 from kmc.compiler.lower import Lowering
-from kmc.compiler.parts import Words, combine, pack, unwrap
-from kmc.compiler.scope import Scope, is_injective
+from kmc.compiler.parts import Words, alternatives, combine, is_none, pack, unwrap
+from kmc.compiler.scope import Scope
 from kmc.compiler.values import (
+    Chosen,
     Comprehension,
     Each,
+    EmptySet,
     Entries,
+    Joint,
+    MapItems,
+    MapLiteral,
     Messages,
     Net,
     NetOp,
     Num,
     Packed,
+    Picked,
     Python,
     Rec,
     Received,
     SetLiteral,
+    SetOp,
     Stored,
     Value,
 )
-from kmc.kernels.layout import NetworkLayout, Place, RowLayout, exact, record_layout, shape_type
-from kmc.lang.types import RecordType
+from kmc.kernels.layout import WORD, NetworkLayout, Place, RowLayout, exact, record_layout, shape_type
+from kmc.lang.types import RecordType, Type, UnionType
 
 
 def row_of(low: Lowering) -> RowLayout:
@@ -51,10 +58,12 @@ def size_word(low: Lowering, net: Net | Messages) -> Expr:
     return x.load(net.pointer, Const(row_of(low).counts + net.number))
 
 
-def size(low: Lowering, net: Net) -> Num:
+def size(low: Lowering, net: Net, node: ast.AST) -> Num:
     """len(net)."""
     if net.changes:
-        low.code.refuse(ast.Constant(0), "the size of a network that was changed in this step")
+        from kmc.compiler.changed import size_after
+
+        return size_after(low, net, node)
     return Num(size_word(low, net), 0, 1 << 31)
 
 
@@ -65,8 +74,10 @@ def message_words(low: Lowering, value: Value, number: int, node: ast.AST) -> Wo
         return _without_count(layout, _entry(low, value, layout))
     value = unwrap(low.code, value.value if isinstance(value, Received) else value, node)
     declared = value.type if isinstance(value, Rec | Packed | Stored) else None
+    if isinstance(value, Packed | Stored) and _has_shapes(declared):
+        return _words_of_any(low, value, number, node)
     if not isinstance(declared, RecordType) or len(declared.cls.shapes) != 1:
-        low.code.refuse(node, "this value as a message", "test isinstance(m, Shape) first")
+        low.code.refuse(node, "this value as a message")
     cls = declared.cls.shapes[0]
     if exact(cls) not in layout.shapes:
         low.code.refuse(node, f"{cls.__name__} in this network")
@@ -76,6 +87,64 @@ def message_words(low: Lowering, value: Value, number: int, node: ast.AST) -> Wo
         (layout.payload, record_layout(cls).layout.bits, pack(low.code, value, shape_type(cls), node)),
     ]
     return combine(layout.words, pieces)
+
+
+def _has_shapes(declared: Type | None) -> bool:
+    """Whether a type leaves open which shape a message has."""
+    return isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) != 1)
+
+
+def _words_of_any(low: Lowering, value: Packed | Stored, number: int, node: ast.AST) -> Words:
+    """The entry of a message that has one of several shapes."""
+    names = [low.code.fresh("any") for _ in range(layout_at(low, number).words)]
+    low.code.emit(*(Let(name, x.ZERO) for name in names))
+    low.code.check(x.negate(is_none(value)), node)
+    for here, item in alternatives(low.code, value):
+        if not is_message(low, item, number):
+            low.code.check(x.negate(here), node)
+            continue
+
+        def convert(item: Value = item) -> None:
+            parts = message_words(low, item, number, node)
+            low.code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+
+        low.code.branch(here, low.code.capture(convert))
+    return tuple(Var(name) for name in names)
+
+
+def is_message(low: Lowering, value: Value, number: int) -> bool:
+    """Whether a value may be a message of network `number`."""
+    value = value.value if isinstance(value, Received) else value
+    declared = value.type if isinstance(value, Rec | Packed | Stored) else None
+    if isinstance(declared, UnionType):
+        kinds = [kind for kind in declared.alternatives if isinstance(kind, RecordType)]
+        return any(exact(shape) in layout_at(low, number).shapes for kind in kinds for shape in kind.cls.shapes)
+    shapes = declared.cls.shapes if isinstance(declared, RecordType) else ()
+    return any(exact(shape) in layout_at(low, number).shapes for shape in shapes)
+
+
+def payload_value(layout: NetworkLayout, entry: Words, shape: Any) -> Packed:
+    """The message that an entry is, known to have this shape."""
+    declared, bits = shape_type(shape), record_layout(shape).layout.bits
+    if bits <= WORD:
+        place = layout.payload
+        return Packed(declared, (x.extract(entry[place.word], place.bit, bits),))
+    return Packed(declared, entry[1 : 1 + record_layout(shape).layout.words])
+
+
+def whole_network(low: Lowering, value: Value, number: int, pointer: str, node: ast.AST) -> Net:
+    """A value that is stored as network `number`: its own with changes, or emptied and filled again."""
+    if isinstance(value, Net) and (value.number, value.pointer) == (number, pointer):
+        return value
+    clear = NetOp("clear", (), x.ONE)
+    if isinstance(value, EmptySet) or (isinstance(value, MapItems) and not value.items):
+        return Net(number, pointer, (clear,))
+    is_bag = layout_at(low, number).count_bits > 0
+    if is_bag and isinstance(value, MapItems | MapLiteral):
+        return Net(number, pointer, (clear, Each("add", value, x.ONE)))
+    if is_bag or not isinstance(value, Net | Comprehension | SetLiteral | Messages | Joint | SetOp | Chosen | Picked):
+        low.code.refuse(node, "this value as a network")
+    return Net(number, pointer, (clear, Each("add", value, x.ONE)))
 
 
 def _entry(low: Lowering, received: Received, layout: NetworkLayout) -> Words:
@@ -93,11 +162,8 @@ def _address(low: Lowering, pointer: str, number: int, index: Expr) -> Expr:
     return x.add(low.bases[pointer][number], x.binary("mul", index, Const(words)))
 
 
-def find(low: Lowering, net: Net, value: Value, node: ast.AST) -> Expr:
-    """The index of a message in the network, or -1."""
-    if net.changes:
-        low.code.refuse(node, "asking a network that was changed in this step", "ask before you change it")
-    words = message_words(low, value, net.number, node)
+def find(low: Lowering, net: Net, words: Words) -> Expr:
+    """The index of an entry in the network as it is in the state, or -1."""
     target = low.code.fresh("at")
     base = low.bases[net.pointer][net.number]
     low.code.emit(
@@ -108,17 +174,22 @@ def find(low: Lowering, net: Net, value: Value, node: ast.AST) -> Expr:
 
 def contains(low: Lowering, net: Net, value: Value, node: ast.AST) -> Expr:
     """1 if the message is in the network; in a bag also with count 0."""
-    own = isinstance(value, Received) and (value.network, value.value.pointer) == (net.number, net.pointer)
-    if own and not net.changes:
+    if _is_own(value, net) and not net.changes:
         return x.ONE
-    return x.binary("sle", x.ZERO, find(low, net, value, node))
+    words = message_words(low, value, net.number, node)
+    if net.changes:
+        from kmc.compiler.changed import there_after
+
+        return there_after(low, net, net.changes, tuple(low.code.keep(word) for word in words), node)
+    return x.binary("sle", x.ZERO, find(low, net, words))
 
 
 def among(low: Lowering, whole: Messages, message: Value, node: ast.AST) -> Expr:
     """1 if a message is among those of some shapes of a network."""
     if message_shape(message) not in whole.shapes:
         return x.ZERO
-    return x.binary("sle", x.ZERO, find(low, Net(whole.number, whole.pointer), message, node))
+    words = message_words(low, message, whole.number, node)
+    return x.binary("sle", x.ZERO, find(low, Net(whole.number, whole.pointer), words))
 
 
 def message_shape(message: Value) -> Any:
@@ -130,10 +201,13 @@ def message_shape(message: Value) -> Any:
 
 def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], object], node: ast.AST) -> None:
     """Run through the messages of a network, or of some shapes of it."""
-    if isinstance(whole, Net) and whole.changes:
-        low.code.refuse(node, "running through a network that was changed in this step")
     layout = layout_at(low, whole.number)
     shapes = whole.shapes if isinstance(whole, Messages) else layout.shapes
+    if whole.changes:
+        from kmc.compiler.changed import each_after
+
+        each_after(low, Net(whole.number, whole.pointer, whole.changes), shapes, body, node)
+        return
 
     def one(index: Expr) -> None:
         first = low.code.keep(x.load(whole.pointer, _address(low, whole.pointer, whole.number, index)), "entry")
@@ -167,55 +241,64 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
     """A method of a network."""
     values = [low.evaluate(argument, scope) for argument in node.args]
     if name == "of" and isinstance(values[0], Python):
-        return Messages(net.number, net.pointer, tuple(values[0].object.shapes))
+        return Messages(net.number, net.pointer, tuple(values[0].object.shapes), net.changes)
     if name == "count":
         return count_of_message(low, net, values[0], node)
     if name == "counts":
         return Entries(net, "items")
     if name == "keep":
-        return _kept(net, values[0])
+        return _kept(net, values[0], node)
     kinds = {"add": "add", "send": "add", "take": "take", "discard": "discard", "add_all": "add", "send_all": "add"}
     if name not in kinds:
         low.code.refuse(node, f"'{name}' of a network")
     if name.endswith("_all"):
-        _check_sent(low, values[0], net.number, node)
-        assert isinstance(values[0], Comprehension | SetLiteral)
-        return Net(net.number, net.pointer, (*net.changes, Each(kinds[name], values[0], x.ONE)))
+        return Net(net.number, net.pointer, (*net.changes, Each(kinds[name], _sent(low, values[0], node), x.ONE)))
     value = values[0]
     index = None
-    same = isinstance(value, Received) and (value.network, value.value.pointer) == (net.number, net.pointer)
-    if same and isinstance(value, Received) and kinds[name] != "add" and not net.changes:
+    if _is_own(value, net) and isinstance(value, Received) and kinds[name] != "add" and not net.changes:
         index = value.index
     words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
     return Net(net.number, net.pointer, (*net.changes, NetOp(kinds[name], words, x.ONE, index)))
 
 
-def _check_sent(low: Lowering, messages: Value, number: int, node: ast.AST) -> None:
-    """Refuse what is no set of messages, and for a bag one that may hold a message twice: `add_all` adds it once."""
-    advice = "write {Message(...) for ... in ...}"
-    if not isinstance(messages, Comprehension | SetLiteral):
-        low.code.refuse(node, "sending these messages", advice)
-    if layout_at(low, number).count_bits and isinstance(messages, Comprehension):
-        filters = isinstance(messages.node, ast.SetComp) and is_injective(messages.node)
-        if not filters:
-            low.code.refuse(node, "messages of which two may be equal", "let a field of the message be the choice")
+def _is_own(value: Value, net: Net) -> bool:
+    """Whether a message was found in this very network."""
+    return isinstance(value, Received) and (value.network, value.value.pointer) == (net.number, net.pointer)
 
 
-def _kept(net: Net, wanted: Value) -> Net:
+def _sent(low: Lowering, messages: Value, node: ast.AST) -> Value:
+    """Messages that are sent together, equal ones once."""
+    from kmc.compiler.iteration import as_collection
+
+    messages = as_collection(low, messages, node)
+    if isinstance(messages, Packed | Stored):
+        low.code.refuse(node, "sending these values", "send messages")
+    return messages
+
+
+def _kept(net: Net, wanted: Value, node: ast.AST) -> Net:
     """The network without the messages for which `wanted` does not hold."""
-    scope = Scope({}, {"messages": Net(net.number, net.pointer), "wanted": wanted})
-    node = ast.parse("{m for m in messages if not wanted(m)}", mode="eval").body
-    assert isinstance(node, ast.SetComp)
-    return Net(net.number, net.pointer, (*net.changes, Each("discard", Comprehension(node, scope), x.ONE)))
+    scope = Scope({}, {"messages": net, "wanted": wanted})
+    dropped = ast.parse("{m for m in messages if not wanted(m)}", mode="eval").body
+    assert isinstance(dropped, ast.SetComp)
+    for part in ast.walk(dropped):
+        ast.copy_location(part, node)
+    return Net(net.number, net.pointer, (*net.changes, Each("discard", Comprehension(dropped, scope), x.ONE)))
 
 
 def count_of_message(low: Lowering, net: Net, value: Value, node: ast.AST) -> Num:
     """How often a message can still be delivered; 0 if it is not in the bag."""
     layout = layout_at(low, net.number)
     top = (1 << layout.count_bits) - 1
-    if isinstance(value, Received) and value.network == net.number and not net.changes:
+    if _is_own(value, net) and not net.changes:
+        assert isinstance(value, Received)
         return Num(count_at(layout, _entry(low, value, layout)[0]), 0, top)
-    index = low.code.keep(find(low, net, value, node))
+    words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
+    if net.changes:
+        from kmc.compiler.changed import count_after
+
+        return count_after(low, net, words, value, node)
+    index = low.code.keep(find(low, net, words))
     there = x.binary("sle", x.ZERO, index)
     address = _address(low, net.pointer, net.number, x.select(there, index, x.ZERO))
     return Num(x.select(there, count_at(layout, x.load(net.pointer, address)), x.ZERO), 0, top)

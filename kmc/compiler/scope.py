@@ -12,7 +12,28 @@ from typing import Any
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Const
-from kmc.compiler.values import Bool, Closure, EmptySet, Nothing, Num, Packed, Python, Sym, Value
+from kmc.compiler.values import (
+    Bool,
+    Closure,
+    EmptySet,
+    MapItems,
+    Nothing,
+    Num,
+    Numbers,
+    Packed,
+    Python,
+    Rec,
+    SeqLiteral,
+    SetLiteral,
+    Several,
+    Sym,
+    Value,
+)
+from kmc.kernels.layout import shape_type
+from kmc.lang.maps import MapValue
+from kmc.lang.order import sort_key
+from kmc.lang.records import RecordMeta
+from kmc.lang.seqs import SeqValue
 from kmc.lang.symbols import Symbol
 from kmc.lang.types import IntType, SetType
 from kmc.spec.subset import ALLOWED_BUILTINS
@@ -48,8 +69,32 @@ def python_value(found: Any) -> Value:
         return Packed(SetType(IntType(low, max(found))), (Const(x.signed(mask)),))
     if isinstance(found, frozenset) and all(isinstance(member, Symbol) for member in found):
         cls: Any = type(next(iter(found)))
-        return Packed(SetType(cls.kmc_type), (Const(x.signed(sum(1 << member.index for member in found))),))
+        if all(type(member) is cls for member in found):
+            return Packed(SetType(cls.kmc_type), (Const(x.signed(sum(1 << member.index for member in found))),))
+    return _composite(found)
+
+
+def _composite(found: Any) -> Value:
+    """The value of a collection, map or record that a module holds as a constant."""
+    if isinstance(found, frozenset):
+        return SetLiteral(tuple(python_value(member) for member in sorted(found, key=sort_key)))
+    if isinstance(found, SeqValue):
+        return SeqLiteral(tuple(python_value(member) for member in found))
+    if isinstance(found, MapValue):
+        return MapItems(tuple((python_value(key), python_value(value)) for key, value in found.items()))
+    if isinstance(type(found), RecordMeta):
+        cls: Any = type(found)
+        fields = {name: python_value(getattr(found, name)) for name in cls.fields}
+        return Rec(shape_type(cls), None, fields)
+    if isinstance(found, range):
+        return Numbers(_number(found.start), _number(found.stop), found.step)
+    if isinstance(found, tuple):
+        return Several(tuple(map(python_value, found)))
     return Python(found)
+
+
+def _number(value: int) -> Num:
+    return Num(Const(value), value, value)
 
 
 @lru_cache(maxsize=256)

@@ -10,14 +10,16 @@ import ast
 from collections.abc import Callable, Mapping
 
 from kmc.compiler import exprs as x
+from kmc.compiler.building import each_entry
 from kmc.compiler.code import Code
 from kmc.compiler.ir import CallKernel, Const, Expr, If, Let, Return, Stmt, Store, Var
 from kmc.compiler.iteration import each
 from kmc.compiler.lower import Lowering
-from kmc.compiler.networks import message_words
+from kmc.compiler.networks import message_words, whole_network
 from kmc.compiler.parts import array_of, lift, pack, words
-from kmc.compiler.values import Each, MapUpdate, Net, NetOp, Rec, Received, Stored, Value
+from kmc.compiler.values import Each, MapItems, MapLiteral, MapUpdate, Net, NetOp, Num, Rec, Received, Stored, Value
 from kmc.kernels.hashing import WIDE_WORDS
+from kmc.kernels.hashing import network_salt
 from kmc.kernels.layout import RowLayout, is_scalar, layout_of, record_layout
 from kmc.lang.records import RecordMeta
 from kmc.lang.types import MapType, RecordType, Type
@@ -152,9 +154,7 @@ class Writer:
             count = self._code.keep(x.load("cur", Const(self._row.counts + number)), "n")
             words = self._code.keep(x.binary("mul", count, Const(layout.words)), "words")
             self._copy(here, there, words)
-            net = fields[name]
-            if not isinstance(net, Net) or net.number != number or net.pointer != "cur":
-                self._code.refuse(node, "a network that does not come from the state's own")
+            net = whole_network(self._low, fields[name], number, "cur", node)
             for change in net.changes:
                 self._change(number, there, change, node)
             here = self._code.keep(x.add(here, words), "here")
@@ -171,18 +171,47 @@ class Writer:
 
     def _change(self, number: int, base: Expr, change: NetOp | Each, node: ast.AST) -> None:
         if isinstance(change, Each):
-            each(
-                self._low,
-                change.messages,
-                lambda item: self._change(
-                    number, base, NetOp(change.kind, message_words(self._low, item, number, node), x.ONE), node
-                ),
-                node,
-                once=self._row.networks[number][1].count_bits > 0,
-            )
+            draft = self._code.capture(lambda: self._change_each(number, base, change, node))
+            self._code.branch(change.guard, draft)
+            return
+        if change.kind == "clear":
+            self._code.branch(change.guard, self._code.capture(lambda: self._clear(number, base)))
             return
         draft = self._code.capture(lambda: self._apply(number, base, change, node))
         self._code.branch(change.guard, draft)
+
+    def _change_each(self, number: int, base: Expr, change: Each, node: ast.AST) -> None:
+        def one(item: Value, kind: str = change.kind) -> None:
+            words = message_words(self._low, item, number, node)
+            self._change(number, base, NetOp(kind, words, x.ONE), node)
+
+        def with_count(message: Value, count: Value) -> None:
+            if not isinstance(count, Num):
+                self._code.refuse(node, "a count that is no number")
+            self._code.check(x.binary("sle", x.ZERO, count.code), node)
+            one(message, "add")
+            self._code.branch(x.eq(count.code, x.ZERO), self._code.capture(lambda: one(message, "take")))
+            self._code.count_up(x.ONE, count.code, lambda index: one(message, "add"))
+
+        if isinstance(change.messages, MapItems | MapLiteral):
+            each_entry(self._low, change.messages, with_count)
+        else:
+            each(self._low, change.messages, one, node, once=self._row.networks[number][1].count_bits > 0)
+
+    def _clear(self, number: int, base: Expr) -> None:
+        """Take all entries of a network out of the row."""
+        layout = self._row.networks[number][1]
+        size = x.add(self._at, Const(self._row.counts + number))
+
+        def one(index: Expr) -> None:
+            first = x.add(x.add(self._at, base), x.binary("mul", index, Const(layout.words)))
+            term: Expr = Const(network_salt(number))
+            for word in range(layout.words):
+                term = x.mix(x.load("out", x.add(first, Const(word))), term)
+            self._code.emit(Store("out", self._at, x.sub(x.load("out", self._at), term)))
+
+        self._code.count_up(x.ZERO, self._code.keep(x.load("out", size), "size"), one)
+        self._code.emit(Store("out", size, x.ZERO))
 
     def _apply(self, number: int, base: Expr, change: NetOp, node: ast.AST) -> None:
         target = self._code.fresh("failed")

@@ -112,10 +112,10 @@ class Net:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """The same change for every element of a set that is written in the spec."""
+    """The same change for every different message of a collection; for a map as often as it says."""
 
     kind: str
-    messages: Comprehension | SetLiteral
+    messages: Value
     guard: Expr
 
 
@@ -129,9 +129,56 @@ class Comprehension:
 
 @dataclass(frozen=True, slots=True)
 class MapLiteral:
-    """A dict literal or comprehension, evaluated where its type is known."""
+    """A map comprehension, evaluated where its type is known."""
 
-    node: ast.DictComp | ast.Dict
+    node: ast.DictComp
+    scope: Any
+
+
+@dataclass(frozen=True, slots=True)
+class MapItems:
+    """A map whose keys and values have been evaluated; keys may be equal."""
+
+    items: tuple[tuple[Value, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """The values that a helper returns together, or that stand side by side."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOp:
+    """A union ("or"), intersection ("and") or difference ("sub") of collections that are never built."""
+
+    kind: str
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The collection whose guard is 1, of those that branches gave."""
+
+    options: tuple[tuple[Expr, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The elements of a collection whose place, in the order in which it is run through, has its bit in `mask`."""
+
+    whole: Value
+    mask: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A call of a helper that yields, run through where it is used."""
+
+    node: ast.FunctionDef
+    arguments: Mapping[str, Value]
     scope: Any
 
 
@@ -156,19 +203,21 @@ class EmptySet:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """range(start, stop)."""
+    """range(start, stop, step)."""
 
     start: Num
     stop: Num
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """The messages of some shapes in network `number` of the state at `pointer`."""
+    """The messages of some shapes in network `number` of the state at `pointer`, after changes."""
 
     number: int
     pointer: str
     shapes: tuple[Any, ...]
+    changes: tuple[NetOp | Each, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +270,12 @@ Value: TypeAlias = (
     | Net
     | Comprehension
     | MapLiteral
+    | MapItems
+    | Several
+    | SetOp
+    | Chosen
+    | Picked
+    | Generator
     | SeqLiteral
     | SetLiteral
     | EmptySet
