@@ -25,6 +25,7 @@ from kmc.result import Limits
 from kmc.spec.model import Model, bind, bind_all
 from kmc.spec.shipped import find_model, find_spec_root
 
+
 def shipped_model(spec: str, name: str, *settings: str) -> Model:
     """A shipped model without symmetry, with all properties of the spec."""
     root = find_spec_root(spec)

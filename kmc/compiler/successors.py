@@ -18,8 +18,7 @@ from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import message_words, whole_network
 from kmc.compiler.parts import array_of, lift, pack, words
 from kmc.compiler.values import Each, MapItems, MapLiteral, MapUpdate, Net, NetOp, Num, Rec, Received, Stored, Value
-from kmc.kernels.hashing import WIDE_WORDS
-from kmc.kernels.hashing import network_salt
+from kmc.kernels.hashing import WIDE_WORDS, network_salt
 from kmc.kernels.layout import RowLayout, is_scalar, layout_of, record_layout
 from kmc.lang.records import RecordMeta
 from kmc.lang.types import MapType, RecordType, Type
@@ -205,10 +204,11 @@ class Writer:
 
         def one(index: Expr) -> None:
             first = x.add(x.add(self._at, base), x.binary("mul", index, Const(layout.words)))
-            term: Expr = Const(network_salt(number))
-            for word in range(layout.words):
-                term = x.mix(x.load("out", x.add(first, Const(word))), term)
-            self._code.emit(Store("out", self._at, x.sub(x.load("out", self._at), term)))
+            for total, mix in self._sums():
+                term: Expr = Const(network_salt(number))
+                for word in range(layout.words):
+                    term = mix(x.load("out", x.add(first, Const(word))), term)
+                self._code.emit(Store("out", total, x.sub(x.load("out", total), term)))
 
         self._code.count_up(x.ZERO, self._code.keep(x.load("out", size), "size"), one)
         self._code.emit(Store("out", size, x.ZERO))
