@@ -60,5 +60,7 @@ def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
         invariant_count=len(model.invariants),
         goal_count=len(model.goals),
         transition_invariant_count=len(model.transition_invariants),
+        plain_words=1 + spec.words_before,
+        wide=spec.words_before > 0,
     )
     return CompiledModel(model, spec, kernels, time.monotonic() - began)

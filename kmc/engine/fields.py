@@ -40,6 +40,7 @@ REACH: Final = 23
 ASKED: Final = 24  # 1 while goals are asked for: until a level has ended with all of them reached
 LEXICON: Final = 25  # the words that have codes
 PLAIN: Final = 26  # words of a row that are not coded
+WIDE: Final = 28  # 1: fingerprints have two words, the second stands first in a row
 YIELD: Final = 27  # with delays: the address of what gives the processor to another thread
 COUNT: Final = 64
 NEXT_CHUNK: Final = 96

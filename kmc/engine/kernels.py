@@ -14,7 +14,8 @@ reports in `out` overwritten.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
 
 All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its
-view and orbit, which is never 0. The first `plain_words` words of a row, such as a hash sum, differ from state to
+view and orbit, which is never 0. If `wide`, a fingerprint has a second word, which is the first of the row and never
+0 either. The first `plain_words` words of a row, such as a hash sum, differ from state to
 state; the others repeat, and rest as codes.
 """
 
@@ -46,6 +47,7 @@ class Kernels:
     goal_count: int = 0
     transition_invariant_count: int = 0
     plain_words: int = 1
+    wide: bool = False
 
     def __post_init__(self) -> None:
         if max(self.invariant_count, self.goal_count, self.transition_invariant_count) > PROPERTIES_MAX:

@@ -19,12 +19,18 @@ from kmc.engine.intrinsics import (
     inlined,
     load,
     load_shared,
-    prefetch,
-    slot_of,
     store,
 )
+from kmc.engine.knowing import (
+    ask_for,
+    best_in_level,
+    inserted,
+    is_known,
+    rank_in_level,
+    slot_in_level,
+)
 from kmc.engine.packing import pack, pack_beside, unpack
-from kmc.engine.probing import EQUAL, LEAST, best_rank, contains, home, insert, lower_rank, ranked_slot
+from kmc.engine.probing import EQUAL, LEAST, contains
 
 
 @inlined
@@ -114,13 +120,9 @@ def accept(shared: int, mine: int, found: int) -> None:
     """`found` successors of the source were written: ask for their slots, and remember whose they are."""
     used = load(mine, f.OUT_USED)
     out = load(mine, f.OUT)
-    table = load(shared, f.TABLE)
-    slots = load(shared, f.SLOTS)
-    ranked = load(shared, f.RANK) != 0
     for _ in range(found):
         successor = out + used * f.WORD_BYTES
-        fingerprint = load(successor, 1)
-        prefetch(table, slot_of(fingerprint, slots) * 2 if ranked else home(fingerprint, slots))
+        ask_for(shared, successor)
         used += words_of(successor)
     sources = load(mine, f.SOURCE_COUNT)
     entry = load(mine, f.SOURCES) + sources * (f.SOURCE_WORDS * f.WORD_BYTES)
@@ -311,14 +313,13 @@ def is_inside(shared: int, mine: int, successor: int) -> int:
 @inlined
 def take_ranked(shared: int, mine: int, successor: int) -> int:
     """A state of a model whose view forgets something: keep it if it has the least rank so far of its view."""
-    fingerprint = load(successor, 1)
-    if contains(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), fingerprint) != 0:
+    if is_known(shared, successor) != 0:
         return 0
     rank = rank_of(shared, row_of(successor))
-    slot = ranked_slot(load(shared, f.TABLE), load(shared, f.SLOTS), fingerprint)
+    slot = slot_in_level(shared, successor)
     dawdle(shared, mine)
     new = 1 if slot < 0 else 0
-    order = lower_rank(load(shared, f.TABLE), -1 - slot if slot < 0 else slot, rank)
+    order = rank_in_level(shared, -1 - slot if slot < 0 else slot, rank)
     if order == LEAST:
         append(shared, mine, successor)
     if order != EQUAL:
@@ -341,12 +342,12 @@ def take(shared: int, mine: int, successor: int) -> int:
     if inside == 0:
         judge(shared, mine, successor, rank_if_any(shared, successor), 0)
     elif load(shared, f.STORING) == 0:
-        if contains(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), load(successor, 1)) == 0:
+        if is_known(shared, successor) == 0:
             store(mine, f.BEYOND, 1)
             judge(shared, mine, successor, rank_if_any(shared, successor), 0)
     elif load(shared, f.RANK) != 0:
         new = take_ranked(shared, mine, successor)
-    elif insert(load(shared, f.TABLE), load(shared, f.SLOTS), load(successor, 1)) != 0:
+    elif inserted(shared, load(shared, f.TABLE), load(shared, f.SLOTS), successor) != 0:
         new = 1
         store(successor, 0, header | f.NEW)
     if load(shared, f.STEP) != 0:
@@ -432,16 +433,14 @@ def crown(shared: int, mine: int) -> int:
 
     Runs over the chunks just made, before anything expands them.
     """
-    table = load(shared, f.TABLE)
-    slots = load(shared, f.SLOTS)
     while load_shared(shared, f.PAUSE) == 0:
         if next_row(shared, mine) == 0:
             return f.DONE
         if enter_row(shared, mine) == 0:
             return f.NEED_ROWS
         record = load(mine, f.RECORD)
-        if rank_of(shared, load(mine, f.SOURCE_ROW)) == best_rank(table, slots, load(record, 1)):
-            insert(load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), load(record, 1))
+        if rank_of(shared, load(mine, f.SOURCE_ROW)) == best_in_level(shared, record):
+            inserted(shared, load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), record)
         else:
             store(record, 0, load(record, 0) | f.DEAD)
         leave_row(mine)

@@ -13,7 +13,7 @@ from typing import Any
 
 from numba import njit
 
-from kmc.engine import loops, probing
+from kmc.engine import loops, probing, probing_wide
 
 Loop = Callable[[int, int], int]
 
@@ -50,14 +50,20 @@ def seek_loop() -> Loop:
 
 
 @cache
-def move_loop(ranked: bool) -> Loop:
-    """`probing.move` or `probing.move_ranked`, compiled."""
-    loop: Loop = _compiled(probing.move_ranked if ranked else probing.move)
+def move_loop(ranked: bool, wide: bool) -> Loop:
+    """`probing.move` or its like for ranks or for fingerprints of two words, compiled."""
+    if wide:
+        loop: Loop = _compiled(probing_wide.move_ranked_wide if ranked else probing_wide.move_wide)
+    else:
+        loop = _compiled(probing.move_ranked if ranked else probing.move)
     return loop
 
 
 @cache
-def settle_loop(ranked: bool) -> Loop:
-    """`probing.settle` or `probing.settle_ranked`, compiled."""
-    loop: Loop = _compiled(probing.settle_ranked if ranked else probing.settle)
+def settle_loop(ranked: bool, wide: bool) -> Loop:
+    """`probing.settle` or its like for ranks or for fingerprints of two words, compiled."""
+    if wide:
+        loop: Loop = _compiled(probing_wide.settle_ranked_wide if ranked else probing_wide.settle_wide)
+    else:
+        loop = _compiled(probing.settle_ranked if ranked else probing.settle)
     return loop

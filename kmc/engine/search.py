@@ -63,8 +63,8 @@ class Search:
         self._pool = BlockPool()
         self._ledger = Ledger(kernels.invariant_count, kernels.rank != 0)
         self.parents = Parents(self._settings.threads)
-        self._known = FingerprintTable(self._settings.table_slots)
-        self._found = FingerprintTable(self._settings.table_slots, ranked=True) if kernels.rank else self._known
+        self._known = FingerprintTable(self._settings.table_slots, wide=kernels.wide)
+        self._found = self._level_table(self._settings.table_slots) if kernels.rank else self._known
         self._lexicon = Lexicon(kernels.plain_words)
         self._shared = Memory(f.SHARED_WORDS)
         self._words = self._shared.array
@@ -84,11 +84,14 @@ class Search:
         words[f.EXPAND], words[f.CHECK], words[f.INVARIANTS] = kernels.expand, kernels.check, kernels.invariant_count
         words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
         words[f.REACH] = kernels.goals
-        words[f.STEP], words[f.RANK] = kernels.step, kernels.rank
+        words[f.STEP], words[f.RANK], words[f.WIDE] = kernels.step, kernels.rank, kernels.wide
         words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
         words[f.DEADLOCK], words[f.LOGGING] = settings.deadlock, 1
         words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
         self._tell_tables()
+
+    def _level_table(self, slots: int) -> FingerprintTable:
+        return FingerprintTable(slots, ranked=True, wide=self._kernels.wide)
 
     def _tell_tables(self) -> None:
         words = self._words
@@ -184,7 +187,7 @@ class Search:
         self._tell_tables()
         self._set_chunks(level)
         self._run_loop(crown_loop(), level.rows)
-        self._found = FingerprintTable(max(self._settings.table_slots, 2 * rows), ranked=True)
+        self._found = self._level_table(max(self._settings.table_slots, 2 * rows))
         self._words[f.COUNT] = 0
         self._tell_tables()
         return replace(level, rows=rows)

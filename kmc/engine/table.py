@@ -2,8 +2,8 @@
 
 Invariant: it is never fuller than `LOAD_MAX`, counting what pending batches may add, so a probe ends. It grows by
 half (a small one fourfold), in place: at 8 bytes a slot and between 47 and 70 percent full it takes 11 to 17 bytes a
-state, 14 on average, and no more while it grows. Addresses for half of the machine's memory are set aside; pages are
-taken as they are touched.
+state, 14 on average, and no more while it grows; twice that with fingerprints of 128 bits. Addresses for half of the
+machine's memory are set aside; pages are taken as they are touched.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _LAST_RANGE_SLOTS = 1 << 12
 
 
 class FingerprintTable:
-    """A set of fingerprints; with `ranked`, each with the least rank of its states.
+    """A set of fingerprints, of two words if `wide`; with `ranked`, each with the least rank of its states.
 
     `growths`: for each time that it grew, how many fingerprints it made room for, and its bytes afterwards.
     """
 
-    def __init__(self, slots: int, *, ranked: bool = False) -> None:
-        self._ranked = ranked
-        self._width = 2 if ranked else 1
+    def __init__(self, slots: int, *, ranked: bool = False, wide: bool = False) -> None:
+        self._ranked, self._wide = ranked, wide
+        self._width = 1 + ranked + wide
         self.slots = _whole_lines(slots)
         self._memory = _reserved(self.slots * self._width)
         self.growths: list[tuple[int, int]] = []
@@ -80,9 +80,15 @@ class FingerprintTable:
         while high > 0:
             low = _whole_lines(-(-high * self.slots // slots)) if high > _LAST_RANGE_SLOTS else 0
             words[f.MOVE_HIGH], words[f.MOVE_CURSOR] = high, low
-            self._run(move_loop(self._ranked), shared, control, crew, crew.size if high - low > _SMALL_SLOTS else 0)
+            self._run(
+                move_loop(self._ranked, self._wide),
+                shared,
+                control,
+                crew,
+                crew.size if high - low > _SMALL_SLOTS else 0,
+            )
             high = low
-        self._run(settle_loop(self._ranked), shared, control, crew, 0)
+        self._run(settle_loop(self._ranked, self._wide), shared, control, crew, 0)
 
     def _run(self, loop: Loop, shared: Memory, control: Memory, crew: Crew, threads: int) -> None:
         crew.run(lambda _: loop(shared.address, control.address), threads)
