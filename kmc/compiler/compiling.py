@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kmc.compiler.block_kernels import block_functions
 from kmc.compiler.emit_llvm import emit_llvm
+from kmc.compiler.identity_kernels import settles
 from kmc.compiler.ir import Module
 from kmc.compiler.kernels import build_kernels, instances_of
 from kmc.kernels.cache import KernelCache, cached_object
@@ -32,7 +33,8 @@ def compile_spec(
     llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
     chosen = target or host_target()
     code = cached_object(llvm_ir, chosen, cache)
-    names = (*_OF_ROWS, "rank") if model.view is not None else _OF_ROWS
+    further = {"rank": model.view is not None, "settle": settles(model) and not wide}
+    names = (*_OF_ROWS, *(name for name, there in further.items() if there))
     kernels = {name: f"wide_{name}" if wide else name for name in names}
     schema = described(Schema(model.spec.state_class, model.spec.variables))
     return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen)

@@ -2,8 +2,8 @@
 
 Before a row stand two words more, its second fingerprint and its second hash sum, which kernels keep as they keep the
 first. `identity_second` is made from `identity` by changing salts, so views and symmetry hold for it too: it is the
-least of the second hashes of all images of a state, by a way of its own. Callers know rows with the two words in
-front: `wide_<kernel>` steps over them. With 64 bits nothing of this exists.
+second hash of a state that stands for the orbit, chosen in a way of its own. Callers know rows with the two words in
+front: `wide_<kernel>` steps over them. Rows are not settled. With 64 bits nothing of this exists.
 """
 
 from __future__ import annotations
@@ -45,10 +45,12 @@ def second_identity(functions: Sequence[Function]) -> list[Function]:
     for name in wanted:
         called = dict.fromkeys(call.function for call in calls(by_name[name].body))
         wanted += [callee for callee in called if callee not in wanted]
-    return [
-        replace(by_name[name], name=f"{name}_second", body=_statements(by_name[name].body, by_name[name].pointers[0]))
-        for name in wanted
-    ]
+    found = []
+    for name in wanted:
+        function = by_name[name]
+        row = "".join(function.pointers[:1])
+        found.append(replace(function, name=f"{name}_second", body=_statements(function.body, row)))
+    return found
 
 
 def wide_functions(*, ranked: bool) -> list[Function]:

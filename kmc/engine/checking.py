@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from math import factorial, prod
 from typing import Any
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
@@ -63,15 +62,16 @@ def check_native(
     return replace(result, compile_seconds=compiled.compile_seconds)
 
 
-def collision_bound(distinct: int, model: Model) -> float:
-    """A bound on the odds that two states shared a fingerprint: n(n-1)/2^(b+1), times what the least of k hashes costs.
+def collision_bound(distinct: int) -> float:
+    """A bound on the odds that two states shared a fingerprint: n(n-1)/2^(b+1).
 
-    The least of k permuted hashes is not uniform: collisions are k*k/(2k-1) times likelier.
+    Symmetry costs no factor: which permuted state stands for an orbit is settled by signatures, and among members that
+    look alike by a hash under other salts than the fingerprint's (`kmc.compiler.choosing`), so the fingerprint is that
+    of one state, not the least of several, which would be k*k/(2k-1) times likelier to coincide. A chance equality of
+    signatures or of that other hash never merges orbits: it only makes the search look at more orders, or store an
+    orbit twice.
     """
-    classes = {cls for group in model.symmetry for cls in group.classes}
-    images: int = prod(factorial(len(cls.members)) for cls in classes)
-    likelier = images * images / (2 * images - 1)
-    return distinct * (distinct - 1) / 2.0 ** (_FINGERPRINT_BITS + 1) * likelier
+    return distinct * (distinct - 1) / 2.0 ** (_FINGERPRINT_BITS + 1)
 
 
 class _Report:
@@ -251,7 +251,7 @@ def _result(
         bound=bound if verdict is Verdict.BOUND_REACHED else None,
         unreached_goals=tuple(goal.name for k, goal in enumerate(model.goals) if not outcome.goals >> k & 1),
         never_fired=tuple(title for title in titles if not generated[title]),
-        collision_bound=collision_bound(outcome.distinct, model),
+        collision_bound=collision_bound(outcome.distinct),
         cpu_seconds=cpu,
         peak_memory_bytes=peak_memory_bytes(),
         engine=ENGINE,

@@ -57,6 +57,7 @@ def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
         step_outside=address("step_outside") if model.action_constraints else 0,
         step=address("step") if model.transition_invariants else 0,
         rank=address("rank") if model.view is not None else 0,
+        settle=address("settle") if "settle" in spec.kernels else 0,
         invariant_count=len(model.invariants),
         goal_count=len(model.goals),
         transition_invariant_count=len(model.transition_invariants),

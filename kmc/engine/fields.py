@@ -42,6 +42,7 @@ LEXICON: Final = 25  # the words that have codes
 PLAIN: Final = 26  # words of a row that are not coded
 WIDE: Final = 28  # 1: fingerprints have two words, the second stands first in a row
 YIELD: Final = 27  # with delays: the address of what gives the processor to another thread
+SETTLE: Final = 40  # the address of `settle`, 0 without symmetry
 COUNT: Final = 64
 NEXT_CHUNK: Final = 96
 SHARED_WORDS: Final = 128

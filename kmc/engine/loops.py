@@ -375,6 +375,8 @@ def keep(shared: int, mine: int) -> None:
     for index in range(load(mine, f.SOURCE_COUNT)):
         for _ in range(enter_source(mine, index)):
             if load(successor, 0) & f.NEW != 0:
+                if load(shared, f.SETTLE) != 0:
+                    call_two(load(shared, f.SETTLE), row_of(successor), load(successor, 1))
                 append(shared, mine, successor)
                 judge(shared, mine, successor, 0, 1)
             successor += words_of(successor) * f.WORD_BYTES

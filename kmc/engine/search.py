@@ -85,6 +85,7 @@ class Search:
         words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
         words[f.REACH] = kernels.goals
         words[f.STEP], words[f.RANK], words[f.WIDE] = kernels.step, kernels.rank, kernels.wide
+        words[f.SETTLE] = kernels.settle
         words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
         words[f.DEADLOCK], words[f.LOGGING] = settings.deadlock, 1
         words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
