@@ -47,7 +47,7 @@ class Interrupted:
 def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
     """A check of a million states, stopped by Ctrl-C as soon as it reports progress."""
     process = subprocess.Popen(
-        [*PROGRAM, "check", GRID, "--no-deadlock", "--json"],
+        [*PROGRAM, "check", GRID, "--no-deadlock", "--json", "--engine", "python"],
         cwd=tmp_path_factory.mktemp("interrupted"),
         env=environment(),
         stdout=subprocess.PIPE,
@@ -95,7 +95,7 @@ def test_the_process_exits_with_the_status(words: list[str], status: int, tmp_pa
 
 
 def test_results_go_to_stdout_and_errors_to_stderr(tmp_path: Path) -> None:
-    right, wrong = run("check", COUNTER, cwd=tmp_path), run("check", COUNTER, "nothing", cwd=tmp_path)
+    right, wrong = run("check", COUNTER, "--quiet", cwd=tmp_path), run("check", COUNTER, "nothing", cwd=tmp_path)
     assert (right.stderr, wrong.stdout) == ("", "")
 
 

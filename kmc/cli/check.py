@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -32,7 +33,7 @@ from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.compiler.reads import view_warnings
-from kmc.errors import ExitStatus, KmcError, SystemFault
+from kmc.errors import ExitStatus, KmcError, SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
@@ -43,7 +44,7 @@ _EPILOG = """\b
 Examples:
   kmc check kraft                              the model `smoke`
   kmc check kraft standard --strict            another model; all actions must fire
-  kmc check kraft large --engine native --threads 2 --timeout 10m --memory 8G
+  kmc check kraft large --threads 2 --timeout 10m --memory 8G
   kmc check kraft KRaft.cfg --max-depth 12 --bounded-ok --junit report.xml
   kmc check ./my_spec --json | jq .distinct
 
@@ -63,12 +64,14 @@ Exit status, as TLC's:
 @click.argument("model", required=False)
 @click.option(
     "--engine",
-    type=click.Choice(["python", "native"]),
-    default="python",
+    type=click.Choice(["native", "python"]),
+    default="native",
     show_default=True,
-    help="The interpreter, or compiled kernels: some hundred times faster, states known by 64-bit fingerprints.",
+    help="Compiled kernels, states known by 64-bit fingerprints; or the interpreter, some hundred times slower.",
 )
-@click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the native engine; default 1.")
+@click.option(
+    "--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the native engine; default: all cores."
+)
 @set_option
 @click.option("--max-depth", metavar="N", type=click.IntRange(min=1), help="Explore levels 1 to N (initial: 1).")
 @click.option("--max-states", metavar="N", type=click.IntRange(min=1), help="Stop at a level's end past N states.")
@@ -139,8 +142,23 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:
         # Imported here, because numba alone takes a third of a second.
         from kmc.engine.checking import check_native
 
-        threads = options.threads or 1
-        return check_native(model, limits, threads=threads, keep_going=keep_going, start=start, progress=progress)
+        try:
+            return check_native(
+                model,
+                limits,
+                threads=options.threads or usable_cpus(),
+                keep_going=keep_going,
+                start=start,
+                progress=progress,
+            )
+        except SpecError as error:
+            # Everything else that is wrong with a spec was found when it was loaded.
+            raise error.noting("the interpreter takes it: add --engine python") from None
+
+
+def usable_cpus() -> int:
+    """How many processors this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:

@@ -98,8 +98,11 @@ def _number(value: int) -> Num:
 
 
 @lru_cache(maxsize=256)
-def _functions(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
-    """The function definitions of a source file, by first line (decorators included) and name."""
+def _functions(path: str, version: tuple[int, int]) -> dict[tuple[int, str], ast.FunctionDef]:
+    """The function definitions of a source file, by first line (decorators included) and name.
+
+    `version` tells a changed file from the one that was read before: its time and size.
+    """
     tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
     found = {}
     for node in ast.walk(tree):
@@ -112,7 +115,8 @@ def _functions(path: str) -> dict[tuple[int, str], ast.FunctionDef]:
 def definition(function: Callable[..., Any]) -> ast.FunctionDef:
     """The syntax of a spec function, as its author wrote it."""
     code = function.__code__
-    return _functions(code.co_filename)[code.co_firstlineno, code.co_name]
+    found = Path(code.co_filename).stat()
+    return _functions(code.co_filename, (found.st_mtime_ns, found.st_size))[code.co_firstlineno, code.co_name]
 
 
 def is_spec_function(found: object) -> bool:
