@@ -10,6 +10,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from kmc.actions.relation import NextStateRelation, Step
@@ -53,7 +54,7 @@ class Kernels:
     def expand(self, row: list[int]) -> list[Successor] | None:
         """The records that `expand` writes, or None for an error."""
         words = OUT_WORDS
-        while (found := self._expand(row, out := array("Q", bytes(8 * words)), words)) == -1:
+        while (found := self._expand(row, out := noise(words)[:], words)) == -1:
             words *= 2
             if words > OUT_WORDS_MAX:
                 raise OverflowError(f"{words} words are not enough for the successors of one state")
@@ -86,8 +87,14 @@ class Kernels:
 
 
 def padded(row: list[int]) -> Any:
-    """A row with the words behind it that a kernel may read."""
-    return array("Q", [*row, *[0] * PADDING_WORDS])
+    """A row with the words behind it that a kernel may read, and that must not change what it says."""
+    return array("Q", [*row, *noise(PADDING_WORDS)])
+
+
+@cache
+def noise(words: int) -> Any:
+    """What may lie in memory: nothing that a kernel could take for the zeros of fresh memory."""
+    return array("Q", [(place + 1) * 0x9E3779B97F4A7C15 % (1 << 64) for place in range(words)])
 
 
 def kernels_of(model: Model) -> Kernels:
@@ -95,16 +102,24 @@ def kernels_of(model: Model) -> Kernels:
     return Kernels(model, compile_model(model).module.call)
 
 
-def differences(kernels: Kernels, states: Iterable[Any]) -> Iterator[str]:
-    """Every way in which the kernels disagree with the interpreter on these states and their successors."""
+def differences(
+    kernels: Kernels, states: Iterable[Any], known: dict[Any, list[Step] | None] | None = None
+) -> Iterator[str]:
+    """Every way in which the kernels disagree with the interpreter on these states and their successors.
+
+    `known`: the interpreter's steps of states met before, when many kernels are compared with them.
+    """
     model = kernels.model
+    known = {} if known is None else known
     relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
     for state in states:
         row = encode_row(state)
         if decode_row(row, model.spec.state_class) != state:
             yield f"{state!r} is not what its row says"
         yield from _predicate_differences(kernels, row, state)
-        wanted = expected_steps(relation, state)
+        if state not in known:
+            known[state] = expected_steps(relation, state)
+        wanted = known[state]
         found = kernels.expand(row)
         if (found is None) != (wanted is None):
             yield f"{state!r}: an error in one engine: kernels {found is None}, interpreter {wanted is None}"
