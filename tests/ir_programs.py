@@ -1,6 +1,7 @@
 """Random IR for differential tests: well-formed modules whose runs end, and both ways of running them.
 
-Every pointer is to MEMORY_WORDS words and every index is masked; loops count up to at most three. `main` may call the
+Every pointer is to MEMORY_WORDS words, with SLACK_WORDS behind them for what looks or copies further, and every index
+is masked; loops count up to at most three. `main` may call the
 other functions. Programs draw their integers from values at which operations change their behaviour.
 """
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from kmc.compiler.emit_python import PythonModule
 from kmc.compiler.ir import (
+    LANES,
     Bin,
     BinaryOp,
     Block,
@@ -22,6 +24,7 @@ from kmc.compiler.ir import (
     CallKernel,
     Comment,
     Const,
+    Copy,
     Expr,
     Function,
     If,
@@ -29,6 +32,7 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
+    Matches,
     Module,
     Return,
     Select,
@@ -41,13 +45,20 @@ from kmc.kernels.loading import NativeModule
 T = TypeVar("T")
 
 MEMORY_WORDS = 8
+SLACK_WORDS = LANES
 EDGES = (0, 1, 2, 31, 32, 63, 64, 65, (1 << 31), (1 << 63) - 1, 1 << 63, (1 << 63) + 1, (1 << 64) - 2, (1 << 64) - 1)
 OPERATIONS: tuple[BinaryOp, ...] = get_args(BinaryOp)
 
 Y = Var("y")
 
+
+def _behind(memory: list[int]) -> list[int]:
+    """The words behind a memory: its own again, each a little different every time."""
+    return [memory[place % MEMORY_WORDS] ^ place // MEMORY_WORDS for place in range(MEMORY_WORDS, SLACK_WORDS + 8)]
+
+
 words = st.sampled_from(EDGES) | st.integers(0, (1 << 64) - 1)
-memories = st.lists(words, min_size=MEMORY_WORDS, max_size=MEMORY_WORDS)
+memories = st.lists(words, min_size=MEMORY_WORDS, max_size=MEMORY_WORDS).map(lambda memory: memory + _behind(memory))
 
 
 def binary(op: BinaryOp, left: Expr, right: Expr) -> Bin:
@@ -93,7 +104,9 @@ class Drawing:
 
     def expr(self, place: Place, depth: int = 2) -> Expr:
         """An expression over the readable variables and the words behind `source` and `target`."""
-        kinds = ["constant", "variable"] + (["operation", "operation", "select", "load", "mix", "count"] * bool(depth))
+        kinds = ["constant", "variable"] + (
+            ["operation", "operation", "select", "load", "mix", "count", "matches"] * bool(depth)
+        )
         match self.choice(kinds):
             case "constant":
                 return Const(self.draw(words))
@@ -105,6 +118,10 @@ class Drawing:
                 return Select(*(self.expr(place, depth - 1) for _ in range(3)))
             case "load":
                 return Load(self.choice(("source", "target")), masked(self.expr(place, depth - 1)))
+            case "matches":
+                pointer, wanted = self.choice(("source", "target")), Load("target", masked(self.expr(place, depth - 1)))
+                mask = Const(self.choice((0, 1, 3, -4, -1)))
+                return Matches(pointer, masked(self.expr(place, depth - 1)), mask, Bin("and", wanted, mask))
             case "mix":
                 return Intrinsic("mix", (self.expr(place, depth - 1), self.expr(place, depth - 1)))
             case _:
@@ -128,7 +145,9 @@ class Drawing:
 
     def statement(self, place: Place) -> list[Stmt]:
         """One statement, or a counter and its loop."""
-        kinds = ["let", "let", "let", "store", "fresh", "comment", "return"] + (["break"] if place.labels else [])
+        kinds = ["let", "let", "let", "store", "copy", "fresh", "comment", "return"] + (
+            ["break"] if place.labels else []
+        )
         kinds += ["call"] if place.callees else []
         kinds += ["if", "block", "loop"] * 2 if place.depth else []
         match self.choice(kinds):
@@ -138,6 +157,9 @@ class Drawing:
                 return [Let(self.fresh("t"), self.expr(place))]
             case "store":
                 return [Store("target", masked(self.expr(place)), self.expr(place))]
+            case "copy":
+                at, start, count = (masked(self.expr(place, 1)) for _ in range(3))
+                return [Copy("target", at, "source", start, Bin("add", count, count))]
             case "break":
                 return [If(self.condition(place), (Break(self.choice(place.labels)),))]
             case "return":

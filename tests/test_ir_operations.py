@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from itertools import product
 
@@ -10,14 +11,18 @@ from ir_programs import EDGES, binary, expression_module
 
 from kmc.compiler.emit_python import emit_python
 from kmc.compiler.ir import (
+    COPY_STEP,
+    LANES,
     Bin,
     BinaryOp,
     CallKernel,
     Const,
+    Copy,
     Expr,
     Function,
     Intrinsic,
     Let,
+    Matches,
     Module,
     Return,
     Select,
@@ -122,6 +127,35 @@ def test_cttz_counts_the_zeros_below_the_lowest_one(word: int) -> None:
 
 def test_cttz_of_the_constant_0_is_64() -> None:
     assert both(Intrinsic("cttz", (Const(0),)), (0, 0)) == (64, 64)
+
+
+@pytest.mark.parametrize("lane", [0, 1, 7, 8, 30, 31])
+@pytest.mark.parametrize("mask", [-1, 0xFF00, 1 << 63])
+def test_matches_looks_at_each_of_its_words(lane: int, mask: int) -> None:
+    words = [0] * (LANES + 3)
+    words[lane + 2], words[1], words[LANES + 2] = mask % WORD | 5, mask % WORD | 5, mask % WORD | 5
+    main = Function("main", ("p",), ("x",), (Return(Matches("p", Const(2), Const(mask), Bin("and", X, Const(mask)))),))
+    found = compile_module(Module((main,))).call("main", [(array("Q", words), 0)], [mask | 5])
+    assert found == emit_python(Module((main,))).call("main", [(words, 0)], [mask | 5]) == 1 << lane
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 8, 9, 16, 17])
+def test_a_copy_moves_whole_steps(count: int) -> None:
+    body = (Copy("q", Const(1), "p", Const(2), X),)
+    module = Module((Function("main", ("p", "q"), ("x",), body, frozenset({"p"})),))
+    source, moved = list(range(100, 140)), -(-count // COPY_STEP) * COPY_STEP
+    native, python = array("Q", [7] * 30), [7] * 30
+    compile_module(module).call("main", [(array("Q", source), 0), (native, 0)], [count])
+    emit_python(module).call("main", [(source, 0), (python, 0)], [count])
+    assert native.tolist() == python == [7, *source[2 : 2 + moved], *[7] * (29 - moved)]
+
+
+def test_behind_the_memory_python_finds_zeros_and_writes_nothing() -> None:
+    body = (Copy("q", Const(1), "p", Const(1), X), Return(Matches("q", Const(0), Const(-1), Const(0))))
+    module = Module((Function("main", ("p", "q"), ("x",), body, frozenset({"p"})),))
+    target = [1, 1, 1]
+    assert emit_python(module).call("main", [([9, 0, 8], 0), (target, 0)], [2]) == (1 << LANES) - 1 - 0b101
+    assert target == [1, 0, 8]
 
 
 @pytest.mark.parametrize("value", [-1, -(1 << 63), 1 << 64, (1 << 64) + 5, 3 << 70 | 9])

@@ -13,6 +13,7 @@ from kmc.compiler.ir import (
     CallKernel,
     Comment,
     Const,
+    Copy,
     Expr,
     Function,
     If,
@@ -20,6 +21,7 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
+    Matches,
     Module,
     Return,
     Select,
@@ -45,6 +47,7 @@ KERNEL = Function(
             ),
         ),
         Loop("each", (If(X, ()), Break("each"))),
+        Copy("out", Const(4), "row", X, Bin("add", X, Const(1))),
         Return(Select(Bin("ult", X, Var("n")), X, Const(1 << 63))),
     ),
     frozenset({"row"}),
@@ -67,6 +70,7 @@ def expand(row: readonly, out: words, n):
         if x:
             pass
         break each
+    copy(&out[4], &row[x], x + 1)
     return x if (x <u n) else 0x8000000000000000
 """
 
@@ -99,6 +103,7 @@ def test_an_inline_function_says_so_and_an_empty_body_passes() -> None:
         (Bin("sle", X, Bin("udiv", X, Y)), "(x <= (x /u y))"),
         (Bin("slt", X, Bin("urem", X, Y)), "(x < (x %u y))"),
         (Intrinsic("mix", (Bin("xor", X, Y), Const(1 << 20))), "mix(x ^ y, 0x100000)"),
+        (Matches("row", Bin("add", X, Const(5)), Const(0xFF), Y), "matches(&row[x + 5], 255, y)"),
         (Const((1 << 64) - 1), "-1"),
         (Const(-(1 << 40)), "0xffffff0000000000"),
     ],

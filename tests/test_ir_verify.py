@@ -15,6 +15,7 @@ from kmc.compiler.ir import (
     CallKernel,
     Comment,
     Const,
+    Copy,
     Expr,
     Function,
     If,
@@ -22,6 +23,7 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
+    Matches,
     Module,
     Return,
     Select,
@@ -72,6 +74,8 @@ UNASSIGNED: dict[str, tuple[Stmt, ...]] = {
     "in a condition": (If(Z, ()),),
     "in one side of a select": (Return(Select(X, ONE, Z)),),
     "in a hash": (Return(Intrinsic("mix", (X, Z))),),
+    "in a comparison of many words": (Return(Matches("row", ONE, ONE, Z)),),
+    "in the extent of a copy": (Copy("out", ONE, "row", ONE, Z),),
     "in an argument": (call("read", ("row", Z)),),
     "a pointer read as a variable": (Return(Var("row")),),
 }
@@ -89,6 +93,10 @@ WRONG: dict[str, tuple[str, tuple[Stmt, ...]]] = {
     "a load from no pointer": ("KMC913", (Return(Load("x", ONE)),)),
     "a store to no pointer": ("KMC913", (Store("nowhere", ONE, ONE),)),
     "a store to a readonly pointer": ("KMC913", (Store("row", ONE, ONE),)),
+    "a comparison of words of no pointer": ("KMC913", (Return(Matches("x", ONE, ONE, ONE)),)),
+    "a copy to a readonly pointer": ("KMC913", (Copy("row", ONE, "row", ONE, ONE),)),
+    "a copy from words that are written": ("KMC913", (Copy("out", ONE, "out", ONE, ONE),)),
+    "a copy from no pointer": ("KMC913", (Copy("out", ONE, "x", ONE, ONE),)),
     "an operation that does not exist": ("KMC914", (Return(Bin(cast(Any, "xnor"), X, ONE)),)),
     "a shift by 64": ("KMC914", (Return(Bin("shl", X, Const(64))),)),
     "a shift by less than 0": ("KMC914", (Return(Bin("lshr", X, Const(-1))),)),
@@ -159,6 +167,7 @@ CORRECT: dict[str, tuple[Stmt, ...]] = {
     "a label used twice in a row": (Block("b", (Break("b"),)), Block("b", (Break("b"),))),
     "a shift by 63": (Return(Bin("shl", X, Const(63))),),
     "different places of one pointer": (call("copy", ("out", X), ("out", ONE)), READ_Z),
+    "a copy from readonly words": (Copy("out", ONE, "row", ONE, X),),
     "the result of a call": (call("read", ("row", ONE)), READ_Z),
 }
 

@@ -15,12 +15,15 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from kmc.compiler.ir import (
+    COPY_STEP,
+    LANES,
     Bin,
     Block,
     Break,
     CallKernel,
     Comment,
     Const,
+    Copy,
     Expr,
     Function,
     If,
@@ -28,6 +31,7 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
+    Matches,
     Module,
     Return,
     Select,
@@ -42,6 +46,9 @@ from kmc.kernels.loading import symbol
 
 _COMPARISONS = frozenset({"eq", "ne", "slt", "sle", "ult"})
 _BOOLEAN = frozenset({"and", "or", "xor"})
+# Without builtins, LLVM makes no call of memset or memcpy out of a loop over a few words. Words are compared and
+# copied in the widest vectors that the machine has; LLVM would take half of that on some.
+_HINTS = '"no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512"'
 _TAIL = """\
 declare i64 @llvm.ctpop.i64(i64)
 declare i64 @llvm.cttz.i64(i64, i1)
@@ -119,8 +126,7 @@ class _Emitter:
         pointers = [f"ptr {self.pointer_attributes(name)}%p.{name}" for name in function.pointers]
         parameters = ", ".join([*pointers, *(f"i64 %a.{name}" for name in function.parameters)])
         linkage, attributes = ("internal ", "alwaysinline ") if function.inline else ("", "")
-        # Without builtins, LLVM makes no call of memset or memcpy out of a loop over a few words.
-        head = f'define {linkage}i64 {_symbol(function.name)}({parameters}) {attributes}nounwind "no-builtins" {{'
+        head = f"define {linkage}i64 {_symbol(function.name)}({parameters}) {attributes}nounwind {_HINTS} {{"
         return "\n".join([head, "entry:", *self.lines, "}", ""])
 
     def pointer_attributes(self, name: str) -> str:
@@ -164,6 +170,8 @@ class _Emitter:
             case Store(pointer, index, value):
                 address = self.address(pointer, index)
                 self.lines.append(f"  store i64 {self.expr(value)}, ptr {address}, align 8")
+            case Copy():
+                self.copy(statement)
             case If():
                 self.branches(statement)
             case Block(label, body):
@@ -227,6 +235,46 @@ class _Emitter:
         called = self.temporary(f"call i64 {_symbol(call.function)}({', '.join([*pointers, *arguments])})")
         self.assign(call.target, called)
 
+    def copy(self, copy: Copy) -> None:
+        """A loop that moves a vector of words in each round."""
+        target, source = self.address(copy.target, copy.at), self.address(copy.source, copy.start)
+        words = self.expr(copy.words)
+        before, start, end = self.labels("copy", "round", "copied")
+        self.jump(before)
+        self.begin(before)
+        empty = self.temporary(f"icmp eq i64 {words}, 0")
+        self.lines.append(f"  br i1 {empty}, label %{end}, label %{start}")
+        self.begin(start)
+        self.count += 1
+        index, following = f"%t{self.count}", f"%t{self.count}.next"
+        self.lines.append(f"  {index} = phi i64 [ 0, %{before} ], [ {following}, %{start} ]")
+        fixed = ", !invariant.load !0" if copy.source in self.invariant else ""
+        from_there = self.temporary(f"getelementptr inbounds i64, ptr {source}, i64 {index}")
+        moved = self.temporary(f"load <{COPY_STEP} x i64>, ptr {from_there}, align 8{fixed}")
+        to_there = self.temporary(f"getelementptr inbounds i64, ptr {target}, i64 {index}")
+        self.lines.append(f"  store <{COPY_STEP} x i64> {moved}, ptr {to_there}, align 8")
+        self.lines.append(f"  {following} = add i64 {index}, {COPY_STEP}")
+        more = self.temporary(f"icmp ult i64 {following}, {words}")
+        self.lines.append(f"  br i1 {more}, label %{start}, label %{end}")
+        self.begin(end)
+
+    def matches(self, matches: Matches) -> str:
+        """A comparison of vectors, its result as a word."""
+        vector = f"<{LANES} x i64>"
+        fixed = ", !invariant.load !0" if matches.pointer in self.invariant else ""
+        found = self.temporary(f"load {vector}, ptr {self.address(matches.pointer, matches.index)}, align 8{fixed}")
+        mask, wanted = self.spread(self.expr(matches.mask)), self.spread(self.expr(matches.wanted))
+        masked = self.temporary(f"and {vector} {found}, {mask}")
+        equal = self.temporary(f"icmp eq {vector} {masked}, {wanted}")
+        bits = self.temporary(f"bitcast <{LANES} x i1> {equal} to i{LANES}")
+        return self.temporary(f"zext i{LANES} {bits} to i64")
+
+    def spread(self, operand: str) -> str:
+        """A vector of equal words."""
+        vector = f"<{LANES} x i64>"
+        first = self.temporary(f"insertelement {vector} poison, i64 {operand}, i64 0")
+        return self.temporary(f"shufflevector {vector} {first}, {vector} poison, <{LANES} x i32> zeroinitializer")
+
     def address(self, pointer: str, index: Expr) -> str:
         """The address of a word."""
         if isinstance(index, Const) and index.value == 0:
@@ -254,6 +302,8 @@ class _Emitter:
                 return self.temporary(f"call i64 @llvm.ctpop.i64(i64 {self.expr(word)})")
             case Intrinsic(_, (word,)):
                 return self.temporary(f"call i64 @llvm.cttz.i64(i64 {self.expr(word)}, i1 false)")
+            case Matches():
+                return self.matches(expr)
             case _:
                 raise AssertionError(expr)  # verify has seen the names and numbers of arguments of intrinsics
 

@@ -1,7 +1,8 @@
 """IR to Python, to step through what was generated and to compare it with the native kernels.
 
 A pointer is a pair (list of words, offset), a word an int in 0..2**64-1. Every operation gives what `emit_llvm` makes
-it give; what is undefined there (an index outside the list, both sides of a select included) is an IndexError here.
+it give; what is undefined there (an index outside the list, both sides of a select included) is an IndexError here,
+but `Matches` and `Copy` find zeros behind the list, and write nothing there.
 The text is registered with `linecache`, so that debuggers and tracebacks show it.
 """
 
@@ -11,15 +12,18 @@ import hashlib
 import linecache
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never
 
 from kmc.compiler.ir import (
+    COPY_STEP,
+    LANES,
     Bin,
     Block,
     Break,
     CallKernel,
     Comment,
     Const,
+    Copy,
     Expr,
     Function,
     If,
@@ -27,6 +31,7 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
+    Matches,
     Module,
     Return,
     Select,
@@ -86,13 +91,15 @@ def emit_python(module: Module) -> PythonModule:
     verify(module)
     source = "\n\n".join(_Writer(function).text() for function in module.functions)
     filename = f"<kernels {hashlib.sha256(source.encode()).hexdigest()[:16]}>"
-    namespace: dict[str, Kernel | int] = {
+    namespace: dict[str, Any] = {
         "M": WORD_MASK,
         "S": _SIGN_BIT,
         "mix": mix,
         "popcount": int.bit_count,
         "cttz": _cttz,
         "select": _select,
+        "matches": _matches,
+        "copy": _copy,
     }
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     # The text was made from verified IR a few lines above, and Python runs nothing but text.
@@ -109,6 +116,27 @@ def _cttz(word: int) -> int:
 def _select(condition: int, yes: int, no: int) -> int:
     """One of two values, both of which were evaluated."""
     return yes if condition else no
+
+
+def _words_at(memory: Words, place: int, count: int) -> Words:
+    """Some words, zeros behind the end of the memory; IndexError for a place outside of it."""
+    if not 0 <= place < len(memory):
+        raise IndexError(f"word {place} of {len(memory)}")
+    found = list(memory[place : place + count])
+    return found + [0] * (count - len(found))
+
+
+def _matches(memory: Words, place: int, mask: int, wanted: int) -> int:
+    """`Matches`."""
+    return sum((word & mask == wanted) << lane for lane, word in enumerate(_words_at(memory, place, LANES)))
+
+
+def _copy(target: Words, at: int, source: Words, start: int, words: int) -> None:
+    """`Copy`."""
+    if words:
+        found = _words_at(source, start, -(-words // COPY_STEP) * COPY_STEP)
+        for place, word in zip(range(at, len(target)), found, strict=False):
+            target[place] = word
 
 
 class _Writer:
@@ -154,6 +182,9 @@ class _Writer:
                 return [f"v_{name} = {self.bare(value)}"]
             case Store(pointer, index, value):
                 return [f"{self.place(pointer, index)} = {self.bare(value)}"]
+            case Copy(target, at, source, start, words):
+                places = f"m_{target}, {self.index(target, at)}, m_{source}, {self.index(source, start)}"
+                return [f"copy({places}, {self.bare(words)})"]
             case If(condition, then, otherwise):
                 lines = [f"if {self.bare(condition)}:", *_indented(self.inner(then, frames, depth))]
                 return lines + (["else:", *_indented(self.inner(otherwise, frames, depth))] if otherwise else [])
@@ -225,7 +256,11 @@ class _Writer:
 
     def place(self, pointer: str, index: Expr) -> str:
         """A word of memory; an index below the list is as far outside as one above it."""
-        return f"m_{pointer}[o_{pointer} + {self.operand(index)} & M]"
+        return f"m_{pointer}[{self.index(pointer, index)}]"
+
+    def index(self, pointer: str, index: Expr) -> str:
+        """The place in the list of words behind a pointer."""
+        return f"o_{pointer} + {self.operand(index)} & M"
 
     def bare(self, expr: Expr) -> str:
         """The text of an expression."""
@@ -251,6 +286,9 @@ class _Writer:
             case Intrinsic(name, arguments):
                 holes = ", ".join(f"{{{number}}}" for number in range(len(arguments)))
                 return self.composed(f"{name}({holes})", arguments)
+            case Matches(pointer, index, mask, wanted):
+                place = self.index(pointer, index)
+                return self.composed(f"matches(m_{pointer}, {place}, {{0}}, {{1}})", (mask, wanted))
             case _:
                 assert_never(expr)
 

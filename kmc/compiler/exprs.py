@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kmc.compiler.ir import Bin, BinaryOp, Const, Expr, Intrinsic, Load, Select
+from kmc.compiler.ir import LANES, Bin, BinaryOp, Const, Expr, Intrinsic, Load, Matches, Select
 from kmc.kernels.hashing import SECOND
 
 MASK = (1 << 64) - 1
@@ -147,3 +147,14 @@ def mix(word: Expr, salt: Expr) -> Expr:
 def second_mix(word: Expr, salt: Expr) -> Expr:
     """The hash of a word under a salt, for the second word of a fingerprint of 128 bits."""
     return mix(word, add(salt, Const(SECOND)))
+
+
+def matches(pointer: str, index: Expr, mask: Expr, wanted: Expr) -> Expr:
+    """A mask of the words from `pointer[index]` on that are `wanted` under `mask`; see `lanes_below`."""
+    return Matches(pointer, index, mask, wanted)
+
+
+def lanes_below(count: Expr) -> Expr:
+    """The mask of the first `count` of the words that `matches` looks at; all of them if there are more."""
+    few = binary("slt", count, Const(LANES))
+    return sub(place_at(ONE, select(few, count, Const(LANES))), ONE)

@@ -16,6 +16,13 @@ BinaryOp: TypeAlias = Literal[
 ]
 
 
+LANES = 32
+"""How many words `Matches` looks at."""
+
+COPY_STEP = 8
+"""How many words `Copy` moves at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Const:
     """A constant; any Python int, taken modulo 2**64."""
@@ -64,7 +71,20 @@ class Intrinsic:
     arguments: tuple[Expr, ...]
 
 
-Expr: TypeAlias = Const | Var | Load | Bin | Select | Intrinsic
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """A mask: bit k is 1 if `pointer[index + k] & mask == wanted`, for k from 0 to `LANES` - 1.
+
+    That many words may be read, whatever lies there.
+    """
+
+    pointer: str
+    index: Expr
+    mask: Expr
+    wanted: Expr
+
+
+Expr: TypeAlias = Const | Var | Load | Bin | Select | Intrinsic | Matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +102,20 @@ class Store:
     pointer: str
     index: Expr
     value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """`target[at + k] = source[start + k]` for k from 0 to `words` - 1, and on to the next multiple of `COPY_STEP`.
+
+    `source` is readonly, so it does not overlap `target`.
+    """
+
+    target: str
+    at: Expr
+    source: str
+    start: Expr
+    words: Expr
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +177,7 @@ class Comment:
     text: str
 
 
-Stmt: TypeAlias = Let | Store | If | Block | Loop | Break | CallKernel | Return | Comment
+Stmt: TypeAlias = Let | Store | Copy | If | Block | Loop | Break | CallKernel | Return | Comment
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from kmc.compiler.identity_kernels import identity_functions
 from kmc.compiler.ir import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
 from kmc.compiler.lower import Lowering
 from kmc.compiler.network_kernels import network_functions
-from kmc.compiler.networks import count_at, has_shape, received
+from kmc.compiler.networks import each_deliverable, has_shape, received
 from kmc.compiler.parts import field, lift, pack
 from kmc.compiler.scope import Scope, definition
 from kmc.compiler.statements import body_of_action, statements
@@ -172,16 +172,11 @@ class _Builder:
             def one(index: Expr, network: int = network, layout=layout, shapes=shapes) -> None:  # type: ignore[no-untyped-def]  # bound now
                 address = x.add(low.bases["cur"][network], x.binary("mul", index, Const(layout.words)))
                 first = low.code.keep(x.load("cur", address), "entry")
-                alive = x.negate(x.eq(count_at(layout, first), x.ZERO)) if layout.count_bits else x.ONE
+                for shape in shapes:
+                    calls = [s for name in receiving[network, shape] for s in _call_action(name, (index,))]
+                    low.code.branch(has_shape(layout, first, shape), list(calls))
 
-                def dispatch() -> None:
-                    for shape in shapes:
-                        calls = [s for name in receiving[network, shape] for s in _call_action(name, (index,))]
-                        low.code.branch(has_shape(layout, first, shape), list(calls))
-
-                low.code.branch(alive, low.code.capture(dispatch))
-
-            low.code.count_up(x.ZERO, x.load("cur", Const(self.row.counts + network)), one, "index")
+            each_deliverable(low, network, one)
         low.code.emit(Return(Var("count")))
         self.functions.append(Function("expand", ("cur", "out"), ("limit",), low.code.statements(), frozenset({"cur"})))
 

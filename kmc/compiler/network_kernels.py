@@ -9,11 +9,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kmc.compiler import exprs as x
-from kmc.compiler.ir import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
+from kmc.compiler.ir import (
+    LANES,
+    Break,
+    CallKernel,
+    Const,
+    Expr,
+    Function,
+    If,
+    Intrinsic,
+    Let,
+    Loop,
+    Return,
+    Stmt,
+    Store,
+    Var,
+)
 from kmc.kernels.hashing import network_salt
 from kmc.kernels.layout import NetworkLayout, RowLayout
 
 ROW = "row"
+SOURCE = "source"
 
 
 def network_functions(
@@ -62,11 +78,33 @@ class _Maker:
 
     def find(self) -> Function:
         """The index of the entry with these words, counts aside, or -1."""
+        body = self._find_word() if self._layout.words == 1 else self._find_words()
+        return Function(f"find_{self._number}", (ROW,), ("base", "size", *self._names), body, frozenset({ROW}))
+
+    def _find_word(self) -> tuple[Stmt, ...]:
+        """Entries of one word are compared many at a time."""
+        mask = Const(x.signed(~((1 << self._layout.count_bits) - 1)))
+        hits = x.matches(ROW, x.add(Var("base"), Var("i")), mask, Var("w0"))
+        return (
+            Let("i", x.ZERO),
+            Loop(
+                "scan",
+                (
+                    If(x.binary("sle", Var("size"), Var("i")), (Break("scan"),)),
+                    Let("hits", x.binary("and", hits, x.lanes_below(x.sub(Var("size"), Var("i"))))),
+                    If(Var("hits"), (Return(x.add(Var("i"), Intrinsic("cttz", (Var("hits"),)))),)),
+                    Let("i", x.add(Var("i"), Const(LANES))),
+                ),
+            ),
+            Return(Const(-1)),
+        )
+
+    def _find_words(self) -> tuple[Stmt, ...]:
         mask = Const(x.signed(~((1 << self._layout.count_bits) - 1)))
         same: Expr = x.eq(x.binary("and", self._load(Var("i"), 0), mask), Var("w0"))
         for word in range(1, self._layout.words):
             same = x.both(same, x.eq(self._load(Var("i"), word), Var(f"w{word}")))
-        body = (
+        return (
             Let("i", x.ZERO),
             Loop(
                 "scan",
@@ -78,7 +116,6 @@ class _Maker:
             ),
             Return(Const(-1)),
         )
-        return Function(f"find_{self._number}", (ROW,), ("base", "size", *self._names), body, frozenset({ROW}))
 
     def _find(self) -> Stmt:
         size = x.load(ROW, self._size)
@@ -99,8 +136,36 @@ class _Maker:
             Return(x.ZERO),
         )
 
+    def _find_there(self) -> tuple[Stmt, ...]:
+        """Let `found` be the index of the entry, or -1: first looked for in the source, whose words have long arrived.
+
+        Where entries of the source may have moved (`first` is not their number), what is there is looked for again.
+        """
+        size, here = x.load(SOURCE, self._size), Var("here")
+        words = tuple(map(Var, self._names))
+        mask = Const(x.signed(~((1 << self._layout.count_bits) - 1)))
+        same: Expr = x.eq(x.binary("and", self._load(Var("i"), 0), mask), Var("w0"))
+        for word in range(1, self._layout.words):
+            same = x.both(same, x.eq(self._load(Var("i"), word), Var(f"w{word}")))
+        scan = Loop(
+            "scan",
+            (
+                If(x.binary("sle", x.load(ROW, self._size), Var("i")), (Break("scan"),)),
+                If(same, (Let("found", Var("i")), Break("scan"))),
+                Let("i", x.add(Var("i"), x.ONE)),
+            ),
+        )
+        there = If(x.eq(Var("first"), size), (), (self._find(),))
+        return (
+            CallKernel("found", f"find_{self._number}", ((SOURCE, x.ZERO),), (here, size, *words)),
+            If(x.binary("slt", Var("found"), x.ZERO), (Let("i", Var("first")), scan), (there,)),
+        )
+
     def add(self) -> Function:
-        """One more delivery in a bag; membership in a set."""
+        """One more delivery in a bag; membership in a set.
+
+        `first` is the first entry that was not in the source; all before it were, or have to be looked for.
+        """
         there: tuple[Stmt, ...] = (Return(x.ZERO),)
         if self._count_max is not None:
             count = x.extract(self._load(Var("found"), 0), 0, self._layout.count_bits)
@@ -110,7 +175,7 @@ class _Maker:
         first = x.add(Var("w0"), Const(1 if self._count_max is not None else 0))
         entry = (first, *(Var(name) for name in self._names[1:]))
         body = (
-            self._find(),
+            *self._find_there(),
             If(x.binary("sle", x.ZERO, Var("found")), there),
             Let("size", x.load(ROW, self._size)),
             If(x.binary("sle", Const(self._capacity), size), (Return(x.ONE),)),
@@ -119,7 +184,8 @@ class _Maker:
             *self._exchange(entry, None),
             Return(x.ZERO),
         )
-        return self._function("add", body)
+        parameters = ("base", "here", "first", *self._names)
+        return Function(f"add_{self._number}", (ROW, SOURCE), parameters, body, frozenset({SOURCE}))
 
     def take(self) -> Function:
         """One delivery less; the entry stays, with count 0."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from kmc.compiler import exprs as x
-from kmc.compiler.ir import CallKernel, Const, Expr, Let, Var
+from kmc.compiler.code import Code
+from kmc.compiler.ir import LANES, Break, CallKernel, Const, Expr, If, Intrinsic, Let, Matches, Var
 from kmc.compiler.lower import Lowering
 from kmc.compiler.parts import Words, alternatives, combine, is_none, pack, unwrap
 from kmc.compiler.scope import Scope
@@ -216,6 +218,54 @@ def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], o
             low.code.branch(has_shape(layout, first, shape), draft)
 
     low.code.count_up(x.ZERO, low.code.keep(size_word(low, whole), "size"), one)
+
+
+def each_deliverable(low: Lowering, number: int, body: Callable[[Expr], object]) -> None:
+    """Run through the indices of the messages of the current state that can be delivered: in a bag, count not 0."""
+    layout, base = layout_at(low, number), low.bases["cur"][number]
+    size = low.code.keep(size_word(low, Net(number, "cur")), "size")
+    if not layout.count_bits:
+        low.code.count_up(x.ZERO, size, body, "index")
+    elif layout.words == 1:
+        none = x.matches("cur", base, x.low_mask(layout.count_bits), x.ZERO)
+        each_lane(low.code, size, lambda start: x.binary("xor", _at_lane(none, start), Const(-1)), body)
+    else:
+
+        def one(index: Expr) -> None:
+            first = x.load("cur", _address(low, "cur", number, index))
+            alive = x.negate(x.eq(count_at(layout, first), x.ZERO))
+            low.code.branch(alive, low.code.capture(lambda: body(index)))
+
+        low.code.count_up(x.ZERO, size, one, "index")
+
+
+def _at_lane(matches: Expr, start: Expr) -> Expr:
+    """The same comparison of the words `start` words further on."""
+    assert isinstance(matches, Matches)
+    return replace(matches, index=x.add(matches.index, start))
+
+
+def each_lane(code: Code, size: Expr, hits: Callable[[Expr], Expr], body: Callable[[Expr], object]) -> None:
+    """Run through the indices below `size` of entries of one word that `hits` finds.
+
+    `hits(start)` is a mask of the entries from `start` on, as many as `matches` looks at.
+    """
+    start, mask, outer, inner = (code.fresh(stem) for stem in ("start", "mask", "loop", "loop"))
+    code.emit(Let(start, x.ZERO))
+
+    def some() -> None:
+        code.emit(If(x.binary("sle", size, Var(start)), (Break(outer),)))
+        code.emit(Let(mask, x.binary("and", hits(Var(start)), x.lanes_below(x.sub(size, Var(start))))))
+        code.loop(inner, code.capture(one))
+        code.emit(Let(start, x.add(Var(start), Const(LANES))))
+
+    def one() -> None:
+        code.emit(If(x.eq(Var(mask), x.ZERO), (Break(inner),)))
+        index = code.keep(x.add(Var(start), Intrinsic("cttz", (Var(mask),))), "index")
+        code.emit(Let(mask, x.binary("and", Var(mask), x.sub(Var(mask), x.ONE))))
+        body(index)
+
+    code.loop(outer, code.capture(some))
 
 
 def has_shape(layout: NetworkLayout, first: Expr, shape: Any) -> Expr:

@@ -16,6 +16,7 @@ from kmc.compiler.ir import (
     CallKernel,
     Comment,
     Const,
+    Copy,
     Expr,
     Function,
     If,
@@ -23,6 +24,7 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
+    Matches,
     Module,
     Return,
     Select,
@@ -79,6 +81,8 @@ def print_expr(expr: Expr) -> str:
             return f"({print_expr(yes)} if {print_expr(condition)} else {print_expr(no)})"
         case Intrinsic(name, arguments):
             return f"{name}({', '.join(_bare(argument) for argument in arguments)})"
+        case Matches(pointer, index, mask, wanted):
+            return f"matches({_address(pointer, index)}, {_bare(mask)}, {_bare(wanted)})"
         case _:
             assert_never(expr)
 
@@ -98,13 +102,15 @@ def print_statement(statement: Stmt, *, comments: bool = True) -> list[str]:
             return [_one_line(statement)]
 
 
-def _one_line(statement: Let | Store | Break | CallKernel | Return) -> str:
+def _one_line(statement: Let | Store | Copy | Break | CallKernel | Return) -> str:
     """A statement that holds no others."""
     match statement:
         case Let(name, value):
             return f"{name} = {_bare(value)}"
         case Store(pointer, index, value):
             return f"{pointer}[{_bare(index)}] = {_bare(value)}"
+        case Copy(target, at, source, start, words):
+            return f"copy({_address(target, at)}, {_address(source, start)}, {_bare(words)})"
         case Break(label):
             return f"break {label}"
         case CallKernel(target, function, pointers, arguments):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from kmc.compiler import exprs as x
 from kmc.compiler.building import each_entry
 from kmc.compiler.code import Code
-from kmc.compiler.ir import CallKernel, Const, Expr, If, Let, Return, Stmt, Store, Var
+from kmc.compiler.ir import CallKernel, Const, Copy, Expr, If, Let, Return, Stmt, Store, Var
 from kmc.compiler.iteration import each
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import message_words, whole_network
@@ -55,6 +55,8 @@ class Writer:
         self._action = action
         self._before = WIDE_WORDS if wide else 0
         self._at: Expr = x.ZERO
+        self._first: Expr = x.ZERO
+        self._added = False
         self._pending: dict[Expr, list[tuple[Expr | int, int, Expr]]] = {}
 
     def write(self, value: Value, node: ast.AST) -> None:
@@ -67,8 +69,8 @@ class Writer:
         self._at = self._code.keep(x.add(Var("pos"), Const(HEADER + self._before)), "row")
         if self._before:
             self._code.emit(Store("out", x.add(self._at, Const(-1)), x.load("cur", Const(-1))))
-        for word in range(self._row.entries):
-            self._code.emit(Store("out", x.add(self._at, Const(word)), x.load("cur", Const(word))))
+        # With the fixed part go the entries of the first network, which begin behind it.
+        self._copy(x.ZERO, x.ZERO, x.add(Const(self._row.entries), self._extent(0)))
         self._fixed(value.fields, node)
         end = self._networks(value.fields, node)
         self._finish(end)
@@ -150,23 +152,37 @@ class Writer:
         here: Expr = source
         there: Expr = target
         for number, (name, layout) in enumerate(self._row.networks):
-            count = self._code.keep(x.load("cur", Const(self._row.counts + number)), "n")
-            words = self._code.keep(x.binary("mul", count, Const(layout.words)), "words")
-            self._copy(here, there, words)
+            words = self._code.keep(self._extent(number), "words")
+            if number:
+                self._copy(here, there, words)
             net = whole_network(self._low, fields[name], number, "cur", node)
+            self._first, self._added = x.load("cur", Const(self._row.counts + number)), False
             for change in net.changes:
                 self._change(number, there, change, node)
+                self._note(number, change)
             here = self._code.keep(x.add(here, words), "here")
             after = x.load("out", x.add(self._at, Const(self._row.counts + number)))
             there = self._code.keep(x.add(there, x.binary("mul", after, Const(layout.words))), "there")
         return there
 
-    def _copy(self, here: Expr, there: Expr, words: Expr) -> None:
-        def one(index: Expr) -> None:
-            target = x.add(x.add(self._at, there), index)
-            self._code.emit(Store("out", target, x.load("cur", x.add(here, index))))
+    def _extent(self, number: int) -> Expr:
+        """The words of the source's entries of a network; 0 for a network that is not there."""
+        if number >= len(self._row.networks):
+            return x.ZERO
+        count = x.load("cur", Const(self._row.counts + number))
+        return x.binary("mul", count, Const(self._row.networks[number][1].words))
 
-        self._code.count_up(x.ZERO, words, one)
+    def _copy(self, here: Expr, there: Expr, words: Expr) -> None:
+        """Copy words of the source; up to a vector behind them is overwritten, too early to matter."""
+        self._code.emit(Copy("out", x.add(self._at, there), "cur", here, words))
+
+    def _note(self, number: int, change: NetOp | Each) -> None:
+        """Know from which entry on the network holds what the source's has not; 0 where entries lie anyhow."""
+        if change.kind == "add":
+            self._added = True
+        elif change.kind in ("discard", "clear"):
+            size = x.load("out", x.add(self._at, Const(self._row.counts + number)))
+            self._first = x.ZERO if self._added else self._code.keep(size, "first")
 
     def _change(self, number: int, base: Expr, change: NetOp | Each, node: ast.AST) -> None:
         if isinstance(change, Each):
@@ -215,10 +231,11 @@ class Writer:
 
     def _apply(self, number: int, base: Expr, change: NetOp, node: ast.AST) -> None:
         target = self._code.fresh("failed")
-        index = Const(-1) if change.index is None else change.index
-        self._code.emit(
-            CallKernel(target, f"{change.kind}_{number}", (("out", self._at),), (base, index, *change.words))
-        )
+        pointers: tuple[tuple[str, Expr], ...] = (("out", self._at),)
+        arguments: tuple[Expr, ...] = (base, Const(-1) if change.index is None else change.index)
+        if change.kind == "add":
+            pointers, arguments = (*pointers, ("cur", x.ZERO)), (base, self._low.bases["cur"][number], self._first)
+        self._code.emit(CallKernel(target, f"{change.kind}_{number}", pointers, (*arguments, *change.words)))
         self._code.check(x.eq(Var(target), x.ZERO), node)
 
     def _finish(self, end: Expr) -> None:

@@ -23,6 +23,7 @@ from kmc.compiler.ir import (
     CallKernel,
     Comment,
     Const,
+    Copy,
     Expr,
     Function,
     If,
@@ -30,6 +31,7 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
+    Matches,
     Module,
     Return,
     Select,
@@ -123,6 +125,13 @@ class _Check:
                 self.pointer(pointer, written=True)
                 self.expr(index, assigned)
                 self.expr(value, assigned)
+            case Copy(target, at, source, start, words):
+                self.pointer(target, written=True)
+                self.pointer(source)
+                if source not in self.function.readonly:
+                    self.fail("KMC913", f"'{source}' is copied from and is not readonly")
+                for part in (at, start, words):
+                    self.expr(part, assigned)
             case CallKernel():
                 self.call(statement, assigned)
                 self.assign(statement.target, assigned)
@@ -195,6 +204,10 @@ class _Check:
                     self.fail("KMC914", f"no intrinsic '{name}' takes {len(arguments)} arguments")
                 for argument in arguments:
                     self.expr(argument, assigned)
+            case Matches(pointer, index, mask, wanted):
+                self.pointer(pointer)
+                for part in (index, mask, wanted):
+                    self.expr(part, assigned)
             case _:
                 assert_never(expr)
 

@@ -18,6 +18,7 @@ from kmc.compiler.ir import (
     Block,
     CallKernel,
     Const,
+    Copy,
     Expr,
     Function,
     If,
@@ -25,6 +26,7 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
+    Matches,
     Return,
     Select,
     Stmt,
@@ -107,6 +109,8 @@ def _statement(statement: Stmt, row: str) -> Stmt:
             return Let(name, changed(value))
         case Store(pointer, index, value):
             return Store(pointer, changed(index), changed(value))
+        case Copy(target, at, source, start, words):
+            return Copy(target, changed(at), source, changed(start), changed(words))
         case If(condition, then, otherwise):
             return If(changed(condition), _statements(then, row), _statements(otherwise, row))
         case Block(label, body):
@@ -141,6 +145,8 @@ def _expression(expr: Expr, row: str) -> Expr:
             return x.second_mix(changed(word), changed(salt))
         case Intrinsic(name, arguments):
             return Intrinsic(name, tuple(map(changed, arguments)))
+        case Matches(pointer, index, mask, wanted):
+            return Matches(pointer, changed(index), changed(mask), changed(wanted))
         case Const() | Var():
             return expr
         case _:
