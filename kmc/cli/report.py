@@ -15,7 +15,7 @@ from kmc.cli.model_text import first_line
 from kmc.cli.options import debug_option, resource_options
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
-from kmc.cli.report_runs import RunOptions, described, read_records, run, stale, write_text
+from kmc.cli.report_runs import RunOptions, compared, described, read_records, run, stale, write_text
 from kmc.cli.report_text import report_text
 from kmc.cli.specs import loaded
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
@@ -103,16 +103,34 @@ def _report(typed: str, options: ReportOptions) -> int:
     chosen = _chosen(typed, manifest, records, options)
     interrupted = False
     try:
-        _run_all(typed, chosen, manifest, records, options)
+        with StatusLine(stderr(), quiet=options.quiet) as line:
+            for number, name in enumerate(chosen, start=1):
+                if not options.quiet:
+                    line.update(f"Checking {typed} {name} ({number} of {len(chosen)}).")
+                records[name] = run(typed, name, options.run)
+                _write(path, spec, _kept(manifest, records))
     except KeyboardInterrupt:
         interrupted = True
-    kept = {name: {**described(manifest, file), **records[name]} for name, file in _known(manifest, records)}
-    write_text(path, json.dumps({"spec": spec.name, "models": kept}, indent=1, sort_keys=False) + "\n")
-    write_text(path.with_suffix(".md"), report_text(spec.name, first_line(spec.doc), kept, _names(spec)))
+    kept = _kept(manifest, records)
+    _write(path, spec, kept)
     show(_last_words(path, chosen, kept))
     if interrupted:
         return ExitStatus.INTERRUPTED
     return ExitStatus.ASSUMPTION if any(_is_off(record) for record in kept.values()) else ExitStatus.OK
+
+
+def _kept(manifest: Manifest, records: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The records of what the manifest still has, in its order, each compared with what the manifest expects now."""
+    return {
+        name: compared({**records[name], **described(manifest, file)})
+        for name, file in manifest.entries.items()
+        if name in records
+    }
+
+
+def _write(path: Path, spec: Spec, kept: Mapping[str, Any]) -> None:
+    write_text(path, json.dumps({"spec": spec.name, "models": kept}, indent=1) + "\n")
+    write_text(path.with_suffix(".md"), report_text(spec.name, first_line(spec.doc), kept, _names(spec)))
 
 
 def _chosen(typed: str, manifest: Manifest, records: Mapping[str, Any], options: ReportOptions) -> Sequence[str]:
@@ -123,20 +141,6 @@ def _chosen(typed: str, manifest: Manifest, records: Mapping[str, Any], options:
     if options.models:
         return options.models
     return list(manifest.entries) if options.again else stale(manifest.entries, records, find_spec_root(typed))
-
-
-def _run_all(
-    typed: str, chosen: Sequence[str], manifest: Manifest, records: dict[str, Any], options: ReportOptions
-) -> None:
-    with StatusLine(stderr(), quiet=options.quiet) as line:
-        for number, name in enumerate(chosen, start=1):
-            line.update(f"Checking {typed} {name} ({number} of {len(chosen)}).")
-            records[name] = run(typed, name, options.run)
-
-
-def _known(manifest: Manifest, records: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The entries of the manifest that have a result; what the manifest has no more is forgotten."""
-    return [(name, file) for name, file in manifest.entries.items() if name in records]
 
 
 def _names(spec: Spec) -> dict[str, list[str]]:

@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from kmc.bench.machine import commit, machine
+from kmc.cli.expectation import differences
 from kmc.errors import SystemFault
 from kmc.lang.manifest import Manifest
 from kmc.lang.modelfile import ModelFile, render_raw
+from kmc.result import Bound
 from kmc.spec.model import bind
 from kmc.trace.files import pick
 from kmc.trace.text import label
@@ -43,7 +45,7 @@ _KEPT = (
     "peak_memory_bytes",
     "engine",
     "digest",
-    "differences",
+    "levels",
 )
 _LAST_LINES = 6
 
@@ -97,14 +99,23 @@ def described(manifest: Manifest, file: ModelFile) -> dict[str, Any]:
         "kind": kind_of(manifest, file.name),
         "title": file.title,
         "description": file.description,
-        "constants": {constant.name: render_raw(constant.value) for constant in file.constants},
-        "invariants": [word.text for word in file.invariants],
-        "properties": [word.text for word in file.properties],
-        "symmetry": [word.text for word in file.symmetry],
-        "view": file.view.text if file.view else None,
-        "levels": file.max_depth,
+        "asked": {
+            "constants": {constant.name: render_raw(constant.value) for constant in file.constants},
+            "invariants": [word.text for word in file.invariants],
+            "properties": [word.text for word in file.properties],
+            "symmetry": [word.text for word in file.symmetry],
+            "view": file.view.text if file.view else None,
+            "levels": file.max_depth,
+        },
         "expect": dict(file.expect) if file.expect else None,
     }
+
+
+def compared(record: dict[str, Any]) -> dict[str, Any]:
+    """The record with its `differences` from what is expected; none of a check that failed or was cut short."""
+    expect = record["expect"]
+    whole = "failed" not in record and record["bound"] in (None, Bound.DEPTH.value)
+    return {**record, "differences": differences(expect, record) if expect and whole else []}
 
 
 def read_records(path: Path) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def _agreement(record: Mapping[str, Any]) -> str:
         return "DIFFERS: " + "; ".join(record["differences"])
     if record["bound"] not in (None, "depth"):
         return "not compared"
-    return "equal to TLC's" if expect["origin"].startswith("TLC") else "equal to kmc's earlier run"
+    return "equal to TLC's" if expect["origin"].startswith("TLC") else "as recorded from kmc"
 
 
 def _findings(records: Records) -> Iterator[str]:
