@@ -20,7 +20,8 @@ from kmc.errors import SystemFault
 
 Words = NDArray[np.int64]
 
-# Large memory asks for huge pages: a random probe would pay for the page walk too, and touching small ones is slow.
+# Where memory is read at random, huge pages save page walks. Where it is written in order they save nothing, and on a
+# virtual machine whose host takes back what is free, touching them costs five times as much as touching small ones.
 _HUGE_FROM_BYTES = 1 << 22
 _HUGE_PAGE_BYTES = 1 << 21
 
@@ -31,13 +32,13 @@ SIZE_MAX = 1 << 20
 
 
 class Memory:
-    """`words` words at `address`."""
+    """`words` words at `address`; `huge` asks for huge pages, for memory that is read at random."""
 
     __slots__ = ("_map", "_offset", "_pinned", "address", "words")
 
-    def __init__(self, words: int) -> None:
+    def __init__(self, words: int, *, huge: bool = False) -> None:
         size = (words + SLACK_WORDS) * WORD_BYTES
-        huge = size >= _HUGE_FROM_BYTES and hasattr(mmap, "MADV_HUGEPAGE")
+        huge = huge and size >= _HUGE_FROM_BYTES and hasattr(mmap, "MADV_HUGEPAGE")
         try:
             self._map = mmap.mmap(-1, size + huge * _HUGE_PAGE_BYTES, flags=_FLAGS)
         except (OSError, OverflowError, ValueError) as error:

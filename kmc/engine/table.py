@@ -108,7 +108,7 @@ def _reserved(words: int) -> Memory:
     wanted = max(words, psutil.virtual_memory().total // 2 // f.WORD_BYTES)
     while True:
         try:
-            return Memory(wanted)
+            return Memory(wanted, huge=True)
         except SystemFault:
             if wanted == words:
                 raise
