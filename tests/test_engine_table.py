@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import cfunc
 
-from kmc.engine import fields as f
 from kmc.engine import table as tables
 from kmc.engine.crew import Crew
 from kmc.engine.frontier import signed
@@ -75,7 +74,7 @@ def call(kernel: Any, table: FingerprintTable, words: Sequence[int]) -> int:
 
 def grow(table: FingerprintTable, count: int, threads: int = 1) -> None:
     """Let a table grow."""
-    table.grow(count, Memory(f.SHARED_WORDS), Crew(threads, lambda: None, lambda: None))
+    table.grow(count, Crew(threads, lambda: None, lambda: None))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

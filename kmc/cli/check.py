@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,7 @@ from kmc.cli.options import (
     debug_option,
     json_option,
     resource_options,
+    resume_options,
     run_dir_options,
     set_option,
     start_option,
@@ -31,6 +32,15 @@ from kmc.cli.progress import Progress, StatusLine
 from kmc.cli.render_errors import error_lines, shown_path
 from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
+from kmc.cli.resuming import (
+    create_directory,
+    held,
+    open_resumed,
+    resume_command,
+    spec_or_resume,
+    terminated_as_interrupted,
+    whole_command,
+)
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.compiler.reads import view_warnings
 from kmc.errors import ExitStatus, KmcError, SpecError, SystemFault
@@ -39,6 +49,9 @@ from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
 from kmc.result import Result
 from kmc.trace.tracefile import TraceFile
+
+if TYPE_CHECKING:
+    from kmc.engine.rundir import RunDirectory
 
 _EPILOG = """\b
 Examples:
@@ -60,7 +73,7 @@ Exit status, as TLC's:
 
 
 @click.command(epilog=_EPILOG, short_help="Explore all states of a model and test its properties.")
-@click.argument("spec")
+@click.argument("spec", required=False, callback=spec_or_resume)
 @click.argument("model", required=False)
 @click.option(
     "--engine",
@@ -84,6 +97,7 @@ Exit status, as TLC's:
 @trace_option
 @json_option
 @click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write a JUnit report too.")
+@resume_options
 @run_dir_options
 @click.option("--quiet", is_flag=True, help="No progress; of the result the verdict, the trace and the counts.")
 @debug_option
@@ -95,11 +109,13 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     default it is `smoke`, and for a spec without a manifest all its invariants with the constants of --set.
 
     The result goes to stdout, progress to stderr, and the run is saved under .kmc/runs. A violation is shown with a
-    shortest trace that leads to it.
+    shortest trace that leads to it. A run of the native engine that is cut short, by Ctrl-C or by a bound, goes on
+    with --resume DIR instead of SPEC, with other bounds and threads if you like.
     """
     options = CheckOptions(words=tuple(words or ()), **given)
     try:
-        done = _run(options)
+        with terminated_as_interrupted():
+            done = _run(options)
     except Exception as error:
         _report_failure(options, error)
         raise
@@ -120,20 +136,34 @@ class _Done:
 
 
 def _run(options: CheckOptions) -> _Done:
+    if options.resume is None:
+        return _run_in(options, None)
+    options, directory = open_resumed(options)
+    with held(directory):
+        return _run_in(replace(options, words=whole_command(options)), directory)
+
+
+def _run_in(options: CheckOptions, directory: RunDirectory | None) -> _Done:
     chosen = choose_model(options.spec, options.model, options.sets, options.deadlock)
     model = chosen.model
     start, warnings = start_state(options.start, model)
     folder = None
-    if not options.no_run_dir:
+    if directory is not None:
+        folder = RunFolder(directory.path)
+    elif not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
-    result = _search(options, chosen, start)
+        directory = create_directory(folder.path, options) if options.engine != ENGINE_PYTHON else None
+    with held(directory):
+        result = _search(options, chosen, start, directory)
     result = replace(result, warnings=(*result.warnings, *view_warnings(model, shown_path), *warnings))
     trace = replayed_trace(model, result.violation, start) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
-    return _Done(judge(options, chosen, result, folder.path if folder else None, trace_path), trace, folder)
+    outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
+    resume = resume_command(options, directory.path, result) if directory is not None else None
+    return _Done(replace(outcome, resume=resume), trace, folder)
 
 
-def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:
+def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: RunDirectory | None) -> Result:
     model, limits, keep_going = chosen.model, options.limits, options.keep_going
     with StatusLine(stderr(), quiet=options.quiet) as line:
         progress = Progress(line)
@@ -141,6 +171,7 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:
             return Search(model, limits, keep_going=keep_going, start=start, progress=progress).run()
         # Imported here, because numba alone takes a third of a second.
         from kmc.engine.checking import check_native
+        from kmc.engine.outcome import Settings
 
         try:
             return check_native(
@@ -150,6 +181,8 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any) -> Result:
                 keep_going=keep_going,
                 start=start,
                 progress=progress,
+                settings=Settings(save_seconds=options.save_every),
+                directory=directory,
             )
         except SpecError as error:
             # Everything else that is wrong with a spec was found when it was loaded.
@@ -183,6 +216,8 @@ def _save(folder: RunFolder, done: _Done) -> None:
 
 
 def _show(options: CheckOptions, done: _Done) -> None:
+    if done.outcome.resume is not None and (options.as_json or options.quiet):
+        show([f"Resume: {done.outcome.resume}"], stderr())
     if options.as_json:
         say(json.dumps(done.outcome.as_json, indent=2))
         return

@@ -30,6 +30,8 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
                 yield f"{outcome.chosen.kind.capitalize()}: {model.file.title}"
     if outcome.folder is not None:
         yield f"Saved: {shown_path(outcome.folder)}"
+    if outcome.resume is not None:
+        yield f"Resume: {outcome.resume}"
     if result.violation is not None:
         if outcome.trace_path is not None:
             yield f"Show the trace: {shlex.join(['kmc', 'trace', shown_path(outcome.trace_path)])}"

@@ -52,9 +52,35 @@ def set_option(function: F) -> F:
     )(function)
 
 
+def pause_seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    """`duration_seconds`, and 0 for no pause at all."""
+    return 0.0 if value is not None and value.strip() in ("0", "0s") else duration_seconds(ctx, param, value)
+
+
+def resume_options(function: F) -> F:
+    """`--resume DIR` and `--save-every TIME` (seconds), as the parameters `resume` and `save_every`."""
+    function = click.option(
+        "--save-every",
+        metavar="TIME",
+        default="30s",
+        show_default=True,
+        callback=pause_seconds,
+        help="Save the native engine's run at most so often; with 0, each level.",
+    )(function)
+    return click.option(
+        "--resume",
+        metavar="DIR",
+        is_eager=True,
+        type=click.Path(file_okay=False),
+        help="Go on with a run that was cut short; see kmc runs.",
+    )(function)
+
+
 def run_dir_options(function: F) -> F:
     """`--run-dir DIR` and `--no-run-dir`, as the parameters `run_dir` and `no_run_dir`."""
-    function = click.option("--no-run-dir", is_flag=True, help="Save nothing.")(function)
+    function = click.option(
+        "--no-run-dir", is_flag=True, help="Save nothing; the run cannot be resumed, nor use files for memory."
+    )(function)
     return click.option(
         "--run-dir",
         metavar="DIR",
@@ -68,7 +94,10 @@ def run_dir_options(function: F) -> F:
 def resource_options(function: F) -> F:
     """`--timeout` (seconds, as a float) and `--memory` (bytes)."""
     function = click.option(
-        "--memory", metavar="SIZE", callback=size_bytes, help="Stop when the process takes 512M, 8G, ..."
+        "--memory",
+        metavar="SIZE",
+        callback=size_bytes,
+        help="Take no more than 512M, 8G, ...: the native engine first moves to files what it can, then stops.",
     )(function)
     return click.option(
         "--timeout", metavar="TIME", callback=duration_seconds, help="Stop after seconds, or 90s, 10m, 1h."

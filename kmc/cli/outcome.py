@@ -42,6 +42,8 @@ class CheckOptions:
     trace_mode: str
     run_dir: str
     no_run_dir: bool
+    resume: str | None
+    save_every: float
     quiet: bool
     words: tuple[str, ...]
 
@@ -69,7 +71,8 @@ class Outcome:
     """A result with what was made of it.
 
     `differences` from the expected result are empty when there are none or when nothing was compared; `not_compared`
-    says why, and is None when the comparison was made. `folder` is where the run was saved, `trace_path` its trace.
+    says why, and is None when the comparison was made. `folder` is where the run was saved, `trace_path` its trace;
+    `resume` is the command to go on with it, if it was cut short.
     """
 
     options: CheckOptions
@@ -80,6 +83,7 @@ class Outcome:
     status: ExitStatus
     folder: Path | None
     trace_path: Path | None
+    resume: str | None = None
 
     @property
     def as_json(self) -> dict[str, Any]:
@@ -87,6 +91,7 @@ class Outcome:
         trace_file = str(self.trace_path) if self.trace_path else None
         return {
             **result_json(self.result, self.chosen.model, trace_file),
+            "resume": self.resume,
             "differences": list(self.differences),
             "exit_status": int(self.status),
         }

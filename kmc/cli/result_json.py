@@ -58,6 +58,7 @@ def failure_json(error: Exception, spec: str, model: str | None, engine: str, st
         "digest": None,
         "kmc_version": __version__,
         "error": shown,
+        "resume": None,
         "differences": [],
         "exit_status": status,
     }

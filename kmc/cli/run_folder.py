@@ -20,6 +20,7 @@ RESULT_NAME = "result.json"
 ITF_NAME = "trace.itf.json"
 TLC_JSON_NAME = "trace.tlc.json"
 MODEL_NAME = "model.cfg"
+CHECKPOINT_NAME = "checkpoint"
 
 _TIME = re.compile(r"-(?P<day>\d{8})-(?P<time>\d{6})(?:-(?P<number>\d+))?$")
 
@@ -42,12 +43,22 @@ class RunFolder:
 
 @dataclass(frozen=True, slots=True)
 class SavedRun:
-    """A run that was saved: its folder, when it began, and its result, or None when it never ended."""
+    """A run that was saved: its folder, when it began, and its result, or None when it never ended.
+
+    `levels` is how many levels it has when it can be resumed, else None; `is_running` if a process has it now.
+    """
 
     path: Path
     began: datetime
     number: int
     result: Mapping[str, Any] | None
+    levels: int | None
+    is_running: bool
+
+    @property
+    def resumable(self) -> bool:
+        """Whether `kmc check --resume` goes on with it."""
+        return self.levels is not None and not self.is_running
 
 
 def new_run_folder(parent: Path, spec: str, model: str, now: datetime) -> RunFolder:
@@ -92,7 +103,17 @@ def _runs_in(parent: Path) -> Iterator[SavedRun]:
         found = _TIME.search(path.name)
         if found is not None and path.is_dir():
             began = datetime.strptime(found["day"] + found["time"], "%Y%m%d%H%M%S")
-            yield SavedRun(path, began, int(found["number"] or 1), _result_in(path))
+            yield SavedRun(path, began, int(found["number"] or 1), _result_in(path), *_checkpoint_in(path))
+
+
+def _checkpoint_in(path: Path) -> tuple[int | None, bool]:
+    if not (path / CHECKPOINT_NAME).is_dir():
+        return None, False
+    # Imported here, because numpy takes a tenth of a second.
+    from kmc.engine.rundir import is_locked, saved_manifest
+
+    manifest = saved_manifest(path)
+    return (None if manifest is None else manifest.levels), is_locked(path)
 
 
 def _result_in(path: Path) -> Mapping[str, Any] | None:

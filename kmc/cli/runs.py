@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -35,24 +36,41 @@ Examples:
 @json_option
 @debug_option
 def runs(run_dir: str, as_json: bool) -> int:
-    """List the saved runs, the oldest first: when, what came out, the counts, and the folder with the trace."""
+    """List the saved runs, the oldest first: when, what came out, the counts, and the folder with the trace.
+
+    Runs that were cut short come again below, with the command that goes on with them.
+    """
     found = saved_runs(Path(run_dir))
     if as_json:
         say(json.dumps({"runs": [_run_json(run) for run in found]}, indent=2))
     elif found:
         header = ("began", "result", "property", "generated", "distinct", "depth", "folder")
         show(table([header, *map(_row, found)], right=frozenset({3, 4, 5}), indent=0))
+        resumable = [run for run in found if run.resumable]
+        if resumable:
+            show(["", "Can go on:", *(f"  {shlex.join(_resume(run))}" for run in resumable)])
     else:
         show([f"No run is saved in {run_dir}; `kmc check` saves each run there."])
     return ExitStatus.OK
 
 
 def _run_json(run: SavedRun) -> dict[str, Any]:
-    return {"folder": str(run.path), "began": run.began.isoformat(), "result": run.result}
+    return {
+        "folder": str(run.path),
+        "began": run.began.isoformat(),
+        "result": run.result,
+        "running": run.is_running,
+        "resume": shlex.join(_resume(run)) if run.resumable else None,
+    }
+
+
+def _resume(run: SavedRun) -> tuple[str, ...]:
+    return ("kmc", "check", "--resume", shown_path(run.path))
 
 
 def _row(run: SavedRun) -> tuple[str, ...]:
-    result: Mapping[str, Any] = run.result or {"result": "did not end"}
+    missing = {"result": "running" if run.is_running else "did not end", "depth": run.levels or None}
+    result: Mapping[str, Any] = missing if run.result is None or run.is_running else run.result
     counts = [_count(result.get(key)) for key in ("generated", "distinct", "depth")]
     return (
         f"{run.began:%Y-%m-%d %H:%M:%S}",

@@ -7,16 +7,18 @@ before it is returned. An error in a kernel has no words of its own: the interpr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
 from kmc.engine.compiled import CompiledModel, compile_model
 from kmc.engine.frontier import Record
 from kmc.engine.outcome import Edge, Finding, FindingKind, Outcome, Settings
+from kmc.engine.rundir import RunDirectory
 from kmc.engine.search import Search
-from kmc.errors import InternalError, KmcError
+from kmc.errors import CommandLineError, InternalError, KmcError
 from kmc.reference.failing import check_errors, expansion_errors, initial_errors
 from kmc.reference.findings import error_rank
 from kmc.reference.identity import StateSet
@@ -40,26 +42,46 @@ def check_native(
     start: Any = None,
     progress: Callable[[Counters], None] | None = None,
     settings: Settings | None = None,
+    directory: RunDirectory | None = None,
 ) -> Result:
     """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
 
-    Raises SpecError for a construct that is not compiled yet, and KmcError when there is no initial state.
+    With a `directory` the run can be resumed when it was cut short; when it was not, nothing stays there.
+
+    Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
+    when `directory` holds the run of another model.
     """
     compiled = compile_model(model)
     began = cpu_seconds()
     beginnings = initial_states(model) if start is None else [start]
     depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
     bounds = Limits(min(depths, default=None), limits.states, limits.seconds, limits.memory_bytes)
-    chosen = settings or Settings()
-    chosen = Settings(
-        threads, bounds, model.deadlock, keep_going, chosen.chunk_rows, chosen.batch, chosen.table_slots,
-        chosen.history_bytes, chosen.delays,
-    )  # fmt: skip
-    search = Search(compiled.kernels, [compiled.record(state) for state in beginnings], chosen, progress)
+    chosen = replace(
+        settings or Settings(), threads=threads, limits=bounds, deadlock=model.deadlock, keep_going=keep_going
+    )
+    records = [compiled.record(state) for state in beginnings]
+    if directory is not None:
+        _begin(directory, compiled, records, bounds)
+    search = Search(compiled.kernels, records, chosen, progress, directory)
     outcome = search.run()
     violation = _Report(compiled, search, start).violation(outcome)
-    result = _result(model, search, outcome, violation, start, cpu_seconds() - began)
+    if directory is not None and outcome.stopped is None and not outcome.interrupted:
+        directory.discard()
+    result = _result(model, search, outcome, violation, start, outcome.cpu_seconds_before + cpu_seconds() - began)
     return replace(result, compile_seconds=compiled.compile_seconds)
+
+
+def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[Record], bounds: Limits) -> None:
+    """Let `directory` say what is searched, or check that it is what was; the bound may not lie behind."""
+    initial = sha256(b"".join(sorted(record.row.tobytes() for record in records))).hexdigest()
+    # Of the compiled meaning, so that a changed comment does not matter.
+    meaning = f"{compiled.spec.digest} {compiled.model.deadlock}"
+    directory.begin({"the spec or its model": meaning, "the set of initial states": initial})
+    levels = directory.manifest.levels
+    if bounds.depth is not None and bounds.depth < levels:
+        raise CommandLineError(
+            "KMC607", f"the run has {levels} levels already", help=f"give --max-depth {levels} or more"
+        )
 
 
 def collision_bound(distinct: int) -> float:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kmc.engine import fields as f
-from kmc.engine.memory import Memory, Words, words_at
+from kmc.engine.memory import MappedFile, Memory, Words, words_at
+from kmc.errors import InternalError
 
 UNSIGNED = (1 << 64) - 1
 
@@ -27,18 +28,43 @@ class Record:
     row: Words
 
 
+@dataclass(slots=True)
+class Block:
+    """Memory that rows are written into, one after another: `used` words of it once it is full or its level ends.
+
+    `place` is where its words stand in the file of their level, once they were written there, with their checksum if
+    that is known; `at_rest` tells whether the file holds the memory too.
+    """
+
+    memory: Memory
+    used: int = 0
+    place: int | None = None
+    checksum: int | None = None
+    at_rest: bool = False
+
+    def close(self, used: int) -> None:
+        """Nothing more is written into it; InternalError KMC924 if its end was passed."""
+        self.used = used
+        if self.memory.is_overrun:
+            raise InternalError("KMC924", "rows were written behind the end of a block of the frontier")
+
+
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level: `rows` states, chunks as `[address, rows, first ordinal]`, and the blocks that hold them."""
+    """One level: `rows` states, chunks as `[address, rows, first ordinal]`, and what holds them.
+
+    That is blocks, or the file of a run that was resumed.
+    """
 
     rows: int
     chunks: Words
-    blocks: tuple[Memory, ...]
+    blocks: tuple[Block, ...]
+    file: MappedFile | None = None
 
     @property
     def bytes(self) -> int:
-        """The memory of the blocks, touched or not."""
-        return sum(block.words for block in self.blocks) * f.WORD_BYTES
+        """The memory of the blocks, touched or not, but for those that rest in a file."""
+        return sum(block.memory.words for block in self.blocks if not block.at_rest) * f.WORD_BYTES
 
     def addresses(self) -> Iterator[int]:
         """Where the live records lie, packed: Python speed, for tests and small levels."""

@@ -7,6 +7,7 @@ and was met again at a deeper level, counts once. Only the first level with find
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 
 import numpy as np
 
@@ -26,7 +27,8 @@ class Ledger:
     def __init__(self, invariants: int, ranked: bool) -> None:
         self._invariants = invariants
         self._ranked = ranked
-        self._met: set[tuple[int, int, bool]] = set()
+        # A dictionary keeps their order: a snapshot of them is a number.
+        self._met: dict[tuple[int, int, bool], None] = {}
         self.findings: tuple[Finding, ...] = ()
         self.counted = np.zeros(invariants, np.int64)
         self.found_any = False
@@ -60,6 +62,22 @@ class Ledger:
         key = finding.fingerprint, finding.rank, finding.stored
         if key in self._met:
             return
-        self._met.add(key)
+        self._met[key] = None
         for index in range(self._invariants):
             self.counted[index] += finding.value >> index & 1
+
+    @property
+    def met_count(self) -> int:
+        """How many states were counted once."""
+        return len(self._met)
+
+    def met_words(self, count: int) -> Words:
+        """The first `count` of them, three words each."""
+        found = np.array([*islice(self._met, count)], np.uint64).reshape(-1)
+        return found.view(np.int64)
+
+    def restore(self, findings: tuple[Finding, ...], counted: Iterable[int], met: Words) -> None:
+        """Be as another ledger was; `met` are its words."""
+        self.findings, self.found_any = findings, bool(findings)
+        self.counted[:] = list(counted)
+        self._met = {(key[0], key[1], bool(key[2])): None for key in met.view(np.uint64).reshape(-1, 3).tolist()}

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,11 @@ _HUGE_PAGE_BYTES = 1 << 21
 # NORESERVE, which Python does not name everywhere: addresses are set aside far beyond what is touched.
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
 
+_FIXED = 0x10
+_TOUCHED_WORDS = 8
+
 SIZE_MAX = 1 << 20
+PAGE_WORDS = mmap.PAGESIZE // WORD_BYTES
 
 
 class Memory:
@@ -60,11 +66,60 @@ class Memory:
         """The words, as an array that shares them."""
         return np.frombuffer(self._map, np.int64, self.words, self._offset)
 
+    @property
+    def is_overrun(self) -> bool:
+        """Whether something was written behind the words and the few words beyond that a copy may touch."""
+        slack = np.frombuffer(self._map, np.int64, SLACK_WORDS, self._offset + self.words * WORD_BYTES)
+        return bool(slack[_TOUCHED_WORDS:].any())
+
+    def rest_in(self, descriptor: int, place: int, words: int, *, writable: bool) -> None:
+        """Let a file hold the first `words` words, at the same address: they stand there from word `place` on.
+
+        Both are a number of pages. What lies behind them is forgotten, and the pages are given back.
+        """
+        kept = words * WORD_BYTES
+        access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+        flags = mmap.MAP_SHARED | _FIXED
+        found = _system_map()(self.address, kept, access, flags, descriptor, place * WORD_BYTES)
+        if found != self.address:
+            number = ctypes.get_errno()
+            raise SystemFault("KMC530", f"cannot map {kept:,} bytes of a file: {os.strerror(number)}")
+        tail = (self.words + SLACK_WORDS) * WORD_BYTES - kept
+        if tail > 0:
+            self._map.madvise(mmap.MADV_DONTNEED, self._offset + kept, tail)
+
     def enlarged(self, words: int, used: int) -> Memory:
         """A new memory of at least `words` words that begins with the first `used` words of this one."""
         larger = Memory(max(words, 2 * self.words))
         ctypes.memmove(larger.address, self.address, used * WORD_BYTES)
         return larger
+
+
+class MappedFile:
+    """All words of a file, at `address`, to be read; ValueError for an empty one."""
+
+    __slots__ = ("_map", "_pinned", "address", "words")
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            # Private, because ctypes gives the address of what may be written only.
+            flags = _FLAGS & ~mmap.MAP_ANONYMOUS
+            self._map = mmap.mmap(file.fileno(), 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        self._pinned: Any = ctypes.c_char.from_buffer(self._map)
+        self.address = ctypes.addressof(self._pinned)
+        self.words = len(self._map) // WORD_BYTES
+
+    @property
+    def array(self) -> Words:
+        """The words, as an array that shares them."""
+        return np.frombuffer(self._map, np.int64, self.words)
+
+
+def _system_map() -> Any:
+    function = ctypes.CDLL(None, use_errno=True).mmap
+    function.restype = ctypes.c_void_p
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_int64]
+    return function
 
 
 def block_size(before: int, words: int, size_max: int = SIZE_MAX) -> int:
@@ -88,15 +143,20 @@ class BlockPool:
         A level begins with a small block and goes on with larger ones, so that a thousand short levels stay small.
         """
         size = block_size(before, words, self._size_max)
-        free = self._free.get(size)
-        if free:
-            return free.pop()
-        return Memory(size - SLACK_WORDS)
+        try:
+            return self._free[size].pop()
+        except (KeyError, IndexError):  # asked first, another thread could take it meanwhile
+            return Memory(size - SLACK_WORDS)
 
     def give(self, blocks: Iterable[Memory]) -> None:
         """Take blocks back that nothing refers to any more."""
         for block in blocks:
             self._free.setdefault(block.words + SLACK_WORDS, []).append(block)
+
+    def clear(self) -> None:
+        """Give the memory of all free blocks back to the system."""
+        for free in self._free.values():
+            free.clear()
 
 
 def words_at(address: int, count: int) -> Words:

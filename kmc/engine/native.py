@@ -13,7 +13,7 @@ from typing import Any
 
 from numba import njit
 
-from kmc.engine import loops, probing, probing_wide
+from kmc.engine import loops, probing, probing_wide, storing
 
 Loop = Callable[[int, int], int]
 
@@ -66,4 +66,11 @@ def settle_loop(ranked: bool, wide: bool) -> Loop:
         loop: Loop = _compiled(probing_wide.settle_ranked_wide if ranked else probing_wide.settle_wide)
     else:
         loop = _compiled(probing.settle_ranked if ranked else probing.settle)
+    return loop
+
+
+@cache
+def storing_loop(name: str) -> Loop:
+    """A loop of `storing` by name, compiled."""
+    loop: Loop = _compiled(getattr(storing, name))
     return loop

@@ -7,14 +7,18 @@ from enum import Enum
 
 from kmc.engine import fields as f
 from kmc.engine.frontier import Record
+from kmc.engine.memory import SIZE_MAX
 from kmc.result import Bound, Limits
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to search. No result depends on `threads`, `chunk_rows`, `table_slots`, `batch`, `history_bytes` or `delays`.
+    """How to search. Only `limits`, `deadlock` and `keep_going` make a difference to what is found.
 
     `history_bytes`: frontiers of earlier levels are kept up to this size, for `Search.predecessors`.
+    `save_seconds`: a run with a folder is saved at most so often; with 0, at the end of every level.
+    `block_words`: the size of large blocks, a power of two. `spill_share`: with a limit of memory, the share of it
+    that is used before blocks go to files.
     `delays`: for tests, a seed: threads wait for each other now and then, and batches are of any size up to `batch`.
     """
 
@@ -27,6 +31,9 @@ class Settings:
     table_slots: int = 1 << 20
     history_bytes: int = 1 << 28
     delays: int | None = None
+    save_seconds: float = 30.0
+    block_words: int = SIZE_MAX
+    spill_share: float = 0.8
 
 
 class FindingKind(Enum):
@@ -84,7 +91,8 @@ class Outcome:
     `failed` counts violating states per invariant, then violating steps per transition invariant, over the whole
     search. `goals` is a mask of reached goals; `goals_asked` tells whether they were asked for in the first level with
     findings. `table_bytes` and `parents_bytes` are those at the end, `rows_bytes` those of all rows at rest, level
-    after level; `growths` are those of the table (`FingerprintTable`).
+    after level; `growths` are those of the table (`FingerprintTable`). `cpu_seconds_before`: of earlier
+    sessions of a run that was resumed.
     """
 
     generated: int
@@ -104,3 +112,4 @@ class Outcome:
     frontier_bytes_max: int
     rows_bytes: int
     growths: tuple[tuple[int, int], ...]
+    cpu_seconds_before: float

@@ -25,7 +25,7 @@ from kmc.engine.intrinsics import (
     store,
     store_code,
 )
-from kmc.engine.memory import Memory, words_at
+from kmc.engine.memory import Memory, Words, words_at
 
 ZERO = (1 << 16) - 1
 ESCAPE = ZERO - 1
@@ -168,6 +168,11 @@ class Lexicon:
     def address(self) -> int:
         """Where the words lie, by code."""
         return self._memory.address
+
+    @property
+    def words(self) -> Words:
+        """The words by code, as an array that shares them."""
+        return self._memory.array
 
     def record_at(self, address: int) -> Record:
         """A copy of the packed record at `address`, unpacked; its action is 0."""

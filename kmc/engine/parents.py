@@ -2,43 +2,119 @@
 
 An entry says through which action and from which ordinal of the level before its state was found first. That chain
 is one shortest path of many, and another run finds another: what is reported comes from `Search.predecessors`.
+
+A stream is the same in memory and in a file: a block that is full may be written to the file and forgotten.
 """
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
+from typing import Protocol
 
 from kmc.engine import fields as f
-from kmc.engine.memory import Memory, block_size
+from kmc.engine.durable import DataFile
+from kmc.engine.memory import SIZE_MAX, MappedFile, Memory, block_size
+from kmc.engine.sums import WORD_MASK, checksum
+
+
+class Stream(Protocol):
+    """The parents of the states that one thread found, by level of its session and index."""
+
+    def count(self, level: int) -> int:
+        """How many states of `level` this thread found."""
+
+    def entry(self, level: int, index: int) -> int:
+        """The entry of the state `index` that this thread found in `level`."""
 
 
 class ParentStream:
-    """The parents of the states that one thread found, level after level, in blocks."""
+    """A stream that is being written. `levels` are the positions where levels end, `sums` the checksums up to there."""
 
-    def __init__(self) -> None:
-        self._blocks: list[tuple[Memory, int]] = []
+    def __init__(self, size_max: int = SIZE_MAX, open_file: Callable[[], DataFile] | None = None) -> None:
+        self._size_max = size_max
+        self._open_file = open_file
+        self._file: DataFile | None = None
+        self._lock = threading.Lock()
+        self._blocks: list[tuple[Memory | None, int]] = []
         self._starts: list[int] = []
-        self._closed = 0
+        self._closed = self._written = self._summed = self._sum = 0
+        self.spilling = False
         self.levels: list[int] = []
+        self.sums: list[int] = []
 
     def next_block(self, used: int, words: int) -> Memory:
         """Close the current block at `used` entries; a new one with room for `words`."""
-        self._close(used)
-        block = Memory(block_size(len(self._blocks), words) - f.SLACK_WORDS)
-        self._blocks.append((block, 0))
-        self._starts.append(self._closed)
+        with self._lock:
+            self._close(used)
+            if self.spilling:
+                self._write(len(self._blocks))
+            block = Memory(block_size(len(self._blocks), words, self._size_max) - f.SLACK_WORDS)
+            self._blocks.append((block, 0))
+            self._starts.append(self._closed)
         return block
 
     def _close(self, used: int) -> None:
         if self._blocks:
             self._blocks[-1] = (self._blocks[-1][0], used)
             self._closed = self._starts[-1] + used
+            if self._open_file is not None:
+                self._add_to_sum()
+
+    def _add_to_sum(self) -> None:
+        """Sum the last block up to its end so far; those before it were summed when they were closed."""
+        memory, _ = self._blocks[-1]
+        assert memory is not None, "the last block is in memory"
+        address = memory.address + (self._summed - self._starts[-1]) * f.WORD_BYTES
+        self._sum = (self._sum + checksum(address, self._closed - self._summed, self._summed)) & WORD_MASK
+        self._summed = self._closed
+
+    def spill(self) -> None:
+        """Write all blocks that are full to the file, and forget them; from now on, each as soon as it is full."""
+        with self._lock:
+            self.spilling = True
+            self._write(len(self._blocks) - 1)
+
+    def _write(self, end: int) -> None:
+        """Write the blocks before number `end` and forget them."""
+        for number in range(end):
+            memory, used = self._blocks[number]
+            if memory is not None:
+                self._write_up_to(number, self._starts[number] + used)
+                self._blocks[number] = (None, used)
+
+    def _write_up_to(self, number: int, position: int) -> None:
+        memory, start = self._blocks[number][0], self._starts[number]
+        assert memory is not None, "a block is written once"
+        begin = max(self._written, start)
+        if position > begin:
+            self.file.write(memory.address + (begin - start) * f.WORD_BYTES, position - begin, begin)
+            self._written = position
+
+    @property
+    def file(self) -> DataFile:
+        """The file of this stream, made when it is first needed."""
+        if self._file is None:
+            assert self._open_file is not None, "only a stream of a run with a folder has a file"
+            self._file = self._open_file()
+        return self._file
+
+    def flush(self) -> None:
+        """Write all that belongs to levels that have ended, and keep it."""
+        with self._lock:
+            for number, (memory, used) in enumerate(self._blocks):
+                if memory is not None:
+                    self._write_up_to(number, self._starts[number] + used)
 
     def end_level(self, used: int) -> None:
         """Note where a level ends: `used` entries of the current block are written."""
-        self._close(used)
-        self.levels.append(self._closed)
+        with self._lock:
+            self._close(used)
+            self.levels.append(self._closed)
+            self.sums.append(self._sum)
 
     def count(self, level: int) -> int:
         """How many states of `level` (from 0) this thread found."""
@@ -48,37 +124,72 @@ class ParentStream:
         """The entry of the state `index` that this thread found in `level`."""
         position = index + (self.levels[level - 1] if level else 0)
         block = bisect_right(self._starts, position) - 1
-        return int(self._blocks[block][0].array[position - self._starts[block]])
+        memory, _ = self._blocks[block]
+        if memory is None:
+            return int(self.file.read(1, position)[0])
+        return int(memory.array[position - self._starts[block]])
 
     @property
     def bytes(self) -> int:
         """The memory of the blocks."""
-        return sum(block.words for block, _ in self._blocks) * f.WORD_BYTES
+        return sum(memory.words for memory, _ in self._blocks if memory is not None) * f.WORD_BYTES
+
+
+class SavedStream:
+    """A stream of a session that ended."""
+
+    def __init__(self, file: MappedFile | None, ends: Sequence[int]) -> None:
+        self._file = file
+        self._ends = ends
+
+    def count(self, level: int) -> int:
+        """How many states of `level` of that session its thread found."""
+        return self._ends[level] - (self._ends[level - 1] if level else 0)
+
+    def entry(self, level: int, index: int) -> int:
+        """The entry of the state `index` that its thread found in `level`."""
+        assert self._file is not None, "an empty stream has no entry"
+        return int(self._file.array[index + (self._ends[level - 1] if level else 0)])
 
 
 class Parents:
-    """The streams of all threads, read by level and ordinal."""
+    """The streams of all threads, read by level and ordinal; `first_level` of this session, others came before it."""
 
-    def __init__(self, threads: int) -> None:
-        self.streams = [ParentStream() for _ in range(threads)]
+    def __init__(
+        self, threads: int, size_max: int = SIZE_MAX, open_file: Callable[[str], DataFile] | None = None
+    ) -> None:
+        self.first_level = 0
+        self.earlier: list[tuple[int, Sequence[Stream]]] = []
+        self.streams = [
+            ParentStream(size_max, None if open_file is None else partial(self._opened, open_file, number))
+            for number in range(threads)
+        ]
+
+    def _opened(self, open_file: Callable[[str], DataFile], number: int) -> DataFile:
+        return open_file(self.name(number))
+
+    def name(self, number: int) -> str:
+        """The file of stream `number` of this session."""
+        return f"parents-{self.first_level}-{number}"
 
     def chain(self, level: int, ordinal: int) -> list[tuple[int, int]]:
         """(ordinal, action) of each state on the path to state `ordinal` of `level` (from 0), the initial one first."""
         path = []
         while level >= 0:
-            thread, index = self._find(level, ordinal)
-            entry = self.streams[thread].entry(level, index)
+            entry = self._entry(level, ordinal)
             path.append((ordinal, entry >> 48 & f.ACTION_MASK))
             ordinal = entry & f.PARENT_MASK
             level -= 1
         return path[::-1]
 
-    def _find(self, level: int, ordinal: int) -> tuple[int, int]:
-        starts = list(accumulate((stream.count(level) for stream in self.streams), initial=0))
+    def _entry(self, level: int, ordinal: int) -> int:
+        sessions = [*self.earlier, (self.first_level, self.streams)]
+        first, streams = max((session for session in sessions if session[0] <= level), key=lambda session: session[0])
+        starts = list(accumulate((stream.count(level - first) for stream in streams), initial=0))
         thread = bisect_right(starts, ordinal) - 1
-        return thread, ordinal - starts[thread]
+        return streams[thread].entry(level - first, ordinal - starts[thread])
 
     @property
     def bytes(self) -> int:
-        """The memory of all streams."""
+        """The memory of all streams of this session."""
         return sum(stream.bytes for stream in self.streams)

@@ -16,24 +16,32 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
-import psutil
 
 from kmc.engine import fields as f
 from kmc.engine.crew import Crew
 from kmc.engine.frontier import Level, Record, joined
+from kmc.engine.interrupts import heard
 from kmc.engine.kernels import Kernels
 from kmc.engine.ledger import Ledger
-from kmc.engine.memory import BlockPool, Memory
+from kmc.engine.memory import Memory
 from kmc.engine.native import Loop, crown_loop, seek_loop, work_loop, yield_address
 from kmc.engine.outcome import Edge, Outcome, Settings
 from kmc.engine.packing import Lexicon
 from kmc.engine.parents import Parents
+from kmc.engine.relief import Relief, used_bytes
+from kmc.engine.rundir import RunDirectory
+from kmc.engine.saving import Parts, Saver
+from kmc.engine.shelf import Shelf
 from kmc.engine.table import FingerprintTable, target_table
+from kmc.engine.tallies import give, goals, taken, total
 from kmc.engine.worker import Worker
+from kmc.errors import SystemFault
+from kmc.reference.process import cpu_seconds
 from kmc.result import Bound, Counters, Limits
 
 _PROGRESS_SECONDS = 1.0
-_PROCESS = psutil.Process()
+_MEMORY_CODES = ("KMC530", "KMC531")
+_NO_CHUNKS = np.zeros((0, f.CHUNK_WORDS), np.int64)
 
 
 class Search:
@@ -45,6 +53,7 @@ class Search:
         initial: Sequence[Record],
         settings: Settings | None = None,
         progress: Callable[[Counters], None] | None = None,
+        directory: RunDirectory | None = None,
     ) -> None:
         self._kernels = kernels
         self._initial = list(initial)
@@ -52,6 +61,8 @@ class Search:
         self._progress = progress
         self._limits = self._settings.limits
         self._began = self._told = time.monotonic()
+        self._seconds_before, self._cpu_before, self._cpu_began = 0.0, 0.0, cpu_seconds()
+        self._unfinished = _NO_CHUNKS
         self._stopped: Bound | None = None
         self._stopping = self._interrupted = False
         self._levels: list[int] = []
@@ -60,20 +71,26 @@ class Search:
         self._goals_asked = False
         self._earlier: Search | None = None
         self._crew = Crew(self._settings.threads, self._poll, self._stop)
-        self._pool = BlockPool()
         self._ledger = Ledger(kernels.invariant_count, kernels.rank != 0)
-        self.parents = Parents(self._settings.threads)
+        open_file = directory.file if directory is not None else None
+        self.parents = Parents(self._settings.threads, self._settings.block_words, open_file)
         self._known = FingerprintTable(self._settings.table_slots, wide=kernels.wide)
         self._found = self._level_table(self._settings.table_slots) if kernels.rank else self._known
         self._lexicon = Lexicon(kernels.plain_words)
         self._shared = Memory(f.SHARED_WORDS)
         self._words = self._shared.array
         self._tell_kernels()
+        shelf = Shelf(directory, ranked=kernels.rank != 0) if directory is not None else None
+        self._relief = Relief(self._settings, self.parents, shelf)
         properties = kernels.invariant_count + kernels.transition_invariant_count
         self._workers = [
-            Worker(self._pool, stream, self._settings.batch, kernels.action_count + 1, properties)
+            Worker(self._relief, stream, self._settings.batch, kernels.action_count + 1, properties)
             for stream in self.parents.streams
         ]
+        self._saver: Saver | None = None
+        if directory is not None and shelf is not None:
+            parts = Parts(self._ledger, self._lexicon, self.parents, shelf, self._crew)
+            self._saver = Saver(directory, parts, self._settings.save_seconds)
         if self._settings.delays is not None:
             self._words[f.YIELD] = yield_address()
             for number, worker in enumerate(self._workers):
@@ -100,31 +117,74 @@ class Search:
         words[f.KNOWN], words[f.KNOWN_SLOTS] = self._known.address, self._known.slots
 
     def run(self) -> Outcome:
-        """Explore until done, a finding, a limit or Ctrl-C."""
-        try:
-            self._explore(None)
-        except KeyboardInterrupt:
-            self._interrupted = True
+        """Explore until done, a finding, a limit or Ctrl-C; where it was cut short, save the last level that ended.
+
+        SystemFault when a file or memory fails; what was saved then is as good as after a crash.
+        """
+        with heard(self._interrupt):
+            try:
+                self._explore(None)
+                if self._stopped is not None or self._interrupted:
+                    self._save()
+            except SystemFault as fault:
+                if fault.code in _MEMORY_CODES:
+                    self._save()
+                raise
+            except KeyboardInterrupt:
+                # The second: wherever it came, what was saved before is whole.
+                self._interrupted = True
         return self._outcome()
+
+    def _interrupt(self) -> None:
+        self._interrupted = True
+        self._stop()
+
+    def _save(self) -> None:
+        if self._saver is not None:
+            self._saver.save(self._known, [self._unfinished, *(worker.made for worker in self._workers)])
 
     def _explore(self, until: int | None) -> None:
         """Expand level after level; with `until`, stop when that many are known, whatever they hold."""
-        level = self._first_level()
+        level = self._resumed_level() or self._first_level()
         while level is not None and level.rows:
             self._keep(len(self._levels), level)
             if until is not None and len(self._levels) >= until:
                 return
             if until is None and self._ledger.found_any and not self._settings.keep_going:
                 return
+            self._end_level(level)
             states = self._limits.states
             if states is not None and len(self._levels) > 1 and sum(self._levels) >= states:
                 self._stopped = Bound.STATES
             self._poll()
-            if self._stopped is not None:
+            if self._stopped is not None or self._stopping:
                 return
             level = self._next_level(level)
         if self._stopped is None and any(worker.words[f.BEYOND] for worker in self._workers):
             self._stopped = Bound.DEPTH
+
+    def _end_level(self, level: Level) -> None:
+        """Note where the search stands, and save it if that is due."""
+        if self._saver is not None and self._saver.levels < len(self._levels):
+            seconds = self._seconds_before + time.monotonic() - self._began
+            cpu = self._cpu_before + cpu_seconds() - self._cpu_began
+            snapshot = taken(self._workers, self._ledger, self._levels, self._goals_asked, seconds, cpu)
+            self._saver.end_level(snapshot, level, self._known)
+
+    def _resumed_level(self) -> Level | None:
+        """The level that the folder holds, if one was saved, and the search as it stood there."""
+        if self._saver is None or (snapshot := self._saver.snapshot) is None:
+            return None
+        distinct = sum(snapshot.levels)
+        self._known.grow(distinct + distinct // 4, self._crew)
+        level = self._saver.resume(self._known)
+        give(self._workers[0], snapshot)
+        self._levels = list(snapshot.levels)
+        self._words[f.COUNT] = 0 if self._kernels.rank else distinct
+        self._words[f.LOGGING], self._goals_asked = not self._ledger.found_any, snapshot.goals_asked
+        self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
+        self._tell_tables()
+        return level
 
     def _first_level(self) -> Level | None:
         self._words[f.STORING] = 1
@@ -145,11 +205,12 @@ class Search:
         size = sum(kept.bytes for kept in self._history.values())
         self._frontier_bytes_max = max(self._frontier_bytes_max, size)
         for old in sorted(self._history)[:-1]:
-            if size <= self._settings.history_bytes:
+            if size <= self._settings.history_bytes and not self._relief.spilling:
                 break
             forgotten = self._history.pop(old)
             size -= forgotten.bytes
-            self._pool.give(forgotten.blocks)
+            self._relief.forget(old, forgotten)
+        self._relief.rest(number, level.blocks)
 
     def _set_chunks(self, level: Level) -> None:
         self._words[f.CHUNKS] = level.chunks.ctypes.data
@@ -160,8 +221,8 @@ class Search:
 
     def _make_level(self, rows: int) -> Level | None:
         """Run the loop over the chunks that are set; the level that it made, or None if it was stopped."""
-        goals_all = (1 << self._kernels.goal_count) - 1
-        self._words[f.ASKED] = self._goals() != goals_all
+        self._relief.making = len(self._levels) + 1
+        self._words[f.ASKED] = goals(self._workers) != (1 << self._kernels.goal_count) - 1
         finished = self._run_loop(work_loop(), rows)
         self._ledger.add(len(self._levels), (worker.take_log() for worker in self._workers))
         if self._ledger.found_any and self._words[f.LOGGING]:
@@ -176,18 +237,23 @@ class Search:
         for worker in self._workers:
             worker.begin_level()
         if self._kernels.rank and level.rows:
-            level = self._crowned(level)
+            self._unfinished = level.chunks
+            crowned = self._crowned(level)
+            if crowned is None:
+                return None
+            self._unfinished, level = _NO_CHUNKS, crowned
         if level.rows:
             self._levels.append(level.rows)
         return level
 
-    def _crowned(self, level: Level) -> Level:
-        """Close a level of ranked views: one row of each view stays alive."""
+    def _crowned(self, level: Level) -> Level | None:
+        """Close a level of ranked views: one row of each view stays alive. None if it was stopped."""
         rows = int(self._words[f.COUNT])
-        self._known.grow(sum(self._levels) + rows, self._shared, self._crew)
-        self._tell_tables()
+        if not self._grow(self._known, sum(self._levels) + rows):
+            return None
         self._set_chunks(level)
-        self._run_loop(crown_loop(), level.rows)
+        if not self._run_loop(crown_loop(), level.rows):
+            return None
         self._found = self._level_table(max(self._settings.table_slots, 2 * rows))
         self._words[f.COUNT] = 0
         self._tell_tables()
@@ -203,10 +269,22 @@ class Search:
             if f.NEED_TABLE in answers and not self._stopping:
                 pending = sum(worker.pending for worker in self._workers)
                 self._words[f.PAUSE] = 0
-                self._found.grow(int(self._words[f.COUNT]) + pending, self._shared, self._crew)
-                self._tell_tables()
+                self._grow(self._found, int(self._words[f.COUNT]) + pending)
             self._words[f.PAUSE] = self._stopping
         return False
+
+    def _grow(self, table: FingerprintTable, count: int) -> bool:
+        """Make room for `count` fingerprints; False if that would take too much memory, and the search is stopped."""
+        if not self._fits(table.growth_bytes(count)):
+            self._stop(Bound.MEMORY)
+            return False
+        table.grow(count, self._crew)
+        self._tell_tables()
+        return True
+
+    def _fits(self, more_bytes: int) -> bool:
+        full = [block for worker in self._workers for block in worker.full_blocks]
+        return self._relief.leaves_room(more_bytes, self._history, full)
 
     def _drive(self, loop: Loop, worker: Worker) -> int:
         while True:
@@ -223,7 +301,7 @@ class Search:
         limits = self._limits
         if limits.seconds is not None and now - self._began >= limits.seconds:
             self._stop(Bound.TIME)
-        elif limits.memory_bytes is not None and _PROCESS.memory_info().rss >= limits.memory_bytes:
+        elif limits.memory_bytes is not None and not self._fits(0):
             self._stop(Bound.MEMORY)
         elif self._progress is not None and now - self._told >= _PROGRESS_SECONDS:
             self._told = now
@@ -234,26 +312,16 @@ class Search:
         self._stopping = True
         self._words[f.PAUSE] = 1
 
-    def _goals(self) -> int:
-        """The mask of the goals reached so far."""
-        reached = 0
-        for worker in self._workers:
-            reached |= int(worker.words[f.GOALS])
-        return reached
-
-    def _sum(self, field: int) -> int:
-        return sum(int(worker.words[field]) for worker in self._workers)
-
     def counters(self) -> Counters:
         """The counters so far; while threads run, those of their last full batches."""
-        distinct = self._sum(f.STORED)
+        distinct = total(self._workers, f.STORED)
         return Counters(
-            generated=self._sum(f.TOTAL_GENERATED),
+            generated=total(self._workers, f.TOTAL_GENERATED),
             distinct=distinct,
-            left=distinct - self._sum(f.EXPANDED),
+            left=distinct - total(self._workers, f.EXPANDED),
             depth=max(1, len(self._levels)),
-            seconds=time.monotonic() - self._began,
-            memory_bytes=int(_PROCESS.memory_info().rss),
+            seconds=self._seconds_before + time.monotonic() - self._began,
+            memory_bytes=used_bytes(),
         )
 
     def _outcome(self) -> Outcome:
@@ -264,15 +332,15 @@ class Search:
             failed[: kernels.invariant_count] = 0
         failed[: kernels.invariant_count] += self._ledger.counted
         return Outcome(
-            generated=self._sum(f.TOTAL_GENERATED),
-            distinct=self._sum(f.STORED),
-            expanded=self._sum(f.EXPANDED),
+            generated=total(self._workers, f.TOTAL_GENERATED),
+            distinct=total(self._workers, f.STORED),
+            expanded=total(self._workers, f.EXPANDED),
             initial=generated[-1],
             levels=tuple(self._levels),
             generated_by_action=tuple(generated[:-1]),
             findings=self._ledger.findings,
             failed=tuple(failed.tolist()),
-            goals=self._goals(),
+            goals=goals(self._workers),
             goals_asked=self._goals_asked,
             stopped=self._stopped,
             interrupted=self._interrupted,
@@ -281,6 +349,7 @@ class Search:
             frontier_bytes_max=self._frontier_bytes_max,
             rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
             growths=tuple(self._known.growths),
+            cpu_seconds_before=self._cpu_before,
         )
 
     def predecessors(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[Edge]:

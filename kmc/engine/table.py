@@ -15,7 +15,7 @@ import psutil
 from kmc.engine import fields as f
 from kmc.engine.crew import Crew
 from kmc.engine.frontier import signed
-from kmc.engine.memory import Memory
+from kmc.engine.memory import Memory, Words
 from kmc.engine.native import Loop, move_loop, settle_loop
 from kmc.errors import SystemFault
 
@@ -52,28 +52,49 @@ class FingerprintTable:
         """The memory of the slots."""
         return self.slots * self._width * f.WORD_BYTES
 
-    def grow(self, count: int, shared: Memory, crew: Crew) -> None:
-        """Make room for `count` fingerprints, with all threads. SystemFault if they do not fit into memory.
+    @property
+    def entry_words(self) -> int:
+        """The words of a fingerprint."""
+        return 1 + self._wide
 
-        Cut short by PAUSE or an exception it leaves a table that is good for nothing: the search is over.
-        """
+    def entries(self, low: int, high: int) -> Words:
+        """The fingerprints in a range of slots that is whole lines, one per line of the answer; of no ranked table."""
+        assert not self._ranked, "a ranked table is that of one level"
+        lines = self._memory.array[low * self._width : high * self._width].reshape(-1, self._width, f.LINE_WORDS)
+        found = lines.transpose(0, 2, 1).reshape(-1, self._width)
+        used: Words = found[(found != 0).all(axis=1)]
+        return used
+
+    def growth_bytes(self, count: int) -> int:
+        """What `grow` adds."""
+        return (self._slots_for(count) - self.slots) * self._width * f.WORD_BYTES
+
+    def _slots_for(self, count: int) -> int:
         slots = self.slots
         while _limit(slots) < count:
             slots = slots * 4 if slots < _SMALL_SLOTS else slots + slots // 2
-        slots = _whole_lines(slots)
+        return _whole_lines(slots)
+
+    def grow(self, count: int, crew: Crew) -> None:
+        """Make room for `count` fingerprints, with all threads. SystemFault if they do not fit into memory.
+
+        Cut short by an exception it leaves a table that is good for nothing: the search is over. A search that is
+        told to stop meanwhile does so afterwards.
+        """
+        slots = self._slots_for(count)
         if slots * self._width > self._memory.words:
             raise SystemFault(
                 "KMC531", f"no memory for {count:,} fingerprints", help="see --max-depth and --max-states"
             )
         if slots != self.slots:
-            self._move(slots, shared, crew)
+            self._move(slots, crew)
             self.slots = slots
             self.growths.append((count, self.bytes))
 
-    def _move(self, slots: int, shared: Memory, crew: Crew) -> None:
+    def _move(self, slots: int, crew: Crew) -> None:
         # Nearly nothing is put aside, but all fingerprints could be; pages that are not touched cost nothing.
         aside = Memory(self.slots * self._width)
-        control = Memory(f.MOVE_WORDS)
+        shared, control = Memory(f.SHARED_WORDS), Memory(f.MOVE_WORDS)
         words = control.array
         words[f.MOVE_TABLE], words[f.MOVE_SLOTS], words[f.MOVE_ASIDE] = self.address, slots, aside.address
         words[f.MOVE_FROM] = high = self.slots

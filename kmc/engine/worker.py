@@ -6,9 +6,10 @@ Invariant: the control words always tell the address and size of memory that thi
 from __future__ import annotations
 
 from kmc.engine import fields as f
-from kmc.engine.frontier import Record, record_words
-from kmc.engine.memory import BlockPool, Memory, Words, words_at
+from kmc.engine.frontier import Block, Record, record_words
+from kmc.engine.memory import Memory, Words, words_at
 from kmc.engine.parents import ParentStream
+from kmc.engine.relief import Relief
 
 _OUT_WORDS = 1 << 15
 _LOG_WORDS = 1 << 10
@@ -22,8 +23,8 @@ class Worker:
     `rows_words`: the words of all packed rows that it made, of levels that are finished.
     """
 
-    def __init__(self, pool: BlockPool, parents: ParentStream, batch: int, actions: int, properties: int) -> None:
-        self._pool = pool
+    def __init__(self, relief: Relief, parents: ParentStream, batch: int, actions: int, properties: int) -> None:
+        self._relief = relief
         self._parents = parents
         # Threads write these words all the time: each has pages of its own, so that none waits for a cache line.
         self._mine = Memory(f.MINE_WORDS)
@@ -33,7 +34,7 @@ class Worker:
         self.failed = Memory(properties)
         self._sources = Memory((batch + 1) * f.SOURCE_WORDS)
         self._owned: dict[int, Memory] = {}
-        self._blocks: list[Memory] = []
+        self._blocks: list[Block] = []
         self.rows_words = 0
         self.words[f.BATCH_NOW] = batch
         self.words[f.GENERATED] = self.generated.address
@@ -55,12 +56,27 @@ class Worker:
         self.words[f.STORED_IN_LEVEL] = 0
         self.words[f.FRESH_CHUNK] = 1
 
-    def end_level(self) -> tuple[Words, int, list[Memory]]:
+    def end_level(self) -> tuple[Words, int, list[Block]]:
         """The chunks of the frontier that was made, its number of rows, and its blocks."""
         self._parents.end_level(int(self.words[f.PARENTS_USED]))
+        self._close_block()
         self.rows_words += int(self.words[f.BLOCK_USED])
         chunks = self._owned[f.MADE].array[: self.words[f.MADE_USED]]
         return chunks, int(self.words[f.STORED_IN_LEVEL]), self._blocks
+
+    @property
+    def made(self) -> Words:
+        """The chunks of the frontier that is being made."""
+        return self._owned[f.MADE].array[: self.words[f.MADE_USED]].reshape(-1, f.CHUNK_WORDS)
+
+    @property
+    def full_blocks(self) -> list[Block]:
+        """The blocks of that frontier that nothing more is written into."""
+        return self._blocks[:-1]
+
+    def _close_block(self) -> None:
+        if self._blocks:
+            self._blocks[-1].close(int(self.words[f.BLOCK_USED]))
 
     def abandon(self) -> None:
         """Forget where the loop stood: rows not yet expanded, successors not yet taken."""
@@ -80,8 +96,11 @@ class Worker:
             case f.NEED_BLOCK:
                 self.rows_words += int(self.words[f.BLOCK_USED])
                 used = int(self.words[f.OUT_USED])
-                block = self._pool.take(len(self._blocks), used + used // 4 + self.pending)
-                self._blocks.append(block)
+                self._close_block()
+                for full in self._blocks[-1:]:
+                    self._relief.filled(full)
+                block = self._relief.pool.take(len(self._blocks), used + used // 4 + self.pending)
+                self._blocks.append(Block(block))
                 self.words[f.BLOCK : f.BLOCK_USED + 1] = block.address, block.words, 0
                 self.words[f.FRESH_CHUNK] = 1
             case f.NEED_PARENTS:

@@ -1,0 +1,160 @@
+"""Runs that were cut short and go on: what of a command line is kept with them, and what to type next.
+
+Kept is what decides what is checked; bounds and threads are given anew each time, and so may be larger.
+"""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kmc.cli.outcome import CheckOptions
+from kmc.cli.render_errors import shown_path
+from kmc.cli.run_folder import CHECKPOINT_NAME
+from kmc.errors import CommandLineError
+from kmc.result import Bound, Result, Verdict
+
+if TYPE_CHECKING:
+    from kmc.engine.rundir import RunDirectory
+
+_SIZES = ((1024**3, "G"), (1024**2, "M"), (1024, "K"))
+
+
+def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """SPEC may be left out with `--resume` only."""
+    if value is None and not ctx.params.get("resume"):
+        raise click.UsageError("Missing argument 'SPEC'.", ctx)
+    return value
+
+
+def kept_about(options: CheckOptions) -> dict[str, Any]:
+    """What a run directory keeps of a command line; paths are made absolute."""
+    return {
+        "spec": _absolute(options.spec),
+        "model": None if options.model is None else _absolute(options.model),
+        "sets": list(options.sets),
+        "deadlock": options.deadlock,
+        "keep_going": options.keep_going,
+        "start": None if options.start is None else _absolute_start(options.start),
+    }
+
+
+def _absolute(name_or_path: str) -> str:
+    path = Path(name_or_path)
+    looks_like_path = "/" in name_or_path or path.suffix in (".py", ".cfg")
+    return str(path.resolve()) if looks_like_path and path.exists() else name_or_path
+
+
+def _absolute_start(start: str) -> str:
+    path, mark, step = start.partition("#")
+    return str(Path(path).resolve()) + mark + step
+
+
+def resumed_options(options: CheckOptions, about: Mapping[str, Any]) -> CheckOptions:
+    """The command line of a run that goes on: what was kept, and what is given now on top of it."""
+    given = bool(options.spec)
+    return replace(
+        options,
+        spec=options.spec if given else about["spec"],
+        model=options.model if given else about["model"],
+        sets=(*about["sets"], *options.sets),
+        deadlock=about["deadlock"] if options.deadlock is None else options.deadlock,
+        keep_going=options.keep_going or about["keep_going"],
+        start=options.start or about["start"],
+        engine="native",
+    )
+
+
+def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
+    """The run that `--resume` names, locked, and the whole command line; CommandLineError or SystemFault."""
+    # Imported here, because numpy takes a tenth of a second.
+    from kmc.engine.rundir import RunDirectory
+
+    path = Path(options.resume or "")
+    if not path.is_dir():
+        raise CommandLineError("KMC606", f"there is no run {path}", help="see kmc runs: it lists the saved runs")
+    directory = RunDirectory.opened(path)
+    return resumed_options(options, directory.manifest.about), directory
+
+
+def create_directory(path: Path, options: CheckOptions) -> RunDirectory:
+    """What makes the run in this folder one that can go on."""
+    from kmc.engine.rundir import RunDirectory
+
+    return RunDirectory.created(path, kept_about(options))
+
+
+@contextmanager
+def held(directory: RunDirectory | None) -> Iterator[None]:
+    """Keep the folder of a run until it ends; one that failed before anything was saved leaves nothing to resume."""
+    try:
+        yield
+    except Exception:
+        if directory is not None and not directory.resumed and not directory.manifest.levels:
+            directory.discard()
+        raise
+    finally:
+        if directory is not None:
+            directory.close()
+
+
+def resume_command(options: CheckOptions, path: Path, result: Result) -> str | None:
+    """What to type to go on with the run in `path`; None if there is nothing to go on with."""
+    cut_short = result.verdict is Verdict.INTERRUPTED or result.bound in _CUT_SHORT
+    if not cut_short or not (path / CHECKPOINT_NAME / "run.json").exists():
+        return None
+    words = ["kmc", "check", "--resume", shown_path(path)]
+    words += ["--threads", str(options.threads)] if options.threads else []
+    words += ["--max-depth", _larger(options.max_depth, result.bound is Bound.DEPTH)] if options.max_depth else []
+    words += ["--max-states", str(options.max_states)] if options.max_states and result.bound != Bound.STATES else []
+    words += ["--memory", _size(options.memory)] if options.memory and result.bound is not Bound.MEMORY else []
+    return shlex.join(words)
+
+
+_CUT_SHORT = (Bound.DEPTH, Bound.STATES, Bound.TIME, Bound.MEMORY)
+
+
+def _larger(depth: int, reached: bool) -> str:
+    return str(depth + 1 if reached else depth)
+
+
+def _size(count: int) -> str:
+    return next((f"{count // unit}{letter}" for unit, letter in _SIZES if count % unit == 0), str(count))
+
+
+def whole_command(options: CheckOptions) -> tuple[str, ...]:
+    """The words that make this check from its beginning, for a run that went on."""
+    words = ["check", options.spec, *([options.model] if options.model else []), "--engine", options.engine]
+    for text in options.sets:
+        words += ["--set", text]
+    if options.deadlock is not None:
+        words.append("--deadlock" if options.deadlock else "--no-deadlock")
+    words += ["--continue"] * options.keep_going
+    words += ["--from", options.start] if options.start else []
+    return tuple(words)
+
+
+@contextmanager
+def terminated_as_interrupted() -> Iterator[None]:
+    """Meanwhile SIGTERM is what Ctrl-C is: a search ends with its counts, and what can be saved is saved."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

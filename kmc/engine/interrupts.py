@@ -1,0 +1,40 @@
+"""Ctrl-C and SIGTERM as a wish: a search that is told stops between two batches, where it loses nothing."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def heard(stop: Callable[[], None]) -> Iterator[None]:
+    """Meanwhile the first of these signals calls `stop`, and every further one raises KeyboardInterrupt.
+
+    A signal that is ignored stays ignored; outside of the main thread nothing changes.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked = False
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        stop()
+
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    replaced = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
+    for number in replaced:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number in replaced:
+            signal.signal(number, before[number])
