@@ -13,6 +13,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+FEW_WORDS = 16
+
 _I64 = ir.IntType(64)
 _I32 = ir.IntType(32)
 _I16 = ir.IntType(16)
@@ -155,6 +157,17 @@ def _equal_in_line(typing: Any, address: Any, index: Any, word: Any) -> Any:
     return types.int64(*[types.int64] * 3), emit
 
 
+def _few_words(typing: Any) -> Any:
+    """The address of `FEW_WORDS` words that belong to this call of the loop; what they hold at first is anything."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        with builder.goto_entry_block():
+            words = builder.alloca(_I64, FEW_WORDS)
+        return builder.ptrtoint(words, _I64)
+
+    return types.int64(), emit
+
+
 def _lowest(typing: Any, mask: Any) -> Any:
     """The number of the lowest bit that is set in a mask, which is not 0."""
 
@@ -218,6 +231,7 @@ slot_of = _typed(_slot_of)
 prefetch = _typed(_prefetch)
 equal_in_line = _typed(_equal_in_line)
 differing = _typed(_differing)
+few_words = _typed(_few_words)
 lowest = _typed(_lowest)
 store_code = _typed(_store_code)
 call_one = _typed(_call_one)

@@ -13,9 +13,11 @@ from __future__ import annotations
 
 from kmc.engine import fields as f
 from kmc.engine.intrinsics import (
+    FEW_WORDS,
     add,
     compare_and_swap,
     equal_in_line,
+    few_words,
     inlined,
     is_less,
     load,
@@ -115,6 +117,7 @@ def move(shared: int, control: int) -> int:
     slots = load(control, f.MOVE_SLOTS)
     before = load(control, f.MOVE_FROM)
     high = load(control, f.MOVE_HIGH)
+    filled = few_words()
     while load_shared(shared, f.PAUSE) == 0:
         slot = add(control, f.MOVE_CURSOR, MOVE_STEP)
         if slot >= high:
@@ -122,30 +125,36 @@ def move(shared: int, control: int) -> int:
         end = min(slot + MOVE_STEP, high)
         first = max(high, (slot * (slots // f.LINE_WORDS) + before - 1) // before * f.LINE_WORDS)
         last = end * (slots // f.LINE_WORDS) // before * f.LINE_WORDS
+        for entry in range(FEW_WORDS):
+            store(filled, entry, 0)
         while slot < end:
             found = load(table, slot)
             if found != 0:
                 store(table, slot, 0)
-                if place(table, home(found, slots), first, last, found) == 0:
+                line = home(found, slots)
+                if line < first or line >= last or place(table, line, filled, found) == 0:
                     store(load(control, f.MOVE_ASIDE), add(control, f.MOVE_ASIDE_COUNT, 1), found)
             slot += 1
     return f.PAUSED
 
 
 @inlined
-def place(table: int, line: int, first: int, last: int, fingerprint: int) -> int:
-    """Put a fingerprint whose home is `line` into a slot from `first` to before `last`, where no other thread writes.
+def place(table: int, line: int, filled: int, fingerprint: int) -> int:
+    """Put a fingerprint into the next slot of a fresh line, where no other thread writes.
 
-    1, or 0 if it belongs elsewhere.
+    1, or 0 if the line is full. `filled` remembers for the lines just met how full they are, as `[number | slots 4
+    bits]`, each in the place that its number gives it; a line before one that took its place is as good as full.
     """
-    if line < first:
+    number = line // f.LINE_WORDS
+    entry = number % FEW_WORDS
+    known = load(filled, entry)
+    if known >> 4 < number:
+        known = number << 4
+    if known >> 4 > number or known & 15 == f.LINE_WORDS:
         return 0
-    while line < last:
-        if load(table, line) == 0:
-            store(table, line, fingerprint)
-            return 1
-        line += 1
-    return 0
+    store(table, line + (known & 15), fingerprint)
+    store(filled, entry, known + 1)
+    return 1
 
 
 def settle(shared: int, control: int) -> int:
