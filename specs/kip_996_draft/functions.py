@@ -5,6 +5,8 @@ name; one that assigns them returns the record changed.
 """
 
 from ..consensus.logs import highest_common_offset, knows_position
+from ..consensus.quorums import is_quorum
+from .mutants import AnyPositionIsValid, LeaderKeepsVotes, OwnVoteElects, VotersVoteAgain
 from .network import request_or_res_lost
 from .types import (
     CommonResponse,
@@ -31,6 +33,11 @@ def receivable_message(st, m, epoch_match):
     )
 
 
+def elects(votes, ensemble):
+    """votes in Quorum(ensemble), where they are votes or pre-votes."""
+    return is_quorum(votes, ensemble) or OwnVoteElects
+
+
 def truncate_log(log, m):
     """TruncateLog(s, m): the log up to the highest common entry (KIP-595, Fetch, divergence)."""
     return log.upto(highest_common_offset(log, m.diverging_end_offset - 1, m.diverging_epoch))
@@ -43,7 +50,7 @@ def fetches_from_start(m):
 
 def fetches_known_position(log, m):
     """The second disjunct of ValidFetchPosition(s, m). Both can hold, and TLC counts both."""
-    return knows_position(log, m.fetch_offset - 1, m.last_fetched_epoch)
+    return knows_position(log, m.fetch_offset - 1, m.last_fetched_epoch) or AnyPositionIsValid
 
 
 def valid_fetch_position(log, m):
@@ -114,7 +121,7 @@ def no_transition(me):
 
 def transition_to_voted(epoch, state0, vote_recipient):
     """TransitionToVoted(epoch, state0, vote_recipient): in the epoch of the request, even where that is a lower one."""
-    if state0.epoch == epoch and state0.state != ServerState.UNATTACHED:
+    if state0.epoch == epoch and state0.state != ServerState.UNATTACHED and not VotersVoteAgain:
         return set_illegal_state()
     return Transition(state=ServerState.VOTED, epoch=epoch, leader=None, votes_recv=set(), voted_for=vote_recipient)
 
@@ -144,8 +151,9 @@ def transition_to_leader(me, s):
     """TransitionToLeader(s): it keeps its vote."""
     if me.state != ServerState.CANDIDATE:
         return set_illegal_state()
+    votes_recv = me.votes_recv if LeaderKeepsVotes else set()
     return Transition(
-        state=ServerState.LEADER, epoch=me.current_epoch, leader=s, votes_recv=set(), voted_for=me.voted_for
+        state=ServerState.LEADER, epoch=me.current_epoch, leader=s, votes_recv=votes_recv, voted_for=me.voted_for
     )
 
 

@@ -76,6 +76,15 @@ ConfigId = Int(0, 1 + MaxAddReconfigs + MaxRemoveReconfigs)
 DiskId = Int(0, MaxSpawnedServers - InitClusterSize)
 
 
+# A correction; off, as in the TLA+ text, where a refused vote is given all the same.
+StaleVoteIsNotGiven = constant(
+    "StaleVoteIsNotGiven",
+    Bool,
+    "An unattached server that refuses a request for its vote does not give it either",
+    False,
+)
+
+
 class Role(Enum):
     """Server roles (KIP-853): an observer only keeps a replica of the log."""
 

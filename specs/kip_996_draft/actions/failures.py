@@ -13,6 +13,7 @@ from ..functions import (
     transition_to_resigned,
     transition_to_unattached,
 )
+from ..mutants import RestartLosesUncommitted
 from ..network import (
     can_change_connectivity,
     change_connectivity,
@@ -46,6 +47,7 @@ def restart_with_state(st, s: ServerId):
     if me.state == ServerState.DEAD_NO_STATE:
         return
     node = apply_state(me, restarted(me, s)).set(
+        log=me.log.upto(me.hwm) if RestartLosesUncommitted else me.log,
         hwm=0,
         fetch_state=blank_fetch_state(),
         flwr_end_offset=reset_follower_end_offset_map(me.flwr_end_offset.keys()),

@@ -20,6 +20,7 @@ from ..functions import (
     update_fetch_state_with_fetch_res,
     valid_fetch_position,
 )
+from ..mutants import LeaderCommitsAlone
 from ..network import connected, discard, reply, send
 from ..types import (
     Command,
@@ -140,7 +141,11 @@ def new_highwater_mark(me, s, new_end_offset):
     """NewHighwaterMark(s, new_end_offset): the highest offset that a quorum has, if it is of the current epoch."""
     members = me.config.members
     agreed = max(
-        (offset for offset in me.log.offsets() if is_quorum(agree(s, members, new_end_offset, offset), members)),
+        (
+            offset
+            for offset in me.log.offsets()
+            if is_quorum(agree(s, members, new_end_offset, offset), members) or LeaderCommitsAlone
+        ),
         default=0,
     )
     if agreed > 0 and me.log.at(agreed).epoch == me.current_epoch:

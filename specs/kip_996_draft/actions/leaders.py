@@ -3,10 +3,10 @@
 from kmc.lang import count, require
 from kmc.spec import WEAK, spec
 
-from ...consensus.quorums import is_quorum
 from ..functions import (
     apply_state,
     blank_fetch_state,
+    elects,
     fail_pending_writes,
     maybe_transition,
     receivable_message,
@@ -38,7 +38,7 @@ def become_leader(st, s: ServerId):
         return
     me = st.servers[s]
     members = me.config.members
-    if me.state != ServerState.CANDIDATE or not is_quorum(me.votes_recv, members):
+    if me.state != ServerState.CANDIDATE or not elects(me.votes_recv, members):
         return
     new_log = me.log.append(Entry(command=Command.LEADER_CHANGE_RECORD, epoch=me.current_epoch, value=None))
     require(len(members) != 1 or me.hwm == len(new_log))

@@ -15,6 +15,7 @@ from ..functions import (
     transition_to_resigned,
     transition_to_unattached,
 )
+from ..mutants import ObserversCampaign
 from ..network import connected, has_inflight_vote_req, has_inflight_vote_res, send_all
 from ..types import RequestVoteRequest, Role, ServerId, ServerState, TestLiveness
 
@@ -107,10 +108,15 @@ def eventual_timeout(st, s):
     return 0
 
 
+def may_campaign(me, s):
+    """The server is a voter, by its role and in its configuration."""
+    return (me.role == Role.VOTER and s in me.config.members) or (ObserversCampaign and me.role == Role.OBSERVER)
+
+
 @spec.action(fair=WEAK)
 def voter_election_timeout(st, s: ServerId):
     """VoterElectionTimeout(s): a voter becomes prospective in its epoch, and asks for pre-votes (KIP-996)."""
-    if s not in st.servers or st.servers[s].role != Role.VOTER or s not in st.servers[s].config.members:
+    if s not in st.servers or not may_campaign(st.servers[s], s):
         return
     me = st.servers[s]
     for _ in range(eventual_timeout(st, s)):

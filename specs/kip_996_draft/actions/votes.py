@@ -3,10 +3,10 @@
 from kmc.spec import WEAK, spec
 
 from ...consensus.logs import compare_entries, last_epoch
-from ...consensus.quorums import is_quorum
 from ..functions import (
     apply_state,
     blank_fetch_state,
+    elects,
     fail_pending_writes,
     maybe_handle_common_response,
     no_transition,
@@ -15,6 +15,7 @@ from ..functions import (
     transition_to_unattached,
     transition_to_voted,
 )
+from ..mutants import AnyLogIsElected, CandidatesWithoutPreVote, VotersVoteAgain
 from ..network import discard, reply
 from ..types import (
     EpochMatch,
@@ -25,6 +26,7 @@ from ..types import (
     Role,
     ServerId,
     ServerState,
+    StaleVoteIsNotGiven,
     TestLiveness,
 )
 from .timeouts import send_vote_requests
@@ -39,7 +41,7 @@ def state_for_request(me, m):
 
 def log_ok(me, m):
     """log_ok of both handlers of requests: the sender's log ends no earlier than that of the server."""
-    return compare_entries(m.last_log_offset, m.last_log_epoch, len(me.log), last_epoch(me.log)) >= 0
+    return AnyLogIsElected or compare_entries(m.last_log_offset, m.last_log_epoch, len(me.log), last_epoch(me.log)) >= 0
 
 
 def vote_response(me, m, leader, granted):
@@ -98,15 +100,22 @@ def within_epoch_limit(me):
     return TestLiveness or me.current_epoch < MaxEpoch
 
 
+def has_asked_for_pre_votes(me):
+    """Server s is prospective; without pre-votes, one that could time out is taken for one that has asked."""
+    return me.state == ServerState.PROSPECTIVE or (
+        CandidatesWithoutPreVote and (me.state == ServerState.FOLLOWER or me.state == ServerState.UNATTACHED)
+    )
+
+
 @spec.action(fair=WEAK)
 def request_vote(st, s: ServerId):
     """RequestVote(s): a prospective with a majority of pre-votes becomes a candidate in the next epoch (KIP-996)."""
     if s not in st.servers:
         return
     me = st.servers[s]
-    if me.role != Role.VOTER or me.state != ServerState.PROSPECTIVE or not within_epoch_limit(me):
+    if me.role != Role.VOTER or not has_asked_for_pre_votes(me) or not within_epoch_limit(me):
         return
-    if s not in me.config.members or not is_quorum(me.votes_recv, me.config.members):
+    if s not in me.config.members or not (elects(me.votes_recv, me.config.members) or CandidatesWithoutPreVote):
         return
     candidate = transition_to_candidate(me, s)
     node = apply_state(me, candidate).set(fetch_state=blank_fetch_state())
@@ -124,10 +133,12 @@ def handle_standard_vote_request(st, m, s, peer):
         return
     state0 = state_for_request(me, m)
     repeats = state0.state == ServerState.VOTED and me.voted_for == peer
-    granted = (state0.state == ServerState.UNATTACHED or repeats) and log_ok(me, m)
-    votes_now = granted and state0.state == ServerState.UNATTACHED
+    free = state0.state == ServerState.UNATTACHED or (VotersVoteAgain and state0.state == ServerState.VOTED)
+    granted = (free or repeats) and log_ok(me, m)
+    stale = m.epoch < me.current_epoch
+    votes_now = granted and free and not (stale and StaleVoteIsNotGiven)
     final_state = transition_to_voted(m.epoch, state0, peer) if votes_now else state0
-    changed = m.epoch >= me.current_epoch and me.state != final_state.state
+    changed = not stale and me.state != final_state.state
     voter = apply_state(me, final_state).set(
         fetch_state=blank_fetch_state() if changed else me.fetch_state,
         pending_ack=set() if changed else me.pending_ack,

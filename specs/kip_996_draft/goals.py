@@ -1,0 +1,131 @@
+"""What must be reachable, lest an invariant holds because nothing happens.
+
+No model reaches all of it; the manifest's models together do, and each says what it leaves unreached.
+"""
+
+from kmc.spec import spec
+
+from .functions import most_recent_reconfig_entry
+from .types import (
+    AddVoter,
+    Command,
+    FetchResponseDiverging,
+    MaxAddReconfigs,
+    MaxRemoveReconfigs,
+    RemoveVoter,
+    RequestVoteResponse,
+    Role,
+    ServerState,
+)
+
+FIRST_EPOCH = 1
+
+
+def leads_after_election(me):
+    """The server leads by an election, and so by a pre-vote: the first leader was not elected."""
+    return me.state == ServerState.LEADER and me.current_epoch > FIRST_EPOCH
+
+
+@spec.reachable
+def a_leader_is_elected_after_a_pre_vote(st):
+    """Some server leads a later epoch than the first."""
+    return any(leads_after_election(me) for me in st.servers.values())
+
+
+@spec.reachable
+def two_servers_lead(st):
+    """A leader has not heard of its successor."""
+    return any(
+        node1.state == ServerState.LEADER and node2.state == ServerState.LEADER and s1 != s2
+        for s1, node1 in st.servers.items()
+        for s2, node2 in st.servers.items()
+    )
+
+
+@spec.reachable
+def a_pre_vote_is_refused(st):
+    """A server that hears from its leader has refused a pre-vote, and that answer was read (KIP-996)."""
+    return any(
+        m.pre_vote and not m.vote_granted and m.error is None and m.leader is not None
+        for m in st.net_messages_processed.of(RequestVoteResponse)
+    )
+
+
+@spec.reachable
+def a_value_is_acknowledged(st):
+    """A value was replicated to a majority."""
+    return len(st.inv_pos_acked) > 0
+
+
+@spec.reachable
+def a_value_is_refused(st):
+    """A client was told that its value failed."""
+    return len(st.inv_neg_acked) > 0
+
+
+@spec.reachable
+def a_record_is_committed_after_a_failover(st):
+    """An elected leader has committed an entry of its own epoch."""
+    return any(
+        leads_after_election(me)
+        and any(me.log.at(o).epoch == me.current_epoch for o in me.log.offsets() if o <= me.hwm)
+        for me in st.servers.values()
+    )
+
+
+@spec.reachable
+def a_value_is_committed_after_a_failover(st):
+    """An elected leader has committed a client's value of its own epoch."""
+    return any(
+        leads_after_election(me)
+        and any(
+            me.log.at(o).command == Command.APPEND_COMMAND and me.log.at(o).epoch == me.current_epoch
+            for o in me.log.offsets()
+            if o <= me.hwm
+        )
+        for me in st.servers.values()
+    )
+
+
+@spec.reachable
+def a_log_is_truncated(st):
+    """A follower has read that its log diverges, and its log is shorter than when it asked (KIP-595)."""
+    return any(
+        len(st.servers[m.dest].log) + 1 < m.correlation.fetch_offset
+        and st.servers[m.dest].state != ServerState.DEAD_NO_STATE
+        for m in st.net_messages_processed.of(FetchResponseDiverging)
+    )
+
+
+@spec.reachable
+def a_voter_is_added(st):
+    """A leader has committed an AddVoter (KIP-853)."""
+    return MaxAddReconfigs > 0 and any(
+        me.state == ServerState.LEADER
+        and me.config.committed
+        and isinstance(most_recent_reconfig_entry(me.log).entry.value, AddVoter)
+        for me in st.servers.values()
+    )
+
+
+@spec.reachable
+def a_voter_is_removed(st):
+    """A leader has committed a RemoveVoter, and leads on (KIP-853)."""
+    return MaxRemoveReconfigs > 0 and any(
+        me.state == ServerState.LEADER
+        and me.config.committed
+        and isinstance(most_recent_reconfig_entry(me.log).entry.value, RemoveVoter)
+        for me in st.servers.values()
+    )
+
+
+@spec.reachable
+def a_leader_has_removed_itself(st):
+    """A leader has committed its own removal, and is an unattached observer (KIP-853)."""
+    return MaxRemoveReconfigs > 0 and any(
+        me.role == Role.OBSERVER
+        and me.state == ServerState.UNATTACHED
+        and me.config.committed
+        and any(isinstance(entry.value, RemoveVoter) and entry.value.old == s for entry in me.log)
+        for s, me in st.servers.items()
+    )

@@ -1,0 +1,167 @@
+"""What KIP-996, KIP-595 and KIP-853 promise of every step, and the TLA+ text does not state.
+
+Of servers that live before and after the step: one that starts or loses its disk has no quorum state to keep. The
+draft breaks three of these promises; the manifest holds the shortest traces.
+"""
+
+from kmc.spec import spec
+
+from .functions import most_recent_reconfig_entry
+from .types import Role, ServerState
+
+UNATTACHED_STATES = {ServerState.UNATTACHED, ServerState.VOTED}
+MAY_HEAR_OF_A_NEWER_LEADER = {
+    ServerState.RESIGNED,
+    ServerState.UNATTACHED,
+    ServerState.VOTED,
+    ServerState.PROSPECTIVE,
+    ServerState.CANDIDATE,
+    ServerState.FOLLOWER,
+}
+MAY_HEAR_OF_ITS_LEADER = {
+    ServerState.UNATTACHED,
+    ServerState.VOTED,
+    ServerState.PROSPECTIVE,
+    ServerState.CANDIDATE,
+}
+MAY_TIME_OUT = {ServerState.UNATTACHED, ServerState.VOTED, ServerState.CANDIDATE, ServerState.FOLLOWER}
+
+
+def lives_on(nxt, s):
+    """Server s is alive after the step, which is the case before it too unless it is dead for good."""
+    return nxt.servers[s].state != ServerState.DEAD_NO_STATE
+
+
+def stays(old, new):
+    """The server is in the same state of the same epoch; a vote given there is no transition of KIP-996's table."""
+    votes = old.state == ServerState.UNATTACHED and new.state == ServerState.VOTED
+    return (old.state == new.state or votes) and old.current_epoch == new.current_epoch
+
+
+def follows_table(old, new):
+    """One voter's step is in KIP-996's table of quorum states, in which Voted is Unattached with a vote.
+
+    Where the table says that a prospective follows a leader of a larger epoch, or the one it knew, the text lets it
+    also follow one that it hears of in its own epoch.
+    """
+    if stays(old, new):
+        return True
+    if new.current_epoch < old.current_epoch:
+        return False
+    higher = new.current_epoch > old.current_epoch
+    if new.state in UNATTACHED_STATES:
+        return higher
+    if new.state == ServerState.FOLLOWER:
+        return old.state in (MAY_HEAR_OF_A_NEWER_LEADER if higher else MAY_HEAR_OF_ITS_LEADER)
+    if new.state == ServerState.CANDIDATE:
+        return old.state == ServerState.PROSPECTIVE and new.current_epoch == old.current_epoch + 1
+    if higher:
+        return False
+    if new.state == ServerState.PROSPECTIVE:
+        return old.state in MAY_TIME_OUT
+    if new.state == ServerState.LEADER:
+        return old.state == ServerState.CANDIDATE
+    return new.state == ServerState.RESIGNED and old.state == ServerState.LEADER
+
+
+def is_voter_throughout(st, nxt, s):
+    """The table is one of voters."""
+    return st.servers[s].role == Role.VOTER and nxt.servers[s].role == Role.VOTER
+
+
+@spec.transition_invariant
+def QuorumStateTransitions(st, nxt):
+    """Every voter moves within KIP-996's table of quorum states; a restart is not in it and may do what it does."""
+    return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
+        follows_table(st.servers[s], nxt.servers[s]) for s in st.servers if is_voter_throughout(st, nxt, s)
+    )
+
+
+@spec.transition_invariant
+def OnlyProspectiveBecomesCandidate(st, nxt):
+    """Only a prospective server becomes a candidate (KIP-996, the invariant it adds)."""
+    return all(
+        nxt.servers[s].state != ServerState.CANDIDATE
+        or stays(st.servers[s], nxt.servers[s])
+        or st.servers[s].state == ServerState.PROSPECTIVE
+        for s in st.servers
+    )
+
+
+@spec.transition_invariant
+def VoteIsKeptInItsEpoch(st, nxt):
+    """A vote is kept within its epoch until its holder becomes leader or resigns (KIP-996; KIP-595, Quorum State)."""
+    return all(
+        st.servers[s].voted_for is None
+        or nxt.servers[s].voted_for == st.servers[s].voted_for
+        or nxt.servers[s].current_epoch > st.servers[s].current_epoch
+        or nxt.servers[s].state == ServerState.LEADER
+        or nxt.servers[s].state == ServerState.RESIGNED
+        for s in st.servers
+        if lives_on(nxt, s)
+    )
+
+
+@spec.transition_invariant
+def LeaderNeverTruncates(st, nxt):
+    """A leader only appends to its log (KIP-595, Log reconciliation is the followers')."""
+    return all(
+        len(nxt.servers[s].log) >= len(st.servers[s].log)
+        and nxt.servers[s].log.upto(len(st.servers[s].log)) == st.servers[s].log
+        for s in st.servers
+        if st.servers[s].state == ServerState.LEADER and lives_on(nxt, s)
+    )
+
+
+@spec.transition_invariant
+def EpochNeverFalls(st, nxt):
+    """The epoch of a live server never falls (KIP-595, Quorum State)."""
+    return all(nxt.servers[s].current_epoch >= st.servers[s].current_epoch for s in st.servers if lives_on(nxt, s))
+
+
+def newly_committed(old, new):
+    """The offset up to which a leader commits in this step, or 0.
+
+    A leader that commits its own removal leaves and forgets its high watermark; that entry at least is committed.
+    """
+    if new.state == ServerState.LEADER and new.hwm > old.hwm:
+        return new.hwm
+    if new.state == ServerState.UNATTACHED and new.config.committed and not old.config.committed:
+        return most_recent_reconfig_entry(old.log).offset
+    return 0
+
+
+def has_entry_of(st, leader, k, offset):
+    """Server k has the leader's entry at `offset`; a server that lost its disk had it if the leader knows that."""
+    log = st.servers[leader].log
+    if st.servers[k].state == ServerState.DEAD_NO_STATE:
+        known = st.servers[leader].flwr_end_offset
+        return k in known and known[k] >= offset
+    # A leader that appends and commits in one step, as a single voter does, has no entry there before it.
+    return k == leader or (len(st.servers[k].log) >= offset and st.servers[k].log.at(offset) == log.at(offset))
+
+
+def is_covered(st, leader, offset):
+    """A majority of the configuration in force at this leader has its entry at `offset`."""
+    members = st.servers[leader].config.members
+    return len({k for k in members if has_entry_of(st, leader, k, offset)}) * 2 > len(members)
+
+
+@spec.transition_invariant
+def HighWatermarkIsCovered(st, nxt):
+    """What a leader commits is on a majority of the configuration that it commits it under (KIP-595; KIP-853)."""
+    return all(
+        newly_committed(st.servers[s], nxt.servers[s]) == 0
+        or is_covered(st, s, newly_committed(st.servers[s], nxt.servers[s]))
+        for s in st.servers
+        if st.servers[s].state == ServerState.LEADER
+    )
+
+
+@spec.invariant
+def AcknowledgedIsOnDisk(st):
+    """A value that was acknowledged is in the log of a live server, voter or not (KIP-595, High watermark).
+
+    Weaker than AckedValueNotLost, which does not count a leader that removes itself.
+    """
+    return all(any(entry.value == v for me in st.servers.values() for entry in me.log) for v in st.inv_pos_acked)
