@@ -143,6 +143,28 @@ def Small(st):
 """
 """The initial state of 6 lies outside of the constraint, and fails."""
 
+STILL = """
+class State(Record):
+    n: Int(0, 2)
+
+@spec.init
+def init():
+    yield State(n=0)
+
+@spec.action
+def wait(st):
+    yield st.set(n=(st.n * 2) % 3)
+
+@spec.action
+def move(st):
+    yield st.set(n=(st.n + 1) % 3)
+
+@spec.transition_invariant
+def Moves(st, nxt):
+    return nxt.n != st.n
+"""
+"""At 0, `wait` is a stuttering step."""
+
 FAILING_EVERYWHERE = """
 class State(Record):
     n: Int(0, 9)
@@ -205,6 +227,7 @@ CASES = {
     "no deadlock asked": Case(COUNTER, "CHECK_DEADLOCK FALSE"),
     "invariant": Case(COUNTER, "INVARIANTS BelowTwo NotNegative"),
     "transition invariant": Case(COUNTER, "PROPERTY NeverToThree"),
+    "stuttering steps break no transition invariant": Case(STILL, "PROPERTY Moves"),
     "constraint": Case(COUNTER, "CONSTRAINT AtMostTwo"),
     "constraint and a failure outside": Case(COUNTER, "CONSTRAINT AtMostTwo PROPERTY NeverToThree"),
     "goals and a shortest trace": Case(RIVER, "INVARIANT NotAcross CHECK_DEADLOCK FALSE"),

@@ -20,25 +20,21 @@ from kmc.compiler.iteration import (
     range_length,
     settled,
 )
-from kmc.compiler.kinds import FreeSeq, joined_type, type_of, type_of_all
 from kmc.compiler.lazy import lazy_length
 from kmc.compiler.lower import Lowering
 from kmc.compiler.maps import admitted, map_method
 from kmc.compiler.networks import size
 from kmc.compiler.parts import (
+    alternatives,
     array_head,
     array_of,
-    element,
-    keep_words,
-    lift,
-    make_seq,
     pack,
     union_tag,
     unwrap,
-    value_words,
     words,
 )
 from kmc.compiler.scope import Scope, definition, is_spec_function
+from kmc.compiler.sequences import seq_method
 from kmc.compiler.values import (
     Bool,
     Closure,
@@ -62,14 +58,14 @@ from kmc.compiler.values import (
     Sym,
     Value,
 )
-from kmc.kernels.layout import key_count, scalar_count, shape_type, union_layout
+from kmc.kernels.layout import expanded, key_count, layout_of, scalar_count, shape_type, union_layout
 from kmc.lang import guards
 from kmc.lang.domains import subsets
 from kmc.lang.numbers import greatest, least
 from kmc.lang.pairs import pair, pairs
 from kmc.lang.records import RecordMeta
 from kmc.lang.symbols import SymbolMeta
-from kmc.lang.types import MapType, PairType, RecordType, SeqType, SetType, UnionType
+from kmc.lang.types import MapType, PairType, RecordType, SeqType, SetType, Type, UnionType
 from kmc.spec.flow import yields
 
 
@@ -258,6 +254,7 @@ def _range(low: Lowering, values: list[Value], node: ast.Call) -> Value:
 
 def length(low: Lowering, value: Value, node: ast.AST) -> Num:
     """len(value)."""
+    value = unwrap(low.code, value, node)
     if isinstance(value, Messages | Joint):
         return _size(low, value, node)
     if isinstance(value, Numbers):
@@ -379,12 +376,14 @@ def method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope)
     if name == "set" and not node.args:
         return _record_set(low, owner, node, scope)
     if isinstance(owner, SeqLiteral) or (isinstance(owner, Packed | Stored) and isinstance(owner.type, SeqType)):
-        return _seq_method(low, owner, name, node, scope)
+        return seq_method(low, owner, name, node, scope)
     return map_method(low, owner, name, node, scope)
 
 
 def _record_set(low: Lowering, owner: Value, node: ast.Call, scope: Scope) -> Value:
     base = owner.value if isinstance(owner, Received) else owner
+    if isinstance(base, Packed | Stored) and _may_be_several(base.type):
+        return _any_record_set(low, base, node, scope)
     declared = getattr(base, "type", None)
     if not isinstance(declared, RecordType) or not isinstance(base, Rec | Packed | Stored):
         low.code.refuse(node, "'set' of this value")
@@ -399,67 +398,33 @@ def _record_set(low: Lowering, owner: Value, node: ast.Call, scope: Scope) -> Va
     return Rec(declared, base, changes)
 
 
-def _sequence(low: Lowering, literal: SeqLiteral, more: Value | None, node: ast.AST) -> Packed:
-    """A list that is written in the spec, in words, with room for one more element if that is to come."""
-    items = literal.items if more is None else (*literal.items, more)
-    element_type = type_of_all(items)
-    if element_type is None:
-        low.code.refuse(node, "a list of these elements")
-    declared = FreeSeq(element_type, len(items))
-    return Packed(declared, pack(low.code, literal, declared, node))
+def _may_be_several(declared: Type) -> bool:
+    """Whether a value of a type may be a record of one class or something else."""
+    return isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) > 1)
 
 
-def _with_room(low: Lowering, owner: Packed | Stored, more: Value, node: ast.AST) -> Packed:
-    """A list that is not stored, in a type that holds one more element."""
-    assert isinstance(owner.type, SeqType)
-    kind = type_of(more)
-    element_type = owner.type.element if kind is None else joined_type(owner.type.element, kind)
-    if element_type is None:
-        low.code.refuse(node, "a list of these elements")
-    declared = FreeSeq(element_type, owner.type.capacity + 1)
-    return Packed(declared, keep_words(low.code, pack(low.code, owner, declared, node)))
+def _any_record_set(low: Lowering, base: Packed | Stored, node: ast.Call, scope: Scope) -> Value:
+    """`set` of a value that may be a record of several classes: of the class that it has."""
+    assert isinstance(base.type, UnionType | RecordType)
+    whole = base.type if isinstance(base.type, UnionType) else UnionType(tuple(expanded(base.type)), optional=False)
+    records = [(here, item) for here, item in alternatives(low.code, base) if _is_record(item)]
+    is_any: Expr = x.ZERO
+    for here, _ in records:
+        is_any = x.either(is_any, here)
+    low.code.check(is_any, node)
+    if len(records) == 1:
+        return _record_set(low, records[0][1], node, scope)
+    names = [low.code.fresh("changed") for _ in range(layout_of(base.type).words)]
+    low.code.emit(*(Let(name, x.ZERO) for name in names))
+    for here, item in records:
+
+        def change(item: Value = item) -> None:
+            parts = pack(low.code, _record_set(low, item, node, scope), whole, node)
+            low.code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+
+        low.code.branch(here, low.code.capture(change))
+    return Packed(base.type, tuple(map(Var, names)))
 
 
-def _seq_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
-    values = [low.evaluate(argument, scope) for argument in node.args]
-    if isinstance(owner, SeqLiteral):
-        owner = _sequence(low, owner, values[0] if name == "append" else None, node)
-    if isinstance(owner, Packed | Stored) and isinstance(owner.type, FreeSeq) and name == "append":
-        owner = _with_room(low, owner, values[0], node)
-    assert isinstance(owner, Packed | Stored)
-    declared = owner.type
-    assert isinstance(declared, SeqType)
-    count, capacity = array_head(owner), declared.capacity
-    if name == "offsets":
-        return Numbers(Num(x.ONE, 1, 1), Num(x.add(count, x.ONE), 1, capacity + 1))
-    items = [element(owner, Const(k)) for k in range(capacity)]
-    if name == "append":
-        low.code.check(x.binary("slt", count, Const(capacity)), node)
-        return _appended(low, declared, count, items, values[0], node)
-    index = unwrap(low.code, values[0], node)
-    if name == "at" and isinstance(index, Num):
-        low.code.check(x.both(x.binary("slt", x.ZERO, index.code), x.binary("sle", index.code, count)), node)
-        return element(owner, low.code.keep(x.sub(index.code, x.ONE), "at"))
-    if name == "upto" and isinstance(index, Num):
-        low.code.check(x.both(x.binary("sle", x.ZERO, index.code), x.binary("sle", index.code, count)), node)
-        return _prefix(low, declared, low.code.keep(index.code), items, node)
-    low.code.refuse(node, f"'{name}' of a sequence")
-
-
-def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value], new: Value, node: ast.AST) -> Value:
-    count = low.code.keep(count)
-    added = keep_words(low.code, pack(low.code, new, declared.element, node))
-    longer = []
-    for number, item in enumerate(items):
-        here = x.eq(count, Const(number))
-        longer.append(lift(declared.element, tuple(
-            x.select(here, a, b) for a, b in zip(added, value_words(item), strict=True))))  # fmt: skip
-    return Packed(declared, make_seq(low.code, declared, x.add(count, x.ONE), longer, node))
-
-
-def _prefix(low: Lowering, declared: SeqType, count: Expr, items: list[Value], node: ast.AST) -> Value:
-    kept = []
-    for number, item in enumerate(items):
-        here = x.binary("slt", Const(number), count)
-        kept.append(lift(declared.element, tuple(x.select(here, word, x.ZERO) for word in value_words(item))))
-    return Packed(declared, make_seq(low.code, declared, count, kept, node))
+def _is_record(value: Value) -> bool:
+    return isinstance(value, Packed | Stored) and isinstance(value.type, RecordType)

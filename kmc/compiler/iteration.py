@@ -59,6 +59,7 @@ Body = Callable[[Value], object]
 
 def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL, *, once: bool = True) -> None:
     """Call `body` with every element of a collection; `once` is false where equal ones do no harm."""
+    whole = unwrap(low.code, whole, node)
     match whole:
         case Python(cls) if isinstance(cls, SymbolMeta):
             _range(low, Const(0), Const(len(cls.members)), lambda i: body(Sym(cls, i)), unroll, len(cls.members))

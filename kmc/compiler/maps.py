@@ -22,10 +22,12 @@ from kmc.compiler.values import (
     MapLiteral,
     MapUpdate,
     Net,
+    Numbers,
     Packed,
     Python,
     Rec,
     Received,
+    SeqLiteral,
     Several,
     Stored,
     Value,
@@ -33,7 +35,7 @@ from kmc.compiler.values import (
 from kmc.kernels.layout import Place, key_count, layout_of
 from kmc.lang.domains import members
 from kmc.lang.symbols import SymbolMeta
-from kmc.lang.types import MapType, MessageBagType, MessageSetType, PairType, SetType, Type, UnionType
+from kmc.lang.types import IntType, MapType, MessageBagType, MessageSetType, PairType, SeqType, SetType, Type, UnionType
 
 
 def words_as(low: Lowering, value: Value, declared: Type, node: ast.AST) -> Words:
@@ -42,7 +44,25 @@ def words_as(low: Lowering, value: Value, declared: Type, node: ast.AST) -> Word
         return map_words(low, value, declared, node)
     if isinstance(declared, SetType) and is_collection(value) and not isinstance(value, Packed | Stored | EmptySet):
         value = typed_set(low, value, declared, node)
+    if isinstance(declared, UnionType):
+        alternative = _written_as(value, declared)
+        if alternative is not None:
+            value = Packed(alternative, words_as(low, value, alternative, node))
     return pack(low.code, value, declared, node)
+
+
+def _written_as(value: Value, declared: UnionType) -> Type | None:
+    """The alternative that a collection which is written in the spec is meant as, if there is just one of its kind."""
+    kind = value.type if isinstance(value, Packed | Stored | MapUpdate) else None
+    kinds: type[Type] | None = None
+    if isinstance(value, MapItems | MapLiteral) or isinstance(kind, MapType):
+        kinds = MapType
+    elif isinstance(value, SeqLiteral) or isinstance(kind, SeqType):
+        kinds = SeqType
+    elif is_collection(value) or isinstance(kind, SetType):
+        kinds = SetType
+    found = [other for other in declared.alternatives if kinds is not None and isinstance(other, kinds)]
+    return found[0] if len(found) == 1 and (found[0] != kind or isinstance(value, MapUpdate)) else None
 
 
 def map_words(low: Lowering, value: Value, declared: MapType, node: ast.AST) -> Words:
@@ -98,6 +118,9 @@ def _domain(low: Lowering, literal: MapLiteral, key: Type) -> tuple[Value, Value
     domain = in_words(low, domain, literal.node) if isinstance(domain, MapItems | MapLiteral) else domain
     kind = domain.type if isinstance(domain, MapUpdate | Packed | Stored) else None
     found = kind.key if isinstance(kind, MapType) else kind.element if isinstance(kind, SetType) else None
+    if isinstance(domain, Numbers) and isinstance(key, IntType):
+        inside = key.low <= domain.start.low and domain.stop.high <= key.high + 1
+        found = key if inside and domain.step == 1 else None
     if isinstance(domain, Python) and isinstance(domain.object, SymbolMeta):
         found = domain.object.kmc_type  # type: ignore[attr-defined]  # every class of symbols has one
     return (domain, domain if owner is not None else None) if found == key else None

@@ -14,7 +14,7 @@ from kmc.compiler.kinds import common_type, joined_type, type_of
 from kmc.compiler.lazy import lazy_member, lazy_subset
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import among, contains, is_message
-from kmc.compiler.parts import alternatives, array_head, pack, words
+from kmc.compiler.parts import alternatives, array_head, pack, unwrap, words
 from kmc.compiler.values import (
     Chosen,
     Comprehension,
@@ -42,6 +42,7 @@ from kmc.lang.types import IntType, MapType, PairType, SetType, Type, UnionType
 
 def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
     """1 if `item` is in a set, map, sequence, range or network."""
+    whole = unwrap(low.code, whole, node)
     if isinstance(whole, Net):
         return contains(low, whole, item, node) if is_message(low, item, whole.number) else x.ZERO
     if isinstance(whole, MapItems | MapLiteral):
@@ -64,13 +65,35 @@ def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
         return _bit(low, item, words(whole)[0], whole.type.element, node)
     if isinstance(whole, MapUpdate):
         return member(low, item, whole.base, node)
+    if isinstance(whole, Numbers) and whole.step == 1:
+        return _in_range(low, item, whole, node)
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, MapType):
+        if whole.type.total and key_count(whole.type.key) > WORD:
+            return _has_type(low, item, whole.type.key, node)
         full = x.low_mask(key_count(whole.type.key))
         if isinstance(whole.type.key, PairType):
             number = key_number(low.code, item, whole.type, node)
             return x.extract(full if whole.type.total else array_head(whole), number, 1)
         return _bit(low, item, full if whole.type.total else array_head(whole), whole.type.key, node)
     return any_of(low, whole, lambda other: equal(low, item, other, node), node)
+
+
+def _in_range(low: Lowering, item: Value, whole: Numbers, node: ast.AST) -> Expr:
+    """1 if a value is a number of a range; 0 for None and what is no number."""
+    if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
+        return any_of(low, whole, lambda other: equal(low, item, other, node), node)
+    if not isinstance(item, Num):
+        return x.ZERO
+    code = low.code.keep(item.code)
+    return x.both(x.binary("sle", whole.start.code, code), x.binary("slt", code, whole.stop.code))
+
+
+def _has_type(low: Lowering, item: Value, declared: Type, node: ast.AST) -> Expr:
+    """1 if a value is one of a scalar type."""
+    if isinstance(declared, IntType):
+        ends = [Num(Const(end), end, end) for end in (declared.low, declared.high + 1)]
+        return _in_range(low, item, Numbers(ends[0], ends[1]), node)
+    return Const(int(type_of(item) == declared))
 
 
 def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: ast.AST) -> Expr:
