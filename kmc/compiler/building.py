@@ -12,19 +12,27 @@ from kmc.compiler.keys import key_code, key_value
 from kmc.compiler.kinds import FreeMap, FreeSeq, type_of_all
 from kmc.compiler.lower import Lowering
 from kmc.compiler.parts import Words, array_head, array_of, element, keep_words, lift, pack, value_words
+from kmc.compiler.scope import Scope
 from kmc.compiler.values import (
     Comprehension,
+    EmptySet,
     MapItems,
     MapLiteral,
     MapUpdate,
+    Messages,
+    Net,
     Packed,
+    Python,
     SeqLiteral,
+    SetLiteral,
+    SetOp,
     Several,
     Stored,
+    Subsets,
     Value,
 )
 from kmc.kernels.layout import WORD, is_scalar, key_count, layout_of
-from kmc.lang.types import MapType, PairType, SeqType, Type
+from kmc.lang.types import MapType, PairType, SeqType, SetType, Type
 
 Put = Callable[[Value, Value], None]
 ITEMS_MAX = 256
@@ -174,12 +182,13 @@ def equal_maps(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     return Var(result)
 
 
-def as_list(low: Lowering, node: ast.ListComp, scope: object) -> Value:
+def as_list(low: Lowering, node: ast.ListComp, scope: Scope) -> Value:
     """A list comprehension in words; its capacity is how many elements it can have."""
     written = Comprehension(ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node), scope)
     items: list[Value] = []
     most = [0]
     outer = low.times
+    low.capture_only(lambda: _check_order(low, low.evaluate(node.generators[0].iter, scope), node))
 
     def look(item: Value) -> None:
         items.append(item)
@@ -194,6 +203,14 @@ def as_list(low: Lowering, node: ast.ListComp, scope: object) -> Value:
             node, f"a list of these elements, or of more than {ITEMS_MAX}", "bound the range that it runs over"
         )
     return _filled(low, FreeSeq(kind, most[0]), written, node)
+
+
+def _check_order(low: Lowering, whole: Value, node: ast.ListComp) -> None:
+    """Refuse a list over what has no order, as the interpreter does (KMC225)."""
+    declared = whole.type if isinstance(whole, Packed | Stored) else None
+    unordered = isinstance(whole, Python | SetLiteral | SetOp | EmptySet | Subsets | Net | Messages)
+    if unordered or isinstance(declared, SetType | MapType):
+        low.code.refuse(node, "a list over what has no order", "build a set {... for ... in ...}")
 
 
 def _filled(low: Lowering, declared: SeqType, written: Comprehension, node: ast.AST) -> Value:

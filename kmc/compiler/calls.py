@@ -207,6 +207,9 @@ def _word(low: Lowering, word: Any, node: ast.Call, scope: Scope) -> Value:
 def _member(low: Lowering, cls: Any, word: str, value: Value, node: ast.AST) -> Value:
     """`Server.at(n)` and `Server.fresh(used)`."""
     count = len(cls.members)
+    # Initial states are not compiled; of a type by its own name, this is refused before (KMC156).
+    if getattr(cls, "symmetric", False) and (word == "at" or not cls.spawned):
+        low.code.refuse(node, f"a member of the symmetric type {cls.__name__}", "go through all of them: for s in ...")
     if word == "at":
         number = unwrap(low.code, value, node)
         if not isinstance(number, Num):

@@ -20,7 +20,7 @@ from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
 from kmc.compiler.ir import Break, CallKernel, Const, Expr, Function, If, Intrinsic, Let, Return, Stmt, Var
 from kmc.compiler.permuting import MEMBER_BITS
-from kmc.compiler.signatures import ROW, Signatures, Subject
+from kmc.compiler.signatures import ROW, Signatures, Subject, keys_in_use
 
 MEMBERS_MAX = 16
 """Members of all permuted classes together: a table is one word."""
@@ -29,11 +29,10 @@ MEMBERS_MAX = 16
 class Chooser:
     """Makes `choice` for a subject; `weigh` is the kernel `(row, table)` whose least result wins among equals."""
 
-    def __init__(self, subject: Subject, prefix: str, weigh: str, used: dict[Any, Expr]) -> None:
+    def __init__(self, subject: Subject, prefix: str, weigh: str) -> None:
         self._subject = subject
         self._prefix = prefix
         self._weigh = weigh
-        self._used = used
         self._signatures = [Signatures(subject, number, prefix) for number in range(len(subject.classes))]
         self._firsts = firsts(subject.classes)
         self._members = [
@@ -93,9 +92,9 @@ class Chooser:
     def _used_flags(self, code: Code, number: int) -> list[Expr]:
         """For each member of a class 1 if it may be permuted; all of them, unless the class is spawned."""
         cls = self._subject.classes[number]
-        if cls not in self._used:
+        if cls.started is None:
             return [x.ONE] * len(cls.members)
-        mask = code.keep(self._used[cls], "used")
+        mask = code.keep(keys_in_use(self._subject, cls), "used")
         # Members are given out in order; should they not be, none is permuted.
         in_order = code.keep(x.eq(x.binary("and", mask, x.add(mask, x.ONE)), x.ZERO), "in_order")
         return [code.keep(x.both(in_order, x.extract(mask, k, 1)), "used") for k in range(len(cls.members))]

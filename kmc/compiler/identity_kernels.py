@@ -77,7 +77,7 @@ class _Maker:
         if not self._classes:
             code.emit(Return(_final(code, self._kept_sum(code))))
             return [Function(name, (ROW,), (), code.statements(), frozenset({ROW}))]
-        chooser = Chooser(self._subject, name, f"{name}_weight", {})
+        chooser = Chooser(self._subject, name, f"{name}_weight")
         moved = f"{name}_moved"
         code.emit(CallKernel("table", chooser.name, ((ROW, x.ZERO),), ()))
         code.emit(Let("total", x.ZERO))

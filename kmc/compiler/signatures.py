@@ -226,6 +226,13 @@ class Signatures:
         code.count_up(x.ZERO, Const(len(self._cls.members)), one)
 
 
+def keys_in_use(subject: Subject, cls: Any) -> Expr:
+    """The mask of the members of a spawned class that are in use."""
+    declared = subject.state_class.fields[cls.started]
+    assert isinstance(declared, MapType)
+    return _head(declared, subject.row.fixed.fields[cls.started])
+
+
 def _head(declared: MapType, place: Place) -> Expr:
     """The mask of the keys of a partial map."""
     array = array_of(declared)

@@ -96,12 +96,20 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     return value
 
 
-def spawned(name: str, count: int) -> type[Ident]:
-    """A type of identifiers 1..`count` that come into use while the model runs: `ServerId.fresh(started)`."""
+def spawned(name: str, count: int, *, started: str | None = None) -> type[Ident]:
+    """A type of identifiers 1..`count` that come into use while the model runs: `ServerId.fresh(st.servers.keys())`.
+
+    With `started`, the field of State whose keys are those in use, the type is symmetric: a model may permute them
+    among themselves. Those not yet in use keep their places, so that the next one is the same in all permuted states.
+    """
     if type(count) is not int or count < 1:
         message = f"spawned needs a positive number of identifiers, not {shown(count)}"
         raise SpecError("KMC163", message, help=f'write {name} = spawned("{name}", 4)')
-    return ident_class(name, tuple(str(number) for number in range(1, count + 1)), symmetric=False, spawned=True)
+    if started is not None and not (type(started) is str and started.isidentifier()):
+        advice = f'write {name} = spawned("{name}", 4, started="servers")'
+        raise SpecError("KMC163", "started is the name of a field of State", help=advice)
+    titles = tuple(str(number) for number in range(1, count + 1))
+    return ident_class(name, titles, symmetric=started is not None, spawned=True, started=started)
 
 
 def _check_domain(name: str, domain: Any) -> None:

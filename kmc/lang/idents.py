@@ -2,7 +2,8 @@
 
 Identifiers are compared for equality and used as keys, nothing else: no order, no arithmetic. A symmetric identifier
 type may be permuted (TLC's symmetry sets); the model says whether it is. A spawned type has members 1, 2, ..., n, of
-which a state uses a first part: `Id.fresh(used)` gives the next one. Initial states may name members by their place in
+which a state uses a first part: `Id.fresh(used)` gives the next one; it is symmetric if it says in which field of the
+state those in use are keys (`started`). Initial states may name members by their place in
 the model: `Server.at(1)`; anywhere else that would break symmetry.
 """
 
@@ -22,6 +23,7 @@ class IdentMeta(SymbolMeta):
 
     symmetric: bool
     spawned: bool
+    started: str | None
 
     @property
     def kmc_type(cls) -> IdentType:
@@ -58,11 +60,14 @@ class Ident(Symbol, metaclass=IdentMeta):
     members: ClassVar[tuple[Any, ...]] = ()
     symmetric: ClassVar[bool] = False
     spawned: ClassVar[bool] = False
+    started: ClassVar[str | None] = None
 
 
-def ident_class(name: str, titles: tuple[str, ...], *, symmetric: bool, spawned: bool = False) -> type[Ident]:
+def ident_class(
+    name: str, titles: tuple[str, ...], *, symmetric: bool, spawned: bool = False, started: str | None = None
+) -> type[Ident]:
     """A new identifier class called `name` with one member per title, in this order."""
-    namespace = {"__slots__": (), "symmetric": symmetric, "spawned": spawned}
+    namespace = {"__slots__": (), "symmetric": symmetric, "spawned": spawned, "started": started}
     cls = cast(type[Ident], IdentMeta(name, (Ident,), namespace))
     members = tuple(cls(title, index) for index, title in enumerate(titles))
     type.__setattr__(cls, "members", members)

@@ -16,6 +16,7 @@ from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue
 from kmc.lang.records import Record
 from kmc.lang.seqs import SeqValue
+from kmc.lang.types import IdentType, MapType, Type
 
 Swap: TypeAlias = Mapping[Ident, Ident]
 
@@ -24,6 +25,20 @@ def swaps(classes: Iterable[type[Ident]]) -> list[Swap]:
     """All permutations of the members of all `classes` together, the identity first."""
     per_class = [[dict(zip(cls.members, image, strict=True)) for image in permutations(cls.members)] for cls in classes]
     return [{key: image for part in parts for key, image in part.items()} for parts in product(*per_class)]
+
+
+def is_started_in(cls: type[Ident], declared: Type | None) -> bool:
+    """Whether a field of this type can hold which members of `cls` are in use: a partial map that they are keys of."""
+    return isinstance(declared, MapType) and not declared.total and declared.key == IdentType(cls)
+
+
+def keeps_unused(swap: Swap, cls: type[Ident], used: frozenset[Ident]) -> bool:
+    """Whether a permutation leaves the members that are not in use where they are.
+
+    Members come into use in order. Should they not, all keep their places: the next one must be no other.
+    """
+    in_order = used == frozenset(cls.members[: len(used)])
+    return all(swap.get(member, member) is member for member in cls.members if not in_order or member not in used)
 
 
 def permute(value: Any, swap: Swap, memo: dict[Any, Any]) -> Any:

@@ -8,12 +8,15 @@ the least full fingerprint stands for it (`kmc.reference.fingerprints`), so that
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, TypeAlias
 
 from kmc.invariants.declaration import SymmetrySet, View
 from kmc.lang.order import SortKey, sort_key
-from kmc.lang.permutation import Swap, permute_state, swaps
+from kmc.lang.permutation import Swap, keeps_unused, permute_state, swaps
 from kmc.lang.records import RecordMeta
+
+_Remembered: TypeAlias = tuple[Swap, dict[Any, Any]]
+"""A permutation with the images of records that it gave."""
 
 
 class StateSet:
@@ -29,7 +32,9 @@ class StateSet:
         """`fingerprint` is the order of the states of one view; without one it is the order of their values."""
         self._ids: dict[Hashable, int] = {}
         classes = tuple(dict.fromkeys(cls for group in symmetry for cls in group.classes))
-        self._swaps: list[tuple[Swap, dict[Any, Any]]] = [(swap, {}) for swap in swaps(classes)][1:]
+        self._swaps: list[_Remembered] = [(swap, {}) for swap in swaps(classes)][1:]
+        self._spawned = [(cls, cls.started) for cls in classes if cls.started is not None]
+        self._swaps_of: dict[tuple[frozenset[Any], ...], list[_Remembered]] = {}
         self._kept = _kept_fields(state_class, view)
         self.has_view = view is not None
         self.precedence = fingerprint or self.rank
@@ -39,7 +44,7 @@ class StateSet:
         found = self._ids.get(self.key(state))
         if found is not None or not self._swaps:
             return found
-        for swap, memo in self._swaps:
+        for swap, memo in self._swaps_for(state):
             found = self._ids.get(self.key(permute_state(state, swap, memo)))
             if found is not None:
                 return found
@@ -65,7 +70,21 @@ class StateSet:
 
     def images(self, state: Any) -> list[Any]:
         """All permutations of `state`, itself first."""
-        return [state, *(permute_state(state, swap, memo) for swap, memo in self._swaps)]
+        return [state, *(permute_state(state, swap, memo) for swap, memo in self._swaps_for(state))]
+
+    def _swaps_for(self, state: Any) -> list[_Remembered]:
+        """The permutations that apply to a state: those of spawned types depend on what is in use."""
+        if not self._spawned:
+            return self._swaps
+        used = tuple(frozenset(getattr(state, field)) for _, field in self._spawned)
+        if used not in self._swaps_of:
+            parts = [(cls, members) for (cls, _), members in zip(self._spawned, used, strict=True)]
+            self._swaps_of[used] = [
+                (swap, memo)
+                for swap, memo in self._swaps
+                if all(keeps_unused(swap, cls, members) for cls, members in parts)
+            ]
+        return self._swaps_of[used]
 
     def __len__(self) -> int:
         return len(self._ids)

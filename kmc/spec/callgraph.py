@@ -39,7 +39,8 @@ class Helpers:
     _uses: dict[_Helper, list[_Use]] = field(default_factory=dict)
     _requires: dict[_Helper, ast.AST] = field(default_factory=dict)
     _used: set[_Helper] = field(default_factory=set)
-    _members: dict[_Helper, tuple[ast.AST, str]] = field(default_factory=dict)
+    _members: dict[_Helper, tuple[ast.AST, str, str]] = field(default_factory=dict)
+    _next: set[int] = field(default_factory=set)
 
     def define(self, module: str, function: ast.FunctionDef) -> None:
         """Note a function."""
@@ -55,10 +56,16 @@ class Helpers:
             if user is not None:
                 self._uses.setdefault((module, user), []).append(_Use(helper, node, quantifier))
 
+    def ask_next(self, call: ast.Call, meaning: Meaning) -> None:
+        """Note a call of `at` or `fresh` of a type: the next member of a spawned one is named by nobody."""
+        if is_next(call, meaning):
+            self._next.add(id(call.func))
+
     def name_member(self, module: str, user: str | None, node: ast.AST, meaning: Meaning) -> None:
         """Note that the function `user` takes a member of a type by its number or place."""
-        if user is not None and _is_symmetric(meaning):
-            self._members.setdefault((module, user), (node, meaning.name))
+        if user is not None and _is_symmetric(meaning) and id(node) not in self._next:
+            message = f"{meaning.name} is symmetric, so only initial states may name one of its members"
+            self._members.setdefault((module, user), (node, message, "go through all of them: for s in ..., any(...)"))
 
     def check(self) -> None:
         """Refuse (KMC136, KMC137, KMC156, KMC186) what only the whole shows."""
@@ -104,9 +111,8 @@ class Helpers:
     def _refuse_members(self, helper: _Helper) -> None:
         """Refuse what an action or property uses if it tells the members of a symmetric type apart."""
         if helper in self._members:
-            node, name = self._members[helper]
-            message = f"{name} is symmetric, so only initial states may name one of its members"
-            self.names.refuse(helper[0], node, "KMC156", message, "go through all of them: for s in ..., any(...)")
+            node, message, advice = self._members[helper]
+            self.names.refuse(helper[0], node, "KMC156", message, advice)
         for use in self._uses.get(helper, ()):
             self._refuse_members(use.helper)
 
@@ -129,8 +135,30 @@ def _is_symmetric(meaning: Meaning) -> bool:
     domains = (
         [argument for argument in value.args if isinstance(argument, ast.Call)] if isinstance(value, ast.Call) else []
     )
-    return any(
+    return _started(meaning) is not None or any(
         keyword.arg == "symmetric" and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
         for domain in domains
         for keyword in domain.keywords
     )
+
+
+def _started(meaning: Meaning) -> str | None:
+    """The field in `spawned(..., started="field")`, if a name is declared so."""
+    value = meaning.node.value if isinstance(meaning.node, ast.Assign) else None
+    for keyword in value.keywords if isinstance(value, ast.Call) else ():
+        if keyword.arg == "started" and isinstance(keyword.value, ast.Constant) and type(keyword.value.value) is str:
+            return keyword.value.value
+    return None
+
+
+def is_next(call: ast.Call, meaning: Meaning) -> bool:
+    """Whether a call asks for the next member of a spawned type: `Id.fresh(st.field.keys())`, with the `started` field.
+
+    Only so is the member the same for all permutations of those in use.
+    """
+    if not (isinstance(call.func, ast.Attribute) and call.func.attr == "fresh" and len(call.args) == 1):
+        return False
+    used = call.args[0]
+    if isinstance(used, ast.Call) and isinstance(used.func, ast.Attribute) and used.func.attr == "keys":
+        used = used.func.value
+    return isinstance(used, ast.Attribute) and used.attr == _started(meaning)

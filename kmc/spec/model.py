@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
-from kmc.errors import ModelError, did_you_mean
+from kmc.errors import ModelError, SpecError, did_you_mean
 from kmc.invariants.declaration import (
     ActionConstraint,
     Constraint,
@@ -22,6 +22,7 @@ from kmc.invariants.declaration import (
     View,
 )
 from kmc.lang.modelfile import Assignment, ModelFile, Word
+from kmc.lang.permutation import is_started_in
 from kmc.lang.symbols import SymbolMeta
 from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.loader import Spec, load_spec
@@ -106,6 +107,9 @@ def _resolve(spec: Spec, file: ModelFile) -> Model:
                 unchecked.append(found)
             case _:
                 raise _wrong_kind(word, "property")
+    symmetry = _all(spec, file.symmetry, SymmetrySet, "symmetry set")
+    for group in symmetry:
+        _check_started(spec, group)
     return Model(
         spec=spec,
         name=file.name,
@@ -114,13 +118,22 @@ def _resolve(spec: Spec, file: ModelFile) -> Model:
         constraints=_all(spec, file.constraints, Constraint, "constraint"),
         action_constraints=_all(spec, file.action_constraints, ActionConstraint, "action constraint"),
         goals=tuple(p for p in spec.properties.values() if isinstance(p, Goal)),
-        symmetry=_all(spec, file.symmetry, SymmetrySet, "symmetry set"),
+        symmetry=symmetry,
         view=_one(spec, file.view, View, "view"),
         unchecked=tuple(unchecked),
         deadlock=True if file.check_deadlock is None else file.check_deadlock,
         max_depth=file.max_depth,
         file=file,
     )
+
+
+def _check_started(spec: Spec, group: SymmetrySet) -> None:
+    """Raise SpecError (KMC173) for a spawned type whose identifiers in use are not the keys that it says they are."""
+    for cls in group.classes:
+        if cls.started is not None and not is_started_in(cls, spec.state_class.fields.get(cls.started)):
+            message = f"State has no field '{cls.started}' of the type PartialMap[{cls.__name__}, ...]"
+            advice = f"let started name the partial map whose keys are the {cls.__name__} in use"
+            raise SpecError("KMC173", message, group.span, help=advice)
 
 
 def _check_relation(spec: Spec, file: ModelFile) -> None:

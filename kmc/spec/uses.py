@@ -196,6 +196,8 @@ class _Uses:
 
     def _call(self, node: ast.Call, local: frozenset[str]) -> None:
         callee = self._meaning(node.func, local)
+        if isinstance(node.func, ast.Attribute) and (owner := self._meaning(node.func.value, local)):
+            self._helpers.ask_next(node, owner)
         check_call(self._names, self._fields, self._module, node, callee)
         self._functions_expected.add(id(node.func))
         if not self._stores(node, callee):

@@ -1,0 +1,158 @@
+"""Spawned identifiers are permuted as far as they are in use, in both engines, and the next one stays the next one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from native_steps import compiled_uncached, kernels_of, level_states
+from orbits import orbit_faults
+from small_specs import model_of
+
+from kmc.compiler import exprs as x
+from kmc.compiler.choosing import Chooser
+from kmc.engine.checking import check_native
+from kmc.errors import KmcError, SpecError
+from kmc.kernels.codec import encode_row
+from kmc.lang.modelfile import Word
+from kmc.reference.search import Search
+from kmc.result import Limits
+from kmc.spec.model import Model, bind
+from kmc.spec.shipped import find_model, find_spec_root
+
+TEAM = """
+from kmc.lang import Pair, pairs, spawned
+
+Most = constant("Most", Int(1, 6), "How many workers may ever start")
+Host = constant("Host", IdentSet(symmetric=True), "Where they run")
+Id = spawned("Id", Most, started="workers")
+
+
+class Worker(Record):
+    host: Host
+    chief: Opt[Id]
+    busy: Bool
+
+
+class State(Record):
+    workers: PartialMap[Id, Worker]
+    linked: Map[Pair[Id], Bool]
+    cuts: Int(0, 1)
+
+
+@spec.init
+def init():
+    first = Id.at(1)
+    yield State(
+        workers={Id.at(n): Worker(host=Host.at(n), chief=first, busy=False) for n in {1, 2}},
+        linked={p: True for p in pairs(Id)}, cuts=0,
+    )
+
+
+@spec.action
+def start(st):
+    if len(st.workers) < Most:
+        new = Id.fresh(st.workers.keys())
+        for h in Host:
+            yield st.set(workers=st.workers.add(new, Worker(host=h, chief=None, busy=False)))
+
+
+@spec.action
+def toil(st, i: Id):
+    if i in st.workers and not st.workers[i].busy:
+        yield st.set(workers=st.workers.set(i, st.workers[i].set(busy=True)))
+
+
+@spec.action
+def follow(st, i: Id, j: Id):
+    if i in st.workers and j in st.workers and i != j and st.workers[i].chief is None:
+        yield st.set(workers=st.workers.set(i, st.workers[i].set(chief=j)))
+
+
+@spec.action
+def cut(st):
+    for p in pairs(Id):
+        if st.cuts < 1 and st.linked[p]:
+            yield st.set(linked={q: st.linked[q] and q != p for q in pairs(Id)}, cuts=1)
+
+
+spec.symmetry("workers", Id)
+spec.symmetry("both", Id, Host)
+"""
+"""Workers that start one after another; a link can be cut that belongs to workers that have not started."""
+
+
+def team(folder: Path, symmetry: str, most: int = 4) -> Model:
+    text = f"CONSTANTS Most = {most} Host = {{g, h}} {symmetry} CHECK_DEADLOCK FALSE"
+    return model_of(folder, TEAM, text)
+
+
+@pytest.mark.parametrize("symmetry", ["SYMMETRY workers", "SYMMETRY both"])
+def test_both_engines_find_the_orbits(tmp_path: Path, symmetry: str) -> None:
+    model = team(tmp_path / "four", symmetry)
+    limits = Limits(depth=4)
+    wanted, found = Search(model, limits).run(), check_native(model, limits)
+    assert (found.levels, found.generated_by_action) == (wanted.levels, wanted.generated_by_action)
+    assert sum(found.levels) < sum(check_native(replace(model, symmetry=()), limits).levels)
+    states = level_states(replace(model, symmetry=()), Limits(depth=3), at_most=60)
+    assert list(orbit_faults(kernels_of(model), states))[:2] == []
+
+
+def test_levels_hold_the_orbits_of_the_levels_without_symmetry(tmp_path: Path) -> None:
+    model = team(tmp_path, "SYMMETRY both", most=3)
+    assert_levels_are_orbits(model, depth=5)
+
+
+def assert_levels_are_orbits(model: Model, depth: int) -> None:
+    """The states of each level without symmetry, by the fingerprints of their orbits, are as many as with it."""
+    kernels = kernels_of(model)
+    plain = Search(replace(model, symmetry=()), Limits(depth=depth))
+    plain.run()
+    counts: list[int] = []
+    known: set[int] = set()
+    begin = 0
+    for size in plain.graph.levels:
+        prints = {kernels.identity(encode_row(state)) for state in plain.graph.states[begin : begin + size]} - known
+        known |= prints
+        counts.append(len(prints))
+        begin += size
+    assert check_native(model, Limits(depth=depth)).levels == tuple(counts)
+    assert sum(counts) < sum(plain.graph.levels)
+
+
+@pytest.mark.parametrize("name", ["smoke", "reconfiguration"])
+def test_servers_of_kip_996_are_permuted_with_their_hosts(name: str) -> None:
+    root = find_spec_root("kip_996")
+    file = find_model(root, name)
+    assert file is not None
+    symmetry = (Word("symmServersAndValues", file.constants[0].span),)
+    assert_levels_are_orbits(bind(root, replace(file, symmetry=symmetry)), depth=4)
+
+
+def test_permuting_what_is_not_in_use_is_caught(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_used(self: Any, code: Any, number: int) -> Any:
+        return [x.ONE] * len(self._subject.classes[number].members)
+
+    model = team(tmp_path, "SYMMETRY workers")
+    states = level_states(replace(model, symmetry=()), Limits(depth=3), at_most=120)
+    monkeypatch.setattr(Chooser, "_used_flags", all_used)
+    assert any(orbit_faults(compiled_uncached(model), states))
+
+
+def test_only_the_map_that_started_names_gives_the_next(tmp_path: Path) -> None:
+    source = TEAM.replace("Id.fresh(st.workers.keys())", "Id.fresh({Id.at(1)})")
+    with pytest.raises(SpecError, match="only initial states may name") as caught:
+        model_of(tmp_path, source, "CONSTANTS Most = 3 Host = {h, g}")
+    assert caught.value.code == "KMC156"
+
+
+@pytest.mark.parametrize("field", ["linked", "cuts", "nothing"])
+def test_started_names_a_map_of_the_state(tmp_path: Path, field: str) -> None:
+    source = TEAM.replace('started="workers"', f'started="{field}"').replace(
+        "Id.fresh(st.workers", f"Id.fresh(st.{field}"
+    )
+    with pytest.raises(KmcError) as caught:
+        model_of(tmp_path, source, "CONSTANTS Most = 3 Host = {h, g} SYMMETRY workers")
+    assert caught.value.code in ("KMC173", "KMC126")
