@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 from native_steps import walk_states
+from small_specs import model_of as small_model
 from test_native_edges import shipped_model, shuffle_entries
 
 from kmc.compiler.compiling import compile_spec
@@ -15,7 +17,11 @@ from kmc.kernels.codec import encode_row, hash_sum
 from kmc.kernels.compiled_spec import CompiledSpec
 from kmc.kernels.hashing import SECOND
 from kmc.kernels.layout import row_layout
+from kmc.lang.maps import MapValue
+from kmc.lang.networks import bag_of_messages, set_of_messages
 from kmc.lang.permutation import permute
+from kmc.lang.seqs import seq_literal
+from kmc.reference.initial import initial_states
 from kmc.spec.model import Model, bind
 from kmc.spec.shipped import find_model, find_spec_root
 
@@ -101,3 +107,115 @@ def test_the_second_word_does_not_depend_on_the_order_of_messages() -> None:
         moved += shuffled != row
         assert wide.row_of(shuffled)[0] == wide.row_of(row)[0]
     assert moved > 20
+
+
+WIDE_ELEMENTS = """
+Word = Int(0, 1152921504606846976)
+Server = constant("Server", IdentSet(), "x")
+
+class Pair(Message):
+    source: Server
+    dest: Server
+    a: Word
+    b: Word
+
+class Both(Record):
+    a: Word
+    b: Word
+
+class State(Record):
+    sent: MessageSet[Pair, 8]
+    counted: MessageBag[Pair, 8, 9]
+    held: Map[Server, Both]
+    listed: Seq[Both, 4]
+
+@spec.init
+def init():
+    none = Both(a=0, b=0)
+    yield State(sent=set(), counted={}, held={s: none for s in Server}, listed=[])
+
+@spec.action
+def shorten(st):
+    if len(st.listed) > 0:
+        yield st.set(listed=st.listed.upto(len(st.listed) - 1))
+"""
+
+
+class Wide:
+    """States whose elements are wider than a word, and what they are known by."""
+
+    def __init__(self, folder: Path) -> None:
+        self.model = small_model(folder, WIDE_ELEMENTS, "CONSTANT Server = {s1, s2} CHECK_DEADLOCK FALSE")
+        self._spec = compile_spec(self.model, fingerprint_bits=128)
+        self._empty = initial_states(self.model)[0]
+        fields = self.model.spec.state_class.fields
+        self._message = fields["sent"].messages[0].cls  # type: ignore[union-attr]  # a network
+        self._record = fields["listed"].element.cls  # type: ignore[union-attr]  # a sequence
+        self._servers = fields["held"].key.cls.members  # type: ignore[union-attr]  # a map
+
+    def known_by(self, **fields: Any) -> tuple[int, int]:
+        """Both words of the fingerprint of the empty state with these fields."""
+        row = self._spec.row_of(encode_row(self._empty.set(**fields)))
+        return self._spec.fingerprint(row), int(row[0])
+
+    def message(self, a: int, b: int) -> Any:
+        """A message with these numbers."""
+        first, second = self._servers
+        return self._message(source=first, dest=second, a=a, b=b)
+
+    def state_of(self, kind: str, pairs: list[tuple[int, int]]) -> dict[str, Any]:
+        """The field `kind` holding these pairs of numbers."""
+        records = [self._record(a=a, b=b) for a, b in pairs]
+        match kind:
+            case "sent":
+                return {kind: set_of_messages(self.message(*pair) for pair in pairs)}
+            case "counted":
+                return {kind: bag_of_messages([(self.message(*pair), 1 + k) for k, pair in enumerate(pairs)])}
+            case "held":
+                return {kind: MapValue(dict(zip(self._servers, records, strict=True)))}
+            case _:
+                return {kind: seq_literal(records)}
+
+
+@pytest.fixture(scope="module")
+def wide_elements(tmp_path_factory: pytest.TempPathFactory) -> Wide:
+    return Wide(tmp_path_factory.mktemp("wide"))
+
+
+@pytest.mark.parametrize("kind", ["sent", "counted", "held", "listed"])
+def test_elements_that_exchange_their_halves_are_others(kind: str, wide_elements: Wide) -> None:
+    chosen = random.Random(kind)
+    for low in (4, 1 << 60):
+        for _ in range(60):
+            a, b, c, d = (chosen.randrange(low) for _ in range(4))
+            if a == c or b == d:
+                continue
+            one = wide_elements.known_by(**wide_elements.state_of(kind, [(a, b), (c, d)]))
+            other = wide_elements.known_by(**wide_elements.state_of(kind, [(a, d), (c, b)]))
+            assert one[0] != other[0]
+            assert one[1] != other[1]
+
+
+def test_entries_that_exchange_their_counts_are_others(wide_elements: Wide) -> None:
+    pairs = [(1, 2), (3, 4)]
+    one = wide_elements.known_by(**wide_elements.state_of("counted", pairs))
+    other = wide_elements.known_by(**wide_elements.state_of("counted", pairs[::-1]))
+    assert one[0] != other[0]
+    assert one[1] != other[1]
+
+
+def test_the_order_in_which_messages_were_sent_never_matters(wide_elements: Wide) -> None:
+    pairs = [(1, 2), (3, 4), (1 << 60, 0)]
+    found = {wide_elements.known_by(**wide_elements.state_of("sent", order)) for order in (pairs, pairs[::-1])}
+    assert len(found) == 1
+
+
+def test_what_lies_behind_the_end_of_a_sequence_never_matters(wide_elements: Wide) -> None:
+    spec = compile_spec(wide_elements.model, fingerprint_bits=128)
+    long = wide_elements.state_of("listed", [(5, 6), (7, 8)])["listed"]
+    short = wide_elements.state_of("listed", [(5, 6)])["listed"]
+    state = initial_states(wide_elements.model)[0]
+    steps = spec.expand_block(Block.of([spec.row_of(encode_row(state.set(listed=long)))]))
+    wanted = spec.row_of(encode_row(state.set(listed=short)))
+    assert steps.rows[0].tolist() == wanted.tolist()
+    assert int(steps.fingerprints[0]) == spec.fingerprint(wanted)

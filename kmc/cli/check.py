@@ -14,6 +14,7 @@ import click
 
 from kmc.cli.console import say, show, stderr
 from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
+from kmc.cli.fingerprints import fingerprint_option, fingerprint_warnings
 from kmc.cli.junit import junit_failure, junit_text
 from kmc.cli.model_choice import ChosenModel, choose_model, start_state
 from kmc.cli.options import (
@@ -85,6 +86,7 @@ Exit status, as TLC's:
 @click.option(
     "--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the native engine; default: all cores."
 )
+@fingerprint_option
 @set_option
 @click.option("--max-depth", metavar="N", type=click.IntRange(min=1), help="Explore levels 1 to N (initial: 1).")
 @click.option("--max-states", metavar="N", type=click.IntRange(min=1), help="Stop at a level's end past N states.")
@@ -155,7 +157,8 @@ def _run_in(options: CheckOptions, directory: RunDirectory | None) -> _Done:
         directory = create_directory(folder.path, options) if options.engine != ENGINE_PYTHON else None
     with held(directory):
         result = _search(options, chosen, start, directory)
-    result = replace(result, warnings=(*result.warnings, *view_warnings(model, shown_path), *warnings))
+    warnings = (*view_warnings(model, shown_path), *fingerprint_warnings(result, options.words), *warnings)
+    result = replace(result, warnings=(*result.warnings, *warnings))
     trace = replayed_trace(model, result.violation, start) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
     outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
@@ -182,6 +185,7 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
                 start=start,
                 progress=progress,
                 settings=Settings(save_seconds=options.save_every),
+                fingerprint_bits=int(options.fingerprint_bits),
                 directory=directory,
             )
         except SpecError as error:

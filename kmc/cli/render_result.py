@@ -67,7 +67,8 @@ def _collision_line(result: Result) -> str:
     said = "  The probability that two distinct states had the same fingerprint: "
     if result.collision_bound == 0:
         return said + "0 (states are compared by value, so none can be confused)"
-    return said + f"{result.collision_bound:.1E} (bound: n(n-1)/2^(b+1) for n states, b-bit fingerprints)"
+    width = "b-bit" if result.fingerprint_bits == 64 else f"{result.fingerprint_bits}-bit"
+    return said + f"{result.collision_bound:.1E} (bound: n(n-1)/2^(b+1) for n states, {width} fingerprints)"
 
 
 def _bound_line(outcome: Outcome) -> str:

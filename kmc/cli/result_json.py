@@ -30,6 +30,7 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "unreached_goals": list(result.unreached_goals),
         "never_fired": list(result.never_fired),
         "collision_bound": result.collision_bound,
+        "fingerprint_bits": result.fingerprint_bits,
         "seconds": round(counters.seconds, 6),
         "cpu_seconds": round(result.cpu_seconds, 6),
         "compile_seconds": round(result.compile_seconds, 6),
@@ -46,7 +47,8 @@ def failure_json(error: Exception, spec: str, model: str | None, engine: str, st
     """The object for a check that has no result because `error` ended it: the same keys, unknown ones null."""
     unknown = (
         "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file bound "
-        "properties unreached_goals never_fired collision_bound seconds cpu_seconds compile_seconds peak_memory_bytes"
+        "properties unreached_goals never_fired collision_bound fingerprint_bits seconds cpu_seconds compile_seconds "
+        "peak_memory_bytes"
     )
     shown = error_json(error) if isinstance(error, KmcError) else {"code": "KMC900", "message": repr(error)}
     return {

@@ -44,6 +44,7 @@ def kept_about(options: CheckOptions) -> dict[str, Any]:
         "sets": list(options.sets),
         "deadlock": options.deadlock,
         "keep_going": options.keep_going,
+        "fingerprint_bits": options.fingerprint_bits,
         "start": None if options.start is None else _absolute_start(options.start),
     }
 
@@ -69,6 +70,7 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any]) -> CheckOpt
         sets=(*about["sets"], *options.sets),
         deadlock=about["deadlock"] if options.deadlock is None else options.deadlock,
         keep_going=options.keep_going or about["keep_going"],
+        fingerprint_bits=about.get("fingerprint_bits", "64"),
         start=options.start or about["start"],
         engine="native",
     )
@@ -138,6 +140,7 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
         words += ["--set", text]
     if options.deadlock is not None:
         words.append("--deadlock" if options.deadlock else "--no-deadlock")
+    words += ["--fingerprint-bits", options.fingerprint_bits] if options.fingerprint_bits != "64" else []
     words += ["--continue"] * options.keep_going
     words += ["--from", options.start] if options.start else []
     return tuple(words)

@@ -30,7 +30,6 @@ from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict
 from kmc.spec.model import Model
 
 ENGINE = "native"
-_FINGERPRINT_BITS = 64
 
 
 def check_native(
@@ -42,6 +41,7 @@ def check_native(
     start: Any = None,
     progress: Callable[[Counters], None] | None = None,
     settings: Settings | None = None,
+    fingerprint_bits: int = 64,
     directory: RunDirectory | None = None,
 ) -> Result:
     """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
@@ -51,7 +51,7 @@ def check_native(
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
     """
-    compiled = compile_model(model)
+    compiled = compile_model(model, fingerprint_bits)
     began = cpu_seconds()
     beginnings = initial_states(model) if start is None else [start]
     depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
@@ -67,7 +67,7 @@ def check_native(
     violation = _Report(compiled, search, start).violation(outcome)
     if directory is not None and outcome.stopped is None and not outcome.interrupted:
         directory.discard()
-    result = _result(model, search, outcome, violation, start, outcome.cpu_seconds_before + cpu_seconds() - began)
+    result = _result(compiled, search, outcome, violation, start, outcome.cpu_seconds_before + cpu_seconds() - began)
     return replace(result, compile_seconds=compiled.compile_seconds)
 
 
@@ -84,7 +84,7 @@ def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[R
         )
 
 
-def collision_bound(distinct: int) -> float:
+def collision_bound(distinct: int, bits: int = 64) -> float:
     """A bound on the odds that two states shared a fingerprint: n(n-1)/2^(b+1).
 
     Symmetry costs no factor: which permuted state stands for an orbit is settled by signatures, and among members that
@@ -93,7 +93,7 @@ def collision_bound(distinct: int) -> float:
     signatures or of that other hash never merges orbits: it only makes the search look at more orders, or store an
     orbit twice.
     """
-    return distinct * (distinct - 1) / 2.0 ** (_FINGERPRINT_BITS + 1)
+    return distinct * (distinct - 1) / 2.0 ** (bits + 1)
 
 
 class _Report:
@@ -250,8 +250,9 @@ class _Found:
 
 
 def _result(
-    model: Model, search: Search, outcome: Outcome, violation: Violation | None, start: Any, cpu: float
+    compiled: CompiledModel, search: Search, outcome: Outcome, violation: Violation | None, start: Any, cpu: float
 ) -> Result:
+    model = compiled.model
     titles = [action.title for action in model.spec.actions]
     generated = dict(zip(titles, outcome.generated_by_action, strict=True))
     bound = outcome.stopped or (Bound.START if start is not None else None)
@@ -273,10 +274,11 @@ def _result(
         bound=bound if verdict is Verdict.BOUND_REACHED else None,
         unreached_goals=tuple(goal.name for k, goal in enumerate(model.goals) if not outcome.goals >> k & 1),
         never_fired=tuple(title for title in titles if not generated[title]),
-        collision_bound=collision_bound(outcome.distinct),
+        collision_bound=collision_bound(outcome.distinct, compiled.spec.fingerprint_bits),
         cpu_seconds=cpu,
         peak_memory_bytes=peak_memory_bytes(),
         engine=ENGINE,
+        fingerprint_bits=compiled.spec.fingerprint_bits,
     )
 
 
