@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -18,6 +19,8 @@ from cli_runner import COUNTER, check_json, kmc
 
 from kmc.cli.main import cli
 from kmc.engine import durable
+from kmc.engine.worker import Worker
+from kmc.errors import SystemFault
 
 NATIVE = ("--engine", "native")
 EACH_LEVEL = (*NATIVE, "--save-every", "0")
@@ -235,3 +238,45 @@ def test_no_run_dir_leaves_nothing_to_go_on_with() -> None:
     ran = kmc("check", "die_hard", *NATIVE, "--max-depth", "4", "--no-run-dir")
     assert "Resume:" not in ran.stdout
     assert not Path(".kmc").exists()
+
+
+def test_the_width_of_fingerprints_is_kept() -> None:
+    kmc("check", "die_hard", *NATIVE, "--fingerprint-bits", "128", "--max-depth", "3")
+    found = resumed(the_run())
+    assert found["fingerprint_bits"] == 128
+    same(found, check_json("die_hard", *NATIVE))
+
+
+def test_a_full_disk_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    write, left = os.pwrite, [40]
+
+    def full(descriptor: int, data: Any, place: int) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data, place)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        ran = kmc("check", "kraft", "smoke", *EACH_LEVEL)
+    assert (ran.exit_code, "error[KMC550]: cannot save the run: write of" in ran.stderr) == (153, True)
+    assert f"levels are saved; go on with them: kmc check --resume {the_run()}" in ran.stderr
+    same(resumed(the_run()), check_json("kraft", "smoke", *NATIVE))
+
+
+@pytest.mark.parametrize("code", ["KMC530", "KMC531"])
+def test_a_lack_of_memory_says_how_to_go_on(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    provide, left = Worker.provide, [60]
+
+    def refused(worker: Worker, status: int) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise SystemFault(code, "no memory for more")
+        provide(worker, status)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Worker, "provide", refused)
+        ran = kmc("check", "kraft", "smoke", *NATIVE)
+    assert (ran.exit_code, f"error[{code}]: no memory for more" in ran.stderr) == (153, True)
+    assert f"levels are saved; go on with them: kmc check --resume {the_run()}" in ran.stderr
+    same(resumed(the_run()), check_json("kraft", "smoke", *NATIVE))

@@ -20,12 +20,14 @@ import click
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
 from kmc.cli.run_folder import CHECKPOINT_NAME
-from kmc.errors import CommandLineError
+from kmc.errors import CommandLineError, SystemFault
 from kmc.result import Bound, Result, Verdict
 
 if TYPE_CHECKING:
     from kmc.engine.rundir import RunDirectory
 
+# Codes of faults after which a run can go on: memory, disk.
+_RUN_OUT = ("KMC530", "KMC531", "KMC550")
 _SIZES = ((1024**3, "G"), (1024**2, "M"), (1024, "K"))
 
 
@@ -100,9 +102,13 @@ def held(directory: RunDirectory | None) -> Iterator[None]:
     """Keep the folder of a run until it ends; one that failed before anything was saved leaves nothing to resume."""
     try:
         yield
-    except Exception:
+    except Exception as error:
         if directory is not None and not directory.resumed and not directory.manifest.levels:
             directory.discard()
+        elif directory is not None and isinstance(error, SystemFault) and error.code in _RUN_OUT:
+            levels = directory.manifest.levels
+            command = shlex.join(["kmc", "check", "--resume", shown_path(directory.path)])
+            raise error.noting(f"{levels} levels are saved; go on with them: {command}") from None
         raise
     finally:
         if directory is not None:
