@@ -194,6 +194,11 @@ def test_a_strict_junit_report_has_a_case_for_each_action_and_goal() -> None:
     assert found == [[], ["failure"], []]
 
 
+def test_a_junit_report_that_cannot_be_written_is_refused_before_the_check(tmp_path: Path) -> None:
+    done = kmc("check", COUNTER, "two", "--junit", str(tmp_path / "nowhere" / "report.xml"))
+    assert (done.exit_code, done.stdout, list(Path(".kmc").glob("runs/*"))) == (153, "", [])
+
+
 def test_a_junit_report_is_written_when_there_is_no_result() -> None:
     assert junit_cases("smok") == {"every reachable state is explored": ["error"]}
 
@@ -203,10 +208,18 @@ def test_a_junit_report_that_cannot_be_written_is_one_error() -> None:
     assert (ran.exit_code, ran.stderr.count("error[KMC503]")) == (153, 1)
 
 
+@pytest.fixture
+def disk_that_fills(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that seemed writable when the check began, and is not at its end."""
+    monkeypatch.setattr("kmc.cli.check._refuse_unwritable", lambda path: None)
+
+
+@pytest.mark.usefixtures("disk_that_fills")
 def test_a_result_is_shown_though_it_cannot_be_written() -> None:
     assert "BelowTwo is violated" in kmc("check", COUNTER, "two", "--no-run-dir", "--junit", "missing/r.xml").stdout
 
 
+@pytest.mark.usefixtures("disk_that_fills")
 def test_an_error_is_shown_though_its_report_cannot_be_written() -> None:
     ran = kmc("check", COUNTER, "smok", "--no-run-dir", "--junit", "missing/report.xml")
     assert (ran.exit_code, "KMC349" in ran.stderr, "KMC503" in ran.stderr) == (151, True, True)

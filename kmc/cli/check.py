@@ -115,6 +115,7 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     with --resume DIR instead of SPEC, with other bounds and threads if you like.
     """
     options = CheckOptions(words=tuple(words or ()), **given)
+    _refuse_unwritable(options.junit)
     try:
         with terminated_as_interrupted():
             done = _run(options)
@@ -244,10 +245,23 @@ def _report_failure(options: CheckOptions, error: Exception) -> None:
         show(error_lines(fault), stderr())
 
 
+def _refuse_unwritable(path: str | None) -> None:
+    """Raise SystemFault for a report that cannot be written, before a check that may take hours."""
+    if path is None:
+        return
+    try:
+        with Path(path).open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str, error: OSError) -> SystemFault:
+    return SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --junit FILE")
+
+
 def _write_junit(path: str, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError as error:
-        raise SystemFault(
-            "KMC503", f"cannot write {path}: {error.strerror}", help="give another --junit FILE"
-        ) from None
+        raise _unwritable(path, error) from None

@@ -31,13 +31,13 @@ from kmc.cli.options import (
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
 from kmc.cli.render_result import coverage_lines, violation_lines
-from kmc.cli.result_json import violation_json
+from kmc.cli.result_json import error_json, violation_json
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
-from kmc.errors import ExitStatus
+from kmc.errors import ExitStatus, KmcError
 from kmc.lang.modelfile import render_cfg
 from kmc.reference.simulation import SimulationCounters, SimulationResult
 from kmc.reference.simulation import simulate as run_behaviours
-from kmc.result import Limits
+from kmc.result import Limits, Verdict
 from kmc.spec.model import Model
 from kmc.trace.tracefile import TraceFile
 
@@ -130,7 +130,12 @@ def simulate(words: tuple[str, ...], /, **given: Any) -> int:
     violation is saved, and need not be a shortest one.
     """
     options = SimulateOptions(words=tuple(words or ()), **given)
-    done = _run(options)
+    try:
+        done = _run(options)
+    except KmcError as error:
+        if options.as_json:
+            say(json.dumps(failed_simulation_json(options, error), indent=2))
+        raise
     if options.as_json:
         say(json.dumps(simulation_json(done), indent=2))
     else:
@@ -190,7 +195,7 @@ def _lines(options: SimulateOptions, done: Simulated) -> Iterator[Text | str]:
         yield "Simulation completed. No error has been found."
     counters = result.counters
     yield (
-        f"{counters.behaviours} behaviours of at most {options.depth} states, the longest of {counters.longest}; "
+        f"{_counted(counters.behaviours)} of at most {options.depth} states, the longest of {counters.longest}; "
         f"{counters.generated} states generated, seed {result.seed}, {seconds_in_words(counters.seconds)}."
     )
     yield from (f"Warning: {warning}" for warning in done.warnings)
@@ -198,6 +203,10 @@ def _lines(options: SimulateOptions, done: Simulated) -> Iterator[Text | str]:
         yield from coverage_lines(result.generated_by_action)
         yield from _hints(result)
     yield from _last_words(options, done)
+
+
+def _counted(behaviours: int) -> str:
+    return "1 behaviour" if behaviours == 1 else f"{behaviours} behaviours"
 
 
 def _hints(result: SimulationResult) -> Iterator[Text]:
@@ -216,6 +225,18 @@ def _last_words(options: SimulateOptions, done: Simulated) -> Iterator[str]:
         yield f"Show the trace: {shlex.join(['kmc', 'trace', shown_path(done.trace_path)])}"
     seeded = () if options.seed is not None else ("--seed", str(done.result.seed))
     yield f"Reproduce: {shlex.join(['kmc', *options.words, *seeded])}"
+
+
+def failed_simulation_json(options: SimulateOptions, error: KmcError) -> dict[str, Any]:
+    """The object for a simulation that `error` ended before it had a result."""
+    return {
+        "result": Verdict.ERROR.value,
+        "spec": options.spec,
+        "model": options.model,
+        "kmc_version": __version__,
+        "error": error_json(error),
+        "exit_status": int(error.exit_status),
+    }
 
 
 def simulation_json(done: Simulated) -> dict[str, Any]:

@@ -121,6 +121,7 @@ class Search:
 
         SystemFault when a file or memory fails; what was saved then is as good as after a crash.
         """
+        self._told = time.monotonic()
         with heard(self._interrupt):
             try:
                 self._explore(None)

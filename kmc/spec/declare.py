@@ -5,6 +5,7 @@ Specs are executed once per model; while that happens, `spec` collects into the 
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ from kmc.lang.naming import camel_case
 from kmc.lang.records import Message, RecordMeta
 from kmc.lang.showing import shown
 from kmc.liveness.formulas import TemporalProperty
+from kmc.spec.places import span_of
 from kmc.spec.variables import VariableTable, variable_table
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -277,13 +279,27 @@ def _register_action(
     unused = [name for name in bindings if name not in names[first:]]
     if unused:
         advice = f"write def {function.__name__}({', '.join([*names, unused[0]])})"
-        raise SpecError("KMC178", f"{function.__name__} has no parameter '{unused[0]}'", span, advice)
+        place = _binding_span(function, unused[0]) or span
+        raise SpecError("KMC178", f"{function.__name__} has no parameter '{unused[0]}'", place, advice)
     title = title or camel_case(function.__name__)
     current = _current()
     if any(action.title == title for action in current.actions):
         raise SpecError("KMC175", f"action '{title}' is declared twice", span, help="give each action its own name")
     doc = inspect.getdoc(function) or ""
     current.actions.append(Action(function.__name__, title, function, parameters, message, network, fair, span, doc))
+
+
+def _binding_span(function: Callable[..., Any], name: str) -> Span | None:
+    """Where the decorator `@spec.receive(...)` binds a parameter: the value behind `name=`."""
+    code = function.__code__
+    tree = ast.parse(Path(code.co_filename).read_text(encoding="utf-8"), code.co_filename)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
+            for decorator in node.decorator_list:
+                found = decorator.keywords if isinstance(decorator, ast.Call) else []
+                if decorator.lineno == code.co_firstlineno:
+                    return next((span_of(k.value, code.co_filename) for k in found if k.arg == name), None)
+    return None
 
 
 def _parameter(
@@ -296,7 +312,10 @@ def _parameter(
                             help=f'write @spec.receive({message.__name__}, {name}="dest")')  # fmt: skip
         if bound not in message.fields:
             raise SpecError(
-                "KMC179", f"{message.__name__} has no field '{bound}'", span, did_you_mean(bound, message.fields)
+                "KMC179",
+                f"{message.__name__} has no field '{bound}'",
+                _binding_span(function, name) or span,
+                did_you_mean(bound, message.fields),
             )
         return Parameter(name, message.fields[bound], bound)
     if name not in function.__annotations__:
