@@ -266,7 +266,7 @@ def test_a_full_disk_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("code", ["KMC530", "KMC531"])
 def test_a_lack_of_memory_says_how_to_go_on(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    provide, left = Worker.provide, [60]
+    provide, left = Worker.provide, [20]
 
     def refused(worker: Worker, status: int) -> None:
         left[0] -= 1
