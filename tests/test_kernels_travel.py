@@ -16,7 +16,7 @@ import pytest
 from native_steps import expected_mask, walk_states
 from small_specs import copied
 from small_specs import model_of as small_model
-from test_native_edges import SHIPPED, shipped_model
+from test_native_edges import shipped_model
 
 from kmc.actions.relation import NextStateRelation
 from kmc.compiler.compiling import compile_spec
@@ -141,7 +141,9 @@ def test_a_process_without_spec_and_compiler_expands_a_block(tmp_path: Path) -> 
     }
 
 
-@pytest.mark.parametrize(("name", "model"), SHIPPED)
+@pytest.mark.parametrize(
+    ("name", "model"), [("die_hard", "solution"), ("kraft", "smoke"), ("kip_996", "reconfiguration")]
+)
 def test_a_block_has_the_steps_and_texts_of_the_interpreter(name: str, model: str) -> None:
     bound = shipped_model(name, model)
     spec = CompiledSpec.from_bytes(compile_spec(bound).to_bytes())

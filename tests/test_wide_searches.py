@@ -36,7 +36,7 @@ from kmc.reference.initial import initial_states
 from kmc.result import Limits
 from kmc.spec.model import Model
 
-SMALL = 40_000
+SMALL = 20_000
 CASES = [case for case in golden_cases("kraft") if case.expect.get("distinct", SMALL) < SMALL]
 
 
