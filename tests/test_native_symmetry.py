@@ -97,6 +97,20 @@ def exchanged(model: Model) -> list[Any]:
     ]
 
 
+def asked(model: Model) -> list[Any]:
+    """States in which only a message tells the values apart, beside others that name servers and no value."""
+    cls = model.spec.state_class
+    first = first_state(model)
+    answer, entry = model_types(cls)
+    ask = cls.fields["net"].messages[0].cls
+    servers, value = list(first.nodes), next(iter(first.owner))
+    request = ask(source=servers[0], dest=servers[0], n=0)
+    log = seq_literal([entry(epoch=1, value=value)])
+    told = answer(source=servers[0], dest=servers[0], to=request, quorum=frozenset(), entries=log, mark=seq_literal([]))
+    asks = [ask(source=source, dest=dest, n=n) for source in servers for dest in servers for n in (0, 1)]
+    return [first.set(net=first.net.send_all({told, one})) for one in asks[::3]]
+
+
 def model_types(cls: Any) -> tuple[Any, Any]:
     """The classes of a wide message and of an entry."""
     answer = cls.fields["net"].messages[1].cls
@@ -116,7 +130,7 @@ def model_types(cls: Any) -> tuple[Any, Any]:
 )
 def test_fingerprints_are_those_of_orbits(tmp_path: Path, size: str, rest: str, count: int) -> None:
     model = zoo(tmp_path, size, rest)
-    states = [*drawn_states(model, count), ring(model), *exchanged(model)]
+    states = [*drawn_states(model, count), ring(model), *exchanged(model), *asked(model)[:2]]
     assert list(orbit_faults(kernels_of(model), states))[:2] == []
 
 
@@ -173,7 +187,7 @@ def test_a_planted_mistake_is_caught(title: str, tmp_path: Path, monkeypatch: py
     place, name, mistake = PLANTED[title]
     monkeypatch.setattr(place, name, mistake)
     model = zoo(tmp_path, "three", "SYMMETRY both")
-    states = [*drawn_states(model, 20), ring(model), *exchanged(model)]
+    states = [ring(model), *exchanged(model), *asked(model)]
     assert any(orbit_faults(compiled_uncached(model), states))
 
 
