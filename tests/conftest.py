@@ -1,6 +1,6 @@
 """What every test shares: no deadlines, drawn examples that repeat, and Ctrl-C that is heard.
 
-A test that draws examples draws the same ones in every run, so that a red run is about the commit it ran on. `make fuzz`
+A test that draws examples draws the same ones in every run, so a red run is about the commit it ran on. `make fuzz`
 draws others, more of them, and is the place to look for what nobody has met yet.
 """
 

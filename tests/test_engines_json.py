@@ -1,4 +1,4 @@
-"""`kmc check --json` says the same on both engines, for every small shipped model: all keys but times and the engine."""
+"""`kmc check --json` says the same on both engines, for each small shipped model: all but times and the engine."""
 
 from __future__ import annotations
 
