@@ -42,7 +42,8 @@ def unpacked(lexicon: int, plain: int, record: int, row: int) -> int:
 @cfunc("int64(int64, int64, int64, int64, int64, int64)")
 def packed_beside(lexicon: int, plain: int, record: int, target: int, source: int, row: int) -> int:
     """`pack_beside`, to be called from Python."""
-    return pack_beside(lexicon, plain, record, target, source, row)
+    words = pack_beside(lexicon, plain, record, target, source, row)
+    return words if words != 0 else pack(lexicon, plain, record, target)
 
 
 def call(kernel: Any, arguments: int = 4) -> Callable[..., int]:

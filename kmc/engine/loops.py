@@ -196,9 +196,10 @@ def shortage(mine: int) -> int:
 def packed_at(shared: int, mine: int, successor: int, target: int) -> int:
     """Write a record packed to `target`; the words it takes."""
     lexicon, plain, source = load(shared, f.LEXICON), load(shared, f.PLAIN), load(mine, f.SOURCE)
-    if source == 0:
-        return pack(lexicon, plain, successor, target)
-    return pack_beside(lexicon, plain, successor, target, source, load(mine, f.SOURCE_ROW))
+    words = 0
+    if source != 0:
+        words = pack_beside(lexicon, plain, successor, target, source, load(mine, f.SOURCE_ROW))
+    return words if words != 0 else pack(lexicon, plain, successor, target)
 
 
 @inlined

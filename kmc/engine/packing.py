@@ -98,10 +98,11 @@ def escapes(plain: int, packed: int) -> int:
 def pack_beside(lexicon: int, plain: int, record: int, target: int, source: int, row: int) -> int:
     """`pack` for the successor of the state that is packed at `source` and lies at `row`: most codes are the same.
 
+    0 if one of the two has a word without a code: then `pack` has to do it, which so stands in a loop only once.
     Writes up to four words behind what it answers.
     """
     if escapes(plain, source) != 0:
-        return pack(lexicon, plain, record, target)
+        return 0
     coded = coded_words(plain, record)
     shared = min(coded, coded_words(plain, source))
     head = f.RECORD_HEAD_WORDS + (load(record, 0) & f.LENGTH_MASK) - coded
@@ -118,7 +119,7 @@ def pack_beside(lexicon: int, plain: int, record: int, target: int, source: int,
             place = index + lowest(new)
             code = code_of(lexicon, load(record, head + place))
             if code == ESCAPE:
-                return pack(lexicon, plain, record, target)
+                return 0
             store_code(target, head * 4 + place, code)
             new &= new - 1
     words = head + (coded + 3) // 4
