@@ -1,25 +1,54 @@
 """The native loops, compiled: once per machine, then read from numba's cache in milliseconds.
 
 Nothing is compiled on import, and each loop only when it is first needed. numba notices a change of a loop's own file
-only: whoever changes `intrinsics.py`, `probing.py` or `fields.py` while developing touches `loops.py` too.
+only, and a loop holds code and numbers of several: so its cache lies in a folder named by a digest of all files here.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from numba import njit
+from numba import config, njit
 
 from kmc.engine import loops, probing, probing_wide, storing
+from kmc.kernels.cache import KernelCache
 
 Loop = Callable[[int, int], int]
 
 
 def _compiled(function: Loop) -> Any:
-    return njit("int64(int64, int64)", cache=True, nogil=True)(function)
+    chosen = vars(config)["CACHE_DIR"]
+    vars(config)["CACHE_DIR"] = _cache_folder(chosen)
+    try:
+        return njit("int64(int64, int64)", cache=True, nogil=True)(function)
+    finally:
+        vars(config)["CACHE_DIR"] = chosen
+
+
+def _cache_folder(chosen: str) -> str:
+    """Where these very loops are kept: below NUMBA_CACHE_DIR, or else beside the kernels; "" leaves it to numba."""
+    kernels = KernelCache.of_environment().folder
+    if chosen:
+        folder = Path(chosen)
+    elif kernels is not None:
+        folder = kernels.parent / "loops"
+    else:
+        return ""
+    return str(folder / digest_of(Path(__file__).parent))
+
+
+@cache
+def digest_of(folder: Path) -> str:
+    """A short digest of the Python files of a folder: their names and what stands in them."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.glob("*.py")):
+        digest.update(f"{file.name} {file.stat().st_size}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 @cache
