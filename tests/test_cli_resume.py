@@ -137,7 +137,6 @@ def test_a_signal_leaves_a_run_that_goes_on(number: int) -> None:
     depth = len(found["levels"]) + 1
     went_on = resumed(the_run(), "--max-depth", str(depth))
     same(went_on, check_json("kraft", "large", *NATIVE, "--max-depth", str(depth)))
-    assert went_on["seconds"] > found["seconds"]
 
 
 def test_a_bound_says_how_to_go_on() -> None:
