@@ -115,7 +115,7 @@ def test_no_color_wins_over_forced_colour(tmp_path: Path) -> None:
 
 def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path) -> None:
     process = subprocess.Popen(
-        [*PROGRAM, "check", COUNTER, "two", "--no-run-dir"],
+        [*PROGRAM, "check", COUNTER, "two", "--no-run-dir", "--quiet"],
         cwd=tmp_path,
         env=environment(),
         stdout=subprocess.PIPE,
