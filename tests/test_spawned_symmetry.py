@@ -122,9 +122,11 @@ def assert_levels_are_orbits(model: Model, depth: int) -> None:
     assert sum(counts) < sum(plain.graph.levels)
 
 
-@pytest.mark.parametrize("name", ["smoke", "reconfiguration"])
-def test_servers_of_kip_996_are_permuted_with_their_hosts(name: str) -> None:
-    root = find_spec_root("kip_996")
+@pytest.mark.parametrize(
+    ("spec", "name"), [("kip_996", "smoke"), ("kip_996", "reconfiguration"), ("kip_996_draft", "smoke")]
+)
+def test_servers_of_kip_996_are_permuted_with_their_hosts(spec: str, name: str) -> None:
+    root = find_spec_root(spec)
     file = find_model(root, name)
     assert file is not None
     symmetry = (Word("symmServersAndValues", file.constants[0].span),)

@@ -9,6 +9,8 @@ from .network import connected
 from .types import Hosts, MaxAddReconfigs, MaxRemoveReconfigs, Role, ServerId, ServerState, Value
 
 spec.symmetry("symmHosts", Hosts)
+spec.symmetry("symmServers", ServerId, Hosts)
+spec.symmetry("symmServersAndValues", ServerId, Hosts, Value)
 spec.symmetry("symmHostsAndValues", Hosts, Value)
 spec.view("view", drop=["net_messages_processed", "net_connectivity_ctr", "aux_ctrs", "aux_disk_id_gen"])
 spec.view("livenessView", drop=["net_messages_processed", "net_connectivity_ctr"])

@@ -68,7 +68,7 @@ MaxLogLength = constant(
     LargestEpoch + len(Value) + MaxAddReconfigs + MaxRemoveReconfigs,
 )
 
-ServerId = spawned("ServerId", MaxSpawnedServers)
+ServerId = spawned("ServerId", MaxSpawnedServers, started="servers")
 Epoch = Int(0, LargestEpoch)
 Offset = Int(0, MaxLogLength)
 FetchOffset = Int(0, MaxLogLength + 1)
