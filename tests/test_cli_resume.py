@@ -63,7 +63,7 @@ def in_child(patch: Callable[[], None], *words: str) -> int:
             cli.main(list(words))
         except SystemExit as ended:
             status = int(ended.code or 0)
-        except BaseException:
+        except BaseException:  # a forked child: nothing may go back into pytest
             traceback.print_exc()
         finally:
             os._exit(status)
