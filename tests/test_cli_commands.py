@@ -93,7 +93,7 @@ def test_trace_shows_all_variables_unless_told_otherwise() -> None:
 
 def test_trace_shows_only_what_changed_when_asked() -> None:
     trace = str(check_saved("die_hard", "solution") / "trace.itf.json")
-    assert kmc("trace", trace, "--changed").stdout.count("small =") == 5
+    assert kmc("trace", trace, "--trace", "changed").stdout.count("small =") == 5
 
 
 def test_trace_hides_a_variable() -> None:
@@ -103,7 +103,7 @@ def test_trace_hides_a_variable() -> None:
 
 def test_a_step_that_changes_only_what_is_hidden_is_not_said_to_change_nothing() -> None:
     trace = str(check_saved("die_hard", "solution") / "trace.itf.json")
-    shown = kmc("trace", trace, "--changed", "--hide", "small").stdout
+    shown = kmc("trace", trace, "--trace", "changed", "--hide", "small").stdout
     assert ("UNCHANGED vars" in shown, r"UNCHANGED <<big>>" in shown) == (False, True)
 
 
@@ -230,6 +230,25 @@ def test_conform_shows_the_state_that_differs() -> None:
 def test_conform_gives_differences_as_json() -> None:
     found = json.loads(kmc("conform", "kraft", corpus_with(drop_a_successor), "--json").stdout)
     assert (found["conforms"], [d["kind"] for d in found["corpora"][0]["differences"]]) == (False, ["extra"])
+
+
+@pytest.mark.parametrize(
+    ("spec", "corpus", "code"),
+    [("krat", "one.json", "KMC605"), ("kraft", "none.json", "KMC431"), ("kraft", "empty.json", "KMC432")],
+)
+def test_conform_that_cannot_compare_says_so_as_json(spec: str, corpus: str, code: str) -> None:
+    Path("one.json").write_text(one_source(), encoding="utf-8")
+    Path("empty.json").write_text("{}", encoding="utf-8")
+    ran = kmc("conform", spec, corpus, "--json")
+    found = json.loads(ran.stdout)
+    assert (found["conforms"], found["error"]["code"]) == (None, code)
+    assert found["exit_status"] == ran.exit_code != 0
+
+
+def test_conform_keeps_the_corpora_compared_before_a_failure() -> None:
+    Path("one.json").write_text(one_source(), encoding="utf-8")
+    found = json.loads(kmc("conform", "kraft", "one.json", "none.json", "--json").stdout)
+    assert [report["conforms"] for report in found["corpora"]] == [True]
 
 
 def test_conform_compares_several_corpora() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from datetime import datetime
 
+import pytest
 from rich.console import Console
 
 from kmc.cli.progress import Progress, StatusLine, progress_text
@@ -65,8 +66,18 @@ def test_plain_lines_come_every_ten_seconds() -> None:
     assert shown == ["1", "4", "6"]
 
 
-def test_a_quiet_line_shows_nothing() -> None:
+def test_a_quiet_line_is_never_due() -> None:
     assert reports_at(1, 20, quiet=True) == []
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+@pytest.mark.parametrize(("quiet", "shown"), [(True, False), (False, True)])
+def test_only_a_line_that_is_not_quiet_shows_what_it_is_told(terminal: bool, quiet: bool, shown: bool) -> None:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=200)
+    with StatusLine(console, quiet=quiet) as line:
+        line.update("Checking kraft smoke (1 of 2).")
+    assert ("Checking" in stream.getvalue()) == shown
 
 
 def test_a_terminal_is_told_every_second() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,8 @@ from kmc.cli.console import say, show, stderr, table
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
-from kmc.errors import ExitStatus
+from kmc.cli.result_json import error_json
+from kmc.errors import ExitStatus, KmcError
 from kmc.reference.conformance import ConformanceReport, Difference, DifferenceKind, StepsOf, interpreted_steps
 from kmc.reference.conformance import conform as compare
 from kmc.reference.corpus import read_corpus
@@ -33,7 +34,7 @@ _EPILOG = """\b
 Examples:
   kmc conform kraft tests/data/edges/kraft-a.json.gz
   kmc conform kraft tests/data/edges/*.json.gz --limit 50
-  kmc conform ./my_spec corpus.json --json | jq .differences
+  kmc conform ./my_spec corpus.json --json | jq '.corpora[].differences'
 
 \b
 Exit status: 0 no difference; 12 a difference, as for a violated invariant: the claim
@@ -61,16 +62,19 @@ def conform(spec: str, corpora: tuple[str, ...], engine: str, limit: int | None,
     is generated. The spec must give the same, with the corpus's constants: nothing missing, nothing extra, nothing
     counted differently, by either engine. A corpus of source states in random order makes --limit a fair sample.
     """
-    root = find_spec_root(spec)
-    steps_of = _engine(engine)
-    reports = [_compared(root, Path(corpus), steps_of, limit) for corpus in corpora]
+    reports: list[ConformanceReport] = []
+    try:
+        root = find_spec_root(spec)
+        steps_of = _engine(engine)
+        for corpus in corpora:
+            reports.append(_compared(root, Path(corpus), steps_of, limit))
+    except KmcError as error:
+        if as_json:
+            say(json.dumps(_object(engine, reports, error), indent=2))
+        raise
     conforms = all(report.conforms for report in reports)
     if as_json:
-        say(
-            json.dumps(
-                {"conforms": conforms, "engine": engine, "corpora": [_report_json(r) for r in reports]}, indent=2
-            )
-        )
+        say(json.dumps(_object(engine, reports, None), indent=2))
     else:
         for report in reports:
             show(_report_lines(spec, engine, report))
@@ -168,6 +172,19 @@ def _part_lines(difference: Difference) -> Iterable[str]:
 
 def _part_row(part: Part) -> tuple[str, str, str]:
     return part.path, part.left or "-", part.right or "-"
+
+
+def _object(engine: str, reports: Sequence[ConformanceReport], error: KmcError | None) -> dict[str, Any]:
+    """The object of `--json`; an error leaves open whether the spec conforms, and the corpora compared before it."""
+    conforms = all(report.conforms for report in reports)
+    status = ExitStatus.OK if conforms else ExitStatus.SAFETY
+    return {
+        "conforms": conforms if error is None else None,
+        "engine": engine,
+        "corpora": [_report_json(report) for report in reports],
+        "error": None if error is None else error_json(error),
+        "exit_status": int(status if error is None else error.exit_status),
+    }
 
 
 def _report_json(report: ConformanceReport) -> dict[str, Any]:

@@ -57,7 +57,9 @@ class StatusLine:
         return self._seconds() - self._shown >= interval
 
     def update(self, line: str) -> None:
-        """Show this line."""
+        """Show this line, unless the status line is a quiet one."""
+        if self._quiet:
+            return
         self._shown = self._seconds()
         if self._live is not None:
             self._live.update(Text(line), refresh=True)

@@ -105,8 +105,7 @@ def _report(typed: str, options: ReportOptions) -> int:
     try:
         with StatusLine(stderr(), quiet=options.quiet) as line:
             for number, name in enumerate(chosen, start=1):
-                if not options.quiet:
-                    line.update(f"Checking {typed} {name} ({number} of {len(chosen)}).")
+                line.update(f"Checking {typed} {name} ({number} of {len(chosen)}).")
                 records[name] = run(typed, name, options.run)
                 _write(path, spec, _kept(manifest, records))
     except KeyboardInterrupt:

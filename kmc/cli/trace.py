@@ -10,7 +10,7 @@ import click
 from kmc.cli.console import say, show
 from kmc.cli.counterexample import trace_lines
 from kmc.cli.model_choice import first_constants
-from kmc.cli.options import debug_option
+from kmc.cli.options import debug_option, trace_option
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
 from kmc.lang.cfg import parse_cfg
 from kmc.spec.loader import Spec, load_spec
@@ -23,7 +23,7 @@ from kmc.trace.tracefile import TraceFile
 _EPILOG = """\b
 Examples:
   kmc trace .kmc/runs/kraft-restarts-20261120-231948/trace.itf.json
-  kmc trace trace.itf.json --changed --hide messages
+  kmc trace trace.itf.json --trace changed --hide messages
   kmc trace trace.itf.json --only currentEpoch --only state
   kmc trace tlc-dump.json --spec kraft --format itf > trace.itf.json
 
@@ -33,7 +33,7 @@ Examples:
 
 @click.command(epilog=_EPILOG, short_help="Print a saved trace, whole or what changed, or convert it.")
 @click.argument("file", type=click.Path(dir_okay=False))
-@click.option("--changed/--full", default=False, help="Show what changed in each state, or all of it (default).")
+@trace_option
 @click.option(
     "--format",
     "output",
@@ -46,7 +46,9 @@ Examples:
 @click.option("--only", metavar="VARIABLE", multiple=True, help="Show this variable only. Repeatable.")
 @click.option("--hide", metavar="VARIABLE", multiple=True, help="Leave this variable out. Repeatable.")
 @debug_option
-def trace(file: str, changed: bool, output: str, spec: str | None, only: tuple[str, ...], hide: tuple[str, ...]) -> int:
+def trace(
+    file: str, trace_mode: str, output: str, spec: str | None, only: tuple[str, ...], hide: tuple[str, ...]
+) -> int:
     """Print the trace in FILE, in TLC's style; what a step changed is marked with a star.
 
     FILE is an ITF or TLC JSON file that kmc, TLC (-dumpTrace json) or Apalache wrote; variables have their TLA+ names.
@@ -62,7 +64,7 @@ def trace(file: str, changed: bool, output: str, spec: str | None, only: tuple[s
             say(tlc_json_text(without_the_others(found)))
         case _:
             show([_heading(found)])
-            show(trace_lines(found, changed_only=changed))
+            show(trace_lines(found, changed_only=trace_mode == "changed"))
     return ExitStatus.OK
 
 
