@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import cfunc
 
 from kmc.engine.frontier import UNSIGNED, Record
 from kmc.engine.intrinsics import inlined, load, store
 from kmc.engine.kernels import Kernels
+from kmc.engine.native import Loop
 
 POINT, DIMS, SIZE, PAD, SUM, WALL, ERROR, FORGETS, FAN, GATE, DELAY, JUMP = range(12)
 HEAD = 12
@@ -72,7 +72,7 @@ def wasted(rounds: int) -> int:
     return 1 if word != 0 else 2
 
 
-@cfunc("int64(int64, int64, int64)", cache=True)
+@Loop
 def expand(row: int, out: int, out_words: int) -> int:
     """All steps from a point, by the last action from the origin to JUMP and FAN points too; an error at ERROR."""
     point = load(row, POINT)
@@ -102,7 +102,7 @@ def expand(row: int, out: int, out_words: int) -> int:
     return found
 
 
-@cfunc("int64(int64)", cache=True)
+@Loop
 def check(row: int) -> int:
     """Invariant 0: the sum is not SUM. Invariant 1: not so, or the first coordinate is not 0."""
     point = load(row, POINT)
@@ -111,33 +111,33 @@ def check(row: int) -> int:
     return 1 if point & 255 != 0 else 3
 
 
-@cfunc("int64(int64)", cache=True)
+@Loop
 def goals(row: int) -> int:
     """Goal 0: the sum is 3. Goal 1: it is 200."""
     found = total(load(row, POINT))
     return (1 if found == 3 else 0) | (2 if found == 200 else 0)
 
 
-@cfunc("int64(int64)", cache=True)
+@Loop
 def outside(row: int) -> int:
     """Constraint 0: the first coordinate is not WALL."""
     return 1 if load(row, POINT) & 255 == load(row, WALL) else 0
 
 
-@cfunc("int64(int64, int64)", cache=True)
+@Loop
 def step_outside(source: int, row: int) -> int:
     """Action constraint 0: no step changes the second coordinate where the first is GATE."""
     first, second = load(source, POINT), load(row, POINT)
     return 1 if first & 255 == load(row, GATE) and first >> 8 & 255 != second >> 8 & 255 else 0
 
 
-@cfunc("int64(int64, int64)", cache=True)
+@Loop
 def step(source: int, row: int) -> int:
     """The first coordinate does not grow to SUM."""
     return 1 if load(source, POINT) & 255 != load(row, POINT) & 255 == load(row, SUM) else 0
 
 
-@cfunc("int64(int64)", cache=True)
+@Loop
 def rank(row: int) -> int:
     """The order of points of one view: neither the order of discovery nor the reverse."""
     return scrambled(load(row, POINT))

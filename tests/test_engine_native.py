@@ -1,13 +1,94 @@
-"""Where compiled loops are kept: apart for every state of the engine's files, since one loop holds code of several."""
+"""Native loops: what their code is kept under, what is never run, and that another process may help but need not."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from numba import config
 
-from kmc.engine.native import digest_of, settle_loop
+from kmc.engine import early, native
+from kmc.engine.early import compiled_early
+from kmc.engine.intrinsics import inlined, load, parts, store
+from kmc.engine.memory import Memory
+from kmc.engine.native import Loop, digest_of
+from kmc.engine.translating import llvm_text
+from kmc.kernels.cache import KernelCache
+from kmc.kernels.sealed import sealed
+
+
+@inlined
+def doubled(word: int) -> int:
+    """Twice a word."""
+    return 2 * word
+
+
+@inlined
+def set_first(address: int, word: int) -> None:
+    """Write the first word."""
+    store(address, 0, word)
+
+
+def doubling(address: int, index: int) -> int:
+    """Write twice the word at an index to the first; the word."""
+    set_first(address, doubled(load(address, index)))
+    return load(address, index)
+
+
+def tripling(address: int, index: int) -> int:
+    """Three times the word at an index."""
+    return 3 * load(address, index)
+
+
+def word_at(address: int, index: int) -> int:
+    """The word at an index."""
+    return load(address, index)
+
+
+def rounding(left: int, right: int) -> int:
+    """What Python and C may disagree on."""
+    return left // right * 1_000_000 + left % right * 1_000 + min(left, right) - max(left, right)
+
+
+def counting(first: int, end: int) -> int:
+    """A loop with a step."""
+    found = 0
+    for number in range(first, end, 3):
+        found = found * 10 + number
+    return found
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KernelCache:
+    """A cache folder that is empty."""
+    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "cache"))
+    return KernelCache.of_environment()
+
+
+@pytest.fixture
+def words() -> Memory:
+    """Three words: 5, 6, 7."""
+    memory = Memory(3)
+    memory.array[:] = 5, 6, 7
+    return memory
+
+
+@pytest.fixture
+def never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiling in this process is an error."""
+
+    def refuse(loop: Loop) -> bytes:
+        raise AssertionError("compiled here")
+
+    monkeypatch.setattr(Loop, "compiled", refuse)
+
+
+@pytest.fixture
+def two_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process is worth it."""
+    monkeypatch.setattr(early, "usable_cpus", lambda: 2)
 
 
 @pytest.fixture
@@ -17,20 +98,160 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_changed_number_in_another_file_gives_another_folder(files: Path) -> None:
+def test_a_loop_does_what_its_python_says(words: Memory) -> None:
+    assert (Loop(doubling)(words.address, 1), words.array.tolist()) == (6, [12, 6, 7])
+
+
+@pytest.mark.parametrize("left", [-7, 7])
+@pytest.mark.parametrize("right", [-2, 2])
+def test_a_loop_divides_like_python(left: int, right: int) -> None:
+    assert Loop(rounding)(left, right) == rounding(left, right)
+
+
+def test_a_loop_counts_like_python() -> None:
+    assert Loop(counting)(1, 9) == counting(1, 9) == 147
+
+
+def test_a_changed_number_in_another_file_gives_another_key(files: Path) -> None:
     before = digest_of(files)
     digest_of.cache_clear()
     (files / "fields.py").write_text("WORD = 4\n")
     assert digest_of(files) != before
 
 
-def test_the_same_files_give_the_same_folder(files: Path) -> None:
+def test_the_same_files_give_the_same_key(files: Path) -> None:
     before = digest_of(files)
     digest_of.cache_clear()
     assert digest_of(files) == before
 
 
-def test_numba_keeps_its_own_folder_for_the_loops_of_others() -> None:
-    before = vars(config)["CACHE_DIR"]
-    settle_loop(False, False)
-    assert vars(config)["CACHE_DIR"] == before
+def test_loops_of_one_file_have_keys_of_their_own() -> None:
+    assert Loop(doubling).key != Loop(tripling).key
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_loop_is_compiled_once(words: Memory, request: pytest.FixtureRequest) -> None:
+    Loop(tripling).load()
+    request.getfixturevalue("never_compiled")
+    assert Loop(tripling)(words.address, 0) == 15
+
+
+def test_code_of_other_files_is_not_run(own_cache: KernelCache, words: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "digest_of", lambda _folder: "before a change")
+    stale = Loop(tripling)
+    own_cache.write(stale.key, Loop(word_at).compiled())
+    assert stale(words.address, 0) == 5
+    monkeypatch.undo()
+    monkeypatch.setenv("KMC_CACHE_DIR", str(own_cache.folder.parent))  # type: ignore[union-attr]  # it has one
+    assert Loop(tripling)(words.address, 0) == 15
+
+
+def test_damaged_code_is_not_run(own_cache: KernelCache, words: Memory) -> None:
+    loop = Loop(tripling)
+    own_cache.write(loop.key, Loop(word_at).compiled())
+    assert own_cache.folder is not None
+    path = own_cache.folder / loop.key
+    path.write_bytes(path.read_bytes()[:-1])
+    assert loop(words.address, 0) == 15
+
+
+def test_a_loop_runs_without_a_place_to_keep_its_code(
+    tmp_path: Path, words: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A file where the folder should be: it cannot be made, whatever rights this process has.
+    (tmp_path / "cache").write_text("")
+    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "cache"))
+    assert Loop(tripling)(words.address, 0) == 15
+
+
+def test_the_code_of_a_loop_refers_to_nothing_outside() -> None:
+    declared = [line for line in llvm_text(doubling, "loop").splitlines() if line.startswith("declare")]
+    assert [line for line in declared if "llvm." not in line] == []
+
+
+def test_an_intrinsic_is_not_called_by_python() -> None:
+    with pytest.raises(AssertionError, match="part of a compiled loop"):
+        load(0, 0)
+
+
+def test_parts_stay_functions() -> None:
+    assert doubled in parts
+    assert doubled(4) == 8
+
+
+@pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
+def test_another_process_compiles_a_loop() -> None:
+    loop = native.Loop(native.loops.seek)
+    with compiled_early(loop):
+        pass
+    assert loop.is_ready()
+
+
+@pytest.fixture
+def children(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that are started."""
+    started: list[subprocess.Popen[bytes]] = []
+    begin = early._started
+
+    def noted(loop: Loop) -> Any:
+        child = begin(loop)
+        assert child is not None
+        started.append(child)
+        return child
+
+    monkeypatch.setattr(early, "_started", noted)
+    return started
+
+
+@pytest.mark.usefixtures("own_cache", "two_cpus")
+def test_a_killed_process_costs_time_only(words: Memory, children: list[subprocess.Popen[bytes]]) -> None:
+    loop = Loop(tripling)
+    with compiled_early(loop):
+        children[0].kill()
+    assert loop(words.address, 0) == 15
+
+
+@pytest.mark.usefixtures("own_cache", "two_cpus")
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, ValueError])
+def test_no_process_outlives_the_block(
+    interruption: type[BaseException], children: list[subprocess.Popen[bytes]]
+) -> None:
+    with pytest.raises(interruption), compiled_early(Loop(tripling)):
+        raise interruption
+    assert children[0].returncode is not None
+
+
+@pytest.mark.usefixtures("own_cache", "two_cpus")
+def test_no_process_is_started_for_a_loop_that_is_kept(children: list[subprocess.Popen[bytes]]) -> None:
+    Loop(tripling).load()
+    with compiled_early(Loop(tripling)):
+        pass
+    assert children == []
+
+
+@pytest.mark.usefixtures("own_cache", "two_cpus")
+def test_no_interpreter_costs_time_only(words: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/there/is/none")
+    loop = Loop(tripling)
+    with compiled_early(loop):
+        pass
+    assert loop(words.address, 0) == 15
+
+
+@pytest.mark.usefixtures("own_cache", "two_cpus")
+@pytest.mark.parametrize("sent", ["another key", "damaged", "no code"])
+def test_code_that_a_process_has_no_reason_to_send_is_not_run(
+    sent: str, words: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = Loop(word_at).compiled()
+    parts_sent = {
+        "another key": sealed([b"key of another kmc", code]),
+        "damaged": sealed([Loop(tripling).key.encode(), code])[:-1],
+        "no code": sealed([]),
+    }
+    program = f"import sys; sys.stdout.buffer.write(bytes.fromhex('{parts_sent[sent].hex()}'))"
+    monkeypatch.setattr(early, "_PROGRAM", program)
+    loop = Loop(tripling)
+    with compiled_early(loop):
+        pass
+    assert loop(words.address, 0) == 15

@@ -12,11 +12,11 @@ import pytest
 from grid_kernels import address
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import cfunc
 
 from kmc.engine.frontier import Record, record_words
 from kmc.engine.intrinsics import load
 from kmc.engine.memory import Memory, Words, words_at
+from kmc.engine.native import Loop
 from kmc.engine.packing import Lexicon, pack, pack_beside, unpack
 
 WORDS = st.one_of(st.just(0), st.integers(-9, 9), st.integers(-(1 << 63), (1 << 63) - 1))
@@ -26,20 +26,20 @@ BEHIND = 1 << 40 | 77
 ROWS = st.lists(WORDS, max_size=40)
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def packed(lexicon: int, plain: int, record: int, target: int) -> int:
     """`pack`, to be called from Python."""
     return pack(lexicon, plain, record, target)
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def unpacked(lexicon: int, plain: int, record: int, row: int) -> int:
     """`unpack`, to be called from Python."""
     unpack(lexicon, plain, record, row)
     return load(record, 0)
 
 
-@cfunc("int64(int64, int64, int64, int64, int64, int64)")
+@Loop
 def packed_beside(lexicon: int, plain: int, record: int, target: int, source: int, row: int) -> int:
     """`pack_beside`, to be called from Python."""
     words = pack_beside(lexicon, plain, record, target, source, row)

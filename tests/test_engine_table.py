@@ -12,13 +12,13 @@ import pytest
 from grid_kernels import address
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import cfunc
 
 from kmc.engine import table as tables
 from kmc.engine.crew import Crew
 from kmc.engine.frontier import signed
 from kmc.engine.intrinsics import load
 from kmc.engine.memory import Memory
+from kmc.engine.native import Loop
 from kmc.engine.probing import best_rank, contains, insert, lower_rank, ranked_slot
 from kmc.engine.table import FingerprintTable, target_table
 
@@ -26,7 +26,7 @@ FINGERPRINTS = st.integers(1, (1 << 64) - 1)
 CROWDED = st.integers((1 << 64) - 5_000, (1 << 64) - 1)
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def insert_all(table: int, slots: int, words: int, count: int) -> int:
     """Insert words; how many were new."""
     new = 0
@@ -35,7 +35,7 @@ def insert_all(table: int, slots: int, words: int, count: int) -> int:
     return new
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def contained(table: int, slots: int, words: int, count: int) -> int:
     """How many of the words the table holds."""
     found = 0
@@ -44,7 +44,7 @@ def contained(table: int, slots: int, words: int, count: int) -> int:
     return found
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def rank_all(table: int, slots: int, words: int, count: int) -> int:
     """Insert words into the table of a level, each with itself as its rank; how many were new."""
     new = 0
@@ -55,7 +55,7 @@ def rank_all(table: int, slots: int, words: int, count: int) -> int:
     return new
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def well_ranked(table: int, slots: int, words: int, count: int) -> int:
     """How many words have themselves as their best rank."""
     found = 0

@@ -15,7 +15,6 @@ import pytest
 from cli_runner import kmc
 from golden_cases import golden_cases, outcome
 from grid_kernels import address
-from numba import cfunc
 from test_native_edges import shipped_model
 from test_wide_fingerprints import model_named
 
@@ -28,6 +27,7 @@ from kmc.engine.checking import check_native, collision_bound
 from kmc.engine.compiled import compile_model
 from kmc.engine.intrinsics import load
 from kmc.engine.memory import Memory
+from kmc.engine.native import Loop
 from kmc.engine.outcome import Outcome, Settings
 from kmc.engine.probing_wide import contains_wide, insert_wide, lower_rank_wide, ranked_slot_wide
 from kmc.engine.search import Search
@@ -120,7 +120,7 @@ def test_a_view_that_forgets_keeps_one_state_of_each(weak: bool, threads: int, r
     assert wanted.distinct > 1_000
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def insert_all(table: int, slots: int, pairs: int, count: int) -> int:
     """Insert pairs of words; how many were new."""
     new = 0
@@ -129,7 +129,7 @@ def insert_all(table: int, slots: int, pairs: int, count: int) -> int:
     return new
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def contained(table: int, slots: int, pairs: int, count: int) -> int:
     """How many of the pairs the table holds."""
     found = 0
@@ -138,7 +138,7 @@ def contained(table: int, slots: int, pairs: int, count: int) -> int:
     return found
 
 
-@cfunc("int64(int64, int64, int64, int64)")
+@Loop
 def rank_all(table: int, slots: int, pairs: int, count: int) -> int:
     """Insert pairs into the table of a level, with the second word as their rank; how many were new."""
     new = 0

@@ -146,12 +146,12 @@ def _starts(benchmark: Benchmark, cfg: Path, folder: Path, tell: Tell) -> dict[s
     """Seconds from starting `kmc check` to its end behind the first step, with no code cached and with all of it."""
     words = [sys.executable, "-m", "kmc", "check", str(benchmark.root), str(cfg), "--engine", "native"]
     words += ["--max-depth", "2", "--bounded-ok", "--no-run-dir", "--quiet"]
-    kernels, loops = folder / "kernels", folder / "loops"
-    environment = {**os.environ, "KMC_CACHE_DIR": str(kernels), "NUMBA_CACHE_DIR": str(loops)}
+    kept = folder / "kept"
+    environment = {**os.environ, "KMC_CACHE_DIR": str(kept)}
     tell("a cold start")
     load = load_average()
     cold, cold_cpu = _start_seconds(words, environment)
-    compiled = {cache.name: sum(path.is_file() for path in cache.rglob("*")) for cache in (kernels, loops)}
+    compiled = sum(path.is_file() for path in kept.rglob("*"))
     tell("cached starts")
     cached = [_start_seconds(words, environment) for _ in range(_CACHED_STARTS)]
     return {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -46,6 +45,7 @@ from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new
 from kmc.compiler.reads import view_warnings
 from kmc.errors import ExitStatus, KmcError, SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
+from kmc.reference.process import usable_cpus
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
 from kmc.result import Result
@@ -173,7 +173,7 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
         progress = Progress(line)
         if options.engine == ENGINE_PYTHON:
             return Search(model, limits, keep_going=keep_going, start=start, progress=progress).run()
-        # Imported here, because numba alone takes a third of a second.
+        # Imported here, because numpy and the compiler take a third of a second.
         from kmc.engine.checking import check_native
         from kmc.engine.outcome import Settings
 
@@ -192,11 +192,6 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
         except SpecError as error:
             # Everything else that is wrong with a spec was found when it was loaded.
             raise error.noting("the interpreter takes it: add --engine python") from None
-
-
-def usable_cpus() -> int:
-    """How many processors this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmc.compiler.compiling import compile_spec
+from kmc.engine.early import compiled_early
 from kmc.engine.frontier import Record
 from kmc.engine.kernels import Kernels
 from kmc.engine.memory import Words
@@ -44,7 +45,9 @@ class CompiledModel:
 def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
     """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
     began = time.monotonic()
-    spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
+    # The loop is loaded here, so that the clock of the search does not count that.
+    with compiled_early(work_loop()):
+        spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
 
     def address(name: str) -> int:
         return spec.module.address(spec.kernels[name])
@@ -65,6 +68,4 @@ def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
         plain_words=1 + spec.words_before,
         wide=spec.words_before > 0,
     )
-    # The loops are loaded here, so that the clock of the search does not count that.
-    work_loop()
     return CompiledModel(model, spec, kernels, time.monotonic() - began)

@@ -1,7 +1,8 @@
-"""The native loops, compiled: once per machine, then read from numba's cache in milliseconds.
+"""The native loops, compiled: once per machine, then read from the disk cache in milliseconds, without numba.
 
-Nothing is compiled on import, and each loop only when it is first needed. numba notices a change of a loop's own file
-only, and a loop holds code and numbers of several: so its cache lies in a folder named by a digest of all files here.
+Invariant: code runs only under a key of everything that decides what it does: all files of this package, since a loop
+holds code and numbers of several; the file that the loop stands in; numba, llvmlite and the target. Nothing is compiled
+or loaded on import, and each loop only when it is first needed.
 """
 
 from __future__ import annotations
@@ -9,37 +10,73 @@ from __future__ import annotations
 import ctypes
 import hashlib
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
+from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
-from numba import config, njit
-
 from kmc.engine import loops, probing, probing_wide, storing
-from kmc.kernels.cache import KernelCache
+from kmc.kernels.cache import KernelCache, cache_key
+from kmc.kernels.loading import NativeModule, host_target
+from kmc.kernels.object_code import emit_object
 
-Loop = Callable[[int, int], int]
-
-
-def _compiled(function: Loop) -> Any:
-    chosen = vars(config)["CACHE_DIR"]
-    vars(config)["CACHE_DIR"] = _cache_folder(chosen)
-    try:
-        return njit("int64(int64, int64)", cache=True, nogil=True)(function)
-    finally:
-        vars(config)["CACHE_DIR"] = chosen
+_KERNEL = "loop"
 
 
-def _cache_folder(chosen: str) -> str:
-    """Where these very loops are kept: below NUMBA_CACHE_DIR, or else beside the kernels; "" leaves it to numba."""
-    kernels = KernelCache.of_environment().folder
-    if chosen:
-        folder = Path(chosen)
-    elif kernels is not None:
-        folder = kernels.parent / "loops"
-    else:
-        return ""
-    return str(folder / digest_of(Path(__file__).parent))
+class Loop:
+    """A function of words, compiled from Python and called without the interpreter lock: by Python, or by address."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self._module: NativeModule | None = None
+        self._lock = Lock()
+
+    def __call__(self, *words: int) -> int:
+        """Run it."""
+        return self._native(*words)
+
+    @property
+    def address(self) -> int:
+        """Where it lies: a function of C from 64-bit integers to one, there as long as this object."""
+        return self.load().address(_KERNEL)
+
+    @cached_property
+    def _native(self) -> Callable[..., int]:
+        words = [ctypes.c_int64] * self.function.__code__.co_argcount
+        native: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *words)(self.address)
+        return native
+
+    @cached_property
+    def key(self) -> str:
+        """The key of its code in the disk cache."""
+        function = self.function
+        files = (Path(function.__code__.co_filename), _file_with_version_of("numba"))
+        about = [function.__module__, function.__qualname__, digest_of(Path(__file__).parent), *map(_digest, files)]
+        return cache_key("\n".join(about), host_target())
+
+    def is_ready(self) -> bool:
+        """Whether it is loaded, or its code is in the cache."""
+        return self._module is not None or KernelCache.of_environment().read(self.key) is not None
+
+    def compiled(self) -> bytes:
+        """Its object code, made now."""
+        # Imported here: numba takes a third of a second, and code from the cache needs none of it.
+        from kmc.engine.translating import llvm_text
+
+        return emit_object(llvm_text(self.function, _KERNEL))
+
+    def load(self, code: bytes | None = None) -> NativeModule:
+        """Its code in this process: from the cache, or else `code` if there is any, or else compiled now."""
+        with self._lock:
+            if self._module is None:
+                kept = KernelCache.of_environment()
+                found = kept.read(self.key)
+                if found is None:
+                    found = code or self.compiled()
+                    kept.write(self.key, found)
+                self._module = NativeModule(found, [_KERNEL])
+            return self._module
 
 
 @cache
@@ -51,6 +88,18 @@ def digest_of(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _file_with_version_of(package: str) -> Path:
+    """The file of a package that another version has otherwise; neither the package nor its metadata is imported."""
+    spec = find_spec(package)
+    assert spec is not None, package
+    file = Path(spec.origin or "").with_name("_version.py")
+    return file if file.exists() else file.with_name("__init__.py")
+
+
 @cache
 def yield_address() -> int:
     """Where the system call lies that lets another thread run."""
@@ -59,47 +108,39 @@ def yield_address() -> int:
 
 @cache
 def work_loop() -> Loop:
-    """`loops.work`, compiled; it runs without the interpreter lock, as all of these do."""
-    loop: Loop = _compiled(loops.work)
-    return loop
+    """`loops.work`."""
+    return Loop(loops.work)
 
 
 @cache
 def crown_loop() -> Loop:
-    """`loops.crown`, compiled."""
-    loop: Loop = _compiled(loops.crown)
-    return loop
+    """`loops.crown`."""
+    return Loop(loops.crown)
 
 
 @cache
 def seek_loop() -> Loop:
-    """`loops.seek`, compiled."""
-    loop: Loop = _compiled(loops.seek)
-    return loop
+    """`loops.seek`."""
+    return Loop(loops.seek)
 
 
 @cache
 def move_loop(ranked: bool, wide: bool) -> Loop:
-    """`probing.move` or its like for ranks or for fingerprints of two words, compiled."""
+    """`probing.move` or its like for ranks or for fingerprints of two words."""
     if wide:
-        loop: Loop = _compiled(probing_wide.move_ranked_wide if ranked else probing_wide.move_wide)
-    else:
-        loop = _compiled(probing.move_ranked if ranked else probing.move)
-    return loop
+        return Loop(probing_wide.move_ranked_wide if ranked else probing_wide.move_wide)
+    return Loop(probing.move_ranked if ranked else probing.move)
 
 
 @cache
 def settle_loop(ranked: bool, wide: bool) -> Loop:
-    """`probing.settle` or its like for ranks or for fingerprints of two words, compiled."""
+    """`probing.settle` or its like for ranks or for fingerprints of two words."""
     if wide:
-        loop: Loop = _compiled(probing_wide.settle_ranked_wide if ranked else probing_wide.settle_wide)
-    else:
-        loop = _compiled(probing.settle_ranked if ranked else probing.settle)
-    return loop
+        return Loop(probing_wide.settle_ranked_wide if ranked else probing_wide.settle_wide)
+    return Loop(probing.settle_ranked if ranked else probing.settle)
 
 
 @cache
 def storing_loop(name: str) -> Loop:
-    """A loop of `storing` by name, compiled."""
-    loop: Loop = _compiled(getattr(storing, name))
-    return loop
+    """A loop of `storing` by name."""
+    return Loop(getattr(storing, name))

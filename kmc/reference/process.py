@@ -1,7 +1,8 @@
-"""What this process has used so far: CPU time and memory."""
+"""What this process has used so far, CPU time and memory, and what it may use."""
 
 from __future__ import annotations
 
+import os
 import resource
 import sys
 import time
@@ -25,3 +26,8 @@ def peak_memory_bytes() -> int:
     """The largest resident memory so far, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def usable_cpus() -> int:
+    """How many processors this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

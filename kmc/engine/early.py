@@ -1,0 +1,69 @@
+"""A loop compiled by another process, while this one compiles the spec: a first run has both sooner.
+
+Invariant: nothing depends on it. The other process sends code with the key that it is for; whatever else happens to it
+(killed, no such interpreter, another kmc found), the loop is compiled here. It never outlives the block that it was
+started for, and writes no file.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+
+from kmc.engine.native import Loop
+from kmc.errors import SystemFault
+from kmc.kernels.sealed import sealed, unsealed
+from kmc.reference.process import usable_cpus
+
+_SECONDS_MAX = 60
+# With the paths of this process, whatever the folder and the environment would add.
+_PROGRAM = "import json, sys; sys.path[:], *loop = json.loads(sys.argv[1]); "
+_PROGRAM += "from kmc.engine.early import send; send(*loop)"
+
+
+@contextmanager
+def compiled_early(loop: Loop) -> Iterator[None]:
+    """Compile a loop beside the block, if that saves time; load it at the end of the block."""
+    child = _started(loop) if usable_cpus() > 1 and not loop.is_ready() else None
+    try:
+        yield
+        loop.load(_received(child, loop) if child is not None else None)
+    finally:
+        if child is not None:
+            child.kill()
+            child.communicate()
+
+
+def _started(loop: Loop) -> subprocess.Popen[bytes] | None:
+    """A process that compiles the loop, or None where there can be none."""
+    request = json.dumps([sys.path, loop.function.__module__, loop.function.__qualname__])
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-c", _PROGRAM, request],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except (OSError, ValueError):
+        return None
+
+
+def _received(child: subprocess.Popen[bytes], loop: Loop) -> bytes | None:
+    """The code that a process sends, or None if it sends no code for this very loop."""
+    try:
+        data, _ = child.communicate(timeout=_SECONDS_MAX)
+        key, code = unsealed(data)
+    except (subprocess.TimeoutExpired, SystemFault, ValueError):
+        return None
+    return code if key == loop.key.encode() else None
+
+
+def send(module: str, name: str) -> None:
+    """What the other process does: compile a function of a module, and write code with its key to its stdout."""
+    function: Callable[..., int] = getattr(import_module(module), name)
+    loop = Loop(function)
+    sys.stdout.buffer.write(sealed([loop.key.encode(), loop.compiled()]))
