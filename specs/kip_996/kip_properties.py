@@ -64,6 +64,23 @@ def QuorumStateTransitions(st, nxt):
     )
 
 
+def leader_follows_at_once(old, new):
+    """The step of the finding leader_to_follower: a leader follows its successor without being unattached before."""
+    return (
+        old.state == ServerState.LEADER and new.state == ServerState.FOLLOWER and new.current_epoch > old.current_epoch
+    )
+
+
+@spec.transition_invariant
+def OtherQuorumStateTransitions(st, nxt):
+    """The same, but for the one step of a finding: no other is outside of the table."""
+    return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
+        follows_table(st.servers[s], nxt.servers[s]) or leader_follows_at_once(st.servers[s], nxt.servers[s])
+        for s in st.servers
+        if lives_on(nxt, s)
+    )
+
+
 @spec.transition_invariant
 def OnlyProspectiveBecomesCandidate(st, nxt):
     """Only a prospective server becomes a candidate (KIP-996, the invariant it adds)."""

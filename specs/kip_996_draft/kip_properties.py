@@ -1,7 +1,7 @@
 """What KIP-996, KIP-595 and KIP-853 promise of every step, and the TLA+ text does not state.
 
 Of servers that live before and after the step: one that starts or loses its disk has no quorum state to keep. The
-draft breaks three of these promises; the manifest holds the shortest traces.
+draft breaks some of these promises; the manifest holds the shortest traces.
 """
 
 from kmc.spec import spec
@@ -74,6 +74,44 @@ def QuorumStateTransitions(st, nxt):
     """Every voter moves within KIP-996's table of quorum states; a restart is not in it and may do what it does."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
         follows_table(st.servers[s], nxt.servers[s]) for s in st.servers if is_voter_throughout(st, nxt, s)
+    )
+
+
+def leader_follows_at_once(old, new):
+    """The step of the finding leader_to_follower: a leader follows its successor without being unattached before."""
+    return (
+        old.state == ServerState.LEADER and new.state == ServerState.FOLLOWER and new.current_epoch > old.current_epoch
+    )
+
+
+def resigned_times_out(old, new):
+    """The step of the finding resigned_to_prospective: a resigned leader asks for pre-votes in the epoch it led."""
+    return (
+        old.state == ServerState.RESIGNED
+        and new.state == ServerState.PROSPECTIVE
+        and new.current_epoch == old.current_epoch
+    )
+
+
+@spec.transition_invariant
+def LeaderTransitions(st, nxt):
+    """Every leader that is a voter moves within the table: it resigns, or is unattached in a later epoch."""
+    return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
+        follows_table(st.servers[s], nxt.servers[s])
+        for s in st.servers
+        if is_voter_throughout(st, nxt, s) and st.servers[s].state == ServerState.LEADER
+    )
+
+
+@spec.transition_invariant
+def OtherQuorumStateTransitions(st, nxt):
+    """Every voter moves within the table, but for the steps of two findings: no other is outside of it."""
+    return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
+        follows_table(st.servers[s], nxt.servers[s])
+        or leader_follows_at_once(st.servers[s], nxt.servers[s])
+        or resigned_times_out(st.servers[s], nxt.servers[s])
+        for s in st.servers
+        if is_voter_throughout(st, nxt, s)
     )
 
 
