@@ -183,7 +183,7 @@ def test_parts_stay_functions() -> None:
 def test_another_process_compiles_a_loop() -> None:
     loop = native.Loop(native.loops.seek)
     with compiled_early(loop):
-        pass
+        loop.load()
     assert loop.is_ready()
 
 
@@ -208,7 +208,7 @@ def test_a_killed_process_costs_time_only(words: Memory, children: list[subproce
     loop = Loop(tripling)
     with compiled_early(loop):
         children[0].kill()
-    assert loop(words.address, 0) == 15
+        assert loop(words.address, 0) == 15
 
 
 @pytest.mark.usefixtures("own_cache", "two_cpus")
@@ -219,6 +219,16 @@ def test_no_process_outlives_the_block(
     with pytest.raises(interruption), compiled_early(Loop(tripling)):
         raise interruption
     assert children[0].returncode is not None
+
+
+@pytest.mark.usefixtures("own_cache", "two_cpus")
+def test_one_process_serves_a_block_in_a_block(children: list[subprocess.Popen[bytes]]) -> None:
+    loop = Loop(tripling)
+    with compiled_early(loop):
+        with compiled_early(loop):
+            pass
+        assert loop.promised is not None
+    assert len(children) == 1
 
 
 @pytest.mark.usefixtures("own_cache", "two_cpus")
@@ -234,8 +244,7 @@ def test_no_interpreter_costs_time_only(words: Memory, monkeypatch: pytest.Monke
     monkeypatch.setattr(sys, "executable", "/there/is/none")
     loop = Loop(tripling)
     with compiled_early(loop):
-        pass
-    assert loop(words.address, 0) == 15
+        assert loop(words.address, 0) == 15
 
 
 @pytest.mark.usefixtures("own_cache", "two_cpus")
@@ -253,5 +262,4 @@ def test_code_that_a_process_has_no_reason_to_send_is_not_run(
     monkeypatch.setattr(early, "_PROGRAM", program)
     loop = Loop(tripling)
     with compiled_early(loop):
-        pass
-    assert loop(words.address, 0) == 15
+        assert loop(words.address, 0) == 15

@@ -45,9 +45,10 @@ class CompiledModel:
 def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
     """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
     began = time.monotonic()
-    # The loop is loaded here, so that the clock of the search does not count that.
     with compiled_early(work_loop()):
         spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
+        # The loop is loaded here, so that the clock of the search does not count that.
+        work_loop().load()
 
     def address(name: str) -> int:
         return spec.module.address(spec.kernels[name])

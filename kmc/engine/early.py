@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 
 from kmc.engine.native import Loop
@@ -27,15 +28,22 @@ _PROGRAM += "from kmc.engine.early import send; send(*loop)"
 
 @contextmanager
 def compiled_early(loop: Loop) -> Iterator[None]:
-    """Compile a loop beside the block, if that saves time; load it at the end of the block."""
-    child = _started(loop) if usable_cpus() > 1 and not loop.is_ready() else None
+    """Let another process compile a loop beside the block, if that saves time and is not done already.
+
+    The loop takes the code when it is loaded; when the block ends, the process does.
+    """
+    useful = usable_cpus() > 1 and loop.promised is None and not loop.is_ready()
+    child = _started(loop) if useful else None
+    if child is None:
+        yield
+        return
+    loop.promised = partial(_received, child, loop.key)
     try:
         yield
-        loop.load(_received(child, loop) if child is not None else None)
     finally:
-        if child is not None:
-            child.kill()
-            child.communicate()
+        loop.promised = None
+        child.kill()
+        child.communicate()
 
 
 def _started(loop: Loop) -> subprocess.Popen[bytes] | None:
@@ -52,14 +60,14 @@ def _started(loop: Loop) -> subprocess.Popen[bytes] | None:
         return None
 
 
-def _received(child: subprocess.Popen[bytes], loop: Loop) -> bytes | None:
-    """The code that a process sends, or None if it sends no code for this very loop."""
+def _received(child: subprocess.Popen[bytes], key: str) -> bytes | None:
+    """The code that a process sends, or None if it sends no code for this very key."""
     try:
         data, _ = child.communicate(timeout=_SECONDS_MAX)
-        key, code = unsealed(data)
+        sent, code = unsealed(data)
     except (subprocess.TimeoutExpired, SystemFault, ValueError):
         return None
-    return code if key == loop.key.encode() else None
+    return code if sent == key.encode() else None
 
 
 def send(module: str, name: str) -> None:

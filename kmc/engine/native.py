@@ -25,10 +25,14 @@ _KERNEL = "loop"
 
 
 class Loop:
-    """A function of words, compiled from Python and called without the interpreter lock: by Python, or by address."""
+    """A function of words, compiled from Python and called without the interpreter lock: by Python, or by address.
+
+    `promised` gives its code, or None, if someone else compiles it already.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
+        self.promised: Callable[[], bytes | None] | None = None
         self._module: NativeModule | None = None
         self._lock = Lock()
 
@@ -66,14 +70,14 @@ class Loop:
 
         return emit_object(llvm_text(self.function, _KERNEL))
 
-    def load(self, code: bytes | None = None) -> NativeModule:
-        """Its code in this process: from the cache, or else `code` if there is any, or else compiled now."""
+    def load(self) -> NativeModule:
+        """Its code in this process: from the cache, or else as promised, or else compiled now."""
         with self._lock:
             if self._module is None:
                 kept = KernelCache.of_environment()
                 found = kept.read(self.key)
                 if found is None:
-                    found = code or self.compiled()
+                    found = (self.promised() if self.promised else None) or self.compiled()
                     kept.write(self.key, found)
                 self._module = NativeModule(found, [_KERNEL])
             return self._module
