@@ -7,6 +7,7 @@ the run that took least CPU time, since other work on the machine only adds.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -33,6 +34,7 @@ BYTES_PER_STATE = 200
 """What a state beyond the limit may need: table and parents, its row in two of three, and a last level that doubles."""
 
 _BASE_BYTES = 1 << 29
+_COLD_STARTS = 2
 _CACHED_STARTS = 3
 
 Tell = Callable[[str], None]
@@ -148,15 +150,21 @@ def _starts(benchmark: Benchmark, cfg: Path, folder: Path, tell: Tell) -> dict[s
     words += ["--max-depth", "2", "--bounded-ok", "--no-run-dir", "--quiet"]
     kept = folder / "kept"
     environment = {**os.environ, "KMC_CACHE_DIR": str(kept)}
-    tell("a cold start")
+    # Code that is installed has its byte code beside it. In a checkout the first start writes it, and is not the least.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    tell("cold starts")
     load = load_average()
-    cold, cold_cpu = _start_seconds(words, environment)
+    cold = []
+    for _ in range(_COLD_STARTS):
+        shutil.rmtree(kept, ignore_errors=True)
+        cold.append(_start_seconds(words, environment))
     compiled = sum(path.is_file() for path in kept.rglob("*"))
     tell("cached starts")
     cached = [_start_seconds(words, environment) for _ in range(_CACHED_STARTS)]
     return {
-        "cold_seconds": cold,
-        "cold_cpu_seconds": cold_cpu,
+        "cold_seconds": min(seconds for seconds, _ in cold),
+        "cold_seconds_all": [seconds for seconds, _ in cold],
+        "cold_cpu_seconds": min(cpu for _, cpu in cold),
         "cold_files_compiled": compiled,
         "cached_seconds": min(seconds for seconds, _ in cached),
         "cached_seconds_all": [seconds for seconds, _ in cached],
