@@ -245,5 +245,6 @@ def placed(declared: SeqType, old: Words, index: Expr, item: Words) -> Words:
         for offset, word in enumerate(item):
             at = place.word + offset
             moved = x.place_at(word, place.bit) if array.element.narrow else word
-            result[at] = x.select(here, x.binary("or", result[at], moved), result[at])
+            # What was there stands once in what comes: else words of many elements would double with each of them.
+            result[at] = x.binary("or", result[at], x.select(here, moved, x.ZERO))
     return tuple(result)

@@ -453,8 +453,10 @@ def _pack_update(code: Code, value: MapUpdate, declared: MapType, node: ast.AST)
         place = array.place(number)
         here = x.eq(value.key, Const(number))
         if array.element.narrow:
-            changed = x.replace(result[place.word], place.bit, array.element.bits, new[0])
-            result[place.word] = x.select(here, changed, result[place.word])
+            # The old word stands once in the new one: else words of many values would double with each of them.
+            taken = ((1 << array.element.bits) - 1) << place.bit
+            kept = x.binary("and", result[place.word], x.select(here, Const(x.signed(~taken)), Const(-1)))
+            result[place.word] = x.binary("or", kept, x.select(here, x.place_at(new[0], place.bit), x.ZERO))
         else:
             for offset, word in enumerate(new):
                 result[place.word + offset] = x.select(here, word, result[place.word + offset])
