@@ -24,7 +24,7 @@ from kmc.reference.findings import error_rank
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
 from kmc.reference.process import cpu_seconds, peak_memory_bytes
-from kmc.reference.replay import check_violation
+from kmc.reference.replay import check_violation, error_at_end
 from kmc.reference.traces import concrete_trace
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
@@ -123,7 +123,8 @@ class _Report:
         path = self._chain(least)
         step_name = least.name if least.finding.kind is FindingKind.STEP else None
         trace = concrete_trace(self._model, self._relation, self._known, path, self._start, step_name)
-        violation = Violation(least.verdict, least.name, trace, least.error, step_name is not None)
+        error = least.error and error_at_end(self._model, trace, least.state, least.error)
+        violation = Violation(least.verdict, least.name, trace, error, step_name is not None)
         check_violation(self._model, violation, self._start)
         return violation
 

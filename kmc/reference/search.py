@@ -24,7 +24,7 @@ from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
 from kmc.reference.process import cpu_seconds, memory_bytes, peak_memory_bytes
-from kmc.reference.replay import check_violation
+from kmc.reference.replay import check_violation, error_at_end
 from kmc.reference.traces import trace_of
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
@@ -265,7 +265,8 @@ class Search:
         if least is None:
             return None
         trace = trace_of(self._model, self._relation, self.graph, least, self._start)
-        violation = Violation(least.verdict, least.name, trace, least.error, least.is_step)
+        error = least.error and error_at_end(self._model, trace, least.state, least.error)
+        violation = Violation(least.verdict, least.name, trace, error, least.is_step)
         check_violation(self._model, violation, self._start)
         return violation
 
