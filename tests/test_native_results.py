@@ -140,8 +140,31 @@ def NotSix(st):
 @spec.constraint
 def Small(st):
     return st.n < 5
+
+@spec.constraint
+def Nowhere(st):
+    return st.n > 9
 """
 """The initial state of 6 lies outside of the constraint, and fails."""
+
+NAMED = """
+Server = constant("Server", IdentSet(symmetric=True), "x")
+
+class State(Record):
+    chosen: Opt[Server]
+
+@spec.init
+def init():
+    yield State(chosen=Server.at(2))
+
+@spec.action
+def go(st, i: Server):
+    assert st.chosen != i
+    yield st.set(chosen=None)
+
+spec.symmetry("servers", Server)
+"""
+"""The error names a server, and the state that stands for all names another."""
 
 STILL = """
 class State(Record):
@@ -237,6 +260,7 @@ CASES = {
     "goals reached": Case(RIVER, "CHECK_DEADLOCK FALSE"),
     "depth": Case(RIVER, "CHECK_DEADLOCK FALSE", Limits(depth=4)),
     "states": Case(RIVER, "CHECK_DEADLOCK FALSE", Limits(states=5)),
+    "no initial state within the constraints": Case(OUTSIDE, "INVARIANT NotSix CONSTRAINT Nowhere"),
     "two types without symmetry": Case(TOKENS, HELD),
     "symmetric clients": Case(TOKENS, f"{HELD} SYMMETRY clients"),
     "symmetric tokens": Case(TOKENS, f"{HELD} SYMMETRY tokens"),
@@ -250,6 +274,8 @@ CASES = {
     "violations beyond the bound": Case(BALLOT, f"{THREE} INVARIANT NoThreeFromOne", Limits(depth=3)),
     "two asserts fail in one state": Case(BALLOT, f"{THREE} TrustOne = 2 TrustTwo = 2"),
     "asserts fail, going on": Case(BALLOT, f"{TWO} TrustOne = 2 TrustTwo = 2", keep_going=True),
+    "asserts fail under symmetry": Case(BALLOT, f"{THREE} TrustOne = 2 TrustTwo = 2 SYMMETRY servers"),
+    "an assert fails in the first state under symmetry": Case(NAMED, f"{THREE} SYMMETRY servers"),
     "violations under symmetry": Case(BALLOT, f"{THREE} SYMMETRY servers INVARIANTS Below NoThreeFromOne"),
     "unstored violations": Case(BALLOT, f"{THREE} SYMMETRY servers CONSTRAINT Small INVARIANT Below", keep_going=True),
     "violations under a view": Case(BALLOT, f"{TWO} VIEW forgetful INVARIANTS Below NoThreeFromOne", keep_going=True),

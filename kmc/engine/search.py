@@ -385,6 +385,9 @@ class Search:
 
     def states(self, level: int, fingerprints: Collection[int]) -> dict[int, Record]:
         """The states of `level` (from 1) with these fingerprints, those that are there; after `run`."""
+        if level > len(self._levels):
+            # Every state of it lies outside of the constraints.
+            return {}
         if level not in self._history:
             return self._earlier_search(level).states(level, fingerprints)
         return {record.fingerprint: record for record in self._sought(level, fingerprints, steps=False)}
