@@ -12,6 +12,7 @@ import pytest
 from grid_kernels import Grid, level_sizes, point_of
 from obvious_search import explore
 
+from kmc.engine import fields as f
 from kmc.engine.outcome import Outcome, Settings
 from kmc.engine.search import Search
 from kmc.result import Limits
@@ -75,6 +76,15 @@ def test_a_table_that_grows_within_a_level_loses_and_doubles_nothing() -> None:
     grid = Grid(dims=2, size=2, fan=3_000)
     for search in runs(grid, batch=700, chunk_rows=1):
         assert search.run().levels == (1, 3_002, 3_001)
+
+
+@pytest.mark.parametrize("delays", [None, 1])
+def test_chance_is_asked_exactly_with_delays(delays: int | None) -> None:
+    search = Search(Grid().kernels, Grid().initial, Settings(delays=delays))
+    mine = search._workers[0].words
+    before = int(mine[f.CHANCE])
+    search.run()
+    assert (int(mine[f.CHANCE]) != before) == (delays is not None)
 
 
 def test_threads_take_turns_differently_from_run_to_run() -> None:

@@ -14,6 +14,7 @@ from kmc.engine.early import compiled_early
 from kmc.engine.intrinsics import inlined, load, parts, store
 from kmc.engine.memory import Memory
 from kmc.engine.native import Loop, digest_of
+from kmc.engine.traits import WIDE, Traits
 from kmc.engine.translating import llvm_text
 from kmc.kernels.cache import KernelCache
 from kmc.kernels.sealed import sealed
@@ -45,6 +46,11 @@ def tripling(address: int, index: int) -> int:
 def word_at(address: int, index: int) -> int:
     """The word at an index."""
     return load(address, index)
+
+
+def width(first: int, _: int) -> int:
+    """2 where fingerprints have two words."""
+    return 2 if WIDE != 0 else doubled(first)
 
 
 def rounding(left: int, right: int) -> int:
@@ -110,6 +116,21 @@ def test_a_loop_divides_like_python(left: int, right: int) -> None:
 
 def test_a_loop_counts_like_python() -> None:
     assert Loop(counting)(1, 9) == counting(1, 9) == 147
+
+
+@pytest.mark.parametrize(("wide", "answer"), [(True, 2), (False, 10)])
+def test_a_trait_decides_what_a_loop_does(wide: bool, answer: int) -> None:
+    assert Loop(width, Traits(wide=wide))(5, 0) == answer
+
+
+def test_what_a_trait_switches_off_is_no_part_of_a_loop() -> None:
+    texts = [llvm_text(width, "loop", Traits(wide=wide).values) for wide in (True, False)]
+    assert ["doubled" in text for text in texts] == [False, True]
+
+
+@pytest.mark.parametrize("trait", ["wide", "ranked", "delayed"])
+def test_loops_for_other_traits_have_keys_of_their_own(trait: str) -> None:
+    assert Loop(width, Traits(**{trait: True})).key != Loop(width).key
 
 
 def test_a_changed_number_in_another_file_gives_another_key(files: Path) -> None:
@@ -181,7 +202,7 @@ def test_parts_stay_functions() -> None:
 
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_another_process_compiles_a_loop() -> None:
-    loop = native.Loop(native.loops.seek)
+    loop = Loop(native.loops.crown, Traits(ranked=True))
     with compiled_early(loop):
         loop.load()
     assert loop.is_ready()

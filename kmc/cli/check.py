@@ -152,8 +152,11 @@ def _run_in(options: CheckOptions, directory: RunDirectory | None) -> _Done:
     # Imported here: what only the native engine needs takes a fifth of a second.
     from kmc.engine.early import compiled_early
     from kmc.engine.native import work_loop
+    from kmc.engine.traits import Traits
 
-    with compiled_early(work_loop()):
+    # What is true of most models; for another it begins once more.
+    likely = Traits(wide=options.fingerprint_bits == "128")
+    with compiled_early(work_loop(likely)):
         return _run_model(options, directory)
 
 

@@ -12,6 +12,7 @@ from kmc.engine.frontier import Record
 from kmc.engine.kernels import Kernels
 from kmc.engine.memory import Words
 from kmc.engine.native import work_loop
+from kmc.engine.traits import Traits
 from kmc.kernels.codec import decode_row, encode_row
 from kmc.kernels.compiled_spec import CompiledSpec
 from kmc.kernels.loading import NativeModule
@@ -45,10 +46,11 @@ class CompiledModel:
 def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
     """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
     began = time.monotonic()
-    with compiled_early(work_loop()):
+    loop = work_loop(Traits(wide=fingerprint_bits == 128, ranked=model.view is not None))
+    with compiled_early(loop):
         spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
         # The loop is loaded here, so that the clock of the search does not count that.
-        work_loop().load()
+        loop.load()
 
     def address(name: str) -> int:
         return spec.module.address(spec.kernels[name])

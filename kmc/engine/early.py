@@ -12,10 +12,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 
 from kmc.engine.native import Loop
+from kmc.engine.traits import Traits
 from kmc.errors import SystemFault
 from kmc.kernels.sealed import sealed, unsealed
 from kmc.reference.process import usable_cpus
@@ -48,7 +50,7 @@ def compiled_early(loop: Loop) -> Iterator[None]:
 
 def _started(loop: Loop) -> subprocess.Popen[bytes] | None:
     """A process that compiles the loop, or None where there can be none."""
-    request = json.dumps([sys.path, loop.function.__module__, loop.function.__qualname__])
+    request = json.dumps([sys.path, loop.function.__module__, loop.function.__qualname__, asdict(loop.traits)])
     try:
         return subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM, request],
@@ -70,8 +72,8 @@ def _received(child: subprocess.Popen[bytes], key: str) -> bytes | None:
     return code if sent == key.encode() else None
 
 
-def send(module: str, name: str) -> None:
+def send(module: str, name: str, traits: dict[str, bool]) -> None:
     """What the other process does: compile a function of a module, and write code with its key to its stdout."""
     function: Callable[..., int] = getattr(import_module(module), name)
-    loop = Loop(function)
+    loop = Loop(function, Traits(**traits))
     sys.stdout.buffer.write(sealed([loop.key.encode(), loop.compiled()]))

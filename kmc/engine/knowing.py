@@ -17,16 +17,16 @@ from kmc.engine.probing_wide import (
     ranked_slot_wide,
     word_of,
 )
+from kmc.engine.traits import RANKED, WIDE
 
 
 @inlined
 def ask_for(shared: int, record: int) -> None:
     """Ask for the memory where the fingerprint of a record will be looked for."""
     table, slots, fingerprint = load(shared, f.TABLE), load(shared, f.SLOTS), load(record, 1)
-    ranked = load(shared, f.RANK) != 0
-    if load(shared, f.WIDE) == 0:
-        prefetch(table, slot_of(fingerprint, slots) * 2 if ranked else home(fingerprint, slots))
-    elif ranked:
+    if WIDE == 0:
+        prefetch(table, slot_of(fingerprint, slots) * 2 if RANKED != 0 else home(fingerprint, slots))
+    elif RANKED != 0:
         prefetch(table, slot_of(fingerprint, slots) * RANKED_WORDS)
     else:
         line = word_of(home(fingerprint, slots))
@@ -38,7 +38,7 @@ def ask_for(shared: int, record: int) -> None:
 def is_known(shared: int, record: int) -> int:
     """1 if the fingerprint of a record is that of a state of an earlier level, else 0."""
     known, slots = load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS)
-    if load(shared, f.WIDE) != 0:
+    if WIDE != 0:
         return contains_wide(known, slots, load(record, 1), load(record, 2))
     return contains(known, slots, load(record, 1))
 
@@ -46,7 +46,7 @@ def is_known(shared: int, record: int) -> int:
 @inlined
 def inserted(shared: int, table: int, slots: int, record: int) -> int:
     """Put the fingerprint of a record into a table: 1 if this call did, 0 if it was there."""
-    if load(shared, f.WIDE) != 0:
+    if WIDE != 0:
         return insert_wide(table, slots, load(record, 1), load(record, 2))
     return insert(table, slots, load(record, 1))
 
@@ -55,7 +55,7 @@ def inserted(shared: int, table: int, slots: int, record: int) -> int:
 def slot_in_level(shared: int, record: int) -> int:
     """Where the fingerprint of a record stands in the table of a ranked level, see `ranked_slot`."""
     table, slots = load(shared, f.TABLE), load(shared, f.SLOTS)
-    if load(shared, f.WIDE) != 0:
+    if WIDE != 0:
         return ranked_slot_wide(table, slots, load(record, 1), load(record, 2))
     return ranked_slot(table, slots, load(record, 1))
 
@@ -63,7 +63,7 @@ def slot_in_level(shared: int, record: int) -> int:
 @inlined
 def rank_in_level(shared: int, slot: int, rank: int) -> int:
     """Note a rank for a slot of the table of a ranked level, see `lower_rank`."""
-    if load(shared, f.WIDE) != 0:
+    if WIDE != 0:
         return lower_rank_wide(load(shared, f.TABLE), slot, rank)
     return lower_rank(load(shared, f.TABLE), slot, rank)
 
@@ -72,6 +72,6 @@ def rank_in_level(shared: int, slot: int, rank: int) -> int:
 def best_in_level(shared: int, record: int) -> int:
     """The least rank of the fingerprint of a record, see `best_rank`."""
     table, slots = load(shared, f.TABLE), load(shared, f.SLOTS)
-    if load(shared, f.WIDE) != 0:
+    if WIDE != 0:
         return best_rank_wide(table, slots, load(record, 1), load(record, 2))
     return best_rank(table, slots, load(record, 1))

@@ -31,6 +31,7 @@ from kmc.engine.knowing import (
 )
 from kmc.engine.packing import pack, pack_beside, unpack
 from kmc.engine.probing import EQUAL, LEAST, contains
+from kmc.engine.traits import DELAYED, RANKED
 
 
 @inlined
@@ -237,7 +238,7 @@ def rank_of(shared: int, row: int) -> int:
 @inlined
 def rank_if_any(shared: int, successor: int) -> int:
     """The rank of a successor; 0 for a model without ranks."""
-    return rank_of(shared, row_of(successor)) if load(shared, f.RANK) != 0 else 0
+    return rank_of(shared, row_of(successor)) if RANKED != 0 else 0
 
 
 @inlined
@@ -318,7 +319,8 @@ def take_ranked(shared: int, mine: int, successor: int) -> int:
         return 0
     rank = rank_of(shared, row_of(successor))
     slot = slot_in_level(shared, successor)
-    dawdle(shared, mine)
+    if DELAYED != 0:
+        dawdle(shared, mine)
     new = 1 if slot < 0 else 0
     order = rank_in_level(shared, -1 - slot if slot < 0 else slot, rank)
     if order == LEAST:
@@ -346,7 +348,7 @@ def take(shared: int, mine: int, successor: int) -> int:
         if is_known(shared, successor) == 0:
             store(mine, f.BEYOND, 1)
             judge(shared, mine, successor, rank_if_any(shared, successor), 0)
-    elif load(shared, f.RANK) != 0:
+    elif RANKED != 0:
         new = take_ranked(shared, mine, successor)
     elif inserted(shared, load(shared, f.TABLE), load(shared, f.SLOTS), successor) != 0:
         new = 1
@@ -399,8 +401,9 @@ def flush(shared: int, mine: int) -> int:
         for _ in range(enter_source(mine, index)):
             new += take(shared, mine, successor)
             successor += words_of(successor) * f.WORD_BYTES
-    dawdle(shared, mine)
-    if load(shared, f.RANK) == 0 and new != 0:
+    if DELAYED != 0:
+        dawdle(shared, mine)
+    if RANKED == 0 and new != 0:
         keep(shared, mine)
     add(shared, f.COUNT, new - pending)
     store(mine, f.STORED, load(mine, f.STORED) + new)
@@ -421,7 +424,8 @@ def work(shared: int, mine: int) -> int:
     """Expand the frontier together with the other threads: DONE, PAUSED, or what memory is short."""
     while load_shared(shared, f.PAUSE) == 0:
         status = fill(shared, mine)
-        dawdle(shared, mine)
+        if DELAYED != 0:
+            dawdle(shared, mine)
         if status == f.DONE:
             if load(mine, f.PENDING) == 0:
                 return f.DONE

@@ -1,8 +1,8 @@
 """The native loops, compiled: once per machine, then read from the disk cache in milliseconds, without numba.
 
 Invariant: code runs only under a key of everything that decides what it does: all files of this package, since a loop
-holds code and numbers of several; the file that the loop stands in; numba, llvmlite and the target. Nothing is compiled
-or loaded on import, and each loop only when it is first needed.
+holds code and numbers of several; the file that the loop stands in; its traits; numba, llvmlite and the target.
+Nothing is compiled or loaded on import, and each loop only when it is first needed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Any
 
 from kmc.engine import loops, probing, probing_wide, storing
+from kmc.engine.traits import Traits
 from kmc.kernels.cache import KernelCache, cache_key
 from kmc.kernels.loading import NativeModule, host_target
 from kmc.kernels.object_code import emit_object
@@ -27,11 +28,13 @@ _KERNEL = "loop"
 class Loop:
     """A function of words, compiled from Python and called without the interpreter lock: by Python, or by address.
 
+    It is good for searches with `traits`; a function that reads none of them is good for all.
     `promised` gives its code, or None, if someone else compiles it already.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], traits: Traits | None = None) -> None:
         self.function = function
+        self.traits = traits or Traits()
         self.promised: Callable[[], bytes | None] | None = None
         self._module: NativeModule | None = None
         self._lock = Lock()
@@ -56,7 +59,8 @@ class Loop:
         """The key of its code in the disk cache."""
         function = self.function
         files = (Path(function.__code__.co_filename), _file_with_version_of("numba"))
-        about = [function.__module__, function.__qualname__, digest_of(Path(__file__).parent), *map(_digest, files)]
+        about = [function.__module__, function.__qualname__, str(self.traits.values)]
+        about += [digest_of(Path(__file__).parent), *map(_digest, files)]
         return cache_key("\n".join(about), host_target())
 
     def is_ready(self) -> bool:
@@ -68,7 +72,7 @@ class Loop:
         # Imported here: numba takes a third of a second, and code from the cache needs none of it.
         from kmc.engine.translating import llvm_text
 
-        return emit_object(llvm_text(self.function, _KERNEL))
+        return emit_object(llvm_text(self.function, _KERNEL, self.traits.values))
 
     def load(self) -> NativeModule:
         """Its code in this process: from the cache, or else as promised, or else compiled now."""
@@ -111,15 +115,15 @@ def yield_address() -> int:
 
 
 @cache
-def work_loop() -> Loop:
-    """`loops.work`."""
-    return Loop(loops.work)
+def work_loop(traits: Traits) -> Loop:
+    """`loops.work` for searches with these traits."""
+    return Loop(loops.work, traits)
 
 
 @cache
-def crown_loop() -> Loop:
-    """`loops.crown`."""
-    return Loop(loops.crown)
+def crown_loop(traits: Traits) -> Loop:
+    """`loops.crown` for searches with these traits."""
+    return Loop(loops.crown, traits)
 
 
 @cache

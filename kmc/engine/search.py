@@ -34,6 +34,7 @@ from kmc.engine.saving import Parts, Saver
 from kmc.engine.shelf import Shelf
 from kmc.engine.table import FingerprintTable, target_table
 from kmc.engine.tallies import give, goals, taken, total
+from kmc.engine.traits import Traits
 from kmc.engine.worker import Worker
 from kmc.errors import SystemFault
 from kmc.reference.process import cpu_seconds
@@ -77,6 +78,7 @@ class Search:
         self._known = FingerprintTable(self._settings.table_slots, wide=kernels.wide)
         self._found = self._level_table(self._settings.table_slots) if kernels.rank else self._known
         self._lexicon = Lexicon(kernels.plain_words)
+        self._traits = Traits(kernels.wide, kernels.rank != 0, self._settings.delays is not None)
         self._shared = Memory(f.SHARED_WORDS)
         self._words = self._shared.array
         self._tell_kernels()
@@ -224,7 +226,7 @@ class Search:
         """Run the loop over the chunks that are set; the level that it made, or None if it was stopped."""
         self._relief.making = len(self._levels) + 1
         self._words[f.ASKED] = goals(self._workers) != (1 << self._kernels.goal_count) - 1
-        finished = self._run_loop(work_loop(), rows)
+        finished = self._run_loop(work_loop(self._traits), rows)
         self._ledger.add(len(self._levels), (worker.take_log() for worker in self._workers))
         if self._ledger.found_any and self._words[f.LOGGING]:
             self._words[f.LOGGING] = 0
@@ -253,7 +255,7 @@ class Search:
         if not self._grow(self._known, sum(self._levels) + rows):
             return None
         self._set_chunks(level)
-        if not self._run_loop(crown_loop(), level.rows):
+        if not self._run_loop(crown_loop(self._traits), level.rows):
             return None
         self._found = self._level_table(max(self._settings.table_slots, 2 * rows))
         self._words[f.COUNT] = 0

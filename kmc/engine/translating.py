@@ -9,7 +9,7 @@ Uses what numba's own ahead-of-time compiler is made of, which may change betwee
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -45,12 +45,12 @@ def _most(builder: Any, left: Any, right: Any) -> Any:
 _BUILTINS: dict[Any, Intrinsic] = {min: _least, max: _most}
 
 
-def llvm_text(loop: Part, name: str) -> str:
-    """LLVM IR of a module with the kernel `name`, which does what `loop` says.
+def llvm_text(loop: Part, name: str, traits: Mapping[str, int] | None = None) -> str:
+    """LLVM IR of a module with the kernel `name`: what `loop` says, where globals have the values that `traits` give.
 
     numba's own errors come through: a loop that cannot be translated is our mistake.
     """
-    translation = _Translation()
+    translation = _Translation(traits or {})
     translation.include(loop)
     translation.export(loop, name)
     return str(translation.module)
@@ -146,7 +146,8 @@ class _Compiler(CompilerBase):  # type: ignore[misc]  # numba has no types
 class _Translation:
     """A module that grows by the parts that are asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, traits: Mapping[str, int]) -> None:
+        self._traits = traits
         self._types: dict[Any, Any] = {}
         self._parts: dict[Part, Any] = {}
         self._typing = _Typing(self._known)
@@ -200,8 +201,10 @@ class _Translation:
             return
         assert isinstance(part, FunctionType), part
         takes = _signature(part)
+        named = FunctionType(part.__code__, {**part.__globals__, **self._traits}, part.__name__)
+        named.__module__ = part.__module__
         made = compile_extra(
-            self._typing, self._target, part, takes.args, takes.return_type, self._flags, {}, self._library, _Compiler
+            self._typing, self._target, named, takes.args, takes.return_type, self._flags, {}, self._library, _Compiler
         )
         self._parts[part] = made.fndesc
         self._target.insert_user_function(part, made.fndesc, [])
