@@ -6,6 +6,8 @@ draft breaks some of these promises; the manifest holds the shortest traces.
 
 from kmc.spec import spec
 
+from ..consensus.promises import has_entry, has_value, keeps_vote, only_grows
+from ..consensus.quorums import is_quorum
 from .functions import most_recent_reconfig_entry
 from .types import Role, ServerState
 
@@ -130,9 +132,7 @@ def OnlyProspectiveBecomesCandidate(st, nxt):
 def VoteIsKeptInItsEpoch(st, nxt):
     """A vote is kept within its epoch until its holder becomes leader or resigns (KIP-996; KIP-595, Quorum State)."""
     return all(
-        st.servers[s].voted_for is None
-        or nxt.servers[s].voted_for == st.servers[s].voted_for
-        or nxt.servers[s].current_epoch > st.servers[s].current_epoch
+        keeps_vote(st.servers[s], nxt.servers[s])
         or nxt.servers[s].state == ServerState.LEADER
         or nxt.servers[s].state == ServerState.RESIGNED
         for s in st.servers
@@ -144,8 +144,7 @@ def VoteIsKeptInItsEpoch(st, nxt):
 def LeaderNeverTruncates(st, nxt):
     """A leader only appends to its log (KIP-595, Log reconciliation is the followers')."""
     return all(
-        len(nxt.servers[s].log) >= len(st.servers[s].log)
-        and nxt.servers[s].log.upto(len(st.servers[s].log)) == st.servers[s].log
+        only_grows(st.servers[s].log, nxt.servers[s].log)
         for s in st.servers
         if st.servers[s].state == ServerState.LEADER and lives_on(nxt, s)
     )
@@ -171,18 +170,17 @@ def newly_committed(old, new):
 
 def has_entry_of(st, leader, k, offset):
     """Server k has the leader's entry at `offset`; a server that lost its disk had it if the leader knows that."""
-    log = st.servers[leader].log
     if st.servers[k].state == ServerState.DEAD_NO_STATE:
         known = st.servers[leader].flwr_end_offset
         return k in known and known[k] >= offset
     # A leader that appends and commits in one step, as a single voter does, has no entry there before it.
-    return k == leader or (len(st.servers[k].log) >= offset and st.servers[k].log.at(offset) == log.at(offset))
+    return k == leader or has_entry(st.servers[k].log, st.servers[leader].log, offset)
 
 
 def is_covered(st, leader, offset):
     """A majority of the configuration in force at this leader has its entry at `offset`."""
     members = st.servers[leader].config.members
-    return len({k for k in members if has_entry_of(st, leader, k, offset)}) * 2 > len(members)
+    return is_quorum({k for k in members if has_entry_of(st, leader, k, offset)}, members)
 
 
 @spec.transition_invariant
@@ -202,4 +200,4 @@ def AcknowledgedIsOnDisk(st):
 
     Weaker than AckedValueNotLost, which does not count a leader that removes itself.
     """
-    return all(any(entry.value == v for me in st.servers.values() for entry in me.log) for v in st.inv_pos_acked)
+    return all(any(has_value(me.log, v) for me in st.servers.values()) for v in st.inv_pos_acked)

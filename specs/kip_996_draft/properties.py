@@ -3,6 +3,7 @@
 from kmc.lang import count
 from kmc.spec import always_eventually, for_all, leads_to, spec
 
+from ..consensus.promises import has_value, logs_agree
 from ..consensus.quorums import majority_count
 from .functions import OBSERVER_STATES, is_config_command
 from .network import connected
@@ -46,18 +47,13 @@ spec.variables(
 
 def value_in_server_log(me, v):
     """ValueInServerLog(s, v)."""
-    return any(entry.value == v for entry in me.log)
+    return has_value(me.log, v)
 
 
 @spec.invariant
 def NoIllegalState(st):
     """No server is in the state that stands for a transition that must not happen."""
     return all(me.state != ServerState.ILLEGAL_STATE for me in st.servers.values())
-
-
-def logs_agree(log1, log2, offset_max):
-    """The logs have equal entries at 1..offset_max."""
-    return all(log1.at(offset) == log2.at(offset) for offset in range(1, offset_max + 1))
 
 
 @spec.invariant
