@@ -15,6 +15,7 @@ from kmc.compiler.ir import (
     CallKernel,
     Comment,
     Const,
+    Copy,
     Function,
     If,
     Intrinsic,
@@ -32,8 +33,8 @@ Mutation = Callable[[Any], Any]
 
 
 def dropped_store(node: Any) -> Any:
-    """A word that is not written."""
-    return If(Const(0), ()) if isinstance(node, Store) else None
+    """A word that is not written, or words that are not copied."""
+    return If(Const(0), ()) if isinstance(node, Store | Copy) else None
 
 
 def wrong_shift(node: Any) -> Any:
@@ -135,7 +136,7 @@ MUTATIONS: dict[str, Mutation] = {
     "wrong logic": wrong_logic,
 }
 
-Statement = Let | Store | If | Block | Loop | Break | CallKernel | Return | Comment
+Statement = Let | Store | Copy | If | Block | Loop | Break | CallKernel | Return | Comment
 _ERROR = If(Const(1), (Return(Const(-17)),))
 
 

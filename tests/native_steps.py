@@ -27,6 +27,7 @@ from kmc.result import Limits
 from kmc.spec.model import Model
 
 PADDING_WORDS = 64
+STALE_WORDS = 12
 OUT_WORDS = 1 << 14
 OUT_WORDS_MAX = 1 << 20
 ERROR_MAX = -16
@@ -87,8 +88,12 @@ class Kernels:
 
 
 def padded(row: list[int]) -> Any:
-    """A row with the words behind it that a kernel may read, and that must not change what it says."""
-    return array("Q", [*row, *noise(PADDING_WORDS)])
+    """A row with the words behind it that a kernel may read, and that must not change what it says.
+
+    First come some like its last, as if entries of a network had been there that are none now.
+    """
+    stale = [row[-1] ^ 1 << bit for bit in range(STALE_WORDS)]
+    return array("Q", [*row, *stale, *noise(PADDING_WORDS - STALE_WORDS)])
 
 
 @cache

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 from ir_mutants import MUTATIONS, covering, mutants
 from native_steps import Kernels, differences, level_states, walk_states
-from random_specs import HEAD
+from random_worlds import World, head_of
+from small_specs import model_of
 from test_native_edges import shipped_model
-from test_native_random import model_of
 
 from kmc.actions.relation import Step
 from kmc.compiler.emit_python import emit_python
@@ -29,7 +29,7 @@ from kmc.result import Limits
 from kmc.spec.model import Model
 
 SOURCE = (
-    HEAD.format(low=0, high=3, capacity=2, network="MessageBag[Ping | Pong, 3, 2]", empty="{}", add="add")
+    head_of(World(low=0, high=3, bag=True))
     + """
 
 @spec.action
@@ -55,6 +55,12 @@ def ping(st, m, i):
     yield st.set(net=st.net.take(m).add(reply), n=max(m.n - 1, st.n))
 
 
+@spec.action
+def again(st, i: Server):
+    for m in st.net.of(Ping):
+        yield st.set(net=st.net.add(Ping(source=m.source, dest=i, n=st.n)))
+
+
 @spec.receive(Pong)
 def pong(st, m):
     ps = st.ps if len(st.ps) == 2 else st.ps.append(Pos(n=st.mapped[m.dest], who=m.source))
@@ -73,6 +79,8 @@ def Step(st, nxt):
 )
 """Every kind of field, sequence, map, set, choice and message; errors in some actions of some states."""
 
+
+CFG = "CONSTANTS Server = {s1, s2} Value = {v1, v2} INVARIANT Inv PROPERTY Step CHECK_DEADLOCK FALSE"
 
 ENDLESS_CPU_SECONDS = 10.0
 """Kernels without a mistake need a second or three for what is compared."""
@@ -119,7 +127,7 @@ def original(name: str) -> Original:
     """The small spec above, or a shipped one with constants for which all its actions can happen."""
     if name == "small":
         with TemporaryDirectory() as folder:
-            model = model_of(SOURCE, Path(folder))
+            model = model_of(Path(folder), SOURCE, CFG)
             return compared(model, level_states(model, Limits(states=2000), at_most=80), 80)
     model = shipped_model(name, *SHIPPED[name])
     return compared(model, walk_states(model, walks=10, depth=60, seed=1)[:200], 30)

@@ -1,43 +1,56 @@
-"""Random small specs mean the same to both engines: every state, successor, hash, property and error.
+"""Random small specs mean the same to both engines: states, successors, hashes, orbits, counts, verdict and trace.
 
-Drawn by Hypothesis from `random_specs`, the same ones in every run.
+Drawn from the grammar in `random_specs`, the same ones in every run; `make fuzz` draws others, and many. That each
+construct of the language is among them is a test too: it counts what the runs show.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import Phase, given, note, settings
-from native_steps import compiled_uncached, differences, level_states
-from random_specs import specs
-from small_specs import IMPORTS
+from random_runs import CONSTRUCTS, compared
+from random_specs import Drawn, specs
 
-from kmc.lang.modelfile import parse_set
-from kmc.result import Limits
-from kmc.spec.model import Model, bind_all
+EXAMPLES = settings().max_examples * 2 // 5
+"""40, and with `make fuzz` 800."""
 
-EXAMPLES = 40
-STATES = 150
+SHARE_MIN = 1 / 80
+"""The share of the examples that show a construct, at least."""
+
+pytestmark = pytest.mark.hypothesis
 
 
-def model_of(source: str, folder: Path) -> Model:
-    """The source as a model with all its properties, deadlock not checked."""
-    path = folder / "spec.py"
-    path.write_text(IMPORTS + source, encoding="utf-8")
-    return replace(bind_all(path, [parse_set("Server={s1, s2}")]), deadlock=False)
+@cache
+def shown() -> Counter[str]:
+    """How many random specs showed each construct; AssertionError where engines differ."""
+    counts: Counter[str] = Counter()
+
+    @settings(max_examples=EXAMPLES, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+    @given(specs())
+    def compare(drawn: Drawn) -> None:
+        note(str(drawn))
+        with TemporaryDirectory() as folder:
+            run = compared(drawn, Path(folder))
+            counts.update(construct for construct, evidence in CONSTRUCTS.items() if evidence(run))
+
+    compare()
+    return counts
 
 
 def test_a_random_spec_means_the_same_compiled() -> None:
-    @settings(max_examples=EXAMPLES, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
-    @given(specs())
-    def compare(source: str) -> None:
-        note(source)
-        with TemporaryDirectory() as folder:
-            model = model_of(source, Path(folder))
-            kernels = compiled_uncached(model)
-            states = level_states(model, Limits(states=STATES), at_most=STATES)
-            assert list(differences(kernels, states))[:3] == []
+    assert shown().total() > 0
 
-    compare()
+
+def test_random_specs_show_every_construct(capsys: pytest.CaptureFixture[str]) -> None:
+    counts = shown()
+    if not settings().derandomize:
+        with capsys.disabled():
+            print()
+            for construct in CONSTRUCTS:
+                print(f"{counts[construct] / EXAMPLES:7.1%} {construct}")
+    assert [construct for construct in CONSTRUCTS if counts[construct] < SHARE_MIN * EXAMPLES] == []

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, note, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from native_steps import compiled_uncached, kernels_of, level_states
 from orbits import ZOO, orbit_faults
-from random_specs import specs
 from small_specs import BALLOT, TOKENS, model_of
 from value_strategies import values
 
@@ -209,37 +205,6 @@ def test_orbits_are_as_many_as_by_brute_force(title: str, tmp_path: Path) -> Non
     assert (found.levels, found.generated_by_action) == (wanted.levels, wanted.generated_by_action)
     states = level_states(model, Limits(states=150), at_most=150)
     assert list(orbit_faults(kernels_of(model), states))[:2] == []
-
-
-def symmetric(source: str) -> str:
-    """A random spec with a symmetric type, of which only initial states name members."""
-    initial, *actions = re.split(r"(?=@spec\.(?:action|receive|invariant|reachable|transition))", source)
-    found = [initial.replace("IdentSet()", "IdentSet(symmetric=True)")]
-    for action in actions:
-        anyone = "m.source" if "(st, m" in action else "i" if "i: Server" in action else "st.who"
-        action = action.replace("{Server.at(1)}", "st.some")
-        found.append(re.sub(r"Server\.(at|fresh)\([^()]*(\(\))?\)", anyone, action))
-    return "".join([*found, '\nspec.symmetry("servers", Server)\n'])
-
-
-def test_random_specs_have_as_many_orbits_as_by_brute_force() -> None:
-    @settings(max_examples=12, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])
-    @given(specs().map(symmetric))
-    def compare(source: str) -> None:
-        note(source)
-        with TemporaryDirectory() as folder:
-            model = replace(
-                model_of(Path(folder), source, "CONSTANT Server = {a, b, c} SYMMETRY servers"), deadlock=False
-            )
-            limits = Limits(states=150)
-            try:
-                found = check_native(model, limits, keep_going=True)
-            except SpecError:
-                return
-            wanted = Search(model, limits, keep_going=True).run()
-            assert found.levels == wanted.levels
-
-    compare()
 
 
 def test_more_members_than_a_table_holds_are_refused(tmp_path: Path) -> None:
