@@ -137,48 +137,46 @@ MUTATIONS: dict[str, Mutation] = {
 }
 
 Statement = Let | Store | Copy | If | Block | Loop | Break | CallKernel | Return | Comment
-_ERROR = If(Const(1), (Return(Const(-17)),))
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A module with one mistake. `trap` is the module with an error before the statement around that place: if nobody
-    notices it, this code never ran.
-    """
+    """A module with one mistake, in a statement of a function."""
 
     module: Module
-    trap: Module
-    function: str
+    kind: str
+    function: Function
+    statement: Any
     before: Any
     after: Any
 
+    def __str__(self) -> str:
+        return f"{self.kind} in {self.function.name}: {self.before} is {self.after}, in {self.statement}"
 
-def mutants(module: Module, mutation: Mutation, at_most: int) -> Iterator[Mutant]:
-    """The module with the mistake planted at some of the places where it can be made, evenly spread."""
-    places = _Planter(mutation, -1)
+
+def mutants(module: Module, kind: str, at_most: int) -> Iterator[Mutant]:
+    """The module with a mistake of a kind at some of the places where it can be made, evenly spread."""
+    places = _Planter(MUTATIONS[kind], -1)
     places.visit(module)
     chosen = range(places.met) if places.met <= at_most else [k * places.met // at_most for k in range(at_most)]
     for place in chosen:
-        yield _planted(module, mutation, place)
-
-
-def _planted(module: Module, mutation: Mutation, place: int) -> Mutant:
-    planter, trapper = _Planter(mutation, place), _Planter(mutation, place, trap=True)
-    mutant, trap = planter.visit(module), trapper.visit(module)
-    return Mutant(mutant, trap, planter.function, planter.before, planter.after)
+        planter = _Planter(MUTATIONS[kind], place)
+        mutant = planter.visit(module)
+        assert planter.function is not None
+        yield Mutant(mutant, kind, planter.function, planter.statement, planter.before, planter.after)
 
 
 class _Planter:
-    """Rewrites a tree, with the mistake, or a trap before it, at place number `place`; counts the places."""
+    """Rewrites a tree, with the mistake at place number `place`; counts the places."""
 
-    def __init__(self, mutation: Mutation, place: int, *, trap: bool = False) -> None:
+    def __init__(self, mutation: Mutation, place: int) -> None:
         self._mutation = mutation
         self._place = place
-        self._trap = trap
-        self._waiting = False
-        self._here = ""
+        self._here: Function | None = None
+        self._around: Any = None
         self.met = 0
-        self.function = ""
+        self.function: Function | None = None
+        self.statement: Any = None
         self.before: Any = None
         self.after: Any = None
 
@@ -188,20 +186,20 @@ class _Planter:
             return tuple(self.visit(item) for item in node)
         if not is_dataclass(node) or isinstance(node, type):
             return node
+        outside = self._around
         if isinstance(node, Function):
-            self._here = node.name
+            self._here = node
+        elif isinstance(node, Statement):
+            self._around = node
         mutant = self._mutation(node)
         if mutant is not None:
             self.met += 1
             if self.met - 1 == self._place:
-                self.function, self.before, self.after = self._here, node, mutant
-                if not self._trap:
-                    return mutant
-                self._waiting = True
+                self.function, self.statement, self.before, self.after = self._here, self._around, node, mutant
+                self._around = outside
+                return mutant
         new = replace(node, **{field.name: self.visit(getattr(node, field.name)) for field in fields(node)})
-        if self._waiting and isinstance(node, Statement):
-            self._waiting = False
-            return Block("trap", (_ERROR, new))
+        self._around = outside
         return new
 
 

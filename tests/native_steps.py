@@ -20,6 +20,7 @@ from kmc.engine.compiled import compile_model
 from kmc.errors import KmcError
 from kmc.invariants.declaration import ActionConstraint, Constraint, Predicate, holds
 from kmc.kernels.codec import decode_row, encode_row, hash_sum
+from kmc.kernels.hashing import fingerprint
 from kmc.kernels.layout import row_layout
 from kmc.reference.initial import initial_states
 from kmc.reference.search import Search
@@ -27,7 +28,7 @@ from kmc.result import Limits
 from kmc.spec.model import Model
 
 PADDING_WORDS = 64
-STALE_WORDS = 12
+STALE = ((1 << 64) - 1, *(1 << bit for bit in range(12)))
 OUT_WORDS = 1 << 14
 OUT_WORDS_MAX = 1 << 20
 ERROR_MAX = -16
@@ -92,8 +93,8 @@ def padded(row: list[int]) -> Any:
 
     First come some like its last, as if entries of a network had been there that are none now.
     """
-    stale = [row[-1] ^ 1 << bit for bit in range(STALE_WORDS)]
-    return array("Q", [*row, *stale, *noise(PADDING_WORDS - STALE_WORDS)])
+    stale = [row[-1] ^ flipped for flipped in STALE]
+    return array("Q", [*row, *stale, *noise(PADDING_WORDS - len(STALE))])
 
 
 @cache
@@ -121,6 +122,8 @@ def differences(
         row = encode_row(state)
         if decode_row(row, model.spec.state_class) != state:
             yield f"{state!r} is not what its row says"
+        if not model.symmetry and model.view is None and kernels.identity(row) != fingerprint(row[0]):
+            yield f"{state!r}: the fingerprint is not that of its hash sum"
         yield from _predicate_differences(kernels, row, state)
         if state not in known:
             known[state] = expected_steps(relation, state)

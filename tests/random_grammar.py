@@ -318,12 +318,7 @@ class Grammar:
         a, b = self.server(names), self.server(names)
         return self.one_of(
             lambda: f"st.n > {self.low}",
-            *self.has(
-                "set of enums",
-                lambda: f"{self.role()} {self.pick('in', 'not in')} st.roles",
-                lambda: f"st.roles {self.pick('<=', '==', '>=')} {{st.role, {self.role()}}}",
-                lambda: f"{word}({r} == {self.role()} for {r} in st.roles)",
-            ),
+            *self.about_roles(r, word),
             *self.has(
                 "pairs",
                 f"({a} != {b} and st.linked[pair({a}, {b})])",
@@ -373,6 +368,15 @@ class Grammar:
                 "spawned", f"{word}({r} for {r} in st.alive.values())", lambda: f"len(st.alive) < {self.integer(names)}"
             ),
             *self.has("second type", f"{word}(st.owner[{r}] == {a} for {r} in Value)"),
+        )
+
+    def about_roles(self, name: str, word: str) -> tuple[Text, ...]:
+        """Forms about a set of enums."""
+        return self.has(
+            "set of enums",
+            lambda: f"{self.role()} {self.pick('in', 'not in')} st.roles",
+            lambda: f"st.roles {self.pick('<=', '==', '>=')} {{st.role, {self.role()}}}",
+            lambda: f"{word}({name} == {self.role()} for {name} in st.roles)",
         )
 
     def stamp(self) -> str:
