@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -146,6 +147,23 @@ def test_the_same_files_give_the_same_key(files: Path) -> None:
     assert digest_of(files) == before
 
 
+EDITED = """
+from pathlib import Path
+from kmc.engine import fields, native
+before = native.digest_of.__wrapped__(Path(fields.__file__).parent)
+with open(fields.__file__, "a") as file:
+    print("LINE_WORDS = 4", file=file)
+after = native.digest_of.__wrapped__(Path(fields.__file__).parent)
+print([before, after].index(native.digest_of(Path(fields.__file__).parent)), before != after)
+"""
+
+
+def test_a_file_edited_after_it_was_imported_does_not_change_the_key(tmp_path: Path) -> None:
+    shutil.copytree(Path(native.__file__).parents[1], tmp_path / "kmc", ignore=shutil.ignore_patterns("__pycache__"))
+    ran = subprocess.run([sys.executable, "-c", EDITED], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.stdout == "0 True\n", ran.stderr
+
+
 def test_loops_of_one_file_have_keys_of_their_own() -> None:
     assert Loop(doubling).key != Loop(tripling).key
 
@@ -208,6 +226,15 @@ def test_another_process_compiles_a_loop() -> None:
     assert loop.is_ready()
 
 
+@pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
+def test_a_path_that_is_no_text_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "path", [tmp_path / "a folder", *sys.path])
+    loop = Loop(native.loops.crown, Traits(ranked=True, wide=True))
+    with compiled_early(loop):
+        loop.load()
+    assert loop.is_ready()
+
+
 @pytest.fixture
 def children(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """The processes that are started."""
@@ -261,8 +288,9 @@ def test_no_process_is_started_for_a_loop_that_is_kept(children: list[subprocess
 
 
 @pytest.mark.usefixtures("own_cache", "two_cpus")
-def test_no_interpreter_costs_time_only(words: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/there/is/none")
+@pytest.mark.parametrize("executable", ["/there/is/none", "", None])
+def test_no_interpreter_costs_time_only(executable: str | None, words: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", executable)
     loop = Loop(tripling)
     with compiled_early(loop):
         assert loop(words.address, 0) == 15

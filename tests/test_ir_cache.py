@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -154,12 +155,16 @@ def test_no_folder_means_no_cache(compilations: Compilations) -> None:
     assert compilations.count == 2
 
 
-def test_a_failed_write_leaves_no_file(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reason", [OSError, KeyboardInterrupt])
+def test_a_failed_write_leaves_no_file(
+    reason: type[BaseException], cache: KernelCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(source: str, target: Path) -> None:
-        raise OSError("no space")
+        raise reason("no space")
 
     monkeypatch.setattr("os.replace", refuse)
-    cache.write(KEY, b"code")
+    with suppress(KeyboardInterrupt):
+        cache.write(KEY, b"code")
     assert cache.folder is not None
     assert list(cache.folder.iterdir()) == []
 

@@ -1,8 +1,8 @@
 """A loop compiled by another process, while this one compiles the spec: a first run has both sooner.
 
 Invariant: nothing depends on it. The other process sends code with the key that it is for; whatever else happens to it
-(killed, no such interpreter, another kmc found), the loop is compiled here. It never outlives the block that it was
-started for, and writes no file.
+(killed, no such interpreter, another kmc found), the loop is compiled here. The block that it was started for ends it,
+however the block ends; where this process is killed, it ends itself within seconds. It writes no file of code.
 """
 
 from __future__ import annotations
@@ -50,10 +50,12 @@ def compiled_early(loop: Loop) -> Iterator[None]:
 
 def _started(loop: Loop) -> subprocess.Popen[bytes] | None:
     """A process that compiles the loop, or None where there can be none."""
-    request = json.dumps([sys.path, loop.function.__module__, loop.function.__qualname__, asdict(loop.traits)])
+    # Some put paths there that are no text, and a Python that is embedded may not know its executable.
+    paths = [*map(str, sys.path)]
+    request = json.dumps([paths, loop.function.__module__, loop.function.__qualname__, asdict(loop.traits)])
     try:
         return subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM, request],
+            [sys.executable or "", "-P", "-c", _PROGRAM, request],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -2,7 +2,8 @@
 
 Invariant: code runs only under a key of everything that decides what it does: all files of this package, since a loop
 holds code and numbers of several; the file that the loop stands in; its traits; numba, llvmlite and the target.
-Nothing is compiled or loaded on import, and each loop only when it is first needed.
+Nothing is compiled or loaded on import, and each loop only when it is first needed. The files are read on import, in
+milliseconds: what they hold later, this process does not run.
 """
 
 from __future__ import annotations
@@ -94,6 +95,10 @@ def digest_of(folder: Path) -> str:
     for file in sorted(folder.glob("*.py")):
         digest.update(f"{file.name} {file.stat().st_size}\n".encode() + file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+# Now: a file that is edited while this process runs would give its code the key of other code, on the disk, for good.
+digest_of(Path(__file__).parent)
 
 
 def _digest(file: Path) -> str:

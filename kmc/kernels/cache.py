@@ -95,13 +95,13 @@ def _entry(key: str, code: bytes) -> bytes:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write a file under another name, then rename it; OSError leaves no file behind."""
+    """Write a file under another name, then rename it; an OSError or Ctrl-C leaves no file behind."""
     descriptor, temporary = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
         raise
