@@ -29,6 +29,7 @@ from kmc.cli.options import (
 )
 from kmc.cli.outcome import CheckOptions, Outcome, judge
 from kmc.cli.progress import Progress, StatusLine
+from kmc.cli.refusal import refusal
 from kmc.cli.render_errors import error_lines, shown_path
 from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
@@ -205,7 +206,7 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
             )
         except SpecError as error:
             # Everything else that is wrong with a spec was found when it was loaded.
-            raise error.noting("the interpreter takes it: add --engine python") from None
+            raise refusal(model, start, error) from None
 
 
 def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:
