@@ -62,6 +62,10 @@ def test_a_file_has_every_run_with_its_load(measured: dict[str, Any]) -> None:
     assert all({"load_before", "load_after", "user_seconds", "system_seconds"} <= set(run) for run in measured["runs"])
 
 
+def test_a_run_names_no_place_of_this_machine(measured: dict[str, Any]) -> None:
+    assert [value for run in measured["runs"] for value in run.values() if os.sep in str(value)] == []
+
+
 def test_a_run_ends_with_the_first_level_beyond_the_states_asked_for(measured: dict[str, Any]) -> None:
     for run in measured["runs"]:
         assert sum(run["levels"]) == run["distinct"] >= 300 > sum(run["levels"][:-1])

@@ -45,7 +45,9 @@ def main(request_path: str, answer_path: str) -> None:
     request = Request(**json.loads(Path(request_path).read_text(encoding="utf-8")))
     model = bind(find_spec_root(request.root), read_cfg(Path(request.cfg)))
     measured = _native(model, request) if request.engine == NATIVE else _interpreted(model, request)
-    Path(answer_path).write_text(json.dumps({**asdict(request), **measured}), encoding="utf-8")
+    # Not where the files lie: what is measured is published.
+    asked = {name: value for name, value in asdict(request).items() if name not in ("root", "cfg")}
+    Path(answer_path).write_text(json.dumps({**asked, **measured}), encoding="utf-8")
 
 
 class _Clock:
