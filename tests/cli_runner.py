@@ -9,7 +9,7 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
-from kmc.cli.main import cli
+from kmc.cli.program import cli
 
 DATA = Path(__file__).parent / "data" / "cli"
 COUNTER = str(DATA / "counter")

@@ -9,7 +9,7 @@ import pytest
 from cli_runner import kmc
 
 from kmc import __version__
-from kmc.cli.main import cli
+from kmc.cli.program import cli
 
 COMMANDS = sorted(cli.commands)
 

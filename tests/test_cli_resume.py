@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from cli_runner import COUNTER, check_json, kmc
 
-from kmc.cli.main import cli
+from kmc.cli.program import cli
 from kmc.engine import durable
 from kmc.engine.worker import Worker
 from kmc.errors import SystemFault

@@ -11,7 +11,7 @@ import itf_py
 import pytest
 from cli_runner import kmc
 
-from kmc.cli.main import cli
+from kmc.cli.program import cli
 
 README = Path(__file__).parents[1] / "README.md"
 SHOWN = re.compile(r"^```console\n\$ (kmc .*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -1,0 +1,110 @@
+"""The program `kmc`: its commands, and how every failure ends: rendered on stderr, with the exit status of its kind."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from kmc import __version__
+from kmc.cli.bench import bench
+from kmc.cli.check import check
+from kmc.cli.conform import conform
+from kmc.cli.console import show, stderr
+from kmc.cli.main import INTERRUPTED
+from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
+from kmc.cli.report import report
+from kmc.cli.runs import runs
+from kmc.cli.simulate import simulate
+from kmc.cli.specs import specs
+from kmc.cli.trace import trace
+from kmc.errors import CommandLineError, ExitStatus, KmcError, SystemFault, did_you_mean
+
+
+class Program(click.Group):
+    """A group of commands whose return value is the exit status, and whose errors are kmc's."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names; CommandLineError with a near miss when there is none."""
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            raise CommandLineError("KMC601", f"there is no command '{name}'", help=did_you_mean(name, self.commands))
+        return super().resolve_command(ctx, args)
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
+        """Run a command line and exit; never returns, and never lets a traceback out but under `--debug`."""
+        words = list(sys.argv[1:] if args is None else args)
+        extra.update(standalone_mode=False, prog_name="kmc", obj=tuple(words))
+        try:
+            status = super().main(words, **extra)
+        except Exception as error:
+            status = _failed(error, words)
+        sys.exit(int(status) if isinstance(status, int) else ExitStatus.OK)
+
+
+def _failed(error: Exception, words: Sequence[str]) -> int:
+    """Render a failure; the exit status of its kind."""
+    if isinstance(error, click.Abort):
+        show([INTERRUPTED], stderr())
+        return ExitStatus.INTERRUPTED
+    known = _as_kmc_error(error, words)
+    if "--debug" in words:
+        show([traceback_text(error)], stderr())
+    show(internal_error_lines(error) if known is None else error_lines(known), stderr())
+    return ExitStatus.INTERNAL if known is None else known.exit_status
+
+
+def _as_kmc_error(error: Exception, words: Sequence[str]) -> KmcError | None:
+    """The error in kmc's own tree, or None for what nobody foresaw."""
+    match error:
+        case KmcError():
+            return error
+        case click.NoSuchOption(option_name=name, ctx=ctx):
+            known = [option for parameter in ctx.command.params for option in parameter.opts] if ctx else []
+            return CommandLineError("KMC602", f"there is no option '{name}'", help=did_you_mean(name, known))
+        case click.UsageError(ctx=ctx):
+            path = ctx.command_path if ctx else "kmc"
+            message = error.format_message().rstrip(".")
+            return CommandLineError("KMC603", message[:1].lower() + message[1:], help=f"see: {path} --help")
+        case click.ClickException():
+            return CommandLineError("KMC603", error.format_message(), help="see: kmc --help")
+        case MemoryError():
+            return SystemFault(
+                "KMC501",
+                f"out of memory: {shlex.join(['kmc', *words])}",
+                help="stop in time with --memory 4G or --max-states N, or check a smaller model",
+            )
+        case _:
+            return None
+
+
+@click.group(cls=Program, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, message="kmc %(version)s")
+@click.pass_context
+def cli(ctx: click.Context) -> int:
+    """kmc checks a spec: it visits every state that the spec can reach and tests the invariants in each.
+
+    Specs are written in immutable, typed Python and mean what a TLA+ spec means; counts, traces and exit statuses are
+    those of TLC. Shipped specs, such as Kafka's KRaft, are known by name; your own is given by its folder.
+
+    \b
+    Examples:
+      kmc specs                      what is there to check
+      kmc check kraft                explore the model `smoke` of KRaft
+      kmc check kraft standard       another model
+      kmc check ./my_spec --set N=3  a spec of your own
+
+    `kmc COMMAND --help` explains a command with examples.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+    return ExitStatus.OK
+
+
+for _command in (check, specs, simulate, trace, conform, runs, bench, report):
+    cli.add_command(_command)
