@@ -231,7 +231,7 @@ def test_runs_tells_of_a_run_that_is_going_on() -> None:
     assert (ran.exit_code, "KMC553" in ran.stderr) == (153, True)
     os.close(descriptor)
     (run,) = json.loads(kmc("runs", "--json").stdout)["runs"]
-    assert (run["running"], run["resume"]) == (False, f"kmc check --resume {the_run()}")
+    assert (run["running"], run["resume"]) == (False, f"kmc check --resume {the_run()} --max-depth 5")
 
 
 def test_no_run_dir_leaves_nothing_to_go_on_with() -> None:

@@ -89,7 +89,12 @@ Exit status, as TLC's:
 )
 @fingerprint_option
 @set_option
-@click.option("--max-depth", metavar="N", type=click.IntRange(min=1), help="Explore levels 1 to N (initial: 1).")
+@click.option(
+    "--max-depth",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Explore levels 1 to N (initial: 1), whatever the model says.",
+)
 @click.option("--max-states", metavar="N", type=click.IntRange(min=1), help="Stop at a level's end past N states.")
 @resource_options
 @click.option("--bounded-ok", is_flag=True, help="Exit 0, not 20, when only a bound ended the check.")
@@ -162,7 +167,7 @@ def _run_in(options: CheckOptions, directory: RunDirectory | None) -> _Done:
 
 
 def _run_model(options: CheckOptions, directory: RunDirectory | None) -> _Done:
-    chosen = choose_model(options.spec, options.model, options.sets, options.deadlock)
+    chosen = choose_model(options.spec, options.model, options.sets, options.deadlock, options.max_depth)
     model = chosen.model
     start, warnings = start_state(options.start, model)
     folder = None

@@ -22,8 +22,10 @@ class ChosenModel:
     kind: str | None
 
 
-def choose_model(spec: str, name: str | None, sets: Sequence[str], deadlock: bool | None = None) -> ChosenModel:
-    """The model called `name` of `spec`, with constants and the deadlock check as the command line says.
+def choose_model(
+    spec: str, name: str | None, sets: Sequence[str], deadlock: bool | None = None, max_depth: int | None = None
+) -> ChosenModel:
+    """The model called `name` of `spec`, with constants, deadlock check and level bound as the command line says.
 
     Without a name: what `kmc.spec.shipped.find_model` says, and for a spec without a manifest all invariants of the
     spec. Raises CommandLineError, SpecError or ModelError.
@@ -36,6 +38,8 @@ def choose_model(spec: str, name: str | None, sets: Sequence[str], deadlock: boo
         model = bind(root, override(file, sets))
     if deadlock is not None:
         model = replace(model, deadlock=deadlock, file=replace(model.file, check_deadlock=deadlock))
+    if max_depth is not None:
+        model = replace(model, max_depth=max_depth, file=replace(model.file, max_depth=max_depth))
     manifest = manifest_of(root)
     of_manifest = file is not None and manifest is not None and file.path == manifest.path
     return ChosenModel(model, _kind(manifest, file.name) if of_manifest and manifest and file else None)

@@ -122,17 +122,15 @@ def resume_command(options: CheckOptions, path: Path, result: Result) -> str | N
         return None
     words = ["kmc", "check", "--resume", shown_path(path)]
     words += ["--threads", str(options.threads)] if options.threads else []
-    words += ["--max-depth", _larger(options.max_depth, result.bound is Bound.DEPTH)] if options.max_depth else []
+    # A bound of the model's would end the run once more; one of the command line is left out if it is not repeated.
+    depth = len(result.levels) + 1 if result.bound is Bound.DEPTH else options.max_depth
+    words += ["--max-depth", str(depth)] if depth else []
     words += ["--max-states", str(options.max_states)] if options.max_states and result.bound != Bound.STATES else []
     words += ["--memory", _size(options.memory)] if options.memory and result.bound is not Bound.MEMORY else []
     return shlex.join(words)
 
 
 _CUT_SHORT = (Bound.DEPTH, Bound.STATES, Bound.TIME, Bound.MEMORY)
-
-
-def _larger(depth: int, reached: bool) -> str:
-    return str(depth + 1 if reached else depth)
 
 
 def _size(count: int) -> str:

@@ -15,6 +15,7 @@ from kmc.cli.options import debug_option, json_option
 from kmc.cli.render_errors import shown_path
 from kmc.cli.run_folder import SavedRun, saved_runs
 from kmc.errors import ExitStatus
+from kmc.result import Bound
 
 _EPILOG = """\b
 Examples:
@@ -65,7 +66,10 @@ def _run_json(run: SavedRun) -> dict[str, Any]:
 
 
 def _resume(run: SavedRun) -> tuple[str, ...]:
-    return ("kmc", "check", "--resume", shown_path(run.path))
+    words = ("kmc", "check", "--resume", shown_path(run.path))
+    # The bound may be the model's, and would end the run once more.
+    at_bound = run.result is not None and run.result.get("bound") == Bound.DEPTH.value
+    return (*words, "--max-depth", str(run.levels + 1)) if at_bound and run.levels else words
 
 
 def _row(run: SavedRun) -> tuple[str, ...]:
