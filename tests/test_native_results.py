@@ -237,6 +237,38 @@ def five(st):
 """
 """Where `low` is None, a constraint, a transition invariant, an invariant and a goal have no value."""
 
+REFUSED_AND_STORED = """
+class State(Record):
+    n: Int(0, 5)
+    way: Int(0, 2)
+    steps: Int(0, 9)
+
+@spec.init
+def init():
+    yield State(n=0, way=1, steps=0)
+    yield State(n=0, way=2, steps=0)
+
+@spec.action
+def up(st, by: Int(1, 3)):
+    if st.n + by <= 5:
+        yield st.set(n=st.n + by, way=st.way if st.n + by < 3 else 0, steps=st.steps + 1)
+
+@spec.action_constraint
+def Slow(st, nxt):
+    return nxt.n - st.n <= st.way
+
+@spec.invariant
+def NotThree(st):
+    return st.n != 3
+
+@spec.invariant
+def Small(st):
+    return st.n < 4
+
+spec.view("without_steps", drop=["steps"])
+"""
+"""Of the steps to 3 and 4 some are refused: of 3, at the same level and before it is stored."""
+
 CASES = {
     "a constraint fails at the start": Case(FAILING_EVERYWHERE, "CONSTRAINTS Near Small"),
     "constraints are asked in order": Case(FAILING_EVERYWHERE, "CONSTRAINTS Small Near", keep_going=True),
@@ -293,6 +325,17 @@ CASES = {
     "a view and violations beyond": Case(BALLOT, f"{TWO} VIEW forgetful INVARIANT NoThreeFromOne", Limits(depth=3)),
     "a view and symmetry": Case(BALLOT, f"{TWO} VIEW forgetful SYMMETRY servers"),
     "steps refused": Case(BALLOT, f"{TWO} ACTION_CONSTRAINT NotTwice INVARIANT NoThreeFromOne", keep_going=True),
+    "a violating state is refused and stored": Case(
+        REFUSED_AND_STORED, "ACTION_CONSTRAINT Slow INVARIANTS NotThree Small CHECK_DEADLOCK FALSE", keep_going=True
+    ),
+    "a violating state is refused and stored, until a failure": Case(
+        REFUSED_AND_STORED, "ACTION_CONSTRAINT Slow INVARIANTS NotThree Small CHECK_DEADLOCK FALSE"
+    ),
+    "a violating state is refused and stored, under a view": Case(
+        REFUSED_AND_STORED,
+        "ACTION_CONSTRAINT Slow INVARIANTS NotThree Small VIEW without_steps CHECK_DEADLOCK FALSE",
+        keep_going=True,
+    ),
     "an action fails": Case(FAILING_ACTION, ""),
     "an action fails, going on": Case(FAILING_ACTION, "", keep_going=True),
     "an invariant fails": Case(FAILING_INVARIANT, "INVARIANTS Fine ThirdIsSmall CHECK_DEADLOCK FALSE"),

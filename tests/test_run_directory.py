@@ -288,7 +288,7 @@ def test_a_run_of_a_newer_format_is_refused(tmp_path: Path) -> None:
     cut_short(tmp_path, GRIDS[0], limits=Limits(depth=2))
     path = tmp_path / FOLDER / "run.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": FORMAT + 1}))
-    with pytest.raises(SystemFault, match="format 2, and this kmc reads format 1") as caught:
+    with pytest.raises(SystemFault, match=f"format {FORMAT + 1}, and this kmc reads format {FORMAT}") as caught:
         RunDirectory.opened(tmp_path)
     assert caught.value.code == "KMC552"
 

@@ -22,6 +22,7 @@ RANK: Final = 5
 STORING: Final = 6  # 0 behind the bound: successors are checked, not stored
 DEADLOCK: Final = 7  # 1: a state without successor is a finding
 LOGGING: Final = 8  # 0: findings in stored states and steps are counted only
+REPEATED: Final = 41  # 1: of invariants all are told, since the ledger counts those
 INVARIANTS: Final = 9
 BATCH: Final = 10
 CHUNK_ROWS: Final = 11

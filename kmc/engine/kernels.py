@@ -58,6 +58,11 @@ class Kernels:
         if self.action_count > f.ACTION_MASK:
             raise ValueError(f"at most {f.ACTION_MASK} actions fit a header")
 
+    @property
+    def meets_again(self) -> bool:
+        """Whether a violating state may be judged more than once: ranked, or refused by one step and not by another."""
+        return self.rank != 0 or self.step_outside != 0
+
     def successors(self, row: Words) -> list[Record]:
         """The records that `expand` writes for one row; ValueError with its number if it reports an error."""
         out = Memory(1 << 12)

@@ -1,7 +1,7 @@
 """The findings of a search, level by level, from the logs of its threads.
 
-Invariant: what it holds does not depend on threads: a state that several found, or that is outside of the constraints
-and was met again at a deeper level, counts once. Only the first level with findings is kept; later ones are counted.
+Invariant: what it holds does not depend on threads: a state that several found, or that a constraint refused and a
+deeper level met again, or stored, counts once. Only the first level with findings is kept; later ones are counted.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _ERRORS = (f.EXPAND_ERROR, f.CHECK_ERROR)
 
 
 class Ledger:
-    """Findings and counts. `ranked`: views are ranked, and violating states come more than once."""
+    """Findings and counts. `repeated`: violating states that are stored may come more than once, or were refused."""
 
-    def __init__(self, invariants: int, ranked: bool) -> None:
+    def __init__(self, invariants: int, repeated: bool) -> None:
         self._invariants = invariants
-        self._ranked = ranked
+        self._repeated = repeated
         # A dictionary keeps their order: a snapshot of them is a number.
-        self._met: dict[tuple[int, int, bool], None] = {}
+        self._met: dict[tuple[int, int], None] = {}
         self.findings: tuple[Finding, ...] = ()
         self.counted = np.zeros(invariants, np.int64)
         self.found_any = False
@@ -40,7 +40,7 @@ class Ledger:
         if not found:
             return
         for finding in found:
-            if finding.kind is FindingKind.INVARIANT and (self._ranked or not finding.stored):
+            if finding.kind is FindingKind.INVARIANT and (self._repeated or not finding.stored):
                 self._count_once(finding)
         if not self.found_any:
             self.findings = tuple(sorted(found, key=lambda finding: finding.order))
@@ -59,7 +59,7 @@ class Ledger:
         )
 
     def _count_once(self, finding: Finding) -> None:
-        key = finding.fingerprint, finding.rank, finding.stored
+        key = finding.fingerprint, finding.rank
         if key in self._met:
             return
         self._met[key] = None
@@ -72,7 +72,7 @@ class Ledger:
         return len(self._met)
 
     def met_words(self, count: int) -> Words:
-        """The first `count` of them, three words each."""
+        """The first `count` of them, two words each."""
         found = np.array([*islice(self._met, count)], np.uint64).reshape(-1)
         return found.view(np.int64)
 
@@ -80,4 +80,4 @@ class Ledger:
         """Be as another ledger was; `met` are its words."""
         self.findings, self.found_any = findings, bool(findings)
         self.counted[:] = list(counted)
-        self._met = {(key[0], key[1], bool(key[2])): None for key in met.view(np.uint64).reshape(-1, 3).tolist()}
+        self._met = {(key[0], key[1]): None for key in met.view(np.uint64).reshape(-1, 2).tolist()}

@@ -261,7 +261,7 @@ def judge(shared: int, mine: int, successor: int, rank: int, stored: int) -> Non
         note(mine, f.UNSTORED_INVARIANT, failed, load(successor, 1), rank)
     else:
         tally(mine, failed, 0, 1)
-        if load(shared, f.LOGGING) != 0 or rank != 0:
+        if load(shared, f.LOGGING) != 0 or load(shared, f.REPEATED) != 0:
             note(mine, f.INVARIANT, failed, load(successor, 1), rank)
 
 

@@ -17,7 +17,7 @@ from kmc.engine.outcome import Finding, FindingKind
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Search:
         self._goals_asked = False
         self._earlier: Search | None = None
         self._crew = Crew(self._settings.threads, self._poll, self._stop)
-        self._ledger = Ledger(kernels.invariant_count, kernels.rank != 0)
+        self._ledger = Ledger(kernels.invariant_count, kernels.meets_again)
         open_file = directory.file if directory is not None else None
         self.parents = Parents(self._settings.threads, self._settings.block_words, open_file)
         self._known = FingerprintTable(self._settings.table_slots, wide=kernels.wide)
@@ -106,7 +106,7 @@ class Search:
         words[f.STEP], words[f.RANK], words[f.WIDE] = kernels.step, kernels.rank, kernels.wide
         words[f.SETTLE] = kernels.settle
         words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
-        words[f.DEADLOCK], words[f.LOGGING] = settings.deadlock, 1
+        words[f.DEADLOCK], words[f.LOGGING], words[f.REPEATED] = settings.deadlock, 1, kernels.meets_again
         words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
         self._tell_tables()
 
@@ -331,7 +331,7 @@ class Search:
         workers, kernels = self._workers, self._kernels
         generated = np.sum([worker.generated.array for worker in workers], axis=0).tolist()
         failed = np.sum([worker.failed.array for worker in workers], axis=0)
-        if kernels.rank:
+        if kernels.meets_again:
             failed[: kernels.invariant_count] = 0
         failed[: kernels.invariant_count] += self._ledger.counted
         return Outcome(
