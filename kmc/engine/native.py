@@ -37,6 +37,7 @@ class Loop:
         self.function = function
         self.traits = traits or Traits()
         self.promised: Callable[[], bytes | None] | None = None
+        self._file_digest = _digest(Path(function.__code__.co_filename))
         self._module: NativeModule | None = None
         self._lock = Lock()
 
@@ -59,9 +60,8 @@ class Loop:
     def key(self) -> str:
         """The key of its code in the disk cache."""
         function = self.function
-        files = (Path(function.__code__.co_filename), _file_with_version_of("numba"))
         about = [function.__module__, function.__qualname__, str(self.traits.values)]
-        about += [digest_of(Path(__file__).parent), *map(_digest, files)]
+        about += [digest_of(Path(__file__).parent), self._file_digest, _digest(_file_with_version_of("numba"))]
         return cache_key("\n".join(about), host_target())
 
     def is_ready(self) -> bool:
@@ -101,6 +101,7 @@ def digest_of(folder: Path) -> str:
 digest_of(Path(__file__).parent)
 
 
+@cache
 def _digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
