@@ -79,8 +79,12 @@ class Helpers:
             unused = helper not in self._used and not is_shared(helper[0])
             if yields(function) and not function.decorator_list and unused:
                 message = f"'{function.name}' yields, but is no action and no action uses it"
-                advice = "write @spec.action above it, or yield from it in an action"
-                self.names.refuse(helper[0], function, "KMC137", message, advice)
+                self.names.refuse(helper[0], function, "KMC137", message, self._advice_on_a_generator())
+
+    def _advice_on_a_generator(self) -> str:
+        if any("init" in _decorators(function) for function in self._functions.values()):
+            return "write @spec.action above it, or yield from it in an action"
+        return "write @spec.init above it if it gives the initial states, which nothing does yet; else @spec.action"
 
     def _refuse_recursion(self, helper: _Helper, path: list[_Helper], done: set[_Helper]) -> None:
         for use in self._uses.get(helper, ()):
