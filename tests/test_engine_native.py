@@ -175,6 +175,21 @@ def test_a_loop_is_compiled_once(words: Memory, request: pytest.FixtureRequest) 
     assert Loop(tripling)(words.address, 0) == 15
 
 
+LOADED = """
+import sys
+from kmc.engine import checking, native
+native.crown_loop(native.Traits()).load()
+print("numba" in sys.modules)
+"""
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_kept_code_is_loaded_without_numba() -> None:
+    Loop(native.loops.crown).load()
+    ran = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=False)
+    assert ran.stdout == "False\n", ran.stderr
+
+
 def test_code_of_other_files_is_not_run(own_cache: KernelCache, words: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "digest_of", lambda _folder: "before a change")
     stale = Loop(tripling)
