@@ -246,6 +246,14 @@ class TestSetsOfIdentifiers:
         with pytest.raises(EvaluationError, match="a pair needs two different members"):
             pair(S1, S1)
 
+    def test_none_is_in_no_pair(self) -> None:
+        with pytest.raises(EvaluationError, match="a pair is of identifiers, not None"):
+            pair(None, S1)
+
+    def test_a_set_with_none_has_no_pairs(self) -> None:
+        with pytest.raises(EvaluationError, match="a pair is of identifiers, not None"):
+            pairs({None})
+
     def test_pairs_are_all_of_two_different_members(self) -> None:
         assert pairs(Server) == {pair(S1, S2), pair(S1, S3), pair(S2, S3)}
 

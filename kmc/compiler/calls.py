@@ -19,6 +19,7 @@ from kmc.compiler.iteration import (
     is_collection,
     range_length,
     settled,
+    typed_set,
 )
 from kmc.compiler.lazy import lazy_length
 from kmc.compiler.lower import Lowering
@@ -230,8 +231,11 @@ def _member(low: Lowering, cls: Any, word: str, value: Value, node: ast.AST) -> 
 def _all_pairs(low: Lowering, whole: Value, node: ast.AST) -> Value:
     """`pairs(s)` as a set."""
     whole = settled(low, whole, node)
+    if isinstance(whole, EmptySet):
+        return whole
     if not isinstance(whole, Packed | Stored) or not isinstance(whole.type, SetType):
-        low.code.refuse(node, "the pairs of this value")
+        whole = _identifiers(low, whole, node)
+    assert isinstance(whole.type, SetType)
     declared = PairType(whole.type.element)  # type: ignore[arg-type]  # pairs are of identifiers
     mask, count, found, number = low.code.keep(words(whole)[0]), scalar_count(declared.element), x.ZERO, 0
     result: Expr = found
@@ -241,6 +245,22 @@ def _all_pairs(low: Lowering, whole: Value, node: ast.AST) -> Value:
             result = x.binary("or", result, x.place_at(here, number))
             number += 1
     return Packed(SetType(declared), (result,))
+
+
+def _identifiers(low: Lowering, whole: Value, node: ast.AST) -> Packed:
+    """A set in which None may be as one of identifiers; None is an error."""
+    found: list[Value] = []
+
+    def look(item: Value) -> None:
+        found.append(unwrap(low.code, item, node))
+
+    low.code.capture(lambda: each(low, whole, look, node, once=False))
+    classes = {item.cls for item in found if isinstance(item, Sym)}
+    if len(classes) != 1 or not all(isinstance(item, Sym) for item in found):
+        low.code.refuse(node, "the pairs of this value")
+    result = typed_set(low, whole, SetType(classes.pop().kmc_type), node)
+    assert isinstance(result, Packed)
+    return result
 
 
 def _range(low: Lowering, values: list[Value], node: ast.Call) -> Value:

@@ -10,11 +10,13 @@ from itertools import combinations
 from typing import Any
 
 from kmc.errors import EvaluationError
+from kmc.lang.idents import Ident
 from kmc.lang.showing import shown
 
 
 def pair(first: Any, second: Any) -> frozenset[Any]:
-    """The unordered pair of two different identifiers; EvaluationError when they are the same."""
+    """The unordered pair of two different identifiers; EvaluationError when they are the same, or one is none."""
+    _require_identifiers((first, second))
     if first is second:
         raise EvaluationError(
             "KMC233", f"a pair needs two different members, not {shown(first)} twice", help="guard with a != b"
@@ -23,5 +25,15 @@ def pair(first: Any, second: Any) -> frozenset[Any]:
 
 
 def pairs(elements: Iterable[Any]) -> frozenset[frozenset[Any]]:
-    """All unordered pairs of different elements."""
-    return frozenset(frozenset(chosen) for chosen in combinations(tuple(elements), 2))
+    """All unordered pairs of different identifiers; EvaluationError when an element is none."""
+    members = tuple(elements)
+    _require_identifiers(members)
+    return frozenset(frozenset(chosen) for chosen in combinations(members, 2))
+
+
+def _require_identifiers(members: tuple[Any, ...]) -> None:
+    for member in members:
+        if not isinstance(member, Ident):
+            raise EvaluationError(
+                "KMC235", f"a pair is of identifiers, not {shown(member)}", help="test `x is not None` before"
+            )
