@@ -89,7 +89,9 @@ class NextStateRelation:
                 try:
                     self._complete(plan.action, (state, *inputs))
                 except Exception as error:
-                    found.append(self._blamed(error, plan.action, arguments))
+                    failure = self._blamed(error, plan.action, arguments)
+                    failure.__cause__ = error
+                    found.append(failure)
         return found
 
     def _complete(self, action: Action, inputs: tuple[Any, ...]) -> None:

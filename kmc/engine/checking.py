@@ -19,6 +19,7 @@ from kmc.engine.outcome import Edge, Finding, FindingKind, Outcome, Settings
 from kmc.engine.rundir import RunDirectory
 from kmc.engine.search import Search
 from kmc.errors import CommandLineError, InternalError, KmcError
+from kmc.reference.disorder import disorder
 from kmc.reference.failing import check_errors, expansion_errors, initial_errors
 from kmc.reference.findings import error_rank
 from kmc.reference.identity import StateSet
@@ -194,13 +195,16 @@ class _Report:
 
     def _errors(self, finding: Finding, state: Any) -> list[KmcError]:
         model = self._model
-        if finding.kind is FindingKind.CHECK_ERROR:
-            errors = check_errors(model, state, goals=self._goals_asked)
-        else:
+
+        def errors_of(state: Any) -> list[KmcError]:
+            if finding.kind is FindingKind.CHECK_ERROR:
+                return check_errors(model, state, goals=self._goals_asked)
             errors = initial_errors(model, state) if finding.level == 1 else []
-            errors = errors or expansion_errors(model, self._relation, state)
+            return errors or expansion_errors(model, self._relation, state)
+
+        errors = errors_of(state)
         if not errors:
-            raise InternalError(
+            raise disorder(model, state, errors_of) or InternalError(
                 "KMC921", "a compiled check fails where the interpreter finds no error", help="run with --engine python"
             )
         return errors

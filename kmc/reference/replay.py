@@ -15,6 +15,7 @@ from kmc.actions.relation import NextStateRelation
 from kmc.errors import InternalError, KmcError, Span, did_you_mean
 from kmc.invariants.declaration import Predicate, holds
 from kmc.reference.differences import differing_parts
+from kmc.reference.disorder import of_order
 from kmc.reference.findings import error_rank
 from kmc.reference.initial import initial_states
 from kmc.result import Trace, TraceStep, Verdict, Violation
@@ -73,11 +74,17 @@ def check_violation(model: Model, violation: Violation, start: Any = None) -> No
 
 
 def error_at_end(model: Model, trace: Trace, state: Any, error: KmcError) -> KmcError:
-    """The error that a search met in `state`, in the words of the last state of `trace`: perhaps a permutation."""
+    """The error that a search met in `state`, in the words of the last state of `trace`: perhaps a permutation.
+
+    Raises KMC262 when it does not occur there: what fails in one order of permuted members does not in another.
+    """
     last = trace.steps[-1].state
     if last == state:
         return error
-    return min((e for e in _errors_at(model, last) if _kind(e) == _kind(error)), key=error_rank, default=error)
+    found = min((e for e in _errors_at(model, last) if _kind(e) == _kind(error)), key=error_rank, default=None)
+    if found is None:
+        raise of_order(model, error)
+    return found
 
 
 def _relation(model: Model, *actions: Action) -> NextStateRelation:

@@ -1,0 +1,86 @@
+"""Failures that depend on an order that nobody has chosen: of the members of a permuted type, of elements of a set.
+
+A quantifier, the one construct that leaves elements out, stops at the first that decides. If the turn of another fails,
+whether it comes before is the search's affair: which state stands for its orbit, how a set lies in memory. Engines may
+differ there, and so may two states of one orbit; then the author is told, instead of one engine being held to be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from types import TracebackType
+from typing import Any
+
+from kmc.errors import EvaluationError, InvariantError, KmcError, Span
+from kmc.lang.blame import instruction_span
+from kmc.reference.findings import error_rank
+from kmc.spec.model import Model
+
+
+def disorder(model: Model, state: Any, errors_of: Callable[[Any], list[KmcError]]) -> KmcError | None:
+    """The error to report if an engine failed in a state and `errors_of` finds none; None if no order explains that."""
+    with every_turn(model):
+        found = errors_of(state)
+    return of_order(model, min(found, key=error_rank)) if found else None
+
+
+def of_order(model: Model, error: KmcError) -> KmcError:
+    """What to say of an `error` that occurs in one order and not in another."""
+    kind = InvariantError if isinstance(error, InvariantError) else EvaluationError
+    what = "the members of a symmetric type" if model.symmetry else "the elements of a set"
+    more = "; without symmetry, kmc can show a trace" if model.symmetry else ""
+    place = f" (line {error.span.line})" if error.span is not None else ""
+    return kind(
+        "KMC262",
+        f"whether this fails depends on the order of {what}, and they have none",
+        _quantifier_span(error, model.spec.files) or error.span,
+        f"let the turn of every element have a value: what one turn needs, ask for in that turn{more}",
+        (f"in some order: {error.message}{place}", *error.notes),
+    )
+
+
+@contextmanager
+def every_turn(model: Model) -> Iterator[None]:
+    """Quantifiers of the spec do not stop early, so that the turn of every element is evaluated."""
+    tables = _builtins(model)
+    for table in tables:
+        table.update(any=_any, all=_all)
+    try:
+        yield
+    finally:
+        for table in tables:
+            table.update(any=any, all=all)
+
+
+def _any(items: Iterable[Any]) -> bool:
+    return any(list(items))
+
+
+def _all(items: Iterable[Any]) -> bool:
+    return all(list(items))
+
+
+def _builtins(model: Model) -> list[dict[str, Any]]:
+    """The built-in names of the modules of a spec: one table, but for specs that were not loaded from files."""
+    functions = [action.function for action in model.spec.actions]
+    found = [function.__globals__["__builtins__"] for function in functions]
+    return [table for number, table in enumerate(found) if not any(table is other for other in found[:number])]
+
+
+def _quantifier_span(error: KmcError, files: Iterable[str]) -> Span | None:
+    """The place where the innermost quantifier stands in whose turn an error occurred; None outside of all."""
+    cause = error.__cause__
+    frames = list(_author_frames(cause.__traceback__ if cause is not None else None, frozenset(files)))
+    for before, frame in reversed(list(pairwise(frames))):
+        if frame.tb_frame.f_code.co_name == "<genexpr>":
+            return instruction_span(before.tb_frame.f_code, before.tb_lasti, before.tb_lineno)
+    return None
+
+
+def _author_frames(traceback: TracebackType | None, files: frozenset[str]) -> Iterator[TracebackType]:
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename in files:
+            yield traceback
+        traceback = traceback.tb_next
