@@ -83,7 +83,7 @@ def test_redirected_progress_is_plain_lines(interrupted: Interrupted) -> None:
 def test_ctrl_c_before_the_program_is_loaded_gives_one_line(tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
     ran = run("check", COUNTER, cwd=tmp_path, extra={"PYTHONPATH": str(tmp_path)})
-    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "Interrupted before the search began.\n")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "Interrupted before there was a result.\n")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from kmc.errors import ExitStatus
 
-INTERRUPTED = "Interrupted before the search began."
+INTERRUPTED = "Interrupted before there was a result."
 
 
 def main() -> NoReturn:
