@@ -303,6 +303,16 @@ def test_no_process_is_started_for_a_loop_that_is_kept(children: list[subprocess
 
 
 @pytest.mark.usefixtures("own_cache", "two_cpus")
+def test_no_process_is_started_for_a_loop_when_one_that_may_do_instead_is_kept(
+    children: list[subprocess.Popen[bytes]],
+) -> None:
+    Loop(tripling, Traits(ranked=True)).load()
+    with compiled_early(Loop(tripling), Loop(tripling, Traits(ranked=True))):
+        pass
+    assert children == []
+
+
+@pytest.mark.usefixtures("own_cache", "two_cpus")
 @pytest.mark.parametrize("executable", ["/there/is/none", "", None])
 def test_no_interpreter_costs_time_only(executable: str | None, words: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", executable)

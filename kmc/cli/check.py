@@ -161,8 +161,8 @@ def _run_in(options: CheckOptions, directory: RunDirectory | None) -> _Done:
     from kmc.engine.traits import Traits
 
     # What is true of most models; for another it begins once more.
-    likely = Traits(wide=options.fingerprint_bits == "128")
-    with compiled_early(work_loop(likely)):
+    wide = options.fingerprint_bits == "128"
+    with compiled_early(work_loop(Traits(wide)), work_loop(Traits(wide, ranked=True))):
         return _run_model(options, directory)
 
 

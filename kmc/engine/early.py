@@ -29,12 +29,14 @@ _PROGRAM += "from kmc.engine.early import send; send(*loop)"
 
 
 @contextmanager
-def compiled_early(loop: Loop) -> Iterator[None]:
+def compiled_early(loop: Loop, *instead: Loop) -> Iterator[None]:
     """Let another process compile a loop beside the block, if that saves time and is not done already.
 
-    The loop takes the code when it is loaded; when the block ends, the process does.
+    The loop takes the code when it is loaded; when the block ends, the process does. Where nobody knows yet whether the
+    block needs this loop or one of those `instead`, one of them that is there already is the likelier.
     """
-    useful = usable_cpus() > 1 and loop.promised is None and not loop.is_ready()
+    ready = any(each.is_ready() for each in (loop, *instead))
+    useful = usable_cpus() > 1 and loop.promised is None and not ready
     child = _started(loop) if useful else None
     if child is None:
         yield
