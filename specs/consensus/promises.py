@@ -11,7 +11,7 @@ def logs_agree(log1, log2, offset_max):
 
 def has_entry(log, other, offset):
     """The log has the entry that the other has at `offset`."""
-    return len(log) >= offset and log.at(offset) == other.at(offset)
+    return min(len(log), len(other)) >= offset and log.at(offset) == other.at(offset)
 
 
 def has_value(log, v):
