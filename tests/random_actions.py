@@ -115,7 +115,7 @@ class Changes(Grammar):
                 "pairs",
                 lambda: f"linked={{{p}: {a} not in {p} and {self.truth(names)} for {p} in st.linked}}",
                 lambda: f"linked=st.linked.set(pair({a}, {b}), {self.truth(names)}) if {a} != {b} else st.linked",
-                lambda: f"cut={{{p} for {p} in pairs({self.kept_servers()}) if {self.truth(names)}}}",
+                lambda: f"cut={{{p} for {p} in pairs({self.servers(names)}) if {self.truth(names)}}}",
                 f"linked={{{p}: not st.linked[{p}] for {p} in st.linked}}",
                 f"cut={{{p} for {p} in pairs(Server) if {p} not in st.cut}}",
                 f"cut=st.cut | {{pair({a}, {b})}} if {a} != {b} else set()",

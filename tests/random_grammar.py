@@ -58,7 +58,7 @@ class Grammar:
 
     def risky(self, *forms: Text) -> tuple[Text, ...]:
         """Forms that may fail, for worlds in which something may."""
-        return () if self.world.safe or self.world.symmetric else forms
+        return () if self.world.safe else forms
 
     def has(self, feature: str, *forms: Text) -> tuple[Text, ...]:
         """Forms for worlds with this feature, twice as likely as others."""
@@ -166,10 +166,6 @@ class Grammar:
             *self.has("maps of other keys", lambda: f"st.holders[{self.role()}]"),
         )
 
-    def kept_servers(self) -> str:
-        """A set that nobody has to build; of others, the compiler does not take the pairs."""
-        return self.pick("st.some", "st.part.keys()", "Server")
-
     def numbers(self, names: Names) -> str:
         """A set of integers."""
         o, s = self.name("o"), self.name("s")
@@ -264,6 +260,9 @@ class Grammar:
             lambda: f"{word}({self.truth(names.with_server(s))} for {s} in {self.servers(names)})",
             lambda: f"{word}({self.truth(held)} for {s}, {p} in st.part.items())",
             lambda: f"any(len({o}) == {self.integer(names)} for {o} in subsets({self.servers(names)}))",
+            *self.risky(
+                lambda: f"{word}(st.part[{s}].n {self.pick('==', '!=')} {self.integer(names)} for {s} in Server)",
+            ),
         )
 
     def membership(self, names: Names) -> str:
@@ -324,7 +323,7 @@ class Grammar:
                 f"({a} != {b} and st.linked[pair({a}, {b})])",
                 f"({a} == {b} or pair({a}, {b}) in st.cut)",
                 lambda: f"{word}({a} in {r} for {r} in st.cut)",
-                f"st.cut <= pairs({self.kept_servers()})",
+                lambda: f"st.cut <= pairs({self.servers(names)})",
             ),
             *self.has(
                 "union",
