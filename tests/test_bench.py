@@ -34,6 +34,7 @@ END
 FINISHED = """Model checking completed. No error has been found.
 23,167 states generated, 10,468 distinct states found, 0 states left on queue."""
 STOPPED = "2,000 states generated, 1,000 distinct states found, 30 states left on queue."
+TOLD_TO_STOP = f"Model checking completed. No error has been found.\n{STOPPED}"
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +154,9 @@ def bench_with_tlc(tmp_path: Path, words: list[str], states: int) -> Any:
     return json.loads(ran.stdout)["benchmarks"][0]
 
 
-@pytest.mark.parametrize(("output", "states", "agree"), [(FINISHED, 20_000, True), (STOPPED, 100, None)])
+@pytest.mark.parametrize(
+    ("output", "states", "agree"), [(FINISHED, 20_000, True), (STOPPED, 100, None), (TOLD_TO_STOP, 20_000, None)]
+)
 def test_tlc_beside_kmc(
     output: str, states: int, agree: bool | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

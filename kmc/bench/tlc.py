@@ -126,7 +126,8 @@ def read_counts(text: str) -> dict[str, Any] | None:
         "generated": generated,
         "distinct": distinct,
         "left": left,
-        "complete": _COMPLETE in text,
+        # TLC says so too when it was told to stop.
+        "complete": _COMPLETE in text and left == 0,
         "version": version[1].strip() if version else None,
     }
 
