@@ -146,7 +146,7 @@ def dawdle(shared: int, mine: int) -> None:
     chance = chance * 6364136223846793005 + 1442695040888963407
     store(mine, f.CHANCE, chance)
     for _ in range(chance >> 60 & 3):
-        call_one(load(shared, f.YIELD), 0)
+        call_one(load(shared, f.YIELD), 1)
     store(mine, f.BATCH_NOW, 1 + (chance >> 32 & 65535) % load(shared, f.BATCH))
 
 

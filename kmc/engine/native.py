@@ -117,7 +117,7 @@ def _file_with_version_of(package: str) -> Path:
 @cache
 def yield_address() -> int:
     """Where the system call lies that lets another thread run."""
-    return ctypes.cast(ctypes.CDLL(None).sched_yield, ctypes.c_void_p).value or 0
+    return ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value or 0
 
 
 @cache
