@@ -196,7 +196,8 @@ def test_code_of_other_files_is_not_run(own_cache: KernelCache, words: Memory, m
     own_cache.write(stale.key, Loop(word_at).compiled())
     assert stale(words.address, 0) == 5
     monkeypatch.undo()
-    monkeypatch.setenv("KMC_CACHE_DIR", str(own_cache.folder.parent))  # type: ignore[union-attr]  # it has one
+    assert own_cache.folder is not None
+    monkeypatch.setenv("KMC_CACHE_DIR", str(own_cache.folder.parent))
     assert Loop(tripling)(words.address, 0) == 15
 
 

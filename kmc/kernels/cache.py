@@ -101,7 +101,7 @@ def _replace(path: Path, data: bytes) -> None:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException:  # whatever ended the write is raised again
         with suppress(OSError):
             os.unlink(temporary)
         raise
