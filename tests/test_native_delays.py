@@ -73,7 +73,7 @@ MANY = {
     "states": (f"{FOUR} CONSTRAINT Small INVARIANT Early", 252),
     "steps": (f"{FOUR} CONSTRAINT Small PROPERTY SmallerSteps", 288),
     "orbits": (f"{FOUR} SYMMETRY servers INVARIANT EarlyEnough", 153),
-    "views": (f"{FOUR} VIEW forgetful INVARIANT Early", 43),
+    "views": (f"{FOUR} VIEW forgetful INVARIANT Early", 42),
 }
 
 

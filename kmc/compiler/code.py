@@ -82,6 +82,25 @@ class Code:
         finally:
             self._draft = outer
 
+    def capture_alike(self, bodies: list[Callable[[], object]]) -> list[Draft]:
+        """`capture` of each body; bodies that emit the same code share one draft.
+
+        A body is called more than once: it does nothing but emit, and nothing of it is filled in later.
+        """
+        first, checks = self._fresh, len(self.checks)
+        drafts: dict[object, Draft] = {}
+        found: list[Draft] = []
+        for body in bodies:
+            # Once as if it came first, so that names and checks can be compared, and then under names of its own.
+            last, made = self._fresh, self.checks[checks:]
+            self._fresh, self.checks[checks:] = first, []
+            seen = flat(self.capture(body)), tuple(map(id, self.checks[checks:]))
+            self._fresh, self.checks[checks:] = last, made
+            if seen not in drafts:
+                drafts[seen] = self.capture(body)
+            found.append(drafts[seen])
+        return found
+
     def into(self, draft: Draft, body: Callable[[], object]) -> None:
         """Let `body` emit at the end of `draft`."""
         draft.append(self.capture(body))

@@ -13,7 +13,7 @@ from kmc.kernels.loading import Target, host_target
 from kmc.kernels.schema import Schema, described
 from kmc.spec.model import Model
 
-_OF_ROWS = ("expand", "identity", "check", "goals", "outside", "step", "step_outside")
+_OF_ROWS = ("expand", "identity", "check", "goals", "outside", "step", "step_outside", "touched")
 
 
 def compile_spec(

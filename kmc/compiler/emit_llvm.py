@@ -351,14 +351,10 @@ class _Emitter:
     def mix(self, word: str, salt: str) -> str:
         """`mixing.mix`, instruction by instruction."""
         key, swapped = self.keys(salt)
-        before, between, after = mixing.SHIFTS
         mixed = self.temporary(f"xor i64 {word}, {key}")
-        mixed = self.folded(mixed, before)
-        mixed = self.temporary(f"mul i64 {mixed}, {_constant(mixing.FIRST_FACTOR)}")
+        mixed = self.folded_product(mixed, mixing.FIRST_FACTOR)
         mixed = self.temporary(f"xor i64 {mixed}, {swapped}")
-        mixed = self.folded(mixed, between)
-        mixed = self.temporary(f"mul i64 {mixed}, {_constant(mixing.SECOND_FACTOR)}")
-        return self.folded(mixed, after)
+        return self.folded_product(mixed, mixing.SECOND_FACTOR)
 
     def keys(self, salt: str) -> tuple[str, str]:
         """The key that a salt stands for, and its swapped form."""
@@ -371,10 +367,13 @@ class _Emitter:
         lower = self.temporary(f"lshr i64 {operand}, 32")
         return operand, self.temporary(f"or i64 {upper}, {lower}")
 
-    def folded(self, operand: str, shift: int) -> str:
-        """`x ^ x >> shift`."""
-        shifted = self.temporary(f"lshr i64 {operand}, {shift}")
-        return self.temporary(f"xor i64 {operand}, {shifted}")
+    def folded_product(self, operand: str, factor: int) -> str:
+        """The product of 128 bits, its upper half on its lower."""
+        wide = self.temporary(f"zext i64 {operand} to i128")
+        product = self.temporary(f"mul i128 {wide}, {factor}")
+        shifted = self.temporary(f"lshr i128 {product}, 64")
+        upper, lower = (self.temporary(f"trunc i128 {half} to i64") for half in (shifted, product))
+        return self.temporary(f"xor i64 {upper}, {lower}")
 
 
 def _symbol(name: str) -> str:

@@ -1,9 +1,9 @@
 """The kernel `identity(row)`: the fingerprint that decides whether a state is known, from its row and hash sum.
 
-Without reductions that is the hash sum, mixed once more. A view leaves out the bits of dropped fields. Under symmetry
-it is the fingerprint of the permuted state that stands for the orbit (`kmc.compiler.choosing`); no such state is built:
-the hash sum of its words is enough, and where the state stands for its orbit itself, that is the row's own. `rank(row)`
-is the fingerprint without the view, which tells states of one view apart.
+Without reductions that is the hash sum. A view leaves out the bits of dropped fields. Under symmetry it is the
+fingerprint of the permuted state that stands for the orbit (`kmc.compiler.choosing`); no such state is built: the hash
+sum of its words is enough, and where the state stands for its orbit itself, that is the row's own. `rank(row)` is the
+fingerprint without the view, which tells states of one view apart.
 
 `settle(row, fingerprint)` turns a row, in place, into the one that stands for its orbit. A search keeps such rows: most
 of their successors then stand for their orbits too.
@@ -233,5 +233,5 @@ def _stride(declared: Type) -> int | None:
 
 
 def _final(code: Code, total: Expr) -> Expr:
-    fingerprint = code.keep(x.mix(total, x.ZERO), "fp")
-    return x.select(x.eq(fingerprint, x.ZERO), x.ONE, fingerprint)
+    total = code.keep(total, "fp")
+    return x.select(x.eq(total, x.ZERO), x.ONE, total)

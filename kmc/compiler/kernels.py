@@ -4,7 +4,7 @@
 action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
 check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
 `outside(cur)` of the first constraint that fails, `goals(cur)` of the goals that hold, `step(cur, nxt)` a mask
-of the transition invariants that fail.
+of the transition invariants that fail; `touched(cur, nxt)` says whether properties may differ (`frames`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kmc.compiler import exprs as x
 from kmc.compiler.code import Code
 from kmc.compiler.expressions import evaluate
 from kmc.compiler.fitting import check_fits
+from kmc.compiler.frames import touched
 from kmc.compiler.identity_kernels import identity_functions
 from kmc.compiler.ir import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
 from kmc.compiler.lower import Lowering
@@ -253,6 +254,7 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
     builder.predicates("goals", model.goals, ("cur",), holding=True)
     builder.predicates("step", model.transition_invariants, ("cur", "nxt"))
     builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), first_only=True)
+    builder.functions.append(touched(builder.functions, builder.row))
     if wide:
         builder.functions.extend(wide_functions(ranked=model.view is not None))
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from kmc.compiler import exprs as x
 from kmc.compiler.building import each_entry
 from kmc.compiler.code import Code
+from kmc.compiler.filtering import is_filter, write_kept
 from kmc.compiler.ir import CallKernel, Const, Copy, Expr, If, Let, Return, Stmt, Store, Var
 from kmc.compiler.iteration import each
 from kmc.compiler.lower import Lowering
 from kmc.compiler.networks import message_words, whole_network
-from kmc.compiler.parts import array_of, lift, pack, words
+from kmc.compiler.parts import Words, array_of, lift, pack, words
 from kmc.compiler.values import Each, MapItems, MapLiteral, MapUpdate, Net, NetOp, Num, Rec, Received, Stored, Value
 from kmc.kernels.hashing import WIDE_WORDS, network_salt
 from kmc.kernels.layout import RowLayout, is_scalar, layout_of, record_layout
@@ -28,6 +29,8 @@ SLACK = 4096
 
 HEADER = 2
 
+Mixer = Callable[[Expr, Expr], Expr]
+
 
 def state_value(row: RowLayout, state_class: RecordMeta, pointer: str) -> Rec:
     """The state at `pointer` as a record whose fields lie in memory."""
@@ -38,6 +41,13 @@ def state_value(row: RowLayout, state_class: RecordMeta, pointer: str) -> Rec:
     for number, (name, _) in enumerate(row.networks):
         fields[name] = Net(number, pointer)
     return Rec(RecordType(state_class), None, fields)  # type: ignore[arg-type]  # a record class
+
+
+def chained(entry: Words, salt: Expr, mix: Mixer) -> Expr:
+    """The term of a network's entry."""
+    for word in entry:
+        salt = mix(word, salt)
+    return salt
 
 
 def _lifted(stored: Stored) -> Value:
@@ -58,6 +68,8 @@ class Writer:
         self._first: Expr = x.ZERO
         self._added = False
         self._pending: dict[Expr, list[tuple[Expr | int, int, Expr]]] = {}
+        self._mixers = [x.mix, x.second_mix][: 1 + wide]
+        self._totals: list[Expr] = []
 
     def write(self, value: Value, node: ast.AST) -> None:
         """Append the successor `value` to the output."""
@@ -69,10 +81,16 @@ class Writer:
         self._at = self._code.keep(x.add(Var("pos"), Const(HEADER + self._before)), "row")
         if self._before:
             self._code.emit(Store("out", x.add(self._at, Const(-1)), x.load("cur", Const(-1))))
+        nets = [
+            whole_network(self._low, value.fields[name], number, "cur", node)
+            for number, (name, _) in enumerate(self._row.networks)
+        ]
         # With the fixed part go the entries of the first network, which begin behind it.
-        self._copy(x.ZERO, x.ZERO, x.add(Const(self._row.entries), self._extent(0)))
+        together = self._extent(0) if nets and not is_filter(self._low, nets[0]) else x.ZERO
+        self._copy(x.ZERO, x.ZERO, x.add(Const(self._row.entries), together))
+        self._totals = [x.load("cur", Const(-number)) for number in range(len(self._mixers))]
         self._fixed(value.fields, node)
-        end = self._networks(value.fields, node)
+        end = self._networks(nets, node)
         self._finish(end)
 
     def _fixed(self, fields: Mapping[str, Value], node: ast.AST) -> None:
@@ -137,33 +155,55 @@ class Writer:
                 new = x.replace(new, bit, bits, part)
             new = self._code.keep(new, "new")
             self._code.emit(Store("out", address, new))
-            for total, mix in self._sums():
-                term = x.sub(mix(new, word), mix(old, word))
-                self._code.emit(Store("out", total, x.add(x.load("out", total), term)))
+            terms = [x.sub(mix(new, word), mix(old, word)) for mix in self._mixers]
+            self._bump(terms)
         self._pending = {}
 
-    def _sums(self) -> list[tuple[Expr, Callable[[Expr, Expr], Expr]]]:
-        """Where the hash sum of the row stands and its mixer, and those of the second sum if there is one."""
-        first, second = (self._at, x.mix), (x.add(self._at, Const(-1)), x.second_mix)
-        return [first, second] if self._before else [first]
+    def _bump(self, terms: list[Expr]) -> None:
+        """Add to the hash sums, which are not in the row yet."""
+        pairs = zip(self._totals, terms, strict=True)
+        self._totals = [self._code.keep(x.add(total, term), "total") for total, term in pairs]
 
-    def _networks(self, fields: Mapping[str, Value], node: ast.AST) -> Expr:
-        source, target = Const(self._row.entries), Const(self._row.entries)
-        here: Expr = source
-        there: Expr = target
-        for number, (name, layout) in enumerate(self._row.networks):
+    def _settle(self) -> None:
+        """Write the hash sums into the row; what changes from now on changes them there."""
+        for number, total in enumerate(self._totals):
+            self._code.emit(Store("out", x.add(self._at, Const(-number)), total))
+        self._totals = []
+
+    def _networks(self, nets: list[Net], node: ast.AST) -> Expr:
+        here: Expr = Const(self._row.entries)
+        there: Expr = here
+        for number, net in enumerate(nets):
+            layout = self._row.networks[number][1]
             words = self._code.keep(self._extent(number), "words")
-            if number:
-                self._copy(here, there, words)
-            net = whole_network(self._low, fields[name], number, "cur", node)
+            changes = net.changes
             self._first, self._added = x.load("cur", Const(self._row.counts + number)), False
-            for change in net.changes:
+            if is_filter(self._low, net):
+                self._filter(net, there)
+                self._note(number, changes[0])
+                changes = changes[1:]
+            elif number:
+                self._copy(here, there, words)
+            if changes:
+                self._settle()
+            for change in changes:
                 self._change(number, there, change, node)
                 self._note(number, change)
             here = self._code.keep(x.add(here, words), "here")
             after = x.load("out", x.add(self._at, Const(self._row.counts + number)))
             there = self._code.keep(x.add(there, x.binary("mul", after, Const(layout.words))), "there")
+        self._settle()
         return there
+
+    def _filter(self, net: Net, there: Expr) -> None:
+        """Write the entries of a network that stay, and take the others out of the hash sums."""
+        salt = Const(network_salt(net.number))
+        terms = [lambda entry, mix=mix: chained(entry, salt, mix) for mix in self._mixers]
+        kept, gone = write_kept(self._low, net, x.add(self._at, there), terms)  # type: ignore[arg-type]  # bound now
+        self._code.emit(Store("out", x.add(self._at, Const(self._row.counts + net.number)), kept))
+        if not self._totals:
+            self._totals = [x.load("out", x.add(self._at, Const(-number))) for number in range(len(self._mixers))]
+        self._bump([x.sub(x.ZERO, term) for term in gone])
 
     def _extent(self, number: int) -> Expr:
         """The words of the source's entries of a network; 0 for a network that is not there."""
@@ -220,10 +260,9 @@ class Writer:
 
         def one(index: Expr) -> None:
             first = x.add(x.add(self._at, base), x.binary("mul", index, Const(layout.words)))
-            for total, mix in self._sums():
-                term: Expr = Const(network_salt(number))
-                for word in range(layout.words):
-                    term = mix(x.load("out", x.add(first, Const(word))), term)
+            entry = tuple(x.load("out", x.add(first, Const(word))) for word in range(layout.words))
+            for which, mix in enumerate(self._mixers):
+                total, term = x.add(self._at, Const(-which)), chained(entry, Const(network_salt(number)), mix)
                 self._code.emit(Store("out", total, x.sub(x.load("out", total), term)))
 
         self._code.count_up(x.ZERO, self._code.keep(x.load("out", size), "size"), one)

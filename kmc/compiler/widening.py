@@ -83,7 +83,7 @@ def wide_functions(*, ranked: bool) -> list[Function]:
         expand,
         identity,
         *(_forwarded(name, ("cur",)) for name in of_row),
-        *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside")),
+        *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside", "touched")),
     ]
 
 

@@ -63,6 +63,7 @@ def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
         outside=address("outside") if model.constraints else 0,
         step_outside=address("step_outside") if model.action_constraints else 0,
         step=address("step") if model.transition_invariants else 0,
+        touched=address("touched"),
         rank=address("rank") if model.view is not None else 0,
         settle=address("settle") if "settle" in spec.kernels else 0,
         invariant_count=len(model.invariants),

@@ -43,6 +43,7 @@ PLAIN: Final = 26  # words of a row that are not coded
 WIDE: Final = 28  # 1: fingerprints have two words, the second stands first in a row
 YIELD: Final = 27  # with delays: the address of usleep, so that other threads run meanwhile
 SETTLE: Final = 40  # the address of `settle`, 0 without symmetry
+TOUCHED: Final = 42  # the address of `touched`, 0 for none: properties are asked of every new state
 REPEATED: Final = 41  # 1: of invariants all are told, since the ledger counts those
 COUNT: Final = 64
 NEXT_CHUNK: Final = 96
@@ -89,6 +90,9 @@ STORED_IN_LEVEL: Final = 37
 TOTAL_GENERATED: Final = 38
 GOALS: Final = 39  # bit mask of reached goals
 BEYOND: Final = 40  # 1: the bound cut off a state
+FRESH: Final = 41  # the new states among those that are pending: address, size and use of their list, in words
+FRESH_WORDS: Final = 42
+FRESH_USED: Final = 43
 MINE_WORDS: Final = 64
 
 # Control words of a table that grows: threads write the last two.
@@ -111,6 +115,7 @@ NEED_PARENTS: Final = 5
 NEED_LOG: Final = 6
 NEED_MADE: Final = 7
 NEED_ROWS: Final = 8
+NEED_FRESH: Final = 9
 
 # What `expand` answers besides a number of successors; errors are <= ERROR_MAX.
 OUT_TOO_SMALL: Final = -1
@@ -123,7 +128,6 @@ ACTION_SHIFT: Final = 32
 ACTION_MASK: Final = (1 << 16) - 1
 TIMES_SHIFT: Final = 48
 TIMES_MASK: Final = (1 << 15) - 1
-NEW: Final = -1 << 63  # set by the search: the fingerprint was not known
 # A record at rest: see packing.py.
 PACKED_SHIFT: Final = 32
 PACKED_MASK: Final = (1 << 30) - 1
@@ -132,8 +136,15 @@ DEAD: Final = 1 << 62  # another state won the view
 # A chunk of a frontier: [address of its first record][rows][ordinal of the first row].
 CHUNK_WORDS: Final = 3
 
+# What `touched` answers of a step: bits for what it may change.
+TOUCHED_INVARIANTS: Final = 1
+TOUCHED_GOALS: Final = 2
+
 # A source: [packed record][ordinal][row][number of successors].
 SOURCE_WORDS: Final = 4
+
+# A new state among those that are pending: [record][number of its source].
+NOVELTY_WORDS: Final = 2
 
 # A parent: [action 16 bits | ordinal in the level before 48 bits].
 PARENT_MASK: Final = (1 << 48) - 1

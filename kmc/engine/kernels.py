@@ -11,6 +11,7 @@ reports in `out` overwritten.
 - `check(row)`: a mask with a bit for each invariant that fails; `goals(row)`: for each goal that holds;
   `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first action constraint;
   `step(source, row)`: for each transition invariant that fails, none for a stuttering step.
+- `touched(source, row)`: whether a step may change what invariants (1) and goals (2) say; if not, they are not asked.
 - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
   kept. The one exception to rows that are never written; its length stays.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
@@ -44,6 +45,7 @@ class Kernels:
     outside: int = 0
     step_outside: int = 0
     step: int = 0
+    touched: int = 0
     rank: int = 0
     settle: int = 0
     invariant_count: int = 0

@@ -21,6 +21,18 @@ from kmc.engine.intrinsics import (
     load_shared,
     store,
 )
+from kmc.engine.judging import (
+    count,
+    is_inside,
+    judge,
+    judge_step,
+    judge_touched,
+    note,
+    rank_if_any,
+    rank_of,
+    row_of,
+    touched_by_step,
+)
 from kmc.engine.knowing import (
     ask_for,
     best_in_level,
@@ -32,35 +44,6 @@ from kmc.engine.knowing import (
 from kmc.engine.packing import pack, pack_beside, unpack
 from kmc.engine.probing import EQUAL, LEAST, contains
 from kmc.engine.traits import DELAYED, RANKED
-
-
-@inlined
-def count(mine: int, counters: int, index: int, amount: int) -> None:
-    """Add to a counter that belongs to this thread."""
-    address = load(mine, counters)
-    store(address, index, load(address, index) + amount)
-
-
-@inlined
-def note(mine: int, kind: int, value: int, fingerprint: int, rank: int) -> None:
-    """Append a finding about the current source to the log; the caller has made sure that there is room."""
-    used = load(mine, f.LOG_USED)
-    entry = load(mine, f.LOG) + used * f.WORD_BYTES
-    source = load(mine, f.SOURCE)
-    store(entry, f.ENTRY_KIND, kind)
-    store(entry, f.ENTRY_VALUE, value)
-    store(entry, f.ENTRY_FINGERPRINT, fingerprint)
-    store(entry, f.ENTRY_RANK, rank)
-    store(entry, f.ENTRY_SOURCE, load(source, 1) if source != 0 else 0)
-    store(entry, f.ENTRY_ORDINAL, load(mine, f.SOURCE_ORDINAL))
-    store(entry, f.ENTRY_RECORD, source)
-    store(mine, f.LOG_USED, used + f.ENTRY_WORDS)
-
-
-@inlined
-def row_of(record: int) -> int:
-    """The address of a record's row."""
-    return record + f.RECORD_HEAD_WORDS * f.WORD_BYTES
 
 
 @inlined
@@ -190,6 +173,8 @@ def shortage(mine: int) -> int:
         return f.NEED_LOG
     if load(mine, f.MADE_USED) + pending * f.CHUNK_WORDS > load(mine, f.MADE_WORDS):
         return f.NEED_MADE
+    if pending * f.NOVELTY_WORDS > load(mine, f.FRESH_WORDS):
+        return f.NEED_FRESH
     return f.DONE
 
 
@@ -229,90 +214,6 @@ def append(shared: int, mine: int, successor: int) -> None:
 
 
 @inlined
-def rank_of(shared: int, row: int) -> int:
-    """The order of a row among those of its view; -1 would read as "no rank yet"."""
-    rank = call_one(load(shared, f.RANK), row)
-    return rank if rank != -1 else -2
-
-
-@inlined
-def rank_if_any(shared: int, successor: int) -> int:
-    """The rank of a successor; 0 for a model without ranks."""
-    return rank_of(shared, row_of(successor)) if RANKED != 0 else 0
-
-
-@inlined
-def judge(shared: int, mine: int, successor: int, rank: int, stored: int) -> None:
-    """Evaluate the invariants of a state, and the goals while they are asked for."""
-    if load(shared, f.ASKED) != 0:
-        reached = call_one(load(shared, f.REACH), row_of(successor))
-        if reached < 0:
-            note(mine, f.CHECK_ERROR, reached, load(successor, 1), rank)
-            return
-        store(mine, f.GOALS, load(mine, f.GOALS) | reached)
-    if load(shared, f.CHECK) == 0:
-        return
-    failed = call_one(load(shared, f.CHECK), row_of(successor))
-    if failed == 0:
-        return
-    if failed < 0:
-        note(mine, f.CHECK_ERROR, failed, load(successor, 1), rank)
-    elif stored == 0:
-        note(mine, f.UNSTORED_INVARIANT, failed, load(successor, 1), rank)
-    else:
-        tally(mine, failed, 0, 1)
-        if load(shared, f.LOGGING) != 0 or load(shared, f.REPEATED) != 0:
-            note(mine, f.INVARIANT, failed, load(successor, 1), rank)
-
-
-@inlined
-def tally(mine: int, failed: int, first: int, times: int) -> None:
-    """Count every property whose bit is set, from counter `first` on."""
-    index = first
-    while failed != 0:
-        if failed & 1:
-            count(mine, f.FAILED, index, times)
-        failed >>= 1
-        index += 1
-
-
-@inlined
-def judge_step(shared: int, mine: int, successor: int, times: int) -> None:
-    """Evaluate the transition invariants of a step; initial states have none."""
-    if load(mine, f.SOURCE) == 0:
-        return
-    failed = call_two(load(shared, f.STEP), load(mine, f.SOURCE_ROW), row_of(successor))
-    if failed < 0:
-        note(mine, f.EXPAND_ERROR, failed, load(load(mine, f.SOURCE), 1), 0)
-    elif failed != 0:
-        tally(mine, failed, load(shared, f.INVARIANTS), times)
-        if load(shared, f.LOGGING) != 0:
-            note(mine, f.STEP_INVARIANT, failed, load(successor, 1), rank_if_any(shared, successor))
-
-
-@inlined
-def outside_mask(shared: int, mine: int, successor: int) -> int:
-    """Which constraints a state breaks, or else which action constraints the step to it; < 0 for an error."""
-    mask = 0
-    if load(shared, f.OUTSIDE) != 0:
-        mask = call_one(load(shared, f.OUTSIDE), row_of(successor))
-    if mask == 0 and load(mine, f.SOURCE) != 0 and load(shared, f.STEP_OUTSIDE) != 0:
-        mask = call_two(load(shared, f.STEP_OUTSIDE), load(mine, f.SOURCE_ROW), row_of(successor))
-    return mask
-
-
-@inlined
-def is_inside(shared: int, mine: int, successor: int) -> int:
-    """1 if the constraints hold, 0 if one does not, -1 if that failed to evaluate (noted)."""
-    mask = outside_mask(shared, mine, successor)
-    if mask < 0:
-        source = load(mine, f.SOURCE)
-        note(mine, f.EXPAND_ERROR, mask, load(source if source != 0 else successor, 1), 0)
-        return -1
-    return 1 if mask == 0 else 0
-
-
-@inlined
 def take_ranked(shared: int, mine: int, successor: int) -> int:
     """A state of a model whose view forgets something: keep it if it has the least rank so far of its view."""
     if is_known(shared, successor) != 0:
@@ -331,8 +232,8 @@ def take_ranked(shared: int, mine: int, successor: int) -> int:
 
 
 @inlined
-def take(shared: int, mine: int, successor: int) -> int:
-    """A state was generated: count it, and mark it as new unless it is known or outside; how many slots it took."""
+def take(shared: int, mine: int, successor: int, index: int) -> int:
+    """A state was generated: count it, and note it as new unless it is known or outside; how many slots it took."""
     header = load(successor, 0)
     times = 1 + (header >> f.TIMES_SHIFT & f.TIMES_MASK)
     action = header >> f.ACTION_SHIFT & f.ACTION_MASK
@@ -352,7 +253,11 @@ def take(shared: int, mine: int, successor: int) -> int:
         new = take_ranked(shared, mine, successor)
     elif inserted(shared, load(shared, f.TABLE), load(shared, f.SLOTS), successor) != 0:
         new = 1
-        store(successor, 0, header | f.NEW)
+        used = load(mine, f.FRESH_USED)
+        entry = load(mine, f.FRESH) + used * f.WORD_BYTES
+        store(entry, 0, successor)
+        store(entry, 1, index)
+        store(mine, f.FRESH_USED, used + f.NOVELTY_WORDS)
     if load(shared, f.STEP) != 0:
         judge_step(shared, mine, successor, times)
     return new
@@ -370,19 +275,21 @@ def enter_source(mine: int, index: int) -> int:
 
 @inlined
 def keep(shared: int, mine: int) -> None:
-    """Store and check what `take` marked as new.
+    """Store and check what `take` noted as new.
 
     A pass of its own: a compare-and-swap waits for all writes before it, and writes to fresh memory are slow.
     """
-    successor = load(mine, f.OUT)
-    for index in range(load(mine, f.SOURCE_COUNT)):
-        for _ in range(enter_source(mine, index)):
-            if load(successor, 0) & f.NEW != 0:
-                if load(shared, f.SETTLE) != 0:
-                    call_two(load(shared, f.SETTLE), row_of(successor), load(successor, 1))
-                append(shared, mine, successor)
-                judge(shared, mine, successor, 0, 1)
-            successor += words_of(successor) * f.WORD_BYTES
+    entry = load(mine, f.FRESH)
+    end = entry + load(mine, f.FRESH_USED) * f.WORD_BYTES
+    while entry != end:
+        successor = load(entry, 0)
+        enter_source(mine, load(entry, 1))
+        if load(shared, f.SETTLE) != 0:
+            call_two(load(shared, f.SETTLE), row_of(successor), load(successor, 1))
+        append(shared, mine, successor)
+        judge_touched(shared, mine, successor, 0, 1, touched_by_step(shared, mine, successor))
+        entry += f.NOVELTY_WORDS * f.WORD_BYTES
+    store(mine, f.FRESH_USED, 0)
 
 
 @inlined
@@ -399,7 +306,7 @@ def flush(shared: int, mine: int) -> int:
     successor = load(mine, f.OUT)
     for index in range(load(mine, f.SOURCE_COUNT)):
         for _ in range(enter_source(mine, index)):
-            new += take(shared, mine, successor)
+            new += take(shared, mine, successor, index)
             successor += words_of(successor) * f.WORD_BYTES
     if DELAYED != 0:
         dawdle(shared, mine)

@@ -104,7 +104,7 @@ class Search:
         words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
         words[f.REACH] = kernels.goals
         words[f.STEP], words[f.RANK], words[f.WIDE] = kernels.step, kernels.rank, kernels.wide
-        words[f.SETTLE] = kernels.settle
+        words[f.SETTLE], words[f.TOUCHED] = kernels.settle, kernels.touched
         words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
         words[f.DEADLOCK], words[f.LOGGING], words[f.REPEATED] = settings.deadlock, 1, kernels.meets_again
         words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows

@@ -12,9 +12,7 @@ from kmc.engine.parents import ParentStream
 from kmc.engine.relief import Relief
 
 _OUT_WORDS = 1 << 15
-_LOG_WORDS = 1 << 10
-_MADE_WORDS = 1 << 10
-_ROWS_WORDS = 1 << 13
+_OWN_WORDS = {f.OUT: _OUT_WORDS, f.LOG: 1 << 10, f.MADE: 1 << 10, f.ROWS: 1 << 13, f.FRESH: 1 << 11}
 
 
 class Worker:
@@ -40,7 +38,7 @@ class Worker:
         self.words[f.GENERATED] = self.generated.address
         self.words[f.FAILED] = self.failed.address
         self.words[f.SOURCES] = self._sources.address
-        for place, words in ((f.OUT, _OUT_WORDS), (f.LOG, _LOG_WORDS), (f.MADE, _MADE_WORDS), (f.ROWS, _ROWS_WORDS)):
+        for place, words in _OWN_WORDS.items():
             self._own(place, Memory(words), 0)
         self.begin_level()
 
@@ -80,7 +78,7 @@ class Worker:
 
     def abandon(self) -> None:
         """Forget where the loop stood: rows not yet expanded, successors not yet taken."""
-        self.words[[f.PENDING, f.SOURCE_COUNT, f.OUT_USED, f.ROWS_USED, f.ROWS_LEFT, f.LOG_USED]] = 0
+        self.words[[f.PENDING, f.SOURCE_COUNT, f.OUT_USED, f.ROWS_USED, f.ROWS_LEFT, f.LOG_USED, f.FRESH_USED]] = 0
 
     def provide(self, status: int) -> None:
         """Enlarge what a loop says is short."""
@@ -91,6 +89,8 @@ class Worker:
                 self._enlarge(f.ROWS, self._row_words())
             case f.NEED_LOG:
                 self._enlarge(f.LOG, 3 * self.pending * f.ENTRY_WORDS)
+            case f.NEED_FRESH:
+                self._enlarge(f.FRESH, f.NOVELTY_WORDS * self.pending)
             case f.NEED_MADE:
                 self._enlarge(f.MADE, self.pending * f.CHUNK_WORDS)
             case f.NEED_BLOCK:

@@ -2,7 +2,7 @@
 
 The hash sum of a row is the sum, modulo 2**64, of one term per word of the fixed part and one per network entry. An
 entry of several words is one chained term, never a sum over its words, so that {(a, b), (c, d)} and {(a, d), (c, b)}
-differ. The fingerprint is the sum put through a final mixer, and never 0.
+differ. The fingerprint is the sum, and never 0.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def entry_term(words: Sequence[int], salt: int, shift: int = 0) -> int:
 
 def fingerprint(hash_sum: int) -> int:
     """The fingerprint of a row with this hash sum."""
-    return mix(hash_sum & MASK, 0) or 1
+    return hash_sum & MASK or 1
 
 
 def network_salt(index: int) -> int:

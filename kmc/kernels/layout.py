@@ -15,7 +15,7 @@ from typing import Any, assert_never
 from kmc.errors import SpecError
 from kmc.lang.annotations import shapes_of
 from kmc.lang.domains import describe
-from kmc.lang.records import RecordMeta
+from kmc.lang.records import Message, RecordMeta
 from kmc.lang.types import (
     BoolType,
     EnumType,
@@ -176,9 +176,15 @@ def place_fields(fields: dict[str, Type]) -> RecordLayout:
 
 
 @lru_cache(maxsize=4096)
-def record_layout(cls: RecordMeta) -> RecordLayout:
-    """The layout of one record shape."""
-    return place_fields(cls.fields)
+def record_layout(cls: RecordMeta | ExactShape) -> RecordLayout:
+    """The layout of one record shape.
+
+    The ends of a message stand first, so that all messages of a network have them at one place.
+    """
+    shape = cls.shape if isinstance(cls, ExactShape) else cls
+    outermost = [base for base in shape.__mro__ if isinstance(base, RecordMeta) and base.fields][-1:]
+    ends = [end for base in outermost if issubclass(base, Message) for end in (base.source_field, base.dest_field)]
+    return place_fields({name: cls.fields[name] for name in dict.fromkeys([*ends, *cls.fields])})
 
 
 @dataclass(frozen=True, slots=True)
