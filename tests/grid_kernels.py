@@ -112,10 +112,10 @@ def check(row: int) -> int:
 
 
 @Loop
-def goals(row: int) -> int:
+def goals(row: int, wanted: int) -> int:
     """Goal 0: the sum is 3. Goal 1: it is 200."""
     found = total(load(row, POINT))
-    return (1 if found == 3 else 0) | (2 if found == 200 else 0)
+    return ((1 if found == 3 else 0) | (2 if found == 200 else 0)) & wanted
 
 
 @Loop

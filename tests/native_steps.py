@@ -76,7 +76,7 @@ class Kernels:
 
     def mask(self, name: str, *rows: list[int]) -> int | None:
         """The mask that a kernel of predicates gives, or None for an error."""
-        found = self._signed(name, [padded(row) for row in rows])
+        found = self._signed(name, [padded(row) for row in rows], (-1,) if name == "goals" else ())
         return None if found <= ERROR_MAX else found
 
     def identity(self, row: list[int]) -> int:
@@ -163,6 +163,7 @@ def _step_differences(
             yield f"{state!r}: the fingerprint after {title} is not that of the encoded successor"
         if item.row[1 : layout.entries] != own[1 : layout.entries]:
             yield f"{state!r}: after {title} unused bits are not 0"
+        yield from _touch_differences(kernels, state, row, to, item.row)
         for name, predicates in (
             ("step", kernels.model.transition_invariants),
             ("step_outside", kernels.model.action_constraints),
@@ -172,6 +173,22 @@ def _step_differences(
                 stutters = name == "step" and to == state
                 wanted_mask = 0 if stutters else expected_mask(kernels.model, predicates, False, state, to)
                 yield from _mask_difference(name, mine, wanted_mask, to)
+
+
+def _touch_differences(kernels: Kernels, state: Any, row: list[int], to: Any, other: list[int]) -> Iterator[str]:
+    """A property that a step does not touch says the same before and after."""
+    model = kernels.model
+    touched = kernels.mask("touched", row, other)
+    assert touched is not None
+    if not touched & 1 and expected_mask(model, model.invariants, False, state) != expected_mask(
+        model, model.invariants, False, to
+    ):
+        yield f"{state!r}: the step to {to!r} touches invariants"
+    for number, goal in enumerate(model.goals):
+        if not touched >> 1 + number & 1 and expected_mask(model, (goal,), True, state) != expected_mask(
+            model, (goal,), True, to
+        ):
+            yield f"{state!r}: the step to {to!r} touches {goal.name}"
 
 
 def _predicate_differences(kernels: Kernels, row: list[int], state: Any) -> Iterator[str]:

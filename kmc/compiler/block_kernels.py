@@ -14,7 +14,8 @@ from kmc.compiler import exprs as x
 from kmc.compiler.ir import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
 from kmc.kernels.blocks import CHOICE_WORDS, NEED_RECORDS, NO_CHOICE, RECORD_HEAD_WORDS, RECORD_LENGTH_BITS
 
-_ROW_KERNELS = ("check", "goals", "outside")
+_ROW_KERNELS = ("check", "outside")
+_ALL_GOALS = Const(-1)
 _STEP_KERNELS = ("step", "step_outside")
 
 
@@ -24,6 +25,7 @@ def block_functions(*, wide: bool = False) -> list[Function]:
         _expand_block(),
         _pick_block(),
         *(_row_block(name) for name in _ROW_KERNELS),
+        _row_block("goals", _ALL_GOALS),
         *(_step_block(name) for name in _STEP_KERNELS),
         # With 128 bits, the second word of the fingerprint is written into the row.
         _row_block("identity", writes=wide),
@@ -173,14 +175,14 @@ def _pick_block() -> Function:
     return Function("pick_block", pointers, ("pairs_end", "scratch_words", "out_words"), body, readonly)
 
 
-def _row_block(name: str, *, writes: bool = False) -> Function:
+def _row_block(name: str, *arguments: Expr, writes: bool = False) -> Function:
     body = (
         Let("row", x.ZERO),
         _loop(
             "rows",
             "row",
             Var("rows_end"),
-            CallKernel("answer", name, (("rows", x.load("starts", Var("row"))),), ()),
+            CallKernel("answer", name, (("rows", x.load("starts", Var("row"))),), arguments),
             Store("answers", Var("row"), Var("answer")),
             _counted("row"),
         ),

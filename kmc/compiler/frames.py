@@ -1,8 +1,8 @@
-"""The kernel `touched(cur, nxt)`: whether a step changes what properties read.
+"""The kernel `touched(cur, nxt)`: which properties may say of the one state what they do not say of the other.
 
-1 if the invariants read something that differs between the two states, and 2 if the goals do; an invariant that holds
-in the one then need not be asked in the other. What is read is found in the code of the properties, bit by bit. A
-property that looks into a network, or at a place that is known only when it runs, counts as reading all of the state.
+Bit 0 is set if the invariants read something that differs between the two states, and bit 1 + n for goal n; a property
+that is left out says the same of both. What is read is found in the code of the properties, bit by bit. One that looks
+into a network, or at a place that is known only when it runs, counts as reading all of the state.
 """
 
 from __future__ import annotations
@@ -30,18 +30,22 @@ from kmc.compiler.ir import (
 from kmc.compiler.walk import statements
 from kmc.kernels.layout import RowLayout
 
-INVARIANTS = 1
-GOALS = 2
-
 _ALL = (1 << 64) - 1
 
 
-def touched(functions: Iterable[Function], row: RowLayout) -> Function:
-    """The kernel, for the properties whose kernels `check` and `goals` are among the functions."""
+def touched(functions: Iterable[Function], row: RowLayout, goals: int) -> Function:
+    """The kernel, for the properties whose kernels `check` and `goals_0`, ... are among the functions."""
     known = {function.name: function for function in functions}
-    mask: Expr = x.ZERO
-    for name, bit in (("check", INVARIANTS), ("goals", GOALS)):
-        mask = x.binary("or", mask, x.binary("mul", _differs(_bits_read(known[name], known, row)), Const(bit)))
+    mask = _differs(_bits_read(known["check"], known, row))
+    parts = [_bits_read(known[f"goals_{number}"], known, row) for number in range(goals)]
+    # Goals are compared together: most steps change what none of them reads.
+    together: dict[int, int] = {}
+    for part in parts:
+        for word, bits in (part or {}).items():
+            together[word] = together.get(word, 0) | bits
+    always = sum(2 << number for number, part in enumerate(parts) if part is None)
+    others = sum(2 << number for number, part in enumerate(parts) if part)
+    mask = x.binary("or", mask, x.select(_differs(together), Const(always | others), Const(always)))
     return Function("touched", ("cur", "nxt"), (), (Return(mask),), frozenset({"cur", "nxt"}))
 
 

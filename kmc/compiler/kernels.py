@@ -3,8 +3,8 @@
 `expand(cur, out, limit)` writes every successor of the row at `cur` to `out`, one after another, each as `[length |
 action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
 check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
-`outside(cur)` of the first constraint that fails, `goals(cur)` of the goals that hold, `step(cur, nxt)` a mask
-of the transition invariants that fail; `touched(cur, nxt)` says whether properties may differ (`frames`).
+`outside(cur)` of the first constraint that fails, `goals(cur, wanted)` of the wanted goals that hold, `step(cur, nxt)`
+a mask of the transition invariants that fail; `touched(cur, nxt)` says which properties may differ (`frames`).
 """
 
 from __future__ import annotations
@@ -184,9 +184,12 @@ class _Builder:
 
     def predicates(
         self, name: str, predicates: tuple[Predicate, ...], pointers: tuple[str, ...], *, holding: bool = False,
-        first_only: bool = False,
+        first_only: bool = False, chosen: bool = False,
     ) -> None:  # fmt: skip
-        """A kernel that gives a mask of the predicates that hold, or fail; of the first that fails, if it is asked."""
+        """A kernel that gives a mask of the predicates that hold, or fail; of the first that fails, if it is asked.
+
+        If they may be `chosen`, the kernel takes a mask of those that are wanted, and evaluates no other.
+        """
         body: list[Stmt] = [Let("mask", x.ZERO)]
         if name == "step":
             # A stuttering step leaves the hash sum as it is, and breaks no transition invariant.
@@ -202,15 +205,17 @@ class _Builder:
             low.code.emit(Return(truth if holding else x.negate(truth)))
             inner = f"{name}_{number}"
             self.functions.append(Function(inner, pointers, (), low.code.statements(), frozenset(pointers)))
-            body += [
+            asked: tuple[Stmt, ...] = (
                 CallKernel("found", inner, tuple((pointer, x.ZERO) for pointer in pointers), ()),
                 If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
                 Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), number))),
-            ]
+            )
+            body += [If(x.extract(Var("wanted"), number, 1), asked)] if chosen else asked
             if first_only:
                 body.append(If(x.negate(x.eq(Var("found"), x.ZERO)), (Return(Var("mask")),)))
         body.append(Return(Var("mask")))
-        self.functions.append(Function(name, pointers, (), tuple(body), frozenset(pointers)))
+        parameters = ("wanted",) if chosen else ()
+        self.functions.append(Function(name, pointers, parameters, tuple(body), frozenset(pointers)))
 
 
 def _call_action(name: str, extra: tuple[Expr, ...]) -> tuple[Stmt, ...]:
@@ -251,10 +256,10 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
     builder.expand()
     builder.predicates("check", model.invariants, ("cur",))
     builder.predicates("outside", model.constraints, ("cur",), first_only=True)
-    builder.predicates("goals", model.goals, ("cur",), holding=True)
+    builder.predicates("goals", model.goals, ("cur",), holding=True, chosen=True)
     builder.predicates("step", model.transition_invariants, ("cur", "nxt"))
     builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), first_only=True)
-    builder.functions.append(touched(builder.functions, builder.row))
+    builder.functions.append(touched(builder.functions, builder.row, len(model.goals)))
     if wide:
         builder.functions.extend(wide_functions(ranked=model.view is not None))
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

@@ -57,7 +57,7 @@ def second_identity(functions: Sequence[Function]) -> list[Function]:
 
 def wide_functions(*, ranked: bool) -> list[Function]:
     """The kernels for callers, over rows with the two words in front."""
-    of_row = ("check", "goals", "outside", *(("rank",) if ranked else ()))
+    of_row = ("check", "outside", *(("rank",) if ranked else ()))
     expand = Function(
         "wide_expand",
         ("cur", "out"),
@@ -83,13 +83,14 @@ def wide_functions(*, ranked: bool) -> list[Function]:
         expand,
         identity,
         *(_forwarded(name, ("cur",)) for name in of_row),
+        _forwarded("goals", ("cur",), ("wanted",)),
         *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside", "touched")),
     ]
 
 
-def _forwarded(name: str, pointers: tuple[str, ...]) -> Function:
-    call = CallKernel("found", name, tuple(map(_inside, pointers)), ())
-    return Function(f"wide_{name}", pointers, (), (call, Return(Var("found"))), frozenset(pointers))
+def _forwarded(name: str, pointers: tuple[str, ...], parameters: tuple[str, ...] = ()) -> Function:
+    call = CallKernel("found", name, tuple(map(_inside, pointers)), tuple(map(Var, parameters)))
+    return Function(f"wide_{name}", pointers, parameters, (call, Return(Var("found"))), frozenset(pointers))
 
 
 def _inside(pointer: str) -> tuple[str, Expr]:

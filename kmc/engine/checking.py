@@ -19,6 +19,7 @@ from kmc.engine.outcome import Edge, Finding, FindingKind, Outcome, Settings
 from kmc.engine.rundir import RunDirectory
 from kmc.engine.search import Search
 from kmc.errors import CommandLineError, InternalError, KmcError
+from kmc.invariants.declaration import Goal
 from kmc.reference.disorder import disorder
 from kmc.reference.failing import check_errors, expansion_errors, initial_errors
 from kmc.reference.findings import error_rank
@@ -108,7 +109,7 @@ class _Report:
         self._records: dict[int, Record] = {}
         self._steps: dict[int, list[Edge]] = {}
         self._start = start
-        self._goals_asked = False
+        self._goals_asked: tuple[Goal, ...] = ()
         self._known = StateSet(model.spec.state_class, model.symmetry, model.view)
         self._relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
 
@@ -116,7 +117,9 @@ class _Report:
         """The least failure with its trace, replayed; None if nothing failed."""
         if not outcome.findings:
             return None
-        self._goals_asked = outcome.goals_asked
+        self._goals_asked = tuple(
+            goal for number, goal in enumerate(self._model.goals) if outcome.goals_asked >> number & 1
+        )
         level = min(finding.level for finding in outcome.findings)
         shortest = self._candidates([finding for finding in outcome.findings if finding.level == level])
         self._look_up(level, shortest)

@@ -37,7 +37,7 @@ TARGET_SLOTS: Final = 20
 TARGET_STEPS: Final = 21  # 1: it looks for steps to a target, 0: for the target
 STEP_OUTSIDE: Final = 22
 REACH: Final = 23
-ASKED: Final = 24  # 1 while goals are asked for: until a level has ended with all of them reached
+ASKED: Final = 24  # the mask of the goals that are asked for: those that no level has ended with
 LEXICON: Final = 25  # the words that have codes
 PLAIN: Final = 26  # words of a row that are not coded
 WIDE: Final = 28  # 1: fingerprints have two words, the second stands first in a row
@@ -136,9 +136,10 @@ DEAD: Final = 1 << 62  # another state won the view
 # A chunk of a frontier: [address of its first record][rows][ordinal of the first row].
 CHUNK_WORDS: Final = 3
 
-# What `touched` answers of a step: bits for what it may change.
+# What `touched` answers of a step: a bit for the invariants, then one for each goal.
 TOUCHED_INVARIANTS: Final = 1
-TOUCHED_GOALS: Final = 2
+TOUCHED_GOALS_SHIFT: Final = 1
+TOUCHED_ALL: Final = -1
 
 # A source: [packed record][ordinal][row][number of successors].
 SOURCE_WORDS: Final = 4

@@ -54,26 +54,27 @@ def rank_if_any(shared: int, successor: int) -> int:
 
 @inlined
 def judge(shared: int, mine: int, successor: int, rank: int, stored: int) -> None:
-    """Evaluate the invariants of a state, and the goals while they are asked for."""
-    judge_touched(shared, mine, successor, rank, stored, f.TOUCHED_INVARIANTS | f.TOUCHED_GOALS)
+    """Evaluate the invariants of a state, and the goals that are asked for."""
+    judge_touched(shared, mine, successor, rank, stored, f.TOUCHED_ALL)
 
 
 @inlined
 def touched_by_step(shared: int, mine: int, successor: int) -> int:
-    """Which properties have to be asked of a new state: what a step leaves as it is holds as it did in its source.
+    """Which properties have to be asked of a new state: not those that say what they said of its source.
 
     All of them once anything was found, for then some source may break an invariant.
     """
     if load(shared, f.TOUCHED) == 0 or load(shared, f.LOGGING) == 0 or load(mine, f.SOURCE) == 0:
-        return f.TOUCHED_INVARIANTS | f.TOUCHED_GOALS
+        return f.TOUCHED_ALL
     return call_two(load(shared, f.TOUCHED), load(mine, f.SOURCE_ROW), row_of(successor))
 
 
 @inlined
 def judge_touched(shared: int, mine: int, successor: int, rank: int, stored: int, touched: int) -> None:
-    """`judge` for the properties of one of two sorts, or of both."""
-    if load(shared, f.ASKED) != 0 and touched & f.TOUCHED_GOALS != 0:
-        reached = call_one(load(shared, f.REACH), row_of(successor))
+    """`judge` for the properties that `touched_by_step` tells."""
+    wanted = load(shared, f.ASKED) & touched >> f.TOUCHED_GOALS_SHIFT
+    if wanted != 0:
+        reached = call_two(load(shared, f.REACH), row_of(successor), wanted)
         if reached < 0:
             note(mine, f.CHECK_ERROR, reached, load(successor, 1), rank)
             return

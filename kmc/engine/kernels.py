@@ -8,10 +8,11 @@ reports in `out` overwritten.
   records `[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index
   << 32, and how many times more TLC counts this step << 48. Returns how many records there are; -1 if `out` is too
   small for all of them (it is called again with more); <= -16 for error number -(result + 16) of the model.
-- `check(row)`: a mask with a bit for each invariant that fails; `goals(row)`: for each goal that holds;
+- `check(row)`: a mask with a bit for each invariant that fails; `goals(row, wanted)`: for each wanted goal that holds;
   `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first action constraint;
   `step(source, row)`: for each transition invariant that fails, none for a stuttering step.
-- `touched(source, row)`: whether a step may change what invariants (1) and goals (2) say; if not, they are not asked.
+- `touched(source, row)`: bit 0 unless the invariants say of a successor what they say of its source; bit 1 + n unless
+  goal n does.
 - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
   kept. The one exception to rows that are never written; its length stays.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.

@@ -17,7 +17,7 @@ from kmc.engine.outcome import Finding, FindingKind
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Snapshot:
     expanded: int
     rows_words: int
     goals: int
-    goals_asked: bool
+    goals_asked: int
     findings: tuple[Finding, ...]
     counted: tuple[int, ...]
     met: int

@@ -89,7 +89,7 @@ class Outcome:
     """The numbers of a search. `findings` are all of the first level that has any, least first.
 
     `failed` counts violating states per invariant, then violating steps per transition invariant, over the whole
-    search. `goals` is a mask of reached goals; `goals_asked` tells whether they were asked for in the first level with
+    search. `goals` is a mask of reached goals; `goals_asked` of those asked for in the first level with
     findings. `table_bytes` and `parents_bytes` are those at the end, `rows_bytes` those of all rows at rest, level
     after level; `growths` are those of the table (`FingerprintTable`). `cpu_seconds_before`: of earlier
     sessions of a run that was resumed.
@@ -104,7 +104,7 @@ class Outcome:
     findings: tuple[Finding, ...]
     failed: tuple[int, ...]
     goals: int
-    goals_asked: bool
+    goals_asked: int
     stopped: Bound | None
     interrupted: bool
     table_bytes: int

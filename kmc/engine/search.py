@@ -69,7 +69,7 @@ class Search:
         self._levels: list[int] = []
         self._history: dict[int, Level] = {}
         self._frontier_bytes_max = 0
-        self._goals_asked = False
+        self._goals_asked = 0
         self._earlier: Search | None = None
         self._crew = Crew(self._settings.threads, self._poll, self._stop)
         self._ledger = Ledger(kernels.invariant_count, kernels.meets_again)
@@ -225,12 +225,12 @@ class Search:
     def _make_level(self, rows: int) -> Level | None:
         """Run the loop over the chunks that are set; the level that it made, or None if it was stopped."""
         self._relief.making = len(self._levels) + 1
-        self._words[f.ASKED] = goals(self._workers) != (1 << self._kernels.goal_count) - 1
+        self._words[f.ASKED] = ~goals(self._workers) & (1 << self._kernels.goal_count) - 1
         finished = self._run_loop(work_loop(self._traits), rows)
         self._ledger.add(len(self._levels), (worker.take_log() for worker in self._workers))
         if self._ledger.found_any and self._words[f.LOGGING]:
             self._words[f.LOGGING] = 0
-            self._goals_asked = bool(self._words[f.ASKED])
+            self._goals_asked = int(self._words[f.ASKED])
         if not finished:
             return None
         made = [worker.end_level() for worker in self._workers]

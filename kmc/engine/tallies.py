@@ -26,7 +26,7 @@ def goals(workers: Sequence[Worker]) -> int:
 
 
 def taken(
-    workers: Sequence[Worker], ledger: Ledger, levels: Sequence[int], goals_asked: bool, seconds: float, cpu: float
+    workers: Sequence[Worker], ledger: Ledger, levels: Sequence[int], goals_asked: int, seconds: float, cpu: float
 ) -> Snapshot:
     """Where a search stands; no thread may run."""
     return Snapshot(

@@ -10,14 +10,14 @@ from typing import Any
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import KmcError
-from kmc.invariants.declaration import Predicate, holds
+from kmc.invariants.declaration import Goal, Predicate, holds
 from kmc.spec.model import Model
 
 
-def check_errors(model: Model, state: Any, *, goals: bool) -> list[KmcError]:
-    """The errors of the invariants in a state, and of the goals if they are asked for there."""
+def check_errors(model: Model, state: Any, *, goals: tuple[Goal, ...]) -> list[KmcError]:
+    """The errors of the invariants in a state, and of the goals that are asked for there."""
     errors: list[KmcError] = []
-    for predicate in (*model.invariants, *(model.goals if goals else ())):
+    for predicate in (*model.invariants, *goals):
         try:
             holds(predicate, model.spec.files, state)
         except KmcError as error:

@@ -63,7 +63,7 @@ class Search:
         self._findings = Findings()
         self._generated = self._initial = self._expanded = 0
         self._goals_reached: set[Goal] = set()
-        self._goals_asked = bool(model.goals)
+        self._goals_asked = model.goals
         self._unstored: set[Any] = set()
         self._failing: set[Any] = set()
         self._beyond_bound = False
@@ -110,8 +110,8 @@ class Search:
             self._stopped = Bound.DEPTH
 
     def _next_level(self) -> range:
-        """Close a level. Goals are asked for until a level ends with all reached; only its failures are reported."""
-        self._goals_asked = len(self._goals_reached) < len(self._model.goals)
+        """Close a level. A goal is asked for until a level ends with it reached; only its failures are reported."""
+        self._goals_asked = tuple(goal for goal in self._model.goals if goal not in self._goals_reached)
         self._findings.close()
         return self.graph.commit_level()
 
@@ -193,10 +193,10 @@ class Search:
         invariants = self._model.invariants
         failed, errors = self._ask(invariants, state)
         if self._goals_asked:
-            unreached, goal_errors = self._ask(self._model.goals, state)
+            unreached, goal_errors = self._ask(self._goals_asked, state)
             errors += goal_errors
             if not goal_errors:
-                self._goals_reached.update(goal for goal in self._model.goals if goal not in unreached)
+                self._goals_reached.update(goal for goal in self._goals_asked if goal not in unreached)
         for error in errors:
             self._fail(Finding(Verdict.ERROR, None, 1 + len(invariants), source, state, None, error))
         for invariant in () if errors else failed:
