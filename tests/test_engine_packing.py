@@ -13,7 +13,7 @@ from grid_kernels import address
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kmc.engine.frontier import Record, record_words
+from kmc.engine.frontier import UNSIGNED, Record, record_words
 from kmc.engine.intrinsics import load
 from kmc.engine.memory import Memory, Words, words_at
 from kmc.engine.native import Loop
@@ -27,33 +27,33 @@ ROWS = st.lists(WORDS, max_size=40)
 
 
 @Loop
-def packed(lexicon: int, plain: int, record: int, target: int) -> int:
+def packed(lexicon: int, plain: int, implied: int, record: int, target: int) -> int:
     """`pack`, to be called from Python."""
-    return pack(lexicon, plain, record, target)
+    return pack(lexicon, plain, implied, record, target)
 
 
 @Loop
-def unpacked(lexicon: int, plain: int, record: int, row: int) -> int:
+def unpacked(lexicon: int, plain: int, implied: int, record: int, row: int) -> int:
     """`unpack`, to be called from Python."""
-    unpack(lexicon, plain, record, row)
+    unpack(lexicon, plain, implied, record, row)
     return load(record, 0)
 
 
 @Loop
-def packed_beside(lexicon: int, plain: int, record: int, target: int, source: int, row: int) -> int:
+def packed_beside(lexicon: int, plain: int, implied: int, record: int, target: int, source: int, row: int) -> int:
     """`pack_beside`, to be called from Python."""
-    words = pack_beside(lexicon, plain, record, target, source, row)
-    return words if words != 0 else pack(lexicon, plain, record, target)
+    words = pack_beside(lexicon, plain, implied, record, target, source, row)
+    return words if words != 0 else pack(lexicon, plain, implied, record, target)
 
 
-def call(kernel: Any, arguments: int = 4) -> Callable[..., int]:
+def call(kernel: Any, arguments: int = 5) -> Callable[..., int]:
     """A kernel as a function."""
     return ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * arguments)(address(kernel))
 
 
 def memory_of(row: list[int]) -> Memory:
-    """The record of a row."""
-    record = record_words(Record(77, 5, np.array(row, np.int64)))
+    """The record of a row; its fingerprint may be implied."""
+    record = record_words(Record(row[0] & UNSIGNED if row else 77, 5, np.array(row, np.int64)))
     memory = Memory(len(record) + 8)
     memory.array[:] = [*record, *[BEHIND] * 8]
     return memory
@@ -62,7 +62,7 @@ def memory_of(row: list[int]) -> Memory:
 def rest(lexicon: Lexicon, row: list[int]) -> tuple[Memory, int]:
     """A row packed, and the words that it takes."""
     record, target = memory_of(row), Memory(2 * len(row) + 4)
-    return target, call(packed)(lexicon.address, lexicon.plain, record.address, target.address)
+    return target, call(packed)(lexicon.address, lexicon.plain, lexicon.implied, record.address, target.address)
 
 
 def rest_beside(lexicon: Lexicon, row: list[int], source: list[int]) -> tuple[Memory, int]:
@@ -70,24 +70,29 @@ def rest_beside(lexicon: Lexicon, row: list[int], source: list[int]) -> tuple[Me
     record, target, awake = memory_of(row), Memory(2 * len(row) + 4), memory_of(source)
     at_rest, _ = rest(lexicon, source)
     arguments = record.address, target.address, at_rest.address, awake.address + 16
-    return target, call(packed_beside, 6)(lexicon.address, lexicon.plain, *arguments)
+    return target, call(packed_beside, 7)(lexicon.address, lexicon.plain, lexicon.implied, *arguments)
 
 
 def woken(lexicon: Lexicon, record: Memory, length: int) -> Words:
     """The row of a packed record, as native loops read it."""
     row = Memory(length)
-    call(unpacked)(lexicon.address, lexicon.plain, record.address, row.address)
+    call(unpacked)(lexicon.address, lexicon.plain, lexicon.implied, record.address, row.address)
     return row.array
 
 
-@given(st.lists(ROWS, min_size=1, max_size=5), st.integers(0, 3))
-def test_a_row_comes_back_as_it_was(rows: list[list[int]], plain: int) -> None:
-    lexicon = Lexicon(plain)
-    at_rest = [(row, rest(lexicon, row)[0]) for row in rows]
+@given(st.lists(ROWS, min_size=1, max_size=5), st.integers(0, 3), st.booleans())
+def test_a_row_comes_back_as_it_was(rows: list[list[int]], plain: int, implied: bool) -> None:
+    lexicon = Lexicon(max(plain, implied), implied)
+    at_rest = [(row, rest(lexicon, row)[0]) for row in rows if row or not implied]
     for row, record in at_rest:
         assert woken(lexicon, record, len(row)).tolist() == row
         found = lexicon.record_at(record.address)
-        assert (found.fingerprint, found.row.tolist()) == (77, row)
+        assert (found.fingerprint, found.row.tolist()) == (row[0] & UNSIGNED if row else 77, row)
+
+
+def test_a_first_word_that_is_the_fingerprint_takes_no_place() -> None:
+    row = [1 << 60 | number for number in range(25)]
+    assert rest(Lexicon(1, 1), row)[1] == rest(Lexicon(1), row)[1] - 1
 
 
 def test_rows_come_back_when_the_lexicon_is_full() -> None:
@@ -125,14 +130,19 @@ def steps(draw: st.DrawFn) -> tuple[list[int], list[int]]:
     """A row, and one that differs from it in a few words and in its length."""
     source = draw(ROWS)
     kept = source[: draw(st.integers(0, len(source)))] if draw(st.booleans()) else source
+    # Beyond 64 words too, which are compared together.
+    if draw(st.booleans()):
+        source, kept = [[*part, *range(90), *part] for part in (source, kept)]
     changed = {index: draw(WORDS) for index in draw(st.sets(st.integers(0, len(kept)), max_size=4))}
     return source, [changed.get(index, word) for index, word in enumerate(kept)] + draw(st.lists(WORDS, max_size=9))
 
 
-@given(st.lists(steps(), min_size=1, max_size=4), st.integers(0, 3), st.booleans())
-def test_a_successor_rests_as_any_row(pairs: list[tuple[list[int], list[int]]], plain: int, crowded: bool) -> None:
-    lexicon = full_lexicon(plain) if crowded else Lexicon(plain)
+@given(st.lists(steps(), min_size=1, max_size=4), st.integers(0, 3), st.sampled_from(("empty", "crowded", "implied")))
+def test_a_successor_rests_as_any_row(pairs: list[tuple[list[int], list[int]]], plain: int, kind: str) -> None:
+    lexicon = full_lexicon(plain) if kind == "crowded" else Lexicon(max(plain, kind == "implied"), kind == "implied")
     for source, row in pairs:
+        if kind == "implied" and not (source and row):
+            continue
         target, words = rest_beside(lexicon, row, source)
         assert words == rest(lexicon, row)[1]
         assert woken(lexicon, target, len(row)).tolist() == row

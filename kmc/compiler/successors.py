@@ -69,6 +69,7 @@ class Writer:
         self._added = False
         self._pending: dict[Expr, list[tuple[Expr | int, int, Expr]]] = {}
         self._mixers = [x.mix, x.second_mix][: 1 + wide]
+        self._flushed = False
         self._totals: list[Expr] = []
 
     def write(self, value: Value, node: ast.AST) -> None:
@@ -149,7 +150,8 @@ class Writer:
         """Write what is pending, each word once."""
         for word, changes in self._pending.items():
             address = x.add(self._at, word)
-            old = self._code.keep(x.load("out", address), "old")
+            # What was not written yet is the source's, and that has long arrived.
+            old = self._code.keep(x.load("out", address) if self._flushed else x.load("cur", word), "old")
             new: Expr = old
             for bit, bits, part in changes:
                 new = x.replace(new, bit, bits, part)
@@ -157,6 +159,7 @@ class Writer:
             self._code.emit(Store("out", address, new))
             terms = [x.sub(mix(new, word), mix(old, word)) for mix in self._mixers]
             self._bump(terms)
+        self._flushed = self._flushed or bool(self._pending)
         self._pending = {}
 
     def _bump(self, terms: list[Expr]) -> None:
@@ -190,7 +193,8 @@ class Writer:
                 self._change(number, there, change, node)
                 self._note(number, change)
             here = self._code.keep(x.add(here, words), "here")
-            after = x.load("out", x.add(self._at, Const(self._row.counts + number)))
+            size = Const(self._row.counts + number)
+            after = x.load("out", x.add(self._at, size)) if net.changes else x.load("cur", size)
             there = self._code.keep(x.add(there, x.binary("mul", after, Const(layout.words))), "there")
         self._settle()
         return there

@@ -70,6 +70,8 @@ def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
         goal_count=len(model.goals),
         transition_invariant_count=len(model.transition_invariants),
         plain_words=1 + spec.words_before,
+        # Without a view, the hash sum of a row that is kept is the fingerprint.
+        implied_words=int(model.view is None and spec.words_before == 0),
         wide=spec.words_before > 0,
     )
     return CompiledModel(model, spec, kernels, time.monotonic() - began)

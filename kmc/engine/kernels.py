@@ -53,6 +53,7 @@ class Kernels:
     goal_count: int = 0
     transition_invariant_count: int = 0
     plain_words: int = 1
+    implied_words: int = 0
     wide: bool = False
 
     def __post_init__(self) -> None:

@@ -92,7 +92,7 @@ def enter_row(shared: int, mine: int) -> int:
     if used + (load(record, 0) & f.LENGTH_MASK) > load(mine, f.ROWS_WORDS):
         return 0
     row = load(mine, f.ROWS) + used * f.WORD_BYTES
-    unpack(load(shared, f.LEXICON), load(shared, f.PLAIN), record, row)
+    unpack(load(shared, f.LEXICON), load(shared, f.PLAIN), load(shared, f.IMPLIED), record, row)
     store(mine, f.SOURCE, record)
     store(mine, f.SOURCE_ROW, row)
     store(mine, f.SOURCE_ORDINAL, load(mine, f.ORDINAL))
@@ -181,11 +181,12 @@ def shortage(mine: int) -> int:
 @inlined
 def packed_at(shared: int, mine: int, successor: int, target: int) -> int:
     """Write a record packed to `target`; the words it takes."""
-    lexicon, plain, source = load(shared, f.LEXICON), load(shared, f.PLAIN), load(mine, f.SOURCE)
+    lexicon, plain, implied = load(shared, f.LEXICON), load(shared, f.PLAIN), load(shared, f.IMPLIED)
+    source = load(mine, f.SOURCE)
     words = 0
     if source != 0:
-        words = pack_beside(lexicon, plain, successor, target, source, load(mine, f.SOURCE_ROW))
-    return words if words != 0 else pack(lexicon, plain, successor, target)
+        words = pack_beside(lexicon, plain, implied, successor, target, source, load(mine, f.SOURCE_ROW))
+    return words if words != 0 else pack(lexicon, plain, implied, successor, target)
 
 
 @inlined
@@ -238,7 +239,6 @@ def take(shared: int, mine: int, successor: int, index: int) -> int:
     times = 1 + (header >> f.TIMES_SHIFT & f.TIMES_MASK)
     action = header >> f.ACTION_SHIFT & f.ACTION_MASK
     count(mine, f.GENERATED, action, times)
-    store(mine, f.TOTAL_GENERATED, load(mine, f.TOTAL_GENERATED) + times)
     inside = is_inside(shared, mine, successor)
     new = 0
     if inside < 0:

@@ -31,7 +31,6 @@ class Snapshot:
     levels: tuple[int, ...]
     generated: tuple[int, ...]
     failed: tuple[int, ...]
-    generated_total: int
     stored: int
     expanded: int
     rows_words: int

@@ -33,7 +33,7 @@ from kmc.engine.rundir import RunDirectory
 from kmc.engine.saving import Parts, Saver
 from kmc.engine.shelf import Shelf
 from kmc.engine.table import FingerprintTable, target_table
-from kmc.engine.tallies import give, goals, taken, total
+from kmc.engine.tallies import generated, give, goals, taken, total
 from kmc.engine.traits import Traits
 from kmc.engine.worker import Worker
 from kmc.errors import SystemFault
@@ -77,7 +77,7 @@ class Search:
         self.parents = Parents(self._settings.threads, self._settings.block_words, open_file)
         self._known = FingerprintTable(self._settings.table_slots, wide=kernels.wide)
         self._found = self._level_table(self._settings.table_slots) if kernels.rank else self._known
-        self._lexicon = Lexicon(kernels.plain_words)
+        self._lexicon = Lexicon(kernels.plain_words, kernels.implied_words)
         self._traits = Traits(kernels.wide, kernels.rank != 0, self._settings.delays is not None)
         self._shared = Memory(f.SHARED_WORDS)
         self._words = self._shared.array
@@ -106,6 +106,7 @@ class Search:
         words[f.STEP], words[f.RANK], words[f.WIDE] = kernels.step, kernels.rank, kernels.wide
         words[f.SETTLE], words[f.TOUCHED] = kernels.settle, kernels.touched
         words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
+        words[f.IMPLIED] = self._lexicon.implied
         words[f.DEADLOCK], words[f.LOGGING], words[f.REPEATED] = settings.deadlock, 1, kernels.meets_again
         words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
         self._tell_tables()
@@ -319,7 +320,7 @@ class Search:
         """The counters so far; while threads run, those of their last full batches."""
         distinct = total(self._workers, f.STORED)
         return Counters(
-            generated=total(self._workers, f.TOTAL_GENERATED),
+            generated=generated(self._workers),
             distinct=distinct,
             left=distinct - total(self._workers, f.EXPANDED),
             depth=max(1, len(self._levels)),
@@ -329,18 +330,18 @@ class Search:
 
     def _outcome(self) -> Outcome:
         workers, kernels = self._workers, self._kernels
-        generated = np.sum([worker.generated.array for worker in workers], axis=0).tolist()
+        by_action = np.sum([worker.generated.array for worker in workers], axis=0).tolist()
         failed = np.sum([worker.failed.array for worker in workers], axis=0)
         if kernels.meets_again:
             failed[: kernels.invariant_count] = 0
         failed[: kernels.invariant_count] += self._ledger.counted
         return Outcome(
-            generated=total(self._workers, f.TOTAL_GENERATED),
+            generated=generated(self._workers),
             distinct=total(self._workers, f.STORED),
             expanded=total(self._workers, f.EXPANDED),
-            initial=generated[-1],
+            initial=by_action[-1],
             levels=tuple(self._levels),
-            generated_by_action=tuple(generated[:-1]),
+            generated_by_action=tuple(by_action[:-1]),
             findings=self._ledger.findings,
             failed=tuple(failed.tolist()),
             goals=goals(self._workers),

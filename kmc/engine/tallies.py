@@ -17,6 +17,11 @@ def total(workers: Sequence[Worker], field: int) -> int:
     return sum(int(worker.words[field]) for worker in workers)
 
 
+def generated(workers: Sequence[Worker]) -> int:
+    """How many states were generated, as TLC counts them."""
+    return sum(int(worker.generated.array.sum()) for worker in workers)
+
+
 def goals(workers: Sequence[Worker]) -> int:
     """The mask of the goals reached so far."""
     reached = 0
@@ -33,7 +38,6 @@ def taken(
         levels=tuple(levels),
         generated=tuple(np.sum([worker.generated.array for worker in workers], axis=0).tolist()),
         failed=tuple(np.sum([worker.failed.array for worker in workers], axis=0).tolist()),
-        generated_total=total(workers, f.TOTAL_GENERATED),
         stored=total(workers, f.STORED),
         expanded=total(workers, f.EXPANDED),
         rows_words=sum(worker.rows_words for worker in workers),
@@ -51,7 +55,6 @@ def give(worker: Worker, snapshot: Snapshot) -> None:
     """Let one thread have counted all that a snapshot says."""
     worker.generated.array[:] = snapshot.generated
     worker.failed.array[:] = snapshot.failed
-    worker.words[f.TOTAL_GENERATED] = snapshot.generated_total
     worker.words[f.STORED] = snapshot.stored
     worker.words[f.EXPANDED] = snapshot.expanded
     worker.words[f.GOALS] = snapshot.goals
