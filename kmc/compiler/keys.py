@@ -9,7 +9,7 @@ from kmc.compiler.code import Code
 from kmc.compiler.ir import Const, Expr
 from kmc.compiler.parts import lift, pack, unwrap
 from kmc.compiler.values import Packed, Value
-from kmc.kernels.layout import layout_of, scalar_count
+from kmc.kernels.layout import WORD, layout_of, scalar_count
 from kmc.lang.types import MapType, PairType, Type
 
 
@@ -29,19 +29,26 @@ def key_value(declared: Type, number: Expr) -> Value:
     """The scalar or pair with this number."""
     if not isinstance(declared, PairType):
         return lift(declared, (number,))
-    count = scalar_count(declared.element)
-    masks = [1 << first | 1 << second for first in range(count) for second in range(first + 1, count)]
-    chosen: Expr = x.ZERO
-    for place, mask in enumerate(masks):
-        chosen = x.select(x.eq(number, Const(place)), Const(x.signed(mask)), chosen)
-    return Packed(declared, (chosen,))
+    masks = _pair_masks(scalar_count(declared.element))
+    return Packed(declared, (_looked_up(number, dict(enumerate(masks))),))
 
 
 def _pair_number(mask: Expr, count: int) -> Expr:
-    number = 0
-    result: Expr = x.ZERO
-    for first in range(count):
-        for second in range(first + 1, count):
-            result = x.select(x.eq(mask, Const(1 << first | 1 << second)), Const(number), result)
-            number += 1
-    return result
+    return _looked_up(mask, {mask: number for number, mask in enumerate(_pair_masks(count))})
+
+
+def _pair_masks(count: int) -> list[int]:
+    return [1 << first | 1 << second for first in range(count) for second in range(first + 1, count)]
+
+
+def _looked_up(key: Expr, table: dict[int, int]) -> Expr:
+    """`table[key]`; 0 for another key. A small table is a constant, and a value some bits of it."""
+    width = max([*table.values(), 1]).bit_length()
+    if not isinstance(key, Const) and (max([*table, 0]) + 1) * width <= WORD:
+        whole = sum(value << place * width for place, value in table.items())
+        at = x.binary("mul", key, Const(width))
+        return x.binary("and", x.binary("lshr", Const(x.signed(whole)), at), x.low_mask(width))
+    chosen: Expr = x.ZERO
+    for place, value in table.items():
+        chosen = x.select(x.eq(key, Const(place)), Const(x.signed(value)), chosen)
+    return chosen
