@@ -129,12 +129,13 @@ def test_cttz_of_the_constant_0_is_64() -> None:
     assert both(Intrinsic("cttz", (Const(0),)), (0, 0)) == (64, 64)
 
 
-@pytest.mark.parametrize("lane", [0, 1, 7, 8, 30, 31])
+@pytest.mark.parametrize(("lane", "lanes"), [(lane, lanes) for lanes in (8, 16, 32) for lane in {0, 1, 7, lanes - 1}])
 @pytest.mark.parametrize("mask", [-1, 0xFF00, 1 << 63])
-def test_matches_looks_at_each_of_its_words(lane: int, mask: int) -> None:
-    words = [0] * (LANES + 3)
-    words[lane + 2], words[1], words[LANES + 2] = mask % WORD | 5, mask % WORD | 5, mask % WORD | 5
-    main = Function("main", ("p",), ("x",), (Return(Matches("p", Const(2), Const(mask), Bin("and", X, Const(mask)))),))
+def test_matches_looks_at_each_of_its_words(lane: int, lanes: int, mask: int) -> None:
+    words = [0] * (lanes + 3)
+    words[lane + 2], words[1], words[lanes + 2] = mask % WORD | 5, mask % WORD | 5, mask % WORD | 5
+    found_by = Matches("p", Const(2), Const(mask), Bin("and", X, Const(mask)), lanes)
+    main = Function("main", ("p",), ("x",), (Return(found_by),))
     found = compile_module(Module((main,))).call("main", [(array("Q", words), 0)], [mask | 5])
     assert found == emit_python(Module((main,))).call("main", [(words, 0)], [mask | 5]) == 1 << lane
 

@@ -103,7 +103,7 @@ def test_an_inline_function_says_so_and_an_empty_body_passes() -> None:
         (Bin("sle", X, Bin("udiv", X, Y)), "(x <= (x /u y))"),
         (Bin("slt", X, Bin("urem", X, Y)), "(x < (x %u y))"),
         (Intrinsic("mix", (Bin("xor", X, Y), Const(1 << 20))), "mix(x ^ y, 0x100000)"),
-        (Matches("row", Bin("add", X, Const(5)), Const(0xFF), Y), "matches(&row[x + 5], 255, y)"),
+        (Matches("row", Bin("add", X, Const(5)), Const(0xFF), Y), "matches(&row[x + 5], 255, y, 32)"),
         (Const((1 << 64) - 1), "-1"),
         (Const(-(1 << 40)), "0xffffff0000000000"),
     ],

@@ -16,7 +16,6 @@ from typing import assert_never
 
 from kmc.compiler.ir import (
     COPY_STEP,
-    LANES,
     Bin,
     Block,
     Break,
@@ -260,20 +259,21 @@ class _Emitter:
 
     def matches(self, matches: Matches) -> str:
         """A comparison of vectors, its result as a word."""
-        vector = f"<{LANES} x i64>"
+        lanes = matches.lanes
+        vector = f"<{lanes} x i64>"
         fixed = ", !invariant.load !0" if matches.pointer in self.invariant else ""
         found = self.temporary(f"load {vector}, ptr {self.address(matches.pointer, matches.index)}, align 8{fixed}")
-        mask, wanted = self.spread(self.expr(matches.mask)), self.spread(self.expr(matches.wanted))
+        mask, wanted = self.spread(self.expr(matches.mask), lanes), self.spread(self.expr(matches.wanted), lanes)
         masked = self.temporary(f"and {vector} {found}, {mask}")
         equal = self.temporary(f"icmp eq {vector} {masked}, {wanted}")
-        bits = self.temporary(f"bitcast <{LANES} x i1> {equal} to i{LANES}")
-        return self.temporary(f"zext i{LANES} {bits} to i64")
+        bits = self.temporary(f"bitcast <{lanes} x i1> {equal} to i{lanes}")
+        return self.temporary(f"zext i{lanes} {bits} to i64")
 
-    def spread(self, operand: str) -> str:
+    def spread(self, operand: str, lanes: int) -> str:
         """A vector of equal words."""
-        vector = f"<{LANES} x i64>"
+        vector = f"<{lanes} x i64>"
         first = self.temporary(f"insertelement {vector} poison, i64 {operand}, i64 0")
-        return self.temporary(f"shufflevector {vector} {first}, {vector} poison, <{LANES} x i32> zeroinitializer")
+        return self.temporary(f"shufflevector {vector} {first}, {vector} poison, <{lanes} x i32> zeroinitializer")
 
     def address(self, pointer: str, index: Expr) -> str:
         """The address of a word."""

@@ -16,7 +16,6 @@ from typing import Any, TypeAlias, assert_never
 
 from kmc.compiler.ir import (
     COPY_STEP,
-    LANES,
     Bin,
     Block,
     Break,
@@ -126,9 +125,9 @@ def _words_at(memory: Words, place: int, count: int) -> Words:
     return found + [0] * (count - len(found))
 
 
-def _matches(memory: Words, place: int, mask: int, wanted: int) -> int:
+def _matches(memory: Words, place: int, mask: int, wanted: int, lanes: int) -> int:
     """`Matches`."""
-    return sum((word & mask == wanted) << lane for lane, word in enumerate(_words_at(memory, place, LANES)))
+    return sum((word & mask == wanted) << lane for lane, word in enumerate(_words_at(memory, place, lanes)))
 
 
 def _copy(target: Words, at: int, source: Words, start: int, words: int) -> None:
@@ -286,9 +285,9 @@ class _Writer:
             case Intrinsic(name, arguments):
                 holes = ", ".join(f"{{{number}}}" for number in range(len(arguments)))
                 return self.composed(f"{name}({holes})", arguments)
-            case Matches(pointer, index, mask, wanted):
+            case Matches(pointer, index, mask, wanted, lanes):
                 place = self.index(pointer, index)
-                return self.composed(f"matches(m_{pointer}, {place}, {{0}}, {{1}})", (mask, wanted))
+                return self.composed(f"matches(m_{pointer}, {place}, {{0}}, {{1}}, {lanes})", (mask, wanted))
             case _:
                 assert_never(expr)
 

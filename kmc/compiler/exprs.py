@@ -149,12 +149,12 @@ def second_mix(word: Expr, salt: Expr) -> Expr:
     return mix(word, add(salt, Const(SECOND)))
 
 
-def matches(pointer: str, index: Expr, mask: Expr, wanted: Expr) -> Expr:
+def matches(pointer: str, index: Expr, mask: Expr, wanted: Expr, lanes: int = LANES) -> Expr:
     """A mask of the words from `pointer[index]` on that are `wanted` under `mask`; see `lanes_below`."""
-    return Matches(pointer, index, mask, wanted)
+    return Matches(pointer, index, mask, wanted, lanes)
 
 
-def lanes_below(count: Expr) -> Expr:
+def lanes_below(count: Expr, lanes: int = LANES) -> Expr:
     """The mask of the first `count` of the words that `matches` looks at; all of them if there are more."""
-    few = binary("slt", count, Const(LANES))
-    return sub(place_at(ONE, select(few, count, Const(LANES))), ONE)
+    few = binary("slt", count, Const(lanes))
+    return sub(place_at(ONE, select(few, count, Const(lanes))), ONE)

@@ -17,7 +17,7 @@ BinaryOp: TypeAlias = Literal[
 
 
 LANES = 32
-"""How many words `Matches` looks at."""
+"""How many words `Matches` looks at, if not told otherwise."""
 
 COPY_STEP = 8
 """How many words `Copy` moves at once."""
@@ -73,7 +73,7 @@ class Intrinsic:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """A mask: bit k is 1 if `pointer[index + k] & mask == wanted`, for k from 0 to `LANES` - 1.
+    """A mask: bit k is 1 if `pointer[index + k] & mask == wanted`, for k from 0 to `lanes` - 1; 8, 16 or 32.
 
     That many words may be read, whatever lies there.
     """
@@ -82,6 +82,7 @@ class Matches:
     index: Expr
     mask: Expr
     wanted: Expr
+    lanes: int = LANES
 
 
 Expr: TypeAlias = Const | Var | Load | Bin | Select | Intrinsic | Matches

@@ -29,6 +29,7 @@ from kmc.kernels.hashing import network_salt
 from kmc.kernels.layout import NetworkLayout, RowLayout
 
 ROW = "row"
+_FEW = LANES // 2
 SOURCE = "source"
 
 
@@ -82,10 +83,19 @@ class _Maker:
         return Function(f"find_{self._number}", (ROW,), ("base", "size", *self._names), body, frozenset({ROW}))
 
     def _find_word(self) -> tuple[Stmt, ...]:
-        """Entries of one word are compared many at a time."""
+        """Entries of one word are compared many at a time; where they are few, half as many in half the time."""
         mask = Const(x.signed(~((1 << self._layout.count_bits) - 1)))
         hits = x.matches(ROW, x.add(Var("base"), Var("i")), mask, Var("w0"))
+        at_once = x.matches(ROW, Var("base"), mask, Var("w0"), _FEW)
         return (
+            If(
+                x.binary("sle", Var("size"), Const(_FEW)),
+                (
+                    Let("hits", x.binary("and", at_once, x.lanes_below(Var("size"), _FEW))),
+                    If(Var("hits"), (Return(Intrinsic("cttz", (Var("hits"),))),)),
+                    Return(Const(-1)),
+                ),
+            ),
             Let("i", x.ZERO),
             Loop(
                 "scan",

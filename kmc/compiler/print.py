@@ -81,8 +81,8 @@ def print_expr(expr: Expr) -> str:
             return f"({print_expr(yes)} if {print_expr(condition)} else {print_expr(no)})"
         case Intrinsic(name, arguments):
             return f"{name}({', '.join(_bare(argument) for argument in arguments)})"
-        case Matches(pointer, index, mask, wanted):
-            return f"matches({_address(pointer, index)}, {_bare(mask)}, {_bare(wanted)})"
+        case Matches(pointer, index, mask, wanted, lanes):
+            return f"matches({_address(pointer, index)}, {_bare(mask)}, {_bare(wanted)}, {lanes})"
         case _:
             assert_never(expr)
 

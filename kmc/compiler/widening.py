@@ -146,8 +146,8 @@ def _expression(expr: Expr, row: str) -> Expr:
             return x.second_mix(changed(word), changed(salt))
         case Intrinsic(name, arguments):
             return Intrinsic(name, tuple(map(changed, arguments)))
-        case Matches(pointer, index, mask, wanted):
-            return Matches(pointer, changed(index), changed(mask), changed(wanted))
+        case Matches(pointer, index, mask, wanted, lanes):
+            return Matches(pointer, changed(index), changed(mask), changed(wanted), lanes)
         case Const() | Var():
             return expr
         case _:
