@@ -25,9 +25,8 @@ from kmc.compiler.ir import (
     Return,
     Select,
     Stmt,
-    Var,
 )
-from kmc.compiler.walk import statements
+from kmc.compiler.walk import statements, variables
 from kmc.kernels.layout import RowLayout
 
 _ALL = (1 << 64) - 1
@@ -86,7 +85,7 @@ def _living(body: list[Stmt]) -> list[Stmt]:
     read: set[str] = set()
     while True:
         living = [item for item in body if not isinstance(item, Let) or item.name in read]
-        seen = {name for item in living for expr in _expressions(item) for name in _names(expr)}
+        seen = {name for item in living for expr in _expressions(item) for name in variables(expr)}
         if seen <= read:
             return living
         read |= seen
@@ -102,25 +101,6 @@ def _expressions(statement: Stmt) -> tuple[Expr, ...]:
             return (*(offset for _, offset in pointers), *arguments)
         case _:
             return ()
-
-
-def _names(expr: Expr) -> Iterator[str]:
-    """The variables of an expression."""
-    match expr:
-        case Var(name):
-            yield name
-        case Load(_, inner):
-            yield from _names(inner)
-        case Bin(_, left, right):
-            yield from (*_names(left), *_names(right))
-        case Select(condition, yes, no):
-            yield from (*_names(condition), *_names(yes), *_names(no))
-        case Intrinsic(_, arguments):
-            yield from (name for argument in arguments for name in _names(argument))
-        case Matches():
-            yield from (name for part in (expr.index, expr.mask, expr.wanted) for name in _names(part))
-        case _:
-            pass
 
 
 def _reads(expr: Expr, bits: int) -> Iterator[tuple[int, int]]:

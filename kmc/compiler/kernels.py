@@ -18,6 +18,7 @@ from kmc.compiler.code import Code
 from kmc.compiler.expressions import evaluate
 from kmc.compiler.fitting import check_fits
 from kmc.compiler.frames import touched
+from kmc.compiler.guards import hoisted
 from kmc.compiler.identity_kernels import identity_functions
 from kmc.compiler.ir import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
 from kmc.compiler.lower import Lowering
@@ -146,7 +147,9 @@ class _Builder:
 
     def _finish(self, low: Lowering, name: str, parameters: tuple[str, ...]) -> str:
         low.code.emit(Return(x.binary("or", x.place_at(Var("count"), POSITION_BITS), Var("pos"))))
-        self.functions.append(Function(name, ("cur", "out"), parameters, low.code.statements(), frozenset({"cur"})))
+        readonly = frozenset({"cur"})
+        body = hoisted(low.code.statements(), readonly)
+        self.functions.append(Function(name, ("cur", "out"), parameters, body, readonly))
         return name
 
     def expand(self) -> None:

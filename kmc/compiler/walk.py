@@ -1,10 +1,10 @@
-"""Walks over the statements of the IR."""
+"""Walks over the statements and expressions of the IR."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kmc.compiler.ir import Block, CallKernel, If, Let, Loop, Stmt
+from kmc.compiler.ir import Bin, Block, CallKernel, Expr, If, Intrinsic, Let, Load, Loop, Matches, Select, Stmt, Var
 
 
 def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -34,3 +34,31 @@ def assigned(body: Iterable[Stmt]) -> Iterator[str]:
                 yield name
             case _:
                 pass
+
+
+def expressions(expr: Expr) -> Iterator[Expr]:
+    """An expression and every part of it."""
+    yield expr
+    match expr:
+        case Load(_, index):
+            yield from expressions(index)
+        case Bin(_, left, right):
+            yield from (*expressions(left), *expressions(right))
+        case Select(condition, yes, no):
+            yield from (*expressions(condition), *expressions(yes), *expressions(no))
+        case Intrinsic(_, arguments):
+            yield from (part for argument in arguments for part in expressions(argument))
+        case Matches(_, index, mask, wanted):
+            yield from (*expressions(index), *expressions(mask), *expressions(wanted))
+        case _:
+            pass
+
+
+def variables(expr: Expr) -> set[str]:
+    """The variables of an expression."""
+    return {part.name for part in expressions(expr) if isinstance(part, Var)}
+
+
+def pointers(expr: Expr) -> set[str]:
+    """The pointers behind which an expression reads."""
+    return {part.pointer for part in expressions(expr) if isinstance(part, Load | Matches)}
