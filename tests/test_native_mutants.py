@@ -170,7 +170,8 @@ def compared(model: Model, candidates: list[Any], more: int) -> Original:
 def crossed(states: list[Any], count: int) -> list[Any]:
     """States with each field from one of these, and some of all their messages; no step leads to most of them.
 
-    In some of them the first actions are not enabled, so that the others begin with nothing.
+    In some of them the first actions are not enabled, so that the others begin with nothing, and in some nobody is
+    `who`, as in the first state alone.
     """
     chance, cls = random.Random(1), type(states[0])
     known = {message for state in states for message in state.net}
@@ -180,7 +181,8 @@ def crossed(states: list[Any], count: int) -> list[Any]:
     def drawn(number: int) -> Any:
         fields = {name: getattr(chance.choice(states), name) for name in cls.fields}
         sent = [(message, chance.randrange(3)) for message in chance.sample(messages, chance.choice((0, 2, 3, 3)))]
-        return states[0].set(**fields | {"net": bag_of_messages(sent)} | (quiet if number % 6 == 0 else {}))
+        nobody = {"who": None} if number % 4 == 1 else {}
+        return states[0].set(**fields | {"net": bag_of_messages(sent)} | (quiet if number % 6 == 0 else nobody))
 
     return [drawn(number) for number in range(count)]
 
@@ -192,7 +194,7 @@ def original(name: str) -> Original:
         with TemporaryDirectory() as folder:
             model = model_of(Path(folder), SOURCE, CFG)
             states = level_states(model, Limits(states=2000), at_most=600)
-            return compared(model, [*states[:150], *crossed(states, 600)], 300)
+            return compared(model, [*states[:150], *crossed(states, 600)], 600)
     model = shipped_model(name, *SHIPPED[name])
     return compared(model, walk_states(model, walks=10, depth=60, seed=1)[:200], 30)
 
