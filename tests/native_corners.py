@@ -127,4 +127,88 @@ def up(st):
 )
 """A message that is sent together with an equal one, or taken and sent at once."""
 
-CORNERS = {"across domains": ACROSS_DOMAINS, "equal elements": EQUAL_ELEMENTS, "sent twice": SENT_TWICE}
+MAPS_OF_OTHER_PLACES = (
+    "",
+    """
+K = Int(0, 4)
+V = Int(0, 1000000000)
+class Cell(Record):
+    big: Map[K, V]
+    n: Int(0, 9)
+class State(Record):
+    a: Map[K, V]
+    b: Map[K, V]
+    maps: Map[Int(0, 2), Map[K, V]]
+    cells: Map[Int(0, 2), Cell]
+    n: Int(0, 3)
+@spec.init
+def init():
+    yield State(
+        a={k: 1 for k in range(0, 5)},
+        b={k: 2 for k in range(0, 5)},
+        maps={i: {k: i + 1 for k in range(0, 5)} for i in range(0, 3)},
+        cells={i: Cell(big={k: i + 1 for k in range(0, 5)}, n=i) for i in range(0, 3)},
+        n=0,
+    )
+@spec.action
+def other(st, k: K):
+    if st.n < 2:
+        yield st.set(a=st.b.set(k, 7 + k), n=st.n + 1)
+@spec.action
+def inner(st, k: K, i: Int(0, 2)):
+    if st.n < 1:
+        yield st.set(maps=st.maps.set(i, st.maps[(i + 1) % 3].set(k, 7)), n=3)
+@spec.action
+def cell(st, k: K, i: Int(0, 2)):
+    if st.n < 1:
+        changed = st.cells[i].set(big=st.cells[(i + 1) % 3].big.set(k, 7))
+        yield st.set(cells=st.cells.set(i, changed), n=3)
+@spec.action
+def twice(st, k: K, i: Int(0, 2)):
+    if st.n < 1:
+        changed = st.cells[i].set(big=st.cells[i].big.set(k, 7).set((k + 1) % 5, 8), n=9)
+        yield st.set(cells=st.cells.set(i, changed), n=3)
+@spec.action
+def same(st, k: K, j: K):
+    if st.n < 1:
+        yield st.set(a=st.a.set(k, 7).set(j, 8), n=3)
+""",
+)
+"""A map that becomes that of another place but for an entry, where several entries share a word."""
+
+PLACES_MADE_SURE_OF = (
+    "",
+    """
+K = Int(0, 9)
+class State(Record):
+    log: Seq[Int(0, 1099511627776), 5]
+    j: Int(0, 1125899906842624)
+    n: Int(0, 3)
+@spec.init
+def init():
+    yield State(log=[1, 2], j=35184372088832, n=0)
+    yield State(log=[1, 2], j=2, n=0)
+@spec.action
+def plain(st, k: K, i: K):
+    require(0 < st.j <= len(st.log))
+    require(st.log.at(st.j) * 3 % 7 == 6)
+    yield st.set(n=k % 3)
+@spec.action
+def named(st, k: K, i: K):
+    require(0 < st.j <= len(st.log))
+    last = st.log.at(st.j)
+    require(k == 3)
+    require(last == 2)
+    require(i == st.n)
+    yield st.set(n=k % 3)
+""",
+)
+"""A guard that reads only where one before it makes sure that something is."""
+
+CORNERS = {
+    "across domains": ACROSS_DOMAINS,
+    "equal elements": EQUAL_ELEMENTS,
+    "sent twice": SENT_TWICE,
+    "maps of other places": MAPS_OF_OTHER_PLACES,
+    "places made sure of": PLACES_MADE_SURE_OF,
+}

@@ -120,5 +120,5 @@ def test_a_guard_stays_where_it_is(name: str) -> None:
 def test_a_guard_of_the_outer_argument_is_asked_once_for_all_of_the_inner() -> None:
     inner = counted("j", guarded(unless(either(Bin("eq", OUTER, INNER), either(OUTER, Y))), TALLY))
     first, loop = hoisted(counted("i", *inner), READONLY)
-    asked_inside = If(Bin("or", OUTER, Y), (), (inner[1],))
+    asked_inside = If(OUTER, (), (If(Y, (), (inner[1],)),))
     assert (first, loop) == (Let("i", Const(0)), If(Y, (), (counted("i", inner[0], asked_inside)[1],)))

@@ -7,7 +7,6 @@ a round begins with `if a or b: leave it` and `a` is the same in all rounds, the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import (
@@ -46,13 +45,13 @@ def _hoisted(statement: Stmt, readonly: frozenset[str]) -> Stmt:
         case Loop(label, body):
             inner = hoisted(body, readonly)
             changed = frozenset(assigned(inner))
-            idle = [
-                test for test in _idle_if(inner[1:-1]) if not changed & variables(test) and pointers(test) <= readonly
-            ]
-            loop = Loop(label, inner)
-            if not idle or not _counts(label, inner):
-                return loop
-            return If(reduce(lambda left, right: x.binary("or", left, right), idle), (), (loop,))
+            tests = _idle_if(inner[1:-1], {})
+            idle = [test for test in tests if not changed & variables(test) and pointers(test) <= readonly]
+            loop: Stmt = Loop(label, inner)
+            # One after another: a test may read where only those before it make sure that something is.
+            for test in reversed(idle if _counts(label, inner) else []):
+                loop = If(test, (), (loop,))
+            return loop
         case _:
             return statement
 
@@ -66,15 +65,15 @@ def _counts(label: str, body: tuple[Stmt, ...]) -> bool:
             return False
 
 
-def _idle_if(body: tuple[Stmt, ...]) -> list[Expr]:
-    """Conditions each of which makes statements do nothing but give values to variables."""
-    values: dict[str, Expr] = {}
+def _idle_if(body: tuple[Stmt, ...], known: Known) -> list[Expr]:
+    """Conditions each of which makes statements do nothing but give values to variables, told what variables are."""
+    values = dict(known)
     for number, statement in enumerate(body):
         match statement:
             case Let(name, value):
                 values[name] = _told(value, values)
-            case If(condition, (), _) if number == len(body) - 1:
-                return _alternatives(_told(condition, values))
+            case If(condition, (), otherwise) if number == len(body) - 1:
+                return _alternatives(_told(condition, values)) + _idle_if(otherwise, values)
             case Block(label, inner) if number == len(body) - 1:
                 return _leaving(label, inner, values)
             case _:

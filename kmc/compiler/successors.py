@@ -127,8 +127,10 @@ class Writer:
                 self._pending.setdefault(x.add(word, Const(offset)), []).append((bit, bits, part))
 
     def _put_update(self, word: Expr, bit: Expr | int, declared: MapType, value: MapUpdate, node: ast.AST) -> None:
-        self._put(word, bit, declared, value.base, node)
-        if not isinstance(value.base, Stored):
+        base = value.base
+        self._put(word, bit, declared, base, node)
+        if not isinstance(base, Stored) or (base.pointer, base.word, base.bit) != ("cur", word, bit):
+            # Words were put that the entry may lie in.
             self._flush()
         array = array_of(declared)
         bits = array.element.bits
