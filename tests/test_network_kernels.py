@@ -9,11 +9,14 @@ import pytest
 from native_steps import differences, kernels_of, level_states
 from small_specs import model_of
 
+from kmc.actions.relation import NextStateRelation
 from kmc.compiler.ir import LANES, Module
 from kmc.compiler.native import compile_module
 from kmc.compiler.network_kernels import network_functions
+from kmc.errors import KmcError, SpecError
 from kmc.kernels.codec import encode_row
 from kmc.kernels.layout import Layout, NetworkLayout, RecordLayout, RowLayout
+from kmc.reference.initial import initial_states
 from kmc.result import Limits
 
 SIZES = [*range(LANES // 2 + 3), LANES - 1, LANES, LANES + 1, 2 * LANES, 3 * LANES + 5]
@@ -83,3 +86,22 @@ def test_many_messages_are_received_and_lost_as_in_the_interpreter(tmp_path: Pat
     found = kernels.expand(encode_row(state))
     assert found is not None
     assert len(found) == sum(m.n % 7 != 0 and state.bag.count(m) > 0 for m in state.bag) + 1 + 3
+
+
+@pytest.mark.parametrize(
+    "call", ["bag.send(m)", "bag.discard(m)", "bag.keep(lambda k: k == m)", "sent.add(m)", "sent.take(m)"]
+)
+def test_a_set_of_messages_has_no_method_of_a_bag_nor_the_reverse(call: str, tmp_path: Path) -> None:
+    field = call.partition(".")[0]
+    model = model_of(tmp_path, MANY.replace("bag=st.bag.take(m)", f"{field}=st.{call}"), "CONSTANT Server = {s}")
+    with pytest.raises(SpecError) as refused:
+        kernels_of(model)
+    assert refused.value.code == "KMC811"
+    relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+    with pytest.raises(KmcError) as failed:
+        list(
+            NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files).steps(
+                initial_states(model)[0]
+            )
+        )
+    assert failed.value.code == "KMC243"

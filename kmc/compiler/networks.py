@@ -287,8 +287,15 @@ def received(low: Lowering, pointer: str, number: int, index: Expr, shape: objec
     return Received(Stored(shape_type(shape), pointer, word, place.bit), number, index)
 
 
+_OF_SETS = frozenset(["of", "send", "send_all", "discard", "keep"])
+_OF_BAGS = frozenset(["of", "add", "add_all", "take", "count", "counts"])
+
+
 def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope) -> Value:
     """A method of a network."""
+    is_bag = layout_at(low, net.number).count_bits > 0
+    if name not in (_OF_BAGS if is_bag else _OF_SETS):
+        low.code.refuse(node, f"'{name}' of a {'bag' if is_bag else 'set'} of messages")
     values = [low.evaluate(argument, scope) for argument in node.args]
     if name == "of" and isinstance(values[0], Python):
         return Messages(net.number, net.pointer, tuple(values[0].object.shapes), net.changes)
@@ -299,8 +306,6 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
     if name == "keep":
         return _kept(net, values[0], node)
     kinds = {"add": "add", "send": "add", "take": "take", "discard": "discard", "add_all": "add", "send_all": "add"}
-    if name not in kinds:
-        low.code.refuse(node, f"'{name}' of a network")
     if name.endswith("_all"):
         return Net(net.number, net.pointer, (*net.changes, Each(kinds[name], _sent(low, values[0], node), x.ONE)))
     value = values[0]
