@@ -99,9 +99,5 @@ def test_a_set_of_messages_has_no_method_of_a_bag_nor_the_reverse(call: str, tmp
     assert refused.value.code == "KMC811"
     relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
     with pytest.raises(KmcError) as failed:
-        list(
-            NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files).steps(
-                initial_states(model)[0]
-            )
-        )
+        list(relation.steps(initial_states(model)[0]))
     assert failed.value.code == "KMC243"
