@@ -8,7 +8,8 @@ the kind of a message, if its condition reads what all kinds have at one place.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import Const, Expr, Let, Store, Var
@@ -40,7 +41,7 @@ def _condition(low: Lowering, change: NetOp | Each, number: int) -> Comprehensio
     return found if whole == Net(number, "cur") else None
 
 
-def write_kept(low: Lowering, net: Net, there: Expr, terms: list[Term]) -> tuple[Expr, list[Expr]]:
+def write_kept(low: Lowering, net: Net, there: Expr, terms: Sequence[Term]) -> tuple[Expr, list[Expr]]:
     """Write the entries that stay to `out` from word `there` on: how many, and the sums of the terms of the others."""
     code, layout = low.code, layout_at(low, net.number)
     condition = _condition(low, net.changes[0], net.number)
@@ -83,9 +84,8 @@ def _decide(low: Lowering, net: Net, index: Expr, first: Expr, condition: Compre
         conditions(0)
 
     shapes = layout.shapes
-    drafts = code.capture_alike(
-        [lambda shape=shape: ask(received(low, "cur", net.number, index, shape)) for shape in shapes]  # type: ignore[misc]  # bound now
-    )
+    messages = [received(low, "cur", net.number, index, shape) for shape in shapes]
+    drafts = code.capture_alike([partial(ask, message) for message in messages])
     for draft in {id(draft): draft for draft in drafts}.values():
         alike = [shape for shape, other in zip(shapes, drafts, strict=True) if other is draft]
         here: Expr = x.ONE

@@ -16,17 +16,13 @@ from kmc.compiler.ir import (
     Const,
     Expr,
     If,
-    Intrinsic,
     Let,
-    Load,
     Loop,
-    Matches,
     Return,
-    Select,
     Stmt,
     Var,
 )
-from kmc.compiler.walk import assigned, pointers, variables
+from kmc.compiler.walk import assigned, pointers, variables, with_parts
 
 Known = Mapping[str, Expr]
 
@@ -109,18 +105,6 @@ def _alternatives(condition: Expr) -> list[Expr]:
 
 def _told(expr: Expr, values: Known) -> Expr:
     """An expression with the values of variables in their place."""
-    match expr:
-        case Var(name):
-            return values.get(name, expr)
-        case Load(pointer, index):
-            return Load(pointer, _told(index, values))
-        case Bin(op, left, right):
-            return Bin(op, _told(left, values), _told(right, values))
-        case Select(condition, yes, no):
-            return Select(_told(condition, values), _told(yes, values), _told(no, values))
-        case Intrinsic(name, arguments):
-            return Intrinsic(name, tuple(_told(argument, values) for argument in arguments))
-        case Matches(pointer, index, mask, wanted, lanes):
-            return Matches(pointer, _told(index, values), _told(mask, values), _told(wanted, values), lanes)
-        case _:
-            return expr
+    if isinstance(expr, Var):
+        return values.get(expr.name, expr)
+    return with_parts(expr, lambda part: _told(part, values))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from kmc.compiler import exprs as x
 from kmc.compiler.building import each_entry
@@ -204,8 +205,8 @@ class Writer:
     def _filter(self, net: Net, there: Expr) -> None:
         """Write the entries of a network that stay, and take the others out of the hash sums."""
         salt = Const(network_salt(net.number))
-        terms = [lambda entry, mix=mix: chained(entry, salt, mix) for mix in self._mixers]
-        kept, gone = write_kept(self._low, net, x.add(self._at, there), terms)  # type: ignore[arg-type]  # bound now
+        terms = [partial(chained, salt=salt, mix=mix) for mix in self._mixers]
+        kept, gone = write_kept(self._low, net, x.add(self._at, there), terms)
         self._code.emit(Store("out", x.add(self._at, Const(self._row.counts + net.number)), kept))
         if not self._totals:
             self._totals = [x.load("out", x.add(self._at, Const(-number))) for number in range(len(self._mixers))]

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import assert_never
 
-from kmc.compiler.ir import Bin, Block, CallKernel, Expr, If, Intrinsic, Let, Load, Loop, Matches, Select, Stmt, Var
+from kmc.compiler.ir import (
+    Bin,
+    Block,
+    CallKernel,
+    Const,
+    Expr,
+    If,
+    Intrinsic,
+    Let,
+    Load,
+    Loop,
+    Matches,
+    Select,
+    Stmt,
+    Var,
+)
 
 
 def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -52,6 +68,25 @@ def expressions(expr: Expr) -> Iterator[Expr]:
             yield from (*expressions(index), *expressions(mask), *expressions(wanted))
         case _:
             pass
+
+
+def with_parts(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """An expression with `change` made of each of its direct parts."""
+    match expr:
+        case Load(pointer, index):
+            return Load(pointer, change(index))
+        case Bin(op, left, right):
+            return Bin(op, change(left), change(right))
+        case Select(condition, yes, no):
+            return Select(change(condition), change(yes), change(no))
+        case Intrinsic(name, arguments):
+            return Intrinsic(name, tuple(map(change, arguments)))
+        case Matches(pointer, index, mask, wanted, lanes):
+            return Matches(pointer, change(index), change(mask), change(wanted), lanes)
+        case Const() | Var():
+            return expr
+        case _:
+            assert_never(expr)
 
 
 def variables(expr: Expr) -> set[str]:

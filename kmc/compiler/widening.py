@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import assert_never
 
 from kmc.compiler import exprs as x
 from kmc.compiler.ir import (
-    Bin,
     Block,
     CallKernel,
     Const,
@@ -26,14 +24,12 @@ from kmc.compiler.ir import (
     Let,
     Load,
     Loop,
-    Matches,
     Return,
-    Select,
     Stmt,
     Store,
     Var,
 )
-from kmc.compiler.walk import calls
+from kmc.compiler.walk import calls, with_parts
 from kmc.kernels.hashing import WIDE_WORDS
 
 _SUM = Const(0)
@@ -136,19 +132,7 @@ def _expression(expr: Expr, row: str) -> Expr:
     match expr:
         case Load(pointer, index) if pointer == row and index == _SUM:
             return Load(pointer, _SECOND_SUM)
-        case Load(pointer, index):
-            return Load(pointer, changed(index))
-        case Bin(op, left, right):
-            return Bin(op, changed(left), changed(right))
-        case Select(condition, yes, no):
-            return Select(changed(condition), changed(yes), changed(no))
         case Intrinsic("mix", (word, salt)):
             return x.second_mix(changed(word), changed(salt))
-        case Intrinsic(name, arguments):
-            return Intrinsic(name, tuple(map(changed, arguments)))
-        case Matches(pointer, index, mask, wanted, lanes):
-            return Matches(pointer, changed(index), changed(mask), changed(wanted), lanes)
-        case Const() | Var():
-            return expr
         case _:
-            assert_never(expr)
+            return with_parts(expr, changed)

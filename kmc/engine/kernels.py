@@ -20,7 +20,7 @@ reports in `out` overwritten.
 All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its
 view and orbit, which is never 0. If `wide`, a fingerprint has a second word, which is the first of the row and never
 0 either. The first `plain_words` words of a row, such as a hash sum, differ from state to
-state; the others repeat, and rest as codes.
+state; the others repeat, and rest as codes. The first `implied_words` (0 or 1) of those are the fingerprint itself.
 """
 
 from __future__ import annotations
