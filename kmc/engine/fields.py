@@ -73,12 +73,11 @@ ROWS_USED: Final = 17
 SOURCES: Final = 18  # the expanded states whose successors are pending
 SOURCE_COUNT: Final = 19
 PENDING: Final = 20  # successors in the out buffer
-RECORD: Final = 21  # the packed record to expand next
+RECORD: Final = 21  # address of the packed record to expand next
 ROWS_LEFT: Final = 22  # in the chunk
 ORDINAL: Final = 23
 FRESH_CHUNK: Final = 24  # 1: the next row begins a chunk
-SOURCE: Final = 25  # the packed record whose successors are being taken; 0 for initial states
-SOURCE_ROW: Final = 26
+SOURCE: Final = 25  # the unpacked record whose successors are being taken; 0 for initial states
 SOURCE_ORDINAL: Final = 27
 BATCH_NOW: Final = 28  # states of the batch at hand: BATCH, or less with delays
 CHANCE: Final = 29  # what chance says next of delays; 0 for none
@@ -93,6 +92,14 @@ BEYOND: Final = 40  # 1: the bound cut off a state
 FRESH: Final = 41  # the new states among those that are pending: address, size and use of their list, in words
 FRESH_WORDS: Final = 42
 FRESH_USED: Final = 43
+# Packing.
+NO_RECORD: Final = 44  # a record of no words
+BEFORE: Final = 45  # the unpacked record before RECORD in its chunk, or NO_RECORD
+RECORD_END: Final = 46  # address where RECORD ends
+BLOCK_END: Final = 47  # address where the next record is packed to
+LAST_CODES: Final = 48  # address of the codes of the row packed last
+LAST_COUNT: Final = 49  # how many they are; 0 at the beginning of a chunk
+CODES: Final = 50  # address where the codes of the next one are gathered
 MINE_WORDS: Final = 64
 
 # Control words of a table that grows: threads write the last two.
@@ -128,12 +135,8 @@ ACTION_SHIFT: Final = 32
 ACTION_MASK: Final = (1 << 16) - 1
 TIMES_SHIFT: Final = 48
 TIMES_MASK: Final = (1 << 15) - 1
-# A record at rest: see packing.py.
-PACKED_SHIFT: Final = 32
-PACKED_MASK: Final = (1 << 30) - 1
-DEAD: Final = 1 << 62  # another state won the view
 
-# A chunk of a frontier: [address of its first record][rows][ordinal of the first row].
+# A chunk of a frontier: [address of its first record][rows][ordinal of the first row]. For rows at rest see packing.py.
 CHUNK_WORDS: Final = 3
 
 # What `touched` answers of a step: a bit for the invariants, then one for each goal.
@@ -141,8 +144,8 @@ TOUCHED_INVARIANTS: Final = 1
 TOUCHED_GOALS_SHIFT: Final = 1
 TOUCHED_ALL: Final = -1
 
-# A source: [packed record][ordinal][row][number of successors].
-SOURCE_WORDS: Final = 4
+# A source: [unpacked record][ordinal][number of successors].
+SOURCE_WORDS: Final = 3
 
 # A new state among those that are pending: [record][number of its source].
 NOVELTY_WORDS: Final = 2
@@ -157,7 +160,6 @@ ENTRY_FINGERPRINT: Final = 2
 ENTRY_RANK: Final = 3
 ENTRY_SOURCE: Final = 4
 ENTRY_ORDINAL: Final = 5
-ENTRY_RECORD: Final = 6
 ENTRY_WORDS: Final = 8
 
 # Kinds of entries.

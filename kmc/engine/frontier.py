@@ -7,7 +7,7 @@ A row that lost its view to another keeps its ordinal and is marked dead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,16 +65,6 @@ class Level:
     def bytes(self) -> int:
         """The memory of the blocks, touched or not, but for those that rest in a file."""
         return sum(block.memory.words for block in self.blocks if not block.at_rest) * f.WORD_BYTES
-
-    def addresses(self) -> Iterator[int]:
-        """Where the live records lie, packed: Python speed, for tests and small levels."""
-        for address, rows, _ in self.chunks.tolist():
-            place = address
-            for _ in range(rows):
-                header = int(words_at(place, 1)[0])
-                if not header & f.DEAD:
-                    yield place
-                place += (header >> f.PACKED_SHIFT & f.PACKED_MASK) * f.WORD_BYTES
 
 
 def record_at(address: int) -> Record:

@@ -13,10 +13,12 @@ from typing import Any, TypeVar
 from llvmlite import ir
 
 FEW_WORDS = 16
+FEW_CODES = 32
 
 _I64 = ir.IntType(64)
 _I32 = ir.IntType(32)
 _I16 = ir.IntType(16)
+_CODES = ir.VectorType(_I16, FEW_CODES)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 parts: set[Callable[..., Any]] = set()
@@ -142,10 +144,69 @@ def lowest(builder: Any, mask: Any) -> Any:
 
 
 @Intrinsic
+def lowest_or_64(builder: Any, mask: Any) -> Any:
+    """The number of the lowest bit that is set in a mask; 64 if none is."""
+    return builder.cttz(mask, ir.IntType(1)(0))
+
+
+@Intrinsic
+def ones(builder: Any, mask: Any) -> Any:
+    """How many bits are set in a mask."""
+    return builder.ctpop(mask)
+
+
+@Intrinsic
+def load_code(builder: Any, address: Any, index: Any) -> Any:
+    """The 16 bits at `address`, `index` counting in steps of 16 bits; without a sign."""
+    return builder.zext(builder.load(_code(builder, address, index), align=2), _I64)
+
+
+@Intrinsic
 def store_code(builder: Any, address: Any, index: Any, code: Any) -> None:
     """Write 16 bits at `address`, `index` counting in steps of 16 bits."""
-    place = builder.gep(builder.inttoptr(address, _I16.as_pointer()), [index])
-    builder.store(builder.trunc(code, _I16), place)
+    builder.store(builder.trunc(code, _I16), _code(builder, address, index), align=2)
+
+
+@Intrinsic
+def load_anywhere(builder: Any, address: Any) -> Any:
+    """The word at an address that is even, and need not be that of a word."""
+    return builder.load(builder.inttoptr(address, _I64.as_pointer()), align=2)
+
+
+@Intrinsic
+def store_anywhere(builder: Any, address: Any, word: Any) -> None:
+    """Write a word to an address that is even, and need not be that of a word."""
+    builder.store(word, builder.inttoptr(address, _I64.as_pointer()), align=2)
+
+
+@Intrinsic
+def copy_eight(builder: Any, target: Any, source: Any) -> None:
+    """Copy eight words, all read before the first is written."""
+    eight = ir.VectorType(_I64, 8).as_pointer()
+    words = builder.load(builder.inttoptr(source, eight), align=8)
+    builder.store(words, builder.inttoptr(target, eight), align=8)
+
+
+@Intrinsic
+def differing_codes(builder: Any, left: Any, right: Any) -> Any:
+    """A mask of those that differ among 32 codes at `left` and 32 at `right`."""
+    first, second = _codes(builder, left), _codes(builder, right)
+    return builder.zext(builder.bitcast(builder.icmp_unsigned("!=", first, second), _I32), _I64)
+
+
+@Intrinsic
+def highest_codes(builder: Any, address: Any) -> Any:
+    """A mask of those among 32 codes that have all bits set."""
+    most = ir.Constant(_CODES, [(1 << 16) - 1] * FEW_CODES)
+    return builder.zext(builder.bitcast(builder.icmp_unsigned("==", _codes(builder, address), most), _I32), _I64)
+
+
+def _code(builder: Any, address: Any, index: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, _I16.as_pointer()), [index])
+
+
+def _codes(builder: Any, address: Any) -> Any:
+    return builder.load(builder.inttoptr(address, _CODES.as_pointer()), align=2)
 
 
 def _call(builder: Any, function: Any, *arguments: Any) -> Any:

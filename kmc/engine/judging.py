@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kmc.engine import fields as f
 from kmc.engine.intrinsics import call_one, call_two, inlined, load, store
+from kmc.engine.packing import row_of
 from kmc.engine.traits import RANKED
 
 
@@ -29,14 +30,7 @@ def note(mine: int, kind: int, value: int, fingerprint: int, rank: int) -> None:
     store(entry, f.ENTRY_RANK, rank)
     store(entry, f.ENTRY_SOURCE, load(source, 1) if source != 0 else 0)
     store(entry, f.ENTRY_ORDINAL, load(mine, f.SOURCE_ORDINAL))
-    store(entry, f.ENTRY_RECORD, source)
     store(mine, f.LOG_USED, used + f.ENTRY_WORDS)
-
-
-@inlined
-def row_of(record: int) -> int:
-    """The address of a record's row."""
-    return record + f.RECORD_HEAD_WORDS * f.WORD_BYTES
 
 
 @inlined
@@ -66,7 +60,7 @@ def touched_by_step(shared: int, mine: int, successor: int) -> int:
     """
     if load(shared, f.TOUCHED) == 0 or load(shared, f.LOGGING) == 0 or load(mine, f.SOURCE) == 0:
         return f.TOUCHED_ALL
-    return call_two(load(shared, f.TOUCHED), load(mine, f.SOURCE_ROW), row_of(successor))
+    return call_two(load(shared, f.TOUCHED), row_of(load(mine, f.SOURCE)), row_of(successor))
 
 
 @inlined
@@ -110,7 +104,7 @@ def judge_step(shared: int, mine: int, successor: int, times: int) -> None:
     """Evaluate the transition invariants of a step; initial states have none."""
     if load(mine, f.SOURCE) == 0:
         return
-    failed = call_two(load(shared, f.STEP), load(mine, f.SOURCE_ROW), row_of(successor))
+    failed = call_two(load(shared, f.STEP), row_of(load(mine, f.SOURCE)), row_of(successor))
     if failed < 0:
         note(mine, f.EXPAND_ERROR, failed, load(load(mine, f.SOURCE), 1), 0)
     elif failed != 0:
@@ -126,7 +120,7 @@ def outside_mask(shared: int, mine: int, successor: int) -> int:
     if load(shared, f.OUTSIDE) != 0:
         mask = call_one(load(shared, f.OUTSIDE), row_of(successor))
     if mask == 0 and load(mine, f.SOURCE) != 0 and load(shared, f.STEP_OUTSIDE) != 0:
-        mask = call_two(load(shared, f.STEP_OUTSIDE), load(mine, f.SOURCE_ROW), row_of(successor))
+        mask = call_two(load(shared, f.STEP_OUTSIDE), row_of(load(mine, f.SOURCE)), row_of(successor))
     return mask
 
 

@@ -16,6 +16,7 @@ from kmc.engine.intrinsics import (
     call_one,
     call_three,
     call_two,
+    copy_eight,
     inlined,
     load,
     load_shared,
@@ -30,7 +31,6 @@ from kmc.engine.judging import (
     note,
     rank_if_any,
     rank_of,
-    row_of,
     touched_by_step,
 )
 from kmc.engine.knowing import (
@@ -41,7 +41,7 @@ from kmc.engine.knowing import (
     rank_in_level,
     slot_in_level,
 )
-from kmc.engine.packing import pack, pack_beside, unpack
+from kmc.engine.packing import is_dead, length_of, mark_dead, pack, row_of, unpack, unpacked_words
 from kmc.engine.probing import EQUAL, LEAST, contains
 from kmc.engine.traits import DELAYED, RANKED
 
@@ -53,33 +53,27 @@ def words_of(record: int) -> int:
 
 
 @inlined
-def packed_words(record: int) -> int:
-    """The words of a record at rest."""
-    return load(record, 0) >> f.PACKED_SHIFT & f.PACKED_MASK
-
-
-@inlined
 def next_row(shared: int, mine: int) -> int:
-    """Step to the next live record of the frontier: 1, or 0 when there is none."""
-    while True:
-        if load(mine, f.ROWS_LEFT) == 0:
-            chunk = add(shared, f.NEXT_CHUNK, 1)
-            if chunk >= load(shared, f.CHUNK_COUNT):
-                return 0
-            entry = load(shared, f.CHUNKS) + chunk * (f.CHUNK_WORDS * f.WORD_BYTES)
-            store(mine, f.RECORD, load(entry, 0))
-            store(mine, f.ROWS_LEFT, load(entry, 1))
-            store(mine, f.ORDINAL, load(entry, 2))
-        if load(load(mine, f.RECORD), 0) & f.DEAD == 0:
-            return 1
-        leave_row(mine)
+    """Step to the next record of the frontier: 1, or 0 when there is none."""
+    if load(mine, f.ROWS_LEFT) == 0:
+        chunk = add(shared, f.NEXT_CHUNK, 1)
+        if chunk >= load(shared, f.CHUNK_COUNT):
+            return 0
+        entry = load(shared, f.CHUNKS) + chunk * (f.CHUNK_WORDS * f.WORD_BYTES)
+        store(mine, f.RECORD, load(entry, 0))
+        store(mine, f.ROWS_LEFT, load(entry, 1))
+        store(mine, f.ORDINAL, load(entry, 2))
+        store(mine, f.BEFORE, load(mine, f.NO_RECORD))
+    return 1
 
 
 @inlined
 def leave_row(mine: int) -> None:
-    """The record is done: the next one of the chunk follows it."""
-    record = load(mine, f.RECORD)
-    store(mine, f.RECORD, record + packed_words(record) * f.WORD_BYTES)
+    """The source is done: the next record of the chunk follows it, and is told from it."""
+    source = load(mine, f.SOURCE)
+    store(mine, f.BEFORE, source)
+    store(mine, f.ROWS_USED, load(mine, f.ROWS_USED) + unpacked_words(load(source, 0)))
+    store(mine, f.RECORD, load(mine, f.RECORD_END))
     store(mine, f.ROWS_LEFT, load(mine, f.ROWS_LEFT) - 1)
     store(mine, f.ORDINAL, load(mine, f.ORDINAL) + 1)
 
@@ -87,16 +81,32 @@ def leave_row(mine: int) -> None:
 @inlined
 def enter_row(shared: int, mine: int) -> int:
     """Unpack the record that is next behind the rows that are pending, and make it the source: 1, or 0 for no room."""
-    record = load(mine, f.RECORD)
-    used = load(mine, f.ROWS_USED)
-    if used + (load(record, 0) & f.LENGTH_MASK) > load(mine, f.ROWS_WORDS):
-        return 0
-    row = load(mine, f.ROWS) + used * f.WORD_BYTES
-    unpack(load(shared, f.LEXICON), load(shared, f.PLAIN), load(shared, f.IMPLIED), record, row)
+    words = unpacked_words(length_of(load(mine, f.RECORD)))
+    if load(mine, f.ROWS_USED) + words > load(mine, f.ROWS_WORDS):
+        if load(mine, f.PENDING) != 0:
+            return 0
+        keep_last_row(mine)
+        if load(mine, f.ROWS_USED) + words > load(mine, f.ROWS_WORDS):
+            return 0
+    record = load(mine, f.ROWS) + load(mine, f.ROWS_USED) * f.WORD_BYTES
+    store(mine, f.RECORD_END, unpack(shared, load(mine, f.RECORD), load(mine, f.BEFORE), record))
     store(mine, f.SOURCE, record)
-    store(mine, f.SOURCE_ROW, row)
     store(mine, f.SOURCE_ORDINAL, load(mine, f.ORDINAL))
     return 1
+
+
+@inlined
+def keep_last_row(mine: int) -> None:
+    """No row is pending any more: forget all but the one that the next is told from, and move it to the beginning."""
+    before, rows = load(mine, f.BEFORE), load(mine, f.ROWS)
+    used = 0
+    if before != load(mine, f.NO_RECORD):
+        used = unpacked_words(load(before, 0))
+        if before != rows:
+            for place in range(0, used * f.WORD_BYTES, f.LINE_WORDS * f.WORD_BYTES):
+                copy_eight(rows + place, before + place)
+            store(mine, f.BEFORE, rows)
+    store(mine, f.ROWS_USED, used)
 
 
 @inlined
@@ -112,12 +122,10 @@ def accept(shared: int, mine: int, found: int) -> None:
     entry = load(mine, f.SOURCES) + sources * (f.SOURCE_WORDS * f.WORD_BYTES)
     store(entry, 0, load(mine, f.SOURCE))
     store(entry, 1, load(mine, f.SOURCE_ORDINAL))
-    store(entry, 2, load(mine, f.SOURCE_ROW))
-    store(entry, 3, found)
+    store(entry, 2, found)
     store(mine, f.SOURCE_COUNT, sources + 1)
     store(mine, f.PENDING, load(mine, f.PENDING) + found)
     store(mine, f.OUT_USED, used)
-    store(mine, f.ROWS_USED, load(mine, f.ROWS_USED) + (load(load(mine, f.SOURCE), 0) & f.LENGTH_MASK))
 
 
 @inlined
@@ -143,9 +151,12 @@ def fill(shared: int, mine: int) -> int:
             return f.NEED_LOG
         if enter_row(shared, mine) == 0:
             return f.DONE if load(mine, f.PENDING) != 0 else f.NEED_ROWS
+        if is_dead(load(mine, f.RECORD)) != 0:
+            leave_row(mine)
+            continue
         used = load(mine, f.OUT_USED)
         free = load(mine, f.OUT) + used * f.WORD_BYTES
-        found = call_three(load(shared, f.EXPAND), load(mine, f.SOURCE_ROW), free, load(mine, f.OUT_WORDS) - used)
+        found = call_three(load(shared, f.EXPAND), row_of(load(mine, f.SOURCE)), free, load(mine, f.OUT_WORDS) - used)
         if found == f.OUT_TOO_SMALL:
             return f.DONE if used != 0 else f.NEED_OUT
         if found > 0:
@@ -164,8 +175,8 @@ def shortage(mine: int) -> int:
     """What memory the pending batch may lack: a status, or DONE."""
     pending = load(mine, f.PENDING)
     used = load(mine, f.OUT_USED)
-    # Packed, a record whose words are all different takes a quarter more.
-    if load(mine, f.BLOCK_USED) + used + used // 4 + pending > load(mine, f.BLOCK_WORDS):
+    # Packed, a record whose words are all different takes a little more than a quarter more.
+    if load(mine, f.BLOCK_USED) + used + used // 2 + pending > load(mine, f.BLOCK_WORDS):
         return f.NEED_BLOCK
     if load(mine, f.PARENTS_USED) + pending > load(mine, f.PARENTS_WORDS):
         return f.NEED_PARENTS
@@ -179,39 +190,37 @@ def shortage(mine: int) -> int:
 
 
 @inlined
-def packed_at(shared: int, mine: int, successor: int, target: int) -> int:
-    """Write a record packed to `target`; the words it takes."""
-    lexicon, plain, implied = load(shared, f.LEXICON), load(shared, f.PLAIN), load(shared, f.IMPLIED)
-    source = load(mine, f.SOURCE)
-    words = 0
-    if source != 0:
-        words = pack_beside(lexicon, plain, implied, successor, target, source, load(mine, f.SOURCE_ROW))
-    return words if words != 0 else pack(lexicon, plain, implied, successor, target)
-
-
-@inlined
 def append(shared: int, mine: int, successor: int) -> None:
     """Put a record at the end of the next frontier, and its parent at the end of the log of parents."""
-    stored = load(mine, f.STORED_IN_LEVEL)
-    target = load(mine, f.BLOCK) + load(mine, f.BLOCK_USED) * f.WORD_BYTES
-    words = packed_at(shared, mine, successor, target)
+    source = load(mine, f.SOURCE)
+    chunk = enter_chunk(shared, mine)
+    end = pack(shared, mine, successor, source if source != 0 else load(mine, f.NO_RECORD), load(mine, f.BLOCK_END))
+    store(chunk, 1, load(chunk, 1) + 1)
+    store(mine, f.BLOCK_END, end)
+    store(mine, f.BLOCK_USED, (end - load(mine, f.BLOCK) + f.WORD_BYTES - 1) // f.WORD_BYTES)
+    store(mine, f.STORED_IN_LEVEL, load(mine, f.STORED_IN_LEVEL) + 1)
     action = load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK
     store(
         load(mine, f.PARENTS), load(mine, f.PARENTS_USED), action << 48 | load(mine, f.SOURCE_ORDINAL) & f.PARENT_MASK
     )
     store(mine, f.PARENTS_USED, load(mine, f.PARENTS_USED) + 1)
+
+
+@inlined
+def enter_chunk(shared: int, mine: int) -> int:
+    """The chunk that the next row belongs to; one that begins does so with a word, and none is before its first row."""
     made = load(mine, f.MADE_USED)
-    entry = load(mine, f.MADE) + (made - f.CHUNK_WORDS) * f.WORD_BYTES
-    if load(mine, f.FRESH_CHUNK) != 0 or load(entry, 1) == load(shared, f.CHUNK_ROWS):
-        entry += f.CHUNK_WORDS * f.WORD_BYTES
-        store(entry, 0, target)
-        store(entry, 1, 0)
-        store(entry, 2, stored)
+    chunk = load(mine, f.MADE) + (made - f.CHUNK_WORDS) * f.WORD_BYTES
+    if load(mine, f.FRESH_CHUNK) != 0 or load(chunk, 1) == load(shared, f.CHUNK_ROWS):
+        chunk += f.CHUNK_WORDS * f.WORD_BYTES
+        store(mine, f.BLOCK_END, load(mine, f.BLOCK) + load(mine, f.BLOCK_USED) * f.WORD_BYTES)
+        store(chunk, 0, load(mine, f.BLOCK_END))
+        store(chunk, 1, 0)
+        store(chunk, 2, load(mine, f.STORED_IN_LEVEL))
         store(mine, f.MADE_USED, made + f.CHUNK_WORDS)
         store(mine, f.FRESH_CHUNK, 0)
-    store(entry, 1, load(entry, 1) + 1)
-    store(mine, f.BLOCK_USED, load(mine, f.BLOCK_USED) + words)
-    store(mine, f.STORED_IN_LEVEL, stored + 1)
+        store(mine, f.LAST_COUNT, 0)
+    return chunk
 
 
 @inlined
@@ -269,8 +278,7 @@ def enter_source(mine: int, index: int) -> int:
     entry = load(mine, f.SOURCES) + index * (f.SOURCE_WORDS * f.WORD_BYTES)
     store(mine, f.SOURCE, load(entry, 0))
     store(mine, f.SOURCE_ORDINAL, load(entry, 1))
-    store(mine, f.SOURCE_ROW, load(entry, 2))
-    return load(entry, 3)
+    return load(entry, 2)
 
 
 @inlined
@@ -324,7 +332,7 @@ def empty(mine: int) -> None:
     store(mine, f.PENDING, 0)
     store(mine, f.SOURCE_COUNT, 0)
     store(mine, f.OUT_USED, 0)
-    store(mine, f.ROWS_USED, 0)
+    keep_last_row(mine)
 
 
 def work(shared: int, mine: int) -> int:
@@ -352,11 +360,11 @@ def crown(shared: int, mine: int) -> int:
             return f.DONE
         if enter_row(shared, mine) == 0:
             return f.NEED_ROWS
-        record = load(mine, f.RECORD)
-        if rank_of(shared, load(mine, f.SOURCE_ROW)) == best_in_level(shared, record):
-            inserted(shared, load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), record)
+        source = load(mine, f.SOURCE)
+        if rank_of(shared, row_of(source)) == best_in_level(shared, source):
+            inserted(shared, load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), source)
         else:
-            store(record, 0, load(record, 0) | f.DEAD)
+            mark_dead(load(mine, f.RECORD))
         leave_row(mine)
     return f.PAUSED
 
@@ -385,16 +393,18 @@ def seek(shared: int, mine: int) -> int:
             return f.NEED_LOG
         if enter_row(shared, mine) == 0:
             return f.NEED_ROWS
-        record = load(mine, f.RECORD)
-        if load(shared, f.TARGET_STEPS) == 0:
-            noted = contains(load(shared, f.TARGETS), load(shared, f.TARGET_SLOTS), load(record, 1))
+        source = load(mine, f.SOURCE)
+        if is_dead(load(mine, f.RECORD)) != 0:
+            noted = 0
+        elif load(shared, f.TARGET_STEPS) == 0:
+            noted = contains(load(shared, f.TARGETS), load(shared, f.TARGET_SLOTS), load(source, 1))
         else:
             out = load(mine, f.OUT)
-            found = call_three(load(shared, f.EXPAND), load(mine, f.SOURCE_ROW), out, load(mine, f.OUT_WORDS))
+            found = call_three(load(shared, f.EXPAND), row_of(source), out, load(mine, f.OUT_WORDS))
             if found == f.OUT_TOO_SMALL:
                 return f.NEED_OUT
             noted = leads_to_target(shared, found, out)
         if noted != 0:
-            note(mine, f.FOUND, 0, load(record, 1), 0)
+            note(mine, f.FOUND, 0, load(source, 1), 0)
         leave_row(mine)
     return f.PAUSED

@@ -17,7 +17,7 @@ from kmc.engine.outcome import Finding, FindingKind
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,37 +1,70 @@
-"""Rows at rest: every word as a 16-bit code, for the words of all rows of a search are few.
+"""Rows at rest: what differs from the row before, every word as a 16-bit code, for the words of all rows are few.
 
 Invariant: a code never changes its word, so a packed row stays readable while threads add words. A word that finds no
 place near its home in the lexicon is stored as it is; so packing never fails, and a model whose words are all
-different costs a quarter more than its rows. Codes belong to one search in one process and never leave it.
+different costs little more than a quarter more than its rows. Codes belong to one search in one process and never
+leave it.
 
-A packed record: `[header][fingerprint][plain words ...][codes, four to a word ...][words that have no code ...]`, the
-header being the length of the row and, << 32, that of the record. Words that differ in every row, such as a hash sum,
-stand first in a row and are left plain; if the first of them is `implied` (1, else 0), it is the fingerprint itself and
-left out.
+A packed record is a sequence of units of 16 bits, and can be read behind the one before it in its chunk only:
+
+- a header: 14 bits of the length of the row, whether it is dead, whether it has words without a code. If all 14 bits
+  are set, the length follows, in 32 bits;
+- the fingerprint, then the plain words: words that differ in every row, such as a hash sum, stand first in a row and
+  have no code. If the first of them is `implied` (1, else 0), it is the fingerprint itself and left out;
+- for every 64 words that follow: a mask of those with another code than in the row before, then these codes. Behind
+  the end of the row before everything differs, and so does a word without a code, always;
+- the words that have no code.
+
+Unpacked for the loops, a record is one as `expand` writes it with its codes behind the row, see `codes_of`.
 """
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Iterable, Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 
 from kmc.engine import fields as f
 from kmc.engine.frontier import UNSIGNED, Record
 from kmc.engine.intrinsics import (
+    FEW_CODES,
     compare_and_swap,
+    copy_eight,
     differing,
+    differing_codes,
+    highest_codes,
     inlined,
     load,
+    load_anywhere,
+    load_code,
     lowest,
+    lowest_or_64,
+    ones,
     store,
+    store_anywhere,
     store_code,
 )
-from kmc.engine.memory import Memory, Words, words_at
+from kmc.engine.memory import Memory, Words
 
 ESCAPE = (1 << 16) - 1
 _PROBES = 8
 _LAST = ESCAPE - _PROBES
 _CODE_MASK = (1 << 16) - 1
 _SCATTER = -7046029254386353131
+
+_UNIT_BYTES = 2
+_UNIT_BITS = 16
+_SHORT_LENGTH = (1 << 14) - 1
+_ESCAPED = 1 << 14
+_DEAD = 1 << 15
+_LONG_BYTES = 4
+_GROUP = 64
+_GROUP_WORDS = _GROUP * _UNIT_BYTES // f.WORD_BYTES
+_STEP = 8  # words that are copied or compared at once
+
+Codes = NDArray[np.uint16]
 
 
 @inlined
@@ -54,121 +87,266 @@ def code_of(lexicon: int, word: int) -> int:
 
 
 @inlined
-def pack(lexicon: int, plain: int, implied: int, record: int, target: int) -> int:
-    """Write a record packed to `target`; the words it takes."""
-    length = load(record, 0) & f.LENGTH_MASK
-    index = f.RECORD_HEAD_WORDS + min(plain, length)
-    place = index - implied
-    copy_head(implied, place, record, target)
-    end = f.RECORD_HEAD_WORDS + length
-    escaped = place + (end - index + 3) // 4
-    while index < end:
-        codes = 0
-        for shift in range(0, 16 * min(4, end - index), 16):
-            word = load(record, index)
-            code = code_of(lexicon, word)
-            if code == ESCAPE:
-                store(target, escaped, word)
-                escaped += 1
-            codes |= code << shift
-            index += 1
-        store(target, place, codes)
-        place += 1
-    store(target, 0, length | escaped << f.PACKED_SHIFT)
-    return escaped
+def length_of(packed: int) -> int:
+    """The length of a packed row."""
+    short = load_code(packed, 0) & _SHORT_LENGTH
+    return short if short != _SHORT_LENGTH else load_anywhere(packed + _UNIT_BYTES) & f.LENGTH_MASK
 
 
 @inlined
-def copy_head(implied: int, words: int, record: int, target: int) -> None:
-    """Write the fingerprint and the plain words of a packed record, which are `words` with the header."""
-    store(target, 1, load(record, 1))
-    for index in range(f.RECORD_HEAD_WORDS, words):
-        store(target, index, load(record, index + implied))
+def body_of(packed: int) -> int:
+    """Where the fingerprint of a packed record stands, at an even address; words that are not coded follow it."""
+    long = load_code(packed, 0) & _SHORT_LENGTH == _SHORT_LENGTH
+    return packed + (_UNIT_BYTES + _LONG_BYTES if long else _UNIT_BYTES)
 
 
 @inlined
-def coded_words(plain: int, record: int) -> int:
-    """How many words of a row stand as codes in its packed record."""
-    length = load(record, 0) & f.LENGTH_MASK
-    return length - min(plain, length)
+def is_dead(packed: int) -> int:
+    """Not 0 if a packed record was marked."""
+    return load_code(packed, 0) & _DEAD
 
 
 @inlined
-def escapes(plain: int, implied: int, packed: int) -> int:
-    """Where the words without a code begin in a packed record, if it has any; else 0."""
-    coded = coded_words(plain, packed)
-    first = f.RECORD_HEAD_WORDS + (load(packed, 0) & f.LENGTH_MASK) - implied - coded + (coded + 3) // 4
-    return first if first != load(packed, 0) >> f.PACKED_SHIFT & f.PACKED_MASK else 0
+def mark_dead(packed: int) -> None:
+    """Mark a packed record: another state won the view."""
+    store_code(packed, 0, load_code(packed, 0) | _DEAD)
 
 
 @inlined
-def pack_beside(lexicon: int, plain: int, implied: int, record: int, target: int, source: int, row: int) -> int:
-    """`pack` for the successor of the state that is packed at `source` and lies at `row`: most codes are the same.
+def row_of(record: int) -> int:
+    """The address of the row of an unpacked record."""
+    return record + f.RECORD_HEAD_WORDS * f.WORD_BYTES
 
-    0 if one of the two has a word without a code: then `pack` has to do it, which so stands in a loop only once.
-    Writes up to four words behind what it answers.
+
+@inlined
+def codes_of(record: int) -> int:
+    """Where the codes of an unpacked record stand: those of the words behind the plain ones."""
+    return row_of(record) + ((load(record, 0) & f.LENGTH_MASK) + _STEP) * f.WORD_BYTES
+
+
+@inlined
+def unpacked_words(length: int) -> int:
+    """The words of an unpacked record with its codes, and with room to copy in steps."""
+    return f.RECORD_HEAD_WORDS + length + _STEP + (length + _GROUP - 1) // _GROUP * _GROUP_WORDS
+
+
+@inlined
+def lowest_bits(count: int) -> int:
+    """A mask of so many bits, from 1 to 64."""
+    return ~(-2 << count - 1)
+
+
+@inlined
+def units_of_mask(count: int) -> int:
+    """The bytes of a mask of so many bits."""
+    return (count + _UNIT_BITS - 1) // _UNIT_BITS * _UNIT_BYTES
+
+
+@inlined
+def packed_end(shared: int, packed: int) -> int:
+    """Where a packed record ends."""
+    length = length_of(packed)
+    plain = min(load(shared, f.PLAIN), length)
+    place = body_of(packed) + (1 + plain - load(shared, f.IMPLIED)) * f.WORD_BYTES
+    escaped = 0
+    for start in range(0, length - plain, _GROUP):
+        count = min(length - plain - start, _GROUP)
+        changed = ones(load_anywhere(place) & lowest_bits(count))
+        place += units_of_mask(count)
+        if load_code(packed, 0) & _ESCAPED:
+            for index in range(changed):
+                escaped += 1 if load_code(place, index) == ESCAPE else 0
+        place += changed * _UNIT_BYTES
+    return place + escaped * f.WORD_BYTES
+
+
+@inlined
+def unpack(shared: int, packed: int, before: int, record: int) -> int:
+    """Write a packed record unpacked to `record`, `before` being the one before it in its chunk; where it ends.
+
+    `before` has no row for the first of a chunk. It does not overlap `record`, which takes `unpacked_words`.
     """
-    if escapes(plain, implied, source) != 0:
-        return 0
-    coded = coded_words(plain, record)
-    shared = min(coded, coded_words(plain, source))
-    head = f.RECORD_HEAD_WORDS + (load(record, 0) & f.LENGTH_MASK) - coded
-    rest = head - implied
-    copy_head(implied, rest, record, target)
-    for start in range(0, coded, 64):
-        # All that is new among 64 words is looked up in one loop, whose end the processor mostly foresees.
-        new = 0
-        end = min(coded, start + 64)
-        for index in range(start, end, 8):
-            place = rest + index // 4
-            store(target, place, load(source, place))
-            store(target, place + 1, load(source, place + 1))
-            new |= differing(record, head + index, row, head - f.RECORD_HEAD_WORDS + index) << index - start
-        if shared < end:
-            new |= -1 << max(0, shared - start)
-        if end < start + 64:
-            new &= ~(-1 << end - start)
-        while new != 0:
-            place = start + lowest(new)
-            code = code_of(lexicon, load(record, head + place))
-            if code == ESCAPE:
-                return 0
-            store_code(target, rest * 4 + place, code)
-            new &= new - 1
-    words = rest + (coded + 3) // 4
-    store(target, 0, load(record, 0) & f.LENGTH_MASK | words << f.PACKED_SHIFT)
-    return words
+    length = length_of(packed)
+    plain = min(load(shared, f.PLAIN), length)
+    place = body_of(packed)
+    store(record, 0, length)
+    store(record, 1, load_anywhere(place))
+    place += (1 - load(shared, f.IMPLIED)) * f.WORD_BYTES
+    for word in range(plain):
+        store(row_of(record), word, load_anywhere(place + word * f.WORD_BYTES))
+    place += plain * f.WORD_BYTES
+    if length != plain:
+        copy_coded(shared, before, record)
+        place = change_coded(load(shared, f.LEXICON), record, plain, place)
+        if load_code(packed, 0) & _ESCAPED:
+            place = fill_escapes(record, plain, place)
+    return place
 
 
 @inlined
-def unpack(lexicon: int, plain: int, implied: int, packed: int, row: int) -> None:
-    """Write the row of a packed record to `row`, and up to three words behind it."""
-    coded = coded_words(plain, packed)
-    index = (load(packed, 0) & f.LENGTH_MASK) - coded
-    place = f.RECORD_HEAD_WORDS + index - implied
-    for word in range(index):
-        store(row, word, load(packed, f.RECORD_HEAD_WORDS + word - implied))
-    first = row + index * f.WORD_BYTES
-    # Under ESCAPE the lexicon holds no word, so 0 is read; what stands behind the last code is some code.
-    for word in range(0, coded, 4):
-        codes = load(packed, place)
-        store(first, word, load(lexicon, codes & _CODE_MASK))
-        store(first, word + 1, load(lexicon, codes >> 16 & _CODE_MASK))
-        store(first, word + 2, load(lexicon, codes >> 32 & _CODE_MASK))
-        store(first, word + 3, load(lexicon, codes >> 48 & _CODE_MASK))
-        place += 1
-    escaped = escapes(plain, implied, packed)
+def copy_coded(shared: int, before: int, record: int) -> None:
+    """Write what is coded of `before`, words and codes, into an unpacked record, as far as both go."""
+    length, known = load(record, 0), load(before, 0)
+    plain, skipped = min(load(shared, f.PLAIN), length), min(load(shared, f.PLAIN), known)
+    count = min(length - plain, known - skipped)
+    words, source = row_of(record) + plain * f.WORD_BYTES, row_of(before) + skipped * f.WORD_BYTES
+    for _ in range(0, count, _STEP):
+        copy_eight(words, source)
+        words += _STEP * f.WORD_BYTES
+        source += _STEP * f.WORD_BYTES
+    codes, source = codes_of(record), codes_of(before)
+    for _ in range(0, count, FEW_CODES):
+        copy_eight(codes, source)
+        codes += _STEP * f.WORD_BYTES
+        source += _STEP * f.WORD_BYTES
+
+
+@inlined
+def change_coded(lexicon: int, record: int, plain: int, place: int) -> int:
+    """Write the words and codes that stand from `place` on into an unpacked record; where they end.
+
+    Under ESCAPE the lexicon holds no word, so 0 is written.
+    """
+    length = load(record, 0)
+    for start in range(0, length - plain, _GROUP):
+        count = min(length - plain - start, _GROUP)
+        codes = codes_of(record) + start * _UNIT_BYTES
+        words = row_of(record) + (plain + start) * f.WORD_BYTES
+        changed = load_anywhere(place) & lowest_bits(count)
+        place += units_of_mask(count)
+        while changed != 0:
+            index = lowest(changed)
+            code = load_code(place, 0)
+            store_code(codes, index, code)
+            store(words, index, load(lexicon, code))
+            changed &= changed - 1
+            place += _UNIT_BYTES
+    return place
+
+
+@inlined
+def fill_escapes(record: int, plain: int, place: int) -> int:
+    """Write the words without a code, which stand from `place` on, into an unpacked record; where they end."""
+    codes = codes_of(record)
+    words = row_of(record) + plain * f.WORD_BYTES
+    for index in range(load(record, 0) - plain):
+        if load_code(codes, index) == ESCAPE:
+            store(words, index, load_anywhere(place))
+            place += f.WORD_BYTES
+    return place
+
+
+@inlined
+def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
+    """Write a record packed to `target`, an even address, behind the last row that this thread packed; where it ends.
+
+    `source` is an unpacked record that it has most words from. Writes up to eight bytes behind its end.
+    """
+    length = load(record, 0) & f.LENGTH_MASK
+    plain = min(load(shared, f.PLAIN), length)
+    place = pack_head(shared, record, target)
+    escaped = 0
+    for start in range(0, length - plain, _GROUP):
+        count = min(length - plain - start, _GROUP)
+        codes = load(mine, f.CODES) + start * _UNIT_BYTES
+        find_codes(shared, codes, record, source, start)
+        escapes = highest_codes(codes)
+        changed = differing_codes(codes, load(mine, f.LAST_CODES) + start * _UNIT_BYTES)
+        if count > FEW_CODES:
+            rest = codes + FEW_CODES * _UNIT_BYTES
+            escapes |= highest_codes(rest) << FEW_CODES
+            last = load(mine, f.LAST_CODES) + (start + FEW_CODES) * _UNIT_BYTES
+            changed |= differing_codes(rest, last) << FEW_CODES
+        if load(mine, f.LAST_COUNT) < start + count:
+            changed |= -1 << max(0, load(mine, f.LAST_COUNT) - start)
+        escapes &= lowest_bits(count)
+        escaped |= escapes
+        changed = (changed | escapes) & lowest_bits(count)
+        store_anywhere(place, changed)
+        place += units_of_mask(count)
+        write_codes(codes, changed, place)
+        place += ones(changed) * _UNIT_BYTES
     if escaped != 0:
-        fill_escapes(packed, place - (coded + 3) // 4, escaped, first, coded)
+        store_code(target, 0, load_code(target, 0) | _ESCAPED)
+        place = write_escapes(record, plain, load(mine, f.CODES), place)
+    codes = load(mine, f.LAST_CODES)
+    store(mine, f.LAST_CODES, load(mine, f.CODES))
+    store(mine, f.LAST_COUNT, length - plain)
+    store(mine, f.CODES, codes)
+    return place
 
 
 @inlined
-def fill_escapes(packed: int, codes: int, escaped: int, first: int, coded: int) -> None:
-    """Write the words without a code, which stand from `escaped` on, among the `coded` words at `first`."""
-    for word in range(coded):
-        if load(packed, codes + word // 4) >> 16 * (word % 4) & _CODE_MASK == ESCAPE:
-            store(first, word, load(packed, escaped))
-            escaped += 1
+def pack_head(shared: int, record: int, target: int) -> int:
+    """Write the header, the fingerprint and the plain words of a packed record; where they end."""
+    length = load(record, 0) & f.LENGTH_MASK
+    store_code(target, 0, min(length, _SHORT_LENGTH))
+    if length >= _SHORT_LENGTH:
+        store_anywhere(target + _UNIT_BYTES, length)
+    place = body_of(target)
+    store_anywhere(place, load(record, 1))
+    place += f.WORD_BYTES
+    for word in range(load(shared, f.IMPLIED), min(load(shared, f.PLAIN), length)):
+        store_anywhere(place, load(row_of(record), word))
+        place += f.WORD_BYTES
+    return place
+
+
+@inlined
+def find_codes(shared: int, codes: int, record: int, source: int, start: int) -> None:
+    """Write the codes of up to 64 words of a record, from the coded word `start` on; most are those of its source."""
+    length, known = load(record, 0) & f.LENGTH_MASK, load(source, 0)
+    plain, skipped = min(load(shared, f.PLAIN), length), min(load(shared, f.PLAIN), known)
+    count, known = min(length - plain - start, _GROUP), known - skipped - start
+    words = row_of(record) + (plain + start) * f.WORD_BYTES
+    new = 0
+    if known > 0:
+        others = row_of(source) + (skipped + start) * f.WORD_BYTES
+        for index in range(0, min(count, known), _STEP):
+            new |= differing(words, index, others, index) << index
+        for index in range(0, min(count, known) * _UNIT_BYTES, _STEP * f.WORD_BYTES):
+            copy_eight(codes + index, codes_of(source) + start * _UNIT_BYTES + index)
+    if known < count:
+        new |= -1 << max(0, known)
+    new &= lowest_bits(count)
+    # All that is new among 64 words is looked up in one loop, whose end the processor mostly foresees.
+    while new != 0:
+        index = lowest(new)
+        store_code(codes, index, code_of(load(shared, f.LEXICON), load(words, index)))
+        new &= new - 1
+
+
+@inlined
+def write_codes(codes: int, changed: int, place: int) -> None:
+    """Write the codes that a mask tells to `place`, four at once, so that the end is foreseen more often."""
+    while changed != 0:
+        store_code(place, 0, load_code(codes, lowest_or_64(changed)))
+        changed &= changed - 1
+        store_code(place, 1, load_code(codes, lowest_or_64(changed)))
+        changed &= changed - 1
+        store_code(place, 2, load_code(codes, lowest_or_64(changed)))
+        changed &= changed - 1
+        store_code(place, 3, load_code(codes, lowest_or_64(changed)))
+        changed &= changed - 1
+        place += 4 * _UNIT_BYTES
+
+
+@inlined
+def write_escapes(record: int, plain: int, codes: int, place: int) -> int:
+    """Write the words of a record that have no code to `place`; where they end."""
+    words = row_of(record) + plain * f.WORD_BYTES
+    for index in range((load(record, 0) & f.LENGTH_MASK) - plain):
+        if load_code(codes, index) == ESCAPE:
+            store_anywhere(place, load(words, index))
+            place += f.WORD_BYTES
+    return place
+
+
+def length_at(address: int) -> int:
+    """The length of the row of the packed record at `address`."""
+    units = _units(address, 3)
+    short = int(units[0]) & _SHORT_LENGTH
+    return short if short != _SHORT_LENGTH else int(units[1]) | int(units[2]) << _UNIT_BITS
 
 
 class Lexicon:
@@ -192,15 +370,56 @@ class Lexicon:
         """The words by code, as an array that shares them."""
         return self._memory.array
 
-    def record_at(self, address: int) -> Record:
-        """A copy of the packed record at `address`, unpacked; its action is 0."""
-        header, fingerprint = words_at(address, f.RECORD_HEAD_WORDS).tolist()
-        length, words = header & f.LENGTH_MASK, header >> f.PACKED_SHIFT & f.PACKED_MASK
-        packed = words_at(address, words)
-        first = f.RECORD_HEAD_WORDS - self.implied
-        plain = first + min(self.plain, length)
-        coded = length + first - plain
-        codes = packed[plain : plain + (coded + 3) // 4].view(np.uint16)[:coded]
-        row = self._memory.array[codes]
-        row[codes == ESCAPE] = packed[plain + (coded + 3) // 4 :]
-        return Record(fingerprint & UNSIGNED, 0, np.concatenate([packed[first:plain], row]))
+    def records_of(self, chunks: Words, ordinals: Iterable[int]) -> list[Record]:
+        """Copies of those among some rows of a level that are alive, unpacked, in order; their action is 0."""
+        wanted = np.unique(np.fromiter(ordinals, np.int64))
+        holders = np.searchsorted(chunks[:, 2], wanted, side="right") - 1
+        found = []
+        for holder in np.unique(holders).tolist():
+            address, _, first = chunks[holder].tolist()
+            places = set((wanted[holders == holder] - first).tolist())
+            records = self.records(address, max(places) + 1)
+            found += [record for place, record in enumerate(records) if record is not None and place in places]
+        return found
+
+    def records(self, address: int, count: int) -> Iterator[Record | None]:
+        """Copies of the first `count` records of the chunk at `address`; None for one that is dead.
+
+        Python speed, for what is told of few states.
+        """
+        before: Codes = np.zeros(0, np.uint16)
+        for _ in range(count):
+            dead = bool(_units(address, 1)[0] & _DEAD)
+            record, before, address = self._record(address, before)
+            yield None if dead else record
+
+    def _record(self, address: int, before: Codes) -> tuple[Record, Codes, int]:
+        """A record, its codes, and where it ends."""
+        length, header = length_at(address), int(_units(address, 1)[0])
+        address += _UNIT_BYTES + _LONG_BYTES * (header & _SHORT_LENGTH == _SHORT_LENGTH)
+        plain = min(self.plain, length)
+        head = _words(address, 1 + plain - self.implied)
+        address += len(head) * f.WORD_BYTES
+        codes = np.zeros(length - plain, np.uint16)
+        kept = min(len(before), len(codes))
+        codes[:kept] = before[:kept]
+        for start in range(0, len(codes), _GROUP):
+            masks = _units(address, -(-min(len(codes) - start, _GROUP) // _UNIT_BITS))
+            bits = np.unpackbits(masks.view(np.uint8), bitorder="little", count=min(len(codes) - start, _GROUP))
+            changed = start + np.flatnonzero(bits)
+            codes[changed] = _units(address + len(masks) * _UNIT_BYTES, len(changed))
+            address += (len(masks) + len(changed)) * _UNIT_BYTES
+        coded = self._memory.array[codes]
+        escaped = codes == ESCAPE
+        coded[escaped] = _words(address, int(escaped.sum()))
+        address += int(escaped.sum()) * f.WORD_BYTES
+        row = np.concatenate([head[1 - self.implied :], coded])
+        return Record(int(head[0]) & UNSIGNED, 0, row), codes, address
+
+
+def _units(address: int, count: int) -> Codes:
+    return np.frombuffer(ctypes.string_at(address, count * _UNIT_BYTES), np.uint16)
+
+
+def _words(address: int, count: int) -> Words:
+    return np.frombuffer(ctypes.string_at(address, count * f.WORD_BYTES), np.int64)

@@ -43,13 +43,14 @@ _BYTES_PER_SECOND = 5e8
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What of a search is saved."""
+    """What of a search is saved; `shared` are its control words, which say how rows are packed."""
 
     ledger: Ledger
     lexicon: Lexicon
     parents: Parents
     shelf: Shelf
     crew: Crew
+    shared: Memory
 
 
 class Saver:
@@ -173,7 +174,7 @@ class Saver:
     def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
         """Begin the file of fingerprints with those of the table, but for the level that was not finished."""
         self._file = self._directory.file(_KNOWN)
-        left_out = np.sort(_keys(_fingerprints_of(half_made, table.entry_words)))
+        left_out = np.sort(_keys(self._fingerprints_of(half_made, table.entry_words)))
         for low in range(0, table.slots, _RANGE_SLOTS):
             used = np.ascontiguousarray(table.entries(low, min(low + _RANGE_SLOTS, table.slots)))
             if len(left_out) and len(used):
@@ -198,7 +199,7 @@ class Saver:
         def take_ranges(_: int) -> tuple[int, int]:
             words = found = 0
             while (low := next(ranges)) < len(level.chunks):
-                first, part = _collected(level.chunks[low : low + _RANGE_CHUNKS], entry_words)
+                first, part = self._collected(level.chunks[low : low + _RANGE_CHUNKS], entry_words)
                 place = before + first * entry_words
                 found += checksum(part.address, part.words, place)
                 file.write(part.address, part.words, place)
@@ -209,6 +210,25 @@ class Saver:
         for words, found in self._parts.crew.run(take_ranges, 0 if small else None):
             self._known = _longer(self._known, words, found)
 
+    def _collected(self, chunks: Words, entry_words: int) -> tuple[int, Memory]:
+        """The ordinal of the first row of a range of chunks, and the fingerprints of all, 0 for a dead row."""
+        first, rows = int(chunks[0, 2]), int(chunks[:, 1].sum())
+        found = Memory(rows * entry_words)
+        run_storing(
+            "collect" if entry_words == 1 else "collect_wide",
+            FIRST=chunks.ctypes.data,
+            COUNT=len(chunks),
+            PLACE=first,
+            TARGET=found.address,
+            SHARED=self._parts.shared.address,
+        )
+        return first, found
+
+    def _fingerprints_of(self, half_made: Sequence[Words], entry_words: int) -> Words:
+        """The fingerprints of all rows of some chunks; threads numbered their rows each from 0."""
+        parts = [self._collected(chunks, entry_words)[1].array for chunks in half_made if len(chunks)]
+        return np.concatenate([np.zeros(0, np.int64), *parts]).reshape(-1, entry_words)
+
     def discard(self) -> None:
         """The search is over, and nothing is left to resume."""
         self._directory.discard()
@@ -216,26 +236,6 @@ class Saver:
 
 def _longer(extent: Extent, words: int, found: int) -> Extent:
     return replace(extent, words=extent.words + words, checksum=(extent.checksum + found) & WORD_MASK)
-
-
-def _collected(chunks: Words, entry_words: int) -> tuple[int, Memory]:
-    """The ordinal of the first row of a range of chunks, and the fingerprints of all, 0 for a dead row."""
-    first, rows = int(chunks[0, 2]), int(chunks[:, 1].sum())
-    found = Memory(rows * entry_words)
-    run_storing(
-        "collect" if entry_words == 1 else "collect_wide",
-        FIRST=chunks.ctypes.data,
-        COUNT=len(chunks),
-        PLACE=first,
-        TARGET=found.address,
-    )
-    return first, found
-
-
-def _fingerprints_of(half_made: Sequence[Words], entry_words: int) -> Words:
-    """The fingerprints of all rows of some chunks; threads numbered their rows each from 0."""
-    parts = [_collected(chunks, entry_words)[1].array for chunks in half_made if len(chunks)]
-    return np.concatenate([np.zeros(0, np.int64), *parts]).reshape(-1, entry_words)
 
 
 def _keys(entries: Words) -> NDArray[Any]:

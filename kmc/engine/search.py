@@ -91,7 +91,7 @@ class Search:
         ]
         self._saver: Saver | None = None
         if directory is not None and shelf is not None:
-            parts = Parts(self._ledger, self._lexicon, self.parents, shelf, self._crew)
+            parts = Parts(self._ledger, self._lexicon, self.parents, shelf, self._crew, self._shared)
             self._saver = Saver(directory, parts, self._settings.save_seconds)
         if self._settings.delays is not None:
             self._words[f.YIELD] = yield_address()
@@ -408,7 +408,7 @@ class Search:
         finished = self._run_loop(seek_loop(), self._history[level].rows)
         assert finished, "without limits only an exception stops a loop"
         logs = np.concatenate([worker.take_log() for worker in self._workers])
-        found = [self._lexicon.record_at(address) for address in logs[:, f.ENTRY_RECORD].tolist()]
+        found = self._lexicon.records_of(self._history[level].chunks, logs[:, f.ENTRY_ORDINAL].tolist())
         return sorted(found, key=lambda record: record.fingerprint)
 
     def _earlier_search(self, level: int) -> Search:
@@ -433,4 +433,5 @@ class Search:
 
     def kept(self, level: int) -> list[Record]:
         """The states of a level (from 1), in order, if the history still holds it; KeyError if not."""
-        return [self._lexicon.record_at(address) for address in self._history[level].addresses()]
+        chunks = self._history[level].chunks
+        return self._lexicon.records_of(chunks, range(int(chunks[:, 1].sum())))

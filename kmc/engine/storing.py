@@ -7,7 +7,8 @@ can be summed by different threads, one wrong word is always noticed, and any ot
 from __future__ import annotations
 
 from kmc.engine import fields as f
-from kmc.engine.intrinsics import add, inlined, load, store
+from kmc.engine.intrinsics import add, inlined, load, load_anywhere, store
+from kmc.engine.packing import body_of, is_dead, packed_end
 from kmc.engine.probing import insert
 from kmc.engine.probing_wide import insert_wide
 
@@ -18,6 +19,7 @@ PLACE = 2  # of the first in its file; of `collect`: the first ordinal
 TARGET = 3  # address: where `collect` writes, or the table
 SLOTS = 4
 RESULT = 5
+SHARED = 6  # address: the control words of the search, for `collect`
 
 _SPREAD = -7046029254386353131
 _STIR = -4658895280553007687
@@ -51,9 +53,8 @@ def collect(control: int, _: int) -> int:
         record = load(chunk, 0)
         ordinal = load(chunk, 2) - first
         for _row in range(load(chunk, 1)):
-            header = load(record, 0)
-            store(target, ordinal, load(record, 1) if header & f.DEAD == 0 else 0)
-            record += (header >> f.PACKED_SHIFT & f.PACKED_MASK) * f.WORD_BYTES
+            store(target, ordinal, load_anywhere(body_of(record)) if is_dead(record) == 0 else 0)
+            record = packed_end(load(control, SHARED), record)
             ordinal += 1
         chunk += f.CHUNK_WORDS * f.WORD_BYTES
     return 0
@@ -68,11 +69,10 @@ def collect_wide(control: int, _: int) -> int:
         record = load(chunk, 0)
         ordinal = load(chunk, 2) - first
         for _row in range(load(chunk, 1)):
-            header = load(record, 0)
-            alive = header & f.DEAD == 0
-            store(target, 2 * ordinal, load(record, 1) if alive else 0)
-            store(target, 2 * ordinal + 1, load(record, 2) if alive else 0)
-            record += (header >> f.PACKED_SHIFT & f.PACKED_MASK) * f.WORD_BYTES
+            alive = is_dead(record) == 0
+            store(target, 2 * ordinal, load_anywhere(body_of(record)) if alive else 0)
+            store(target, 2 * ordinal + 1, load_anywhere(body_of(record) + f.WORD_BYTES) if alive else 0)
+            record = packed_end(load(control, SHARED), record)
             ordinal += 1
         chunk += f.CHUNK_WORDS * f.WORD_BYTES
     return 0

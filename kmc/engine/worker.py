@@ -5,9 +5,12 @@ Invariant: the control words always tell the address and size of memory that thi
 
 from __future__ import annotations
 
+import ctypes
+
 from kmc.engine import fields as f
 from kmc.engine.frontier import Block, Record, record_words
-from kmc.engine.memory import Memory, Words, words_at
+from kmc.engine.memory import Memory, Words
+from kmc.engine.packing import length_at
 from kmc.engine.parents import ParentStream
 from kmc.engine.relief import Relief
 
@@ -31,6 +34,7 @@ class Worker:
         self.generated = Memory(actions)
         self.failed = Memory(properties)
         self._sources = Memory((batch + 1) * f.SOURCE_WORDS)
+        self._no_record = Memory(f.RECORD_HEAD_WORDS)
         self._owned: dict[int, Memory] = {}
         self._blocks: list[Block] = []
         self.rows_words = 0
@@ -38,8 +42,11 @@ class Worker:
         self.words[f.GENERATED] = self.generated.address
         self.words[f.FAILED] = self.failed.address
         self.words[f.SOURCES] = self._sources.address
+        self.words[f.NO_RECORD] = self.words[f.BEFORE] = self._no_record.address
+        self._codes: tuple[Memory, ...] = ()
         for place, words in _OWN_WORDS.items():
             self._own(place, Memory(words), 0)
+        self._provide_codes()
         self.begin_level()
 
     def _own(self, place: int, memory: Memory, used: int) -> None:
@@ -52,6 +59,7 @@ class Worker:
         self.words[f.BLOCK : f.BLOCK_USED + 1] = 0
         self.words[f.MADE_USED] = 0
         self.words[f.STORED_IN_LEVEL] = 0
+        self.words[f.LAST_COUNT] = 0
         self.words[f.FRESH_CHUNK] = 1
 
     def end_level(self) -> tuple[Words, int, list[Block]]:
@@ -79,14 +87,16 @@ class Worker:
     def abandon(self) -> None:
         """Forget where the loop stood: rows not yet expanded, successors not yet taken."""
         self.words[[f.PENDING, f.SOURCE_COUNT, f.OUT_USED, f.ROWS_USED, f.ROWS_LEFT, f.LOG_USED, f.FRESH_USED]] = 0
+        self.words[f.BEFORE] = self._no_record.address
 
     def provide(self, status: int) -> None:
         """Enlarge what a loop says is short."""
         match status:
             case f.NEED_OUT:
                 self._enlarge(f.OUT, 0)
+                self._provide_codes()
             case f.NEED_ROWS:
-                self._enlarge(f.ROWS, self._row_words())
+                self._enlarge_rows()
             case f.NEED_LOG:
                 self._enlarge(f.LOG, 3 * self.pending * f.ENTRY_WORDS)
             case f.NEED_FRESH:
@@ -99,7 +109,7 @@ class Worker:
                 self._close_block()
                 for full in self._blocks[-1:]:
                     self._relief.filled(full)
-                block = self._relief.pool.take(len(self._blocks), used + used // 4 + self.pending)
+                block = self._relief.pool.take(len(self._blocks), used + used // 2 + self.pending)
                 self._blocks.append(Block(block))
                 self.words[f.BLOCK : f.BLOCK_USED + 1] = block.address, block.words, 0
                 self.words[f.FRESH_CHUNK] = 1
@@ -113,9 +123,21 @@ class Worker:
         used = int(self.words[place + 2])
         self._own(place, self._owned[place].enlarged(used + more, used), used)
 
-    def _row_words(self) -> int:
-        """The words of the row that is to be unpacked next."""
-        return int(words_at(int(self.words[f.RECORD]), 1)[0]) & f.LENGTH_MASK
+    def _enlarge_rows(self) -> None:
+        """Make room for the row that is to be unpacked next; at most the one before it is there."""
+        length = length_at(int(self.words[f.RECORD]))
+        self._enlarge(f.ROWS, 2 * (length + f.SLACK_WORDS))
+        if self.words[f.BEFORE] != self._no_record.address:
+            self.words[f.BEFORE] = self.words[f.ROWS]
+
+    def _provide_codes(self) -> None:
+        """Room for as many codes as a record in the out buffer may have; those of the row packed last stay."""
+        words = int(self.words[f.OUT_WORDS]) // 4
+        codes, last = Memory(words), Memory(words)
+        if self._codes:
+            ctypes.memmove(last.address, int(self.words[f.LAST_CODES]), 2 * int(self.words[f.LAST_COUNT]))
+        self._codes = codes, last
+        self.words[f.CODES], self.words[f.LAST_CODES] = codes.address, last.address
 
     @property
     def pending(self) -> int:
@@ -132,9 +154,10 @@ class Worker:
             out.array[place : place + len(part)] = part
             place += len(part)
         self._own(f.OUT, out, total)
+        self._provide_codes()
         self.words[f.PENDING] = len(records)
         self.words[f.SOURCE_COUNT] = 1
-        self._sources.array[: f.SOURCE_WORDS] = 0, -1, 0, len(records)
+        self._sources.array[: f.SOURCE_WORDS] = 0, -1, len(records)
 
     def take_log(self) -> Words:
         """The entries of the log, one per line; the log is empty afterwards."""
