@@ -31,7 +31,7 @@ def insert_all(table: int, slots: int, words: int, count: int) -> int:
     """Insert words; how many were new."""
     new = 0
     for index in range(count):
-        new += insert(table, slots, load(words, index))
+        new += insert(table, slots, load(words, index), 0)
     return new
 
 

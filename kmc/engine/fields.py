@@ -46,6 +46,7 @@ YIELD: Final = 27  # with delays: the address of usleep, so that other threads r
 SETTLE: Final = 40  # the address of `settle`, 0 without symmetry
 TOUCHED: Final = 42  # the address of `touched`, 0 for none: properties are asked of every new state
 REPEATED: Final = 41  # 1: of invariants all are told, since the ledger counts those
+ALONE: Final = 44  # 1: there is one thread
 COUNT: Final = 64
 NEXT_CHUNK: Final = 96
 SHARED_WORDS: Final = 128
@@ -100,6 +101,7 @@ BLOCK_END: Final = 47  # address where the next record is packed to
 LAST_CODES: Final = 48  # address of the codes of the row packed last
 LAST_COUNT: Final = 49  # how many they are; 0 at the beginning of a chunk
 CODES: Final = 50  # address where the codes of the next one are gathered
+ESCAPED: Final = 51  # 1: some of its source or its own are ESCAPE
 MINE_WORDS: Final = 64
 
 # Control words of a table that grows: threads write the last two.

@@ -48,7 +48,7 @@ def inserted(shared: int, table: int, slots: int, record: int) -> int:
     """Put the fingerprint of a record into a table: 1 if this call did, 0 if it was there."""
     if WIDE != 0:
         return insert_wide(table, slots, load(record, 1), load(record, 2))
-    return insert(table, slots, load(record, 1))
+    return insert(table, slots, load(record, 1), load(shared, f.ALONE))
 
 
 @inlined

@@ -245,28 +245,16 @@ def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
     length = load(record, 0) & f.LENGTH_MASK
     plain = min(load(shared, f.PLAIN), length)
     place = pack_head(shared, record, target)
-    escaped = 0
+    store(mine, f.ESCAPED, 0)
     for start in range(0, length - plain, _GROUP):
-        count = min(length - plain - start, _GROUP)
         codes = load(mine, f.CODES) + start * _UNIT_BYTES
-        find_codes(shared, codes, record, source, start)
-        escapes = highest_codes(codes)
-        changed = differing_codes(codes, load(mine, f.LAST_CODES) + start * _UNIT_BYTES)
-        if count > FEW_CODES:
-            rest = codes + FEW_CODES * _UNIT_BYTES
-            escapes |= highest_codes(rest) << FEW_CODES
-            last = load(mine, f.LAST_CODES) + (start + FEW_CODES) * _UNIT_BYTES
-            changed |= differing_codes(rest, last) << FEW_CODES
-        if load(mine, f.LAST_COUNT) < start + count:
-            changed |= -1 << max(0, load(mine, f.LAST_COUNT) - start)
-        escapes &= lowest_bits(count)
-        escaped |= escapes
-        changed = (changed | escapes) & lowest_bits(count)
+        count = min(length - plain - start, _GROUP)
+        changed = find_codes(shared, mine, record, source, start) & lowest_bits(count)
         store_anywhere(place, changed)
         place += units_of_mask(count)
         write_codes(codes, changed, place)
         place += ones(changed) * _UNIT_BYTES
-    if escaped != 0:
+    if load(mine, f.ESCAPED) != 0:
         store_code(target, 0, load_code(target, 0) | _ESCAPED)
         place = write_escapes(record, plain, load(mine, f.CODES), place)
     codes = load(mine, f.LAST_CODES)
@@ -293,27 +281,70 @@ def pack_head(shared: int, record: int, target: int) -> int:
 
 
 @inlined
-def find_codes(shared: int, codes: int, record: int, source: int, start: int) -> None:
-    """Write the codes of up to 64 words of a record, from the coded word `start` on; most are those of its source."""
+def find_codes(shared: int, mine: int, record: int, source: int, start: int) -> int:
+    """Find the codes of 64 words of a record, from the coded word `start` on; most are those of its source.
+
+    A mask of those that must be written: they differ from the codes of the row packed last, or say that there is none.
+    Bits for words behind the end of the row mean nothing.
+    """
     length, known = load(record, 0) & f.LENGTH_MASK, load(source, 0)
     plain, skipped = min(load(shared, f.PLAIN), length), min(load(shared, f.PLAIN), known)
     count, known = min(length - plain - start, _GROUP), known - skipped - start
+    codes, last = load(mine, f.CODES) + start * _UNIT_BYTES, load(mine, f.LAST_CODES) + start * _UNIT_BYTES
     words = row_of(record) + (plain + start) * f.WORD_BYTES
-    new = 0
+    changed = new = 0
     if known > 0:
         others = row_of(source) + (skipped + start) * f.WORD_BYTES
-        for index in range(0, min(count, known), _STEP):
-            new |= differing(words, index, others, index) << index
-        for index in range(0, min(count, known) * _UNIT_BYTES, _STEP * f.WORD_BYTES):
-            copy_eight(codes + index, codes_of(source) + start * _UNIT_BYTES + index)
+        new = differing_words(words, others, 0)
+        if count > FEW_CODES:
+            new |= differing_words(words, others, FEW_CODES)
+        changed = copy_codes(mine, codes_of(source) + start * _UNIT_BYTES, min(count, known), codes, last)
     if known < count:
         new |= -1 << max(0, known)
     new &= lowest_bits(count)
+    # Codes that were just written, one by one, cannot be compared at once without waiting for them.
+    changed &= ~new
     # All that is new among 64 words is looked up in one loop, whose end the processor mostly foresees.
     while new != 0:
         index = lowest(new)
-        store_code(codes, index, code_of(load(shared, f.LEXICON), load(words, index)))
+        code = code_of(load(shared, f.LEXICON), load(words, index))
+        store_code(codes, index, code)
+        if code == ESCAPE:
+            store(mine, f.ESCAPED, 1)
+            changed |= 1 << index
+        changed |= (1 if code != load_code(last, index) else 0) << index
         new &= new - 1
+    if load(mine, f.LAST_COUNT) < start + count:
+        changed |= -1 << max(0, load(mine, f.LAST_COUNT) - start)
+    return changed
+
+
+@inlined
+def differing_words(words: int, others: int, first: int) -> int:
+    """A mask of 64 bits of those that differ among 32 words from number `first` on; none is skipped, nor any end seen.
+
+    A loop that ends where the shorter of the rows does takes longer, for its end is seldom foreseen.
+    """
+    found = differing(words, first, others, first) | differing(words, first + 8, others, first + 8) << 8
+    found |= differing(words, first + 16, others, first + 16) << 16
+    found |= differing(words, first + 24, others, first + 24) << 24
+    return found << first
+
+
+@inlined
+def copy_codes(mine: int, source: int, count: int, codes: int, last: int) -> int:
+    """Copy up to 64 codes; a mask of those that differ from the codes at `last` or are ESCAPE."""
+    copy_eight(codes, source)
+    changed, escapes = differing_codes(source, last), highest_codes(source)
+    if count > FEW_CODES:
+        rest = FEW_CODES * _UNIT_BYTES
+        copy_eight(codes + rest, source + rest)
+        changed |= differing_codes(source + rest, last + rest) << FEW_CODES
+        escapes |= highest_codes(source + rest) << FEW_CODES
+    escapes &= lowest_bits(count)
+    if escapes != 0:
+        store(mine, f.ESCAPED, 1)
+    return changed | escapes
 
 
 @inlined

@@ -40,14 +40,20 @@ def home(fingerprint: int, slots: int) -> int:
 
 
 @inlined
-def insert(table: int, slots: int, fingerprint: int) -> int:
-    """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there."""
+def insert(table: int, slots: int, fingerprint: int, alone: int) -> int:
+    """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there.
+
+    `alone`: not 0 if no other thread writes to the table.
+    """
     line = home(fingerprint, slots)
     while True:
         if equal_in_line(table, line, fingerprint) != 0:
             return 0
         empty = equal_in_line(table, line, 0)
         if empty != 0:
+            if alone != 0:
+                store(table, line + lowest(empty), fingerprint)
+                return 1
             # Threads that see an older line try for a slot that is taken by now, and look again.
             found = compare_and_swap(table, line + lowest(empty), 0, fingerprint)
             if found == 0:
@@ -161,7 +167,7 @@ def settle(shared: int, control: int) -> int:
     """Put what `move` put aside into the table, after all ranges are done; DONE."""
     aside = load(control, f.MOVE_ASIDE)
     for index in range(load(control, f.MOVE_ASIDE_COUNT)):
-        insert(load(control, f.MOVE_TABLE), load(control, f.MOVE_SLOTS), load(aside, index))
+        insert(load(control, f.MOVE_TABLE), load(control, f.MOVE_SLOTS), load(aside, index), 1)
     return f.DONE
 
 

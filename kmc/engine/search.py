@@ -107,6 +107,7 @@ class Search:
         words[f.SETTLE], words[f.TOUCHED] = kernels.settle, kernels.touched
         words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
         words[f.IMPLIED] = self._lexicon.implied
+        words[f.ALONE] = settings.threads == 1
         words[f.DEADLOCK], words[f.LOGGING], words[f.REPEATED] = settings.deadlock, 1, kernels.meets_again
         words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
         self._tell_tables()

@@ -85,7 +85,7 @@ def admit(control: int, _: int) -> int:
     for index in range(load(control, COUNT)):
         fingerprint = load(words, index)
         if fingerprint != 0:
-            new += insert(load(control, TARGET), load(control, SLOTS), fingerprint)
+            new += insert(load(control, TARGET), load(control, SLOTS), fingerprint, 0)
     add(control, RESULT, new)
     return 0
 
