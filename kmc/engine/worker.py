@@ -9,7 +9,7 @@ import ctypes
 
 from kmc.engine import fields as f
 from kmc.engine.frontier import Block, Record, record_words
-from kmc.engine.memory import Memory, Words
+from kmc.engine.memory import PAGE_WORDS, Memory, Words
 from kmc.engine.packing import length_at
 from kmc.engine.parents import ParentStream
 from kmc.engine.relief import Relief
@@ -43,7 +43,7 @@ class Worker:
         self.words[f.FAILED] = self.failed.address
         self.words[f.SOURCES] = self._sources.address
         self.words[f.NO_RECORD] = self.words[f.BEFORE] = self._no_record.address
-        self._codes: tuple[Memory, ...] = ()
+        self._codes: Memory | None = None
         for place, words in _OWN_WORDS.items():
             self._own(place, Memory(words), 0)
         self._provide_codes()
@@ -132,12 +132,15 @@ class Worker:
 
     def _provide_codes(self) -> None:
         """Room for as many codes as a record in the out buffer may have; those of the row packed last stay."""
-        words = int(self.words[f.OUT_WORDS]) // 4
-        codes, last = Memory(words), Memory(words)
-        if self._codes:
-            ctypes.memmove(last.address, int(self.words[f.LAST_CODES]), 2 * int(self.words[f.LAST_COUNT]))
-        self._codes = codes, last
-        self.words[f.CODES], self.words[f.LAST_CODES] = codes.address, last.address
+        words = -(-int(self.words[f.OUT_WORDS]) // 4 // PAGE_WORDS) * PAGE_WORDS
+        # Half a page further on, for a read waits for a write before it at the same place of another page.
+        place = words + f.SLACK_WORDS + PAGE_WORDS // 2
+        codes = Memory(place + words)
+        last = codes.address + place * f.WORD_BYTES
+        if self._codes is not None:
+            ctypes.memmove(last, int(self.words[f.LAST_CODES]), 2 * int(self.words[f.LAST_COUNT]))
+        self._codes = codes
+        self.words[f.CODES], self.words[f.LAST_CODES] = codes.address, last
 
     @property
     def pending(self) -> int:
