@@ -142,6 +142,13 @@ def lowest(builder: Any, mask: Any) -> Any:
 
 
 @Intrinsic
+def load_code(builder: Any, address: Any, index: Any) -> Any:
+    """The 16 bits at `address`, `index` counting in steps of 16 bits."""
+    place = builder.gep(builder.inttoptr(address, _I16.as_pointer()), [index])
+    return builder.zext(builder.load(place), _I64)
+
+
+@Intrinsic
 def store_code(builder: Any, address: Any, index: Any, code: Any) -> None:
     """Write 16 bits at `address`, `index` counting in steps of 16 bits."""
     place = builder.gep(builder.inttoptr(address, _I16.as_pointer()), [index])

@@ -17,9 +17,11 @@ from kmc.engine.intrinsics import (
     call_three,
     call_two,
     inlined,
+    is_less,
     load,
     load_shared,
     store,
+    store_code,
 )
 from kmc.engine.judging import (
     count,
@@ -167,7 +169,7 @@ def shortage(mine: int) -> int:
     # Packed, a record whose words are all different takes a quarter more.
     if load(mine, f.BLOCK_USED) + used + used // 4 + pending > load(mine, f.BLOCK_WORDS):
         return f.NEED_BLOCK
-    if load(mine, f.PARENTS_USED) + pending > load(mine, f.PARENTS_WORDS):
+    if load(mine, f.PARENTS_USED) + pending * f.PARENT_UNITS_MAX > load(mine, f.PARENTS_UNITS):
         return f.NEED_PARENTS
     if load(mine, f.LOG_USED) + 3 * pending * f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
         return f.NEED_LOG
@@ -190,16 +192,32 @@ def packed_at(shared: int, mine: int, successor: int, target: int) -> int:
 
 
 @inlined
+def log_parent(mine: int, action: int) -> None:
+    """Put the parent of a state that the source leads to at the end of the log of parents."""
+    units = load(mine, f.PARENTS)
+    used = load(mine, f.PARENTS_USED)
+    ordinal = load(mine, f.SOURCE_ORDINAL)
+    # A thread's sources come in order, so that a step is seldom large, and negative never: it would be an escape, too.
+    step = ordinal - load(mine, f.PARENT_LAST)
+    store(mine, f.PARENT_LAST, ordinal)
+    if is_less(step, f.PARENT_STEPS) & is_less(action, f.PARENT_ACTIONS) != 0:
+        store_code(units, used, step << f.PARENT_STEP_SHIFT | action)
+        store(mine, f.PARENTS_USED, used + 1)
+    else:
+        word = action << f.PARENT_ACTION_SHIFT | ordinal & f.PARENT_MASK
+        store_code(units, used, f.PARENT_ESCAPE)
+        for unit in range(f.WORD_UNITS):
+            store_code(units, used + 1 + unit, word >> 16 * unit)
+        store(mine, f.PARENTS_USED, used + f.PARENT_UNITS_MAX)
+
+
+@inlined
 def append(shared: int, mine: int, successor: int) -> None:
     """Put a record at the end of the next frontier, and its parent at the end of the log of parents."""
     stored = load(mine, f.STORED_IN_LEVEL)
     target = load(mine, f.BLOCK) + load(mine, f.BLOCK_USED) * f.WORD_BYTES
     words = packed_at(shared, mine, successor, target)
-    action = load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK
-    store(
-        load(mine, f.PARENTS), load(mine, f.PARENTS_USED), action << 48 | load(mine, f.SOURCE_ORDINAL) & f.PARENT_MASK
-    )
-    store(mine, f.PARENTS_USED, load(mine, f.PARENTS_USED) + 1)
+    log_parent(mine, load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK)
     made = load(mine, f.MADE_USED)
     entry = load(mine, f.MADE) + (made - f.CHUNK_WORDS) * f.WORD_BYTES
     if load(mine, f.FRESH_CHUNK) != 0 or load(entry, 1) == load(shared, f.CHUNK_ROWS):

@@ -158,17 +158,18 @@ class Saver:
         parents = self._parts.parents
         before = self._directory.manifest.parents
         first = parents.first_level
-        streams, ends = [], []
+        streams, ends, starts = [], [], []
         for number, stream in enumerate(parents.streams):
             stream.flush()
             end = levels - first
             words = stream.levels[end - 1]
             streams.append(Extent(parents.name(number), 0, words, stream.sums[end - 1]))
-            ends.append(tuple(stream.levels[:end]))
+            ends.append(tuple(stream.ends[:end]))
+            starts.append(tuple(start for start in stream.starts if start[1] < words))
             if words:
                 stream.file.sync()
         earlier = tuple(session for session in before if session.first_level != first)
-        return (*earlier, Session(first, tuple(streams), tuple(ends)))
+        return (*earlier, Session(first, tuple(streams), tuple(ends), tuple(starts)))
 
     def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
         """Begin the file of fingerprints with those of the table, but for the level that was not finished."""
