@@ -97,7 +97,10 @@ class Log:
         drawn = Memory(2 * len(batch))
         drawn.array[:] = [word for parent in batch for word in parent]
         words[f.PENDING] = len(batch)
+        needs = []
         while (status := log_batch(self._worker.address, drawn.address)) != f.DONE:
+            assert status not in needs
+            needs.append(status)
             self._worker.provide(status)
         words[f.PENDING] = 0
         assert words[f.PARENTS_USED] <= words[f.PARENTS_UNITS]
@@ -181,6 +184,36 @@ def test_parents_come_back_from_a_saved_session(parts: LogParts, unfinished: Log
         (stream,) = Loader(again, Crew(1, lambda: None, lambda: None))._streams(again.manifest.parents[0])
         assert held(stream, levels) == words_of(levels)
         again.close()
+
+
+def whole(ordinal: int, action: int) -> list[int]:
+    """The units of an entry that begins a block or a level, and of small numbers."""
+    return [0xFFFF, ordinal, 0, 0, action]
+
+
+def test_blocks_and_levels_begin_with_a_word_and_a_whole_entry() -> None:
+    pad = 0xFF00
+    with run_folder() as directory:
+        log = Log(directory.file)
+        log.play([[(4, 1), (258, 255), (259, 256), (258, 2), (513, 3), (513, 4)], Break("block"), [(513, 4)]])
+        log.play([[(513, 4), (514, 4)], Break("block")])
+        log.play([])
+        log.play([[(514, 4)]])
+        log.take(Break("block"))
+        session = saved_parents(log.parents, 2)
+        log.stream.flush()
+        units = np.fromfile(log.stream.file.path, np.uint16).tolist()
+        log.stream.file.close()
+    first = [*whole(4, 1), 254 << 8 | 255, *whole(259, 256), *whole(258, 2), *whole(513, 3), 4]
+    level = [*whole(513, 4), 1 << 8 | 4]
+    assert units[: 6 * 4] == [*first, pad, pad]
+    assert units[6 * 4 :] == [*whole(513, 4), pad, pad, pad, *level, pad, pad, *whole(514, 4), pad, pad, pad]
+    assert (session.streams[0].words, session.ends, session.starts) == (10, ((7, 9),), (((0, 0), (6, 6), (7, 8)),))
+
+
+def test_a_batch_of_whole_entries_that_is_larger_than_a_block_gets_one_that_holds_it() -> None:
+    log = Log().play([[(-place, 1) for place in range(1000)], [(1 - place * 1000, 1) for place in range(1000)]])
+    assert held(log.stream, log.levels[:-1]) == words_of(log.levels[:-1])
 
 
 def test_an_entry_takes_two_bytes() -> None:
