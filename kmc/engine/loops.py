@@ -200,7 +200,8 @@ def log_parent(mine: int, action: int) -> None:
     # A thread's sources come in order, so that a step is seldom large, and negative never: it would be an escape, too.
     step = ordinal - load(mine, f.PARENT_LAST)
     store(mine, f.PARENT_LAST, ordinal)
-    if is_less(step, f.PARENT_STEPS) & is_less(action, f.PARENT_ACTIONS) != 0:
+    # One comparison for both: what of an action has no room in a unit makes this number 256 or more.
+    if is_less(step | action & -f.PARENT_ACTIONS, f.PARENT_STEPS) != 0:
         store_code(units, used, step << f.PARENT_STEP_SHIFT | action)
         store(mine, f.PARENTS_USED, used + 1)
     else:
