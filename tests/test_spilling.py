@@ -64,7 +64,7 @@ def test_parents_in_files_name_a_path(tmp_path: Path) -> None:
     search = search_in(begin(tmp_path), grid, threads=2, chunk_rows=64, batch=64, **SHORT)
     levels = search.run().levels
     kept = search.parents.bytes
-    assert kept < 8 * sum(levels) / 4
+    assert kept < 2 * sum(levels) / 4
     for depth in range(0, len(levels), 7):
         actions = [action for _, action in search.parents.chain(depth, levels[depth] - 1)[1:]]
         assert len(actions) == depth

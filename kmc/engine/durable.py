@@ -70,10 +70,10 @@ class DataFile:
                 done += os.pwrite(self.descriptor, data[done:], place * WORD_BYTES + done)
 
     def read(self, words: int, place: int) -> Words:
-        """The `words` words from word `place` on; SystemFault KMC550 if they cannot be read."""
+        """The `words` words from word `place` on, fewer where the file ends; SystemFault KMC550 if that fails."""
         with step("read", self.path):
             data = os.pread(self.descriptor, words * WORD_BYTES, place * WORD_BYTES)
-        return np.frombuffer(data, np.int64)
+        return np.frombuffer(data[: len(data) // WORD_BYTES * WORD_BYTES], np.int64)
 
     def sync(self) -> None:
         """Wait until everything that was written is on the disk."""

@@ -95,11 +95,11 @@ class Loader:
 
     def _streams(self, session: Session) -> list[Stream]:
         found: list[Stream] = []
-        for extent, ends in zip(session.streams, session.ends, strict=True):
+        for extent, ends, starts in zip(session.streams, session.ends, session.starts, strict=True):
             file = self._directory.mapped(extent.file) if extent.words else None
             if file is not None:
                 self._check(extent, file)
-            found.append(SavedStream(file, ends))
+            found.append(SavedStream(file, extent, ends, starts))
         return found
 
     def _words(self, extent: Extent) -> Words:

@@ -18,9 +18,12 @@ from kmc.engine.intrinsics import (
     call_two,
     copy_eight,
     inlined,
+    is_less,
     load,
     load_shared,
     store,
+    store_anywhere,
+    store_code,
 )
 from kmc.engine.judging import (
     count,
@@ -178,7 +181,7 @@ def shortage(mine: int) -> int:
     # Packed, a record whose words are all different takes a little more than a quarter more.
     if load(mine, f.BLOCK_USED) + used + used // 2 + pending > load(mine, f.BLOCK_WORDS):
         return f.NEED_BLOCK
-    if load(mine, f.PARENTS_USED) + pending > load(mine, f.PARENTS_WORDS):
+    if load(mine, f.PARENTS_USED) + pending * f.PARENT_UNITS_MAX > load(mine, f.PARENTS_UNITS):
         return f.NEED_PARENTS
     if load(mine, f.LOG_USED) + 3 * pending * f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
         return f.NEED_LOG
@@ -187,6 +190,26 @@ def shortage(mine: int) -> int:
     if pending * f.NOVELTY_WORDS > load(mine, f.FRESH_WORDS):
         return f.NEED_FRESH
     return f.DONE
+
+
+@inlined
+def log_parent(mine: int, action: int) -> None:
+    """Put the parent of a state that the source leads to at the end of the log of parents."""
+    units = load(mine, f.PARENTS)
+    used = load(mine, f.PARENTS_USED)
+    ordinal = load(mine, f.SOURCE_ORDINAL)
+    # A thread's sources come in order, so that a step is seldom large, and negative never: it would be an escape, too.
+    step = ordinal - load(mine, f.PARENT_LAST)
+    store(mine, f.PARENT_LAST, ordinal)
+    # One comparison for both: what of an action has no room in a unit makes this number 256 or more.
+    if is_less(step | action & -f.PARENT_ACTIONS, f.PARENT_STEPS) != 0:
+        store_code(units, used, step << f.PARENT_STEP_SHIFT | action)
+        store(mine, f.PARENTS_USED, used + 1)
+    else:
+        word = action << f.PARENT_ACTION_SHIFT | ordinal & f.PARENT_MASK
+        store_code(units, used, f.PARENT_ESCAPE)
+        store_anywhere(units + (used + 1) * f.UNIT_BYTES, word)
+        store(mine, f.PARENTS_USED, used + f.PARENT_UNITS_MAX)
 
 
 @inlined
@@ -199,11 +222,7 @@ def append(shared: int, mine: int, successor: int) -> None:
     store(mine, f.BLOCK_END, end)
     store(mine, f.BLOCK_USED, (end - load(mine, f.BLOCK) + f.WORD_BYTES - 1) // f.WORD_BYTES)
     store(mine, f.STORED_IN_LEVEL, load(mine, f.STORED_IN_LEVEL) + 1)
-    action = load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK
-    store(
-        load(mine, f.PARENTS), load(mine, f.PARENTS_USED), action << 48 | load(mine, f.SOURCE_ORDINAL) & f.PARENT_MASK
-    )
-    store(mine, f.PARENTS_USED, load(mine, f.PARENTS_USED) + 1)
+    log_parent(mine, load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK)
 
 
 @inlined

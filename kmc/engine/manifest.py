@@ -55,11 +55,16 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The parents that one process noted from `first_level` on: a stream for each thread, and where its levels end."""
+    """The parents that one process noted from `first_level` on: a stream for each thread.
+
+    `ends` tell, level by level, before which entry of a stream the level ends; `starts` the entries and words from
+    which on a stream can be read.
+    """
 
     first_level: int
     streams: tuple[Extent, ...]
     ends: tuple[tuple[int, ...], ...]
+    starts: tuple[tuple[tuple[int, int], ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,12 @@ def _restored(run: Mapping[str, Any]) -> Manifest:
         met=_extent(run["met"]),
         frontier=found and Frontier(_extents(found["blocks"]), Extent(**found["chunks"]), Extent(**found["lexicon"])),
         parents=tuple(
-            Session(session["first_level"], _extents(session["streams"]), tuple(map(tuple, session["ends"])))
+            Session(
+                session["first_level"],
+                _extents(session["streams"]),
+                tuple(map(tuple, session["ends"])),
+                tuple(tuple((entry, word) for entry, word in starts) for starts in session["starts"]),
+            )
             for session in run["parents"]
         ),
     )

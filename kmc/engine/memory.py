@@ -98,7 +98,7 @@ class Memory:
 class MappedFile:
     """All words of a file, at `address`, to be read; ValueError for an empty one."""
 
-    __slots__ = ("_map", "_pinned", "address", "words")
+    __slots__ = ("_map", "_pinned", "address", "path", "words")
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
@@ -106,6 +106,7 @@ class MappedFile:
             flags = _FLAGS & ~mmap.MAP_ANONYMOUS
             self._map = mmap.mmap(file.fileno(), 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
         self._pinned: Any = ctypes.c_char.from_buffer(self._map)
+        self.path = path
         self.address = ctypes.addressof(self._pinned)
         self.words = len(self._map) // WORD_BYTES
 

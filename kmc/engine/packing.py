@@ -54,14 +54,13 @@ _LAST = ESCAPE - _PROBES
 _CODE_MASK = (1 << 16) - 1
 _SCATTER = -7046029254386353131
 
-_UNIT_BYTES = 2
 _UNIT_BITS = 16
 _SHORT_LENGTH = (1 << 14) - 1
 _ESCAPED = 1 << 14
 _DEAD = 1 << 15
 _LONG_BYTES = 4
 _GROUP = 64
-_GROUP_WORDS = _GROUP * _UNIT_BYTES // f.WORD_BYTES
+_GROUP_WORDS = _GROUP * f.UNIT_BYTES // f.WORD_BYTES
 _STEP = 8  # words that are copied or compared at once
 
 Codes = NDArray[np.uint16]
@@ -90,14 +89,14 @@ def code_of(lexicon: int, word: int) -> int:
 def length_of(packed: int) -> int:
     """The length of a packed row."""
     short = load_code(packed, 0) & _SHORT_LENGTH
-    return short if short != _SHORT_LENGTH else load_anywhere(packed + _UNIT_BYTES) & f.LENGTH_MASK
+    return short if short != _SHORT_LENGTH else load_anywhere(packed + f.UNIT_BYTES) & f.LENGTH_MASK
 
 
 @inlined
 def body_of(packed: int) -> int:
     """Where the fingerprint of a packed record stands, at an even address; words that are not coded follow it."""
     long = load_code(packed, 0) & _SHORT_LENGTH == _SHORT_LENGTH
-    return packed + (_UNIT_BYTES + _LONG_BYTES if long else _UNIT_BYTES)
+    return packed + (f.UNIT_BYTES + _LONG_BYTES if long else f.UNIT_BYTES)
 
 
 @inlined
@@ -139,7 +138,7 @@ def lowest_bits(count: int) -> int:
 @inlined
 def units_of_mask(count: int) -> int:
     """The bytes of a mask of so many bits."""
-    return (count + _UNIT_BITS - 1) // _UNIT_BITS * _UNIT_BYTES
+    return (count + _UNIT_BITS - 1) // _UNIT_BITS * f.UNIT_BYTES
 
 
 @inlined
@@ -156,7 +155,7 @@ def packed_end(shared: int, packed: int) -> int:
         if load_code(packed, 0) & _ESCAPED:
             for index in range(changed):
                 escaped += 1 if load_code(place, index) == ESCAPE else 0
-        place += changed * _UNIT_BYTES
+        place += changed * f.UNIT_BYTES
     return place + escaped * f.WORD_BYTES
 
 
@@ -210,7 +209,7 @@ def change_coded(lexicon: int, record: int, plain: int, place: int) -> int:
     length = load(record, 0)
     for start in range(0, length - plain, _GROUP):
         count = min(length - plain - start, _GROUP)
-        codes = codes_of(record) + start * _UNIT_BYTES
+        codes = codes_of(record) + start * f.UNIT_BYTES
         words = row_of(record) + (plain + start) * f.WORD_BYTES
         changed = load_anywhere(place) & lowest_bits(count)
         place += units_of_mask(count)
@@ -220,7 +219,7 @@ def change_coded(lexicon: int, record: int, plain: int, place: int) -> int:
             store_code(codes, index, code)
             store(words, index, load(lexicon, code))
             changed &= changed - 1
-            place += _UNIT_BYTES
+            place += f.UNIT_BYTES
     return place
 
 
@@ -247,13 +246,13 @@ def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
     place = pack_head(shared, record, target)
     store(mine, f.ESCAPED, 0)
     for start in range(0, length - plain, _GROUP):
-        codes = load(mine, f.CODES) + start * _UNIT_BYTES
+        codes = load(mine, f.CODES) + start * f.UNIT_BYTES
         count = min(length - plain - start, _GROUP)
         changed = find_codes(shared, mine, record, source, start) & lowest_bits(count)
         store_anywhere(place, changed)
         place += units_of_mask(count)
         write_codes(codes, changed, place)
-        place += ones(changed) * _UNIT_BYTES
+        place += ones(changed) * f.UNIT_BYTES
     if load(mine, f.ESCAPED) != 0:
         store_code(target, 0, load_code(target, 0) | _ESCAPED)
         place = write_escapes(record, plain, load(mine, f.CODES), place)
@@ -270,7 +269,7 @@ def pack_head(shared: int, record: int, target: int) -> int:
     length = load(record, 0) & f.LENGTH_MASK
     store_code(target, 0, min(length, _SHORT_LENGTH))
     if length >= _SHORT_LENGTH:
-        store_anywhere(target + _UNIT_BYTES, length)
+        store_anywhere(target + f.UNIT_BYTES, length)
     place = body_of(target)
     store_anywhere(place, load(record, 1))
     place += f.WORD_BYTES
@@ -290,7 +289,7 @@ def find_codes(shared: int, mine: int, record: int, source: int, start: int) -> 
     length, known = load(record, 0) & f.LENGTH_MASK, load(source, 0)
     plain, skipped = min(load(shared, f.PLAIN), length), min(load(shared, f.PLAIN), known)
     count, known = min(length - plain - start, _GROUP), known - skipped - start
-    codes, last = load(mine, f.CODES) + start * _UNIT_BYTES, load(mine, f.LAST_CODES) + start * _UNIT_BYTES
+    codes, last = load(mine, f.CODES) + start * f.UNIT_BYTES, load(mine, f.LAST_CODES) + start * f.UNIT_BYTES
     words = row_of(record) + (plain + start) * f.WORD_BYTES
     changed = new = 0
     if known > 0:
@@ -298,7 +297,7 @@ def find_codes(shared: int, mine: int, record: int, source: int, start: int) -> 
         new = differing_words(words, others, 0)
         if count > FEW_CODES:
             new |= differing_words(words, others, FEW_CODES)
-        changed = copy_codes(mine, codes_of(source) + start * _UNIT_BYTES, min(count, known), codes, last)
+        changed = copy_codes(mine, codes_of(source) + start * f.UNIT_BYTES, min(count, known), codes, last)
     if known < count:
         new |= -1 << max(0, known)
     new &= lowest_bits(count)
@@ -337,7 +336,7 @@ def copy_codes(mine: int, source: int, count: int, codes: int, last: int) -> int
     copy_eight(codes, source)
     changed, escapes = differing_codes(source, last), highest_codes(source)
     if count > FEW_CODES:
-        rest = FEW_CODES * _UNIT_BYTES
+        rest = FEW_CODES * f.UNIT_BYTES
         copy_eight(codes + rest, source + rest)
         changed |= differing_codes(source + rest, last + rest) << FEW_CODES
         escapes |= highest_codes(source + rest) << FEW_CODES
@@ -359,7 +358,7 @@ def write_codes(codes: int, changed: int, place: int) -> None:
         changed &= changed - 1
         store_code(place, 3, load_code(codes, lowest_or_64(changed)))
         changed &= changed - 1
-        place += 4 * _UNIT_BYTES
+        place += 4 * f.UNIT_BYTES
 
 
 @inlined
@@ -427,7 +426,7 @@ class Lexicon:
     def _record(self, address: int, before: Codes) -> tuple[Record, Codes, int]:
         """A record, its codes, and where it ends."""
         length, header = length_at(address), int(_units(address, 1)[0])
-        address += _UNIT_BYTES + _LONG_BYTES * (header & _SHORT_LENGTH == _SHORT_LENGTH)
+        address += f.UNIT_BYTES + _LONG_BYTES * (header & _SHORT_LENGTH == _SHORT_LENGTH)
         plain = min(self.plain, length)
         head = _words(address, 1 + plain - self.implied)
         address += len(head) * f.WORD_BYTES
@@ -438,8 +437,8 @@ class Lexicon:
             masks = _units(address, -(-min(len(codes) - start, _GROUP) // _UNIT_BITS))
             bits = np.unpackbits(masks.view(np.uint8), bitorder="little", count=min(len(codes) - start, _GROUP))
             changed = start + np.flatnonzero(bits)
-            codes[changed] = _units(address + len(masks) * _UNIT_BYTES, len(changed))
-            address += (len(masks) + len(changed)) * _UNIT_BYTES
+            codes[changed] = _units(address + len(masks) * f.UNIT_BYTES, len(changed))
+            address += (len(masks) + len(changed)) * f.UNIT_BYTES
         coded = self._memory.array[codes]
         escaped = codes == ESCAPE
         coded[escaped] = _words(address, int(escaped.sum()))
@@ -449,7 +448,7 @@ class Lexicon:
 
 
 def _units(address: int, count: int) -> Codes:
-    return np.frombuffer(ctypes.string_at(address, count * _UNIT_BYTES), np.uint16)
+    return np.frombuffer(ctypes.string_at(address, count * f.UNIT_BYTES), np.uint16)
 
 
 def _words(address: int, count: int) -> Words:

@@ -142,7 +142,9 @@ class Saver:
         chunks = parts.shelf.put(_chunks_by_place(level), number)
         lexicon = parts.shelf.put(parts.lexicon.words, number)
         met = parts.shelf.put(parts.ledger.met_words(snapshot.met), number)
-        parents = self._saved_parents(number)
+        earlier = self._directory.manifest.parents
+        sessions = [session for session in earlier if session.first_level != parts.parents.first_level]
+        session = saved_parents(parts.parents, number)
         assert self._file is not None, "the table was written"
         self._file.sync()
         parts.shelf.sync(number)
@@ -152,24 +154,8 @@ class Saver:
             known=self._known,
             met=met,
             frontier=Frontier(placed, chunks, lexicon),
-            parents=parents,
+            parents=(*sessions, session),
         )
-
-    def _saved_parents(self, levels: int) -> tuple[Session, ...]:
-        parents = self._parts.parents
-        before = self._directory.manifest.parents
-        first = parents.first_level
-        streams, ends = [], []
-        for number, stream in enumerate(parents.streams):
-            stream.flush()
-            end = levels - first
-            words = stream.levels[end - 1]
-            streams.append(Extent(parents.name(number), 0, words, stream.sums[end - 1]))
-            ends.append(tuple(stream.levels[:end]))
-            if words:
-                stream.file.sync()
-        earlier = tuple(session for session in before if session.first_level != first)
-        return (*earlier, Session(first, tuple(streams), tuple(ends)))
 
     def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
         """Begin the file of fingerprints with those of the table, but for the level that was not finished."""
@@ -232,6 +218,21 @@ class Saver:
     def discard(self) -> None:
         """The search is over, and nothing is left to resume."""
         self._directory.discard()
+
+
+def saved_parents(parents: Parents, levels: int) -> Session:
+    """Write the parents of this session, up to the end of so many levels of the run, to their files."""
+    end = levels - parents.first_level
+    streams, ends, starts = [], [], []
+    for number, stream in enumerate(parents.streams):
+        stream.flush()
+        words = stream.levels[end - 1]
+        streams.append(Extent(parents.name(number), 0, words, stream.sums[end - 1]))
+        ends.append(tuple(stream.ends[:end]))
+        starts.append(tuple(start for start in stream.starts if start[1] < words))
+        if words:
+            stream.file.sync()
+    return Session(parents.first_level, tuple(streams), tuple(ends), tuple(starts))
 
 
 def _longer(extent: Extent, words: int, found: int) -> Extent:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from kmc.engine import storing as s
-from kmc.engine.memory import Memory
+from kmc.engine.memory import Memory, Words
 from kmc.engine.native import storing_loop
 
 WORD_MASK = (1 << 64) - 1
 
 
-def run_storing(name: str, **words: int) -> int:
-    """Run such a loop with these control words; its RESULT."""
+def after_storing(name: str, **words: int) -> Words:
+    """Run such a loop with these control words; what they are afterwards."""
     control = Memory(s.CONTROL_WORDS)
     for word, value in words.items():
         control.array[getattr(s, word)] = value
     storing_loop(name)(control.address, 0)
-    return int(control.array[s.RESULT])
+    return control.array
+
+
+def run_storing(name: str, **words: int) -> int:
+    """Run such a loop with these control words; its RESULT."""
+    return int(after_storing(name, **words)[s.RESULT])
 
 
 def checksum(address: int, words: int, place: int) -> int:

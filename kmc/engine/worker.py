@@ -64,11 +64,13 @@ class Worker:
 
     def end_level(self) -> tuple[Words, int, list[Block]]:
         """The chunks of the frontier that was made, its number of rows, and its blocks."""
-        self._parents.end_level(int(self.words[f.PARENTS_USED]))
+        stored = int(self.words[f.STORED_IN_LEVEL])
+        self.words[f.PARENTS_USED] = self._parents.end_level(int(self.words[f.PARENTS_USED]), stored)
+        self.words[f.PARENT_LAST] = f.PARENT_NONE
         self._close_block()
         self.rows_words += int(self.words[f.BLOCK_USED])
         chunks = self._owned[f.MADE].array[: self.words[f.MADE_USED]]
-        return chunks, int(self.words[f.STORED_IN_LEVEL]), self._blocks
+        return chunks, stored, self._blocks
 
     @property
     def made(self) -> Words:
@@ -114,8 +116,10 @@ class Worker:
                 self.words[f.BLOCK : f.BLOCK_USED + 1] = block.address, block.words, 0
                 self.words[f.FRESH_CHUNK] = 1
             case f.NEED_PARENTS:
-                memory = self._parents.next_block(int(self.words[f.PARENTS_USED]), self.pending)
-                self.words[f.PARENTS : f.PARENTS_USED + 1] = memory.address, memory.words, 0
+                used, stored = int(self.words[f.PARENTS_USED]), int(self.words[f.STORED_IN_LEVEL])
+                memory = self._parents.next_block(used, stored, self.pending)
+                self.words[f.PARENTS : f.PARENTS_USED + 1] = memory.address, memory.words * f.WORD_UNITS, 0
+                self.words[f.PARENT_LAST] = f.PARENT_NONE
             case _:
                 raise AssertionError(f"a loop answered {status}")
 
