@@ -201,6 +201,21 @@ def highest_codes(builder: Any, address: Any) -> Any:
     return builder.zext(builder.bitcast(builder.icmp_unsigned("==", _codes(builder, address), most), _I32), _I64)
 
 
+@Intrinsic
+def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
+    """Write those of 32 codes at `source` that a mask tells to `target`, one behind another, and anything behind them.
+
+    So many bytes are written as 32 codes take, whatever the mask.
+    """
+    mask_kind = ir.VectorType(ir.IntType(1), FEW_CODES)
+    kind = ir.FunctionType(_CODES, [_CODES, mask_kind, _CODES])
+    name = f"llvm.experimental.vector.compress.v{FEW_CODES}i16"
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    chosen = builder.bitcast(builder.trunc(mask, _I32), mask_kind)
+    some = builder.call(function, [_codes(builder, source), chosen, ir.Constant(_CODES, ir.Undefined)])
+    builder.store(some, builder.inttoptr(target, _CODES.as_pointer()), align=2)
+
+
 def _code(builder: Any, address: Any, index: Any) -> Any:
     return builder.gep(builder.inttoptr(address, _I16.as_pointer()), [index])
 

@@ -45,6 +45,7 @@ from kmc.engine.intrinsics import (
     store,
     store_anywhere,
     store_code,
+    store_some_codes,
 )
 from kmc.engine.memory import Memory, Words
 
@@ -251,7 +252,13 @@ def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
         changed = find_codes(shared, mine, record, source, start) & lowest_bits(count)
         store_anywhere(place, changed)
         place += units_of_mask(count)
-        write_codes(codes, changed, place)
+        store_some_codes(place, codes, changed)
+        if count > FEW_CODES:
+            store_some_codes(
+                place + ones(changed & lowest_bits(FEW_CODES)) * f.UNIT_BYTES,
+                codes + FEW_CODES * f.UNIT_BYTES,
+                changed >> FEW_CODES,
+            )
         place += ones(changed) * f.UNIT_BYTES
     if load(mine, f.ESCAPED) != 0:
         store_code(target, 0, load_code(target, 0) | _ESCAPED)
