@@ -57,10 +57,12 @@ def test_growth_in_the_midst_of_a_level_loses_no_state(threads: int) -> None:
     assert outcome.levels == level_sizes(4, 9)
 
 
-def test_the_table_stays_within_17_bytes_a_state_once_it_is_large() -> None:
-    outcome = run(Grid(dims=4, size=24), threads=2, table_slots=2)
-    assert outcome.levels == level_sizes(4, 24)
-    assert 11 * outcome.distinct < outcome.table_bytes < 18 * outcome.distinct
+def test_the_table_and_parents_stay_within_24_bytes_a_state_once_they_are_large() -> None:
+    outcome = run(Grid(dims=4, size=36), threads=2, table_slots=2, block_words=1 << 13)
+    assert outcome.levels == level_sizes(4, 36)
+    assert 13 * outcome.distinct < outcome.table_bytes
+    assert max(size / states for states, size in outcome.growths[8:]) <= 20.1
+    assert outcome.parents_bytes < 3 * outcome.distinct
 
 
 @pytest.mark.parametrize("threads", [1, 2])
