@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kmc.engine import fields as f
 from kmc.engine.intrinsics import inlined, load, prefetch, slot_of
-from kmc.engine.probing import best_rank, contains, home, insert, lower_rank, ranked_slot
+from kmc.engine.probing import best_rank, contains, home, insert, is_not_at_home, lower_rank, ranked_slot
 from kmc.engine.probing_wide import (
     RANKED_WORDS,
     best_rank_wide,
@@ -49,6 +49,14 @@ def inserted(shared: int, table: int, slots: int, record: int) -> int:
     if WIDE != 0:
         return insert_wide(table, slots, load(record, 1), load(record, 2))
     return insert(table, slots, load(record, 1), load(shared, f.ALONE))
+
+
+@inlined
+def may_be_new(shared: int, record: int) -> int:
+    """0 if a record is found in the table of all levels at first sight, else 1."""
+    if WIDE != 0:
+        return 1
+    return is_not_at_home(load(shared, f.TABLE), load(shared, f.SLOTS), load(record, 1))
 
 
 @inlined

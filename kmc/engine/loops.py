@@ -40,6 +40,7 @@ from kmc.engine.knowing import (
     ask_for,
     best_in_level,
     inserted,
+    may_be_new,
     is_known,
     rank_in_level,
     slot_in_level,
@@ -262,7 +263,7 @@ def take_ranked(shared: int, mine: int, successor: int) -> int:
 
 @inlined
 def take(shared: int, mine: int, successor: int, index: int) -> int:
-    """A state was generated: count it, and note it as new unless it is known or outside; how many slots it took."""
+    """A state was generated: count it, and note it if it may be new and is inside; how many slots it took already."""
     header = load(successor, 0)
     times = 1 + (header >> f.TIMES_SHIFT & f.TIMES_MASK)
     action = header >> f.ACTION_SHIFT & f.ACTION_MASK
@@ -279,13 +280,12 @@ def take(shared: int, mine: int, successor: int, index: int) -> int:
             judge(shared, mine, successor, rank_if_any(shared, successor), 0)
     elif RANKED != 0:
         new = take_ranked(shared, mine, successor)
-    elif inserted(shared, load(shared, f.TABLE), load(shared, f.SLOTS), successor) != 0:
-        new = 1
+    else:
         used = load(mine, f.FRESH_USED)
         entry = load(mine, f.FRESH) + used * f.WORD_BYTES
         store(entry, 0, successor)
         store(entry, 1, index)
-        store(mine, f.FRESH_USED, used + f.NOVELTY_WORDS)
+        store(mine, f.FRESH_USED, used + f.NOVELTY_WORDS * may_be_new(shared, successor))
     if load(shared, f.STEP) != 0:
         judge_step(shared, mine, successor, times)
     return new
@@ -301,8 +301,28 @@ def enter_source(mine: int, index: int) -> int:
 
 
 @inlined
+def sift(shared: int, mine: int) -> int:
+    """Put the states that `take` noted among the known ones, and leave those noted that were new; how many they are.
+
+    A pass of its own, since nobody foresees which state is new: a wrong guess costs as much as looking a state up.
+    """
+    entry = kept = load(mine, f.FRESH)
+    end = entry + load(mine, f.FRESH_USED) * f.WORD_BYTES
+    while entry != end:
+        successor = load(entry, 0)
+        store(kept, 0, successor)
+        store(kept, 1, load(entry, 1))
+        new = inserted(shared, load(shared, f.TABLE), load(shared, f.SLOTS), successor)
+        kept += f.NOVELTY_WORDS * f.WORD_BYTES * new
+        entry += f.NOVELTY_WORDS * f.WORD_BYTES
+    used = (kept - load(mine, f.FRESH)) // f.WORD_BYTES
+    store(mine, f.FRESH_USED, used)
+    return used // f.NOVELTY_WORDS
+
+
+@inlined
 def keep(shared: int, mine: int) -> None:
-    """Store and check what `take` noted as new.
+    """Store and check what `sift` left.
 
     A pass of its own: a compare-and-swap waits for all writes before it, and writes to fresh memory are slow.
     """
@@ -337,7 +357,8 @@ def flush(shared: int, mine: int) -> int:
             successor += words_of(successor) * f.WORD_BYTES
     if DELAYED != 0:
         dawdle(shared, mine)
-    if RANKED == 0 and new != 0:
+    if RANKED == 0 and load(mine, f.FRESH_USED) != 0:
+        new += sift(shared, mine)
         keep(shared, mine)
     add(shared, f.COUNT, new - pending)
     store(mine, f.STORED, load(mine, f.STORED) + new)

@@ -23,6 +23,7 @@ from kmc.engine.intrinsics import (
     load,
     load_shared,
     lowest,
+    prefetch,
     raise_to,
     slot_of,
     store,
@@ -64,6 +65,18 @@ def insert(table: int, slots: int, fingerprint: int, alone: int) -> int:
             line += f.LINE_WORDS
             if line == slots:
                 line = 0
+
+
+@inlined
+def is_not_at_home(table: int, slots: int, fingerprint: int) -> int:
+    """1 if a fingerprint is not in its home line, else 0; asks for the next line if that one is full.
+
+    Nothing here is a branch: many calls wait for their lines together.
+    """
+    line = home(fingerprint, slots)
+    following = line + f.LINE_WORDS if line + f.LINE_WORDS != slots else 0
+    prefetch(table, following if equal_in_line(table, line, 0) == 0 else line)
+    return 1 if equal_in_line(table, line, fingerprint) == 0 else 0
 
 
 @inlined
