@@ -40,8 +40,8 @@ from kmc.engine.knowing import (
     ask_for,
     best_in_level,
     inserted,
-    may_be_new,
     is_known,
+    may_be_new,
     rank_in_level,
     slot_in_level,
 )
