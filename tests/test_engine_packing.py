@@ -15,9 +15,12 @@ from hypothesis import strategies as st
 
 from kmc.engine import fields as f
 from kmc.engine.frontier import UNSIGNED, Record, record_words
+from kmc.engine.lexicon import Lexicon
 from kmc.engine.memory import Memory, Words, words_at
 from kmc.engine.native import Loop
-from kmc.engine.packing import Lexicon, length_at, mark_dead, pack, packed_end, unpack, unpacked_words
+from kmc.engine.packing import pack
+from kmc.engine.row_format import length_at, mark_dead, packed_end, unpacked_words
+from kmc.engine.unpacking import records, records_of, unpack
 
 WORDS = st.one_of(st.just(0), st.integers(-9, 9), st.integers(-(1 << 63), (1 << 63) - 1))
 BEHIND = 1 << 40 | 77
@@ -118,7 +121,7 @@ class Chunk:
     def check(self, rows: list[list[int]]) -> None:
         """Every row comes back, from native loops and from Python."""
         awake = self.awake()
-        told = list(self.lexicon.records(self.places[0], len(rows)))
+        told = list(records(self.lexicon, self.places[0], len(rows)))
         assert len(awake) == len(told) == len(rows)
         for row, record, other in zip(rows, awake, told, strict=True):
             fingerprint = row[0] & UNSIGNED if row else 77
@@ -196,7 +199,7 @@ def test_a_record_that_is_marked_is_left_out_and_the_next_one_comes_back() -> No
     for dead in (0, 3):
         call(killed, chunk.places[dead])
     assert [row_of(record) for record in chunk.awake()] == rows
-    told = list(chunk.lexicon.records(chunk.places[0], 5))
+    told = list(records(chunk.lexicon, chunk.places[0], 5))
     assert [record and record.row.tolist() for record in told] == [None, rows[1], rows[2], None, rows[4]]
 
 
@@ -206,9 +209,9 @@ def test_rows_of_a_level_are_found_by_their_ordinals() -> None:
     chunks = [chunk_of(lexicon, rows[first : first + 4]) for first in (0, 4, 8)]
     call(killed, chunks[1].places[1])
     table = np.array([[chunk.places[0], 4, 4 * number] for number, chunk in enumerate(chunks)])
-    found = lexicon.records_of(table, [9, 5, 0, 7, 9])
+    found = records_of(lexicon, table, [9, 5, 0, 7, 9])
     assert [record.row.tolist() for record in found] == [rows[0], rows[7], rows[9]]
-    assert len(lexicon.records_of(table, range(12))) == 11
+    assert len(records_of(lexicon, table, range(12))) == 11
 
 
 @cache

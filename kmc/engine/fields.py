@@ -141,7 +141,7 @@ ACTION_MASK: Final = (1 << 16) - 1
 TIMES_SHIFT: Final = 48
 TIMES_MASK: Final = (1 << 15) - 1
 
-# A chunk of a frontier: [address of its first record][rows][ordinal of the first row]. For rows at rest see packing.py.
+# A chunk of a frontier: [address of its first record][rows][ordinal of the first row]. See row_format.py for the rows.
 CHUNK_WORDS: Final = 3
 
 # What `touched` answers of a step: a bit for the invariants, then one for each goal.

@@ -144,12 +144,6 @@ def lowest(builder: Any, mask: Any) -> Any:
 
 
 @Intrinsic
-def lowest_or_64(builder: Any, mask: Any) -> Any:
-    """The number of the lowest bit that is set in a mask; 64 if none is."""
-    return builder.cttz(mask, ir.IntType(1)(0))
-
-
-@Intrinsic
 def ones(builder: Any, mask: Any) -> Any:
     """How many bits are set in a mask."""
     return builder.ctpop(mask)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kmc.engine import fields as f
 from kmc.engine.intrinsics import call_one, call_two, inlined, load, store
-from kmc.engine.packing import row_of
+from kmc.engine.row_format import row_of
 from kmc.engine.traits import RANKED
 
 

@@ -13,9 +13,9 @@ from kmc.engine import fields as f
 from kmc.engine.crew import Crew
 from kmc.engine.frontier import Level
 from kmc.engine.ledger import Ledger
+from kmc.engine.lexicon import Lexicon
 from kmc.engine.manifest import Extent, Manifest, Session, damaged
 from kmc.engine.memory import MappedFile, Words
-from kmc.engine.packing import Lexicon
 from kmc.engine.parents import Parents, SavedStream, Stream
 from kmc.engine.rundir import RunDirectory
 from kmc.engine.sums import WORD_MASK, checksum, run_storing

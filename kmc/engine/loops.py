@@ -45,9 +45,11 @@ from kmc.engine.knowing import (
     rank_in_level,
     slot_in_level,
 )
-from kmc.engine.packing import is_dead, length_of, mark_dead, pack, row_of, unpack, unpacked_words
+from kmc.engine.packing import pack
 from kmc.engine.probing import EQUAL, LEAST, contains
+from kmc.engine.row_format import is_dead, length_of, mark_dead, row_of, unpacked_words
 from kmc.engine.traits import DELAYED, RANKED
+from kmc.engine.unpacking import unpack
 
 
 @inlined

@@ -24,10 +24,10 @@ from kmc.engine.crew import Crew
 from kmc.engine.durable import DataFile
 from kmc.engine.frontier import Level
 from kmc.engine.ledger import Ledger
+from kmc.engine.lexicon import Lexicon
 from kmc.engine.loading import Loader
 from kmc.engine.manifest import Extent, Frontier, Manifest, Session, Snapshot
 from kmc.engine.memory import Memory, Words
-from kmc.engine.packing import Lexicon
 from kmc.engine.parents import Parents
 from kmc.engine.rundir import RunDirectory
 from kmc.engine.shelf import Shelf

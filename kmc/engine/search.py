@@ -23,10 +23,10 @@ from kmc.engine.frontier import Level, Record, joined
 from kmc.engine.interrupts import heard
 from kmc.engine.kernels import Kernels
 from kmc.engine.ledger import Ledger
+from kmc.engine.lexicon import Lexicon
 from kmc.engine.memory import Memory
 from kmc.engine.native import Loop, crown_loop, seek_loop, work_loop, yield_address
 from kmc.engine.outcome import Edge, Outcome, Settings
-from kmc.engine.packing import Lexicon
 from kmc.engine.parents import Parents
 from kmc.engine.relief import Relief, used_bytes
 from kmc.engine.rundir import RunDirectory
@@ -35,6 +35,7 @@ from kmc.engine.shelf import Shelf
 from kmc.engine.table import FingerprintTable, target_table
 from kmc.engine.tallies import generated, give, goals, taken, total
 from kmc.engine.traits import Traits
+from kmc.engine.unpacking import records_of
 from kmc.engine.worker import Worker
 from kmc.errors import SystemFault
 from kmc.reference.process import cpu_seconds
@@ -409,7 +410,7 @@ class Search:
         finished = self._run_loop(seek_loop(), self._history[level].rows)
         assert finished, "without limits only an exception stops a loop"
         logs = np.concatenate([worker.take_log() for worker in self._workers])
-        found = self._lexicon.records_of(self._history[level].chunks, logs[:, f.ENTRY_ORDINAL].tolist())
+        found = records_of(self._lexicon, self._history[level].chunks, logs[:, f.ENTRY_ORDINAL].tolist())
         return sorted(found, key=lambda record: record.fingerprint)
 
     def _earlier_search(self, level: int) -> Search:
@@ -435,4 +436,4 @@ class Search:
     def kept(self, level: int) -> list[Record]:
         """The states of a level (from 1), in order, if the history still holds it; KeyError if not."""
         chunks = self._history[level].chunks
-        return self._lexicon.records_of(chunks, range(int(chunks[:, 1].sum())))
+        return records_of(self._lexicon, chunks, range(int(chunks[:, 1].sum())))

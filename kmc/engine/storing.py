@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from kmc.engine import fields as f
 from kmc.engine.intrinsics import add, inlined, load, load_anywhere, load_code, store
-from kmc.engine.packing import body_of, is_dead, packed_end
 from kmc.engine.probing import insert
 from kmc.engine.probing_wide import insert_wide
+from kmc.engine.row_format import body_of, is_dead, packed_end
 
 CONTROL_WORDS = 8
 FIRST = 0  # address: of words, or of chunks

@@ -10,9 +10,9 @@ import ctypes
 from kmc.engine import fields as f
 from kmc.engine.frontier import Block, Record, record_words
 from kmc.engine.memory import PAGE_WORDS, Memory, Words
-from kmc.engine.packing import length_at
 from kmc.engine.parents import ParentStream
 from kmc.engine.relief import Relief
+from kmc.engine.row_format import length_at
 
 _OUT_WORDS = 1 << 15
 _OWN_WORDS = {f.OUT: _OUT_WORDS, f.LOG: 1 << 10, f.MADE: 1 << 10, f.ROWS: 1 << 13, f.FRESH: 1 << 11}
