@@ -75,7 +75,7 @@ def test_a_model_that_names_a_golden_case_is_that_case(spec: str, file: ModelFil
 
 
 def test_one_model_is_left_to_a_run_by_hand() -> None:
-    """It takes 18 GiB and a quarter of an hour; `kmc check` compares it with the manifest itself."""
+    """It takes 12 GiB and some minutes; `kmc check` compares it with the manifest itself."""
     huge = [(spec, file.name) for spec, file in _models() if _distinct(file) > HUGE]
     assert huge == [("kraft", "corrected_whole")]
 

@@ -43,7 +43,6 @@ ASKED: Final = 24  # the mask of the goals that are asked for: those that no lev
 LEXICON: Final = 25  # the words that have codes
 PLAIN: Final = 26  # words of a row that are not coded
 IMPLIED: Final = 43  # 1: the first of them is the fingerprint, and not stored
-WIDE: Final = 28  # 1: fingerprints have two words, the second stands first in a row
 YIELD: Final = 27  # with delays: the address of usleep, so that other threads run meanwhile
 SETTLE: Final = 40  # the address of `settle`, 0 without symmetry
 TOUCHED: Final = 42  # the address of `touched`, 0 for none: properties are asked of every new state

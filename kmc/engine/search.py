@@ -104,7 +104,7 @@ class Search:
         words[f.EXPAND], words[f.CHECK], words[f.INVARIANTS] = kernels.expand, kernels.check, kernels.invariant_count
         words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
         words[f.REACH] = kernels.goals
-        words[f.STEP], words[f.RANK], words[f.WIDE] = kernels.step, kernels.rank, kernels.wide
+        words[f.STEP], words[f.RANK] = kernels.step, kernels.rank
         words[f.SETTLE], words[f.TOUCHED] = kernels.settle, kernels.touched
         words[f.LEXICON], words[f.PLAIN] = self._lexicon.address, self._lexicon.plain
         words[f.IMPLIED] = self._lexicon.implied
