@@ -2,8 +2,8 @@
 
 A state of the grid is a point; every step adds 1 to one coordinate, up to `size` - 1. So there are size ** dims
 states, the point with coordinate sum s lies at level s + 1, and a state has one step for each coordinate below its
-bound. The row carries the parameters, `pad` filler words that depend on the point make it long, and options plant
-what the engine must find.
+bound. The row carries the parameters, `pad` filler words make it long, a few more or less from point to point, and
+options plant what the engine must find. Some filler words are those of most points, some of a few, some of one.
 """
 
 from __future__ import annotations
@@ -49,9 +49,24 @@ def seen(row: int, point: int) -> int:
 
 
 @inlined
+def words_of(row: int, point: int) -> int:
+    """The length of the row of a point, of which `row` is one of another."""
+    return HEAD + load(row, PAD) + (point + (point >> 8)) % 4
+
+
+@inlined
+def filler(point: int, index: int) -> int:
+    """The filler word at `index`: one that most points have, or a few, or this one alone."""
+    kind = (index + point) % 5
+    if kind < 2:
+        return index
+    return point * 31 + index if kind == 2 else index + (point >> 8 & 3)
+
+
+@inlined
 def write(row: int, out: int, used: int, point: int, action: int) -> int:
     """Write the record of a successor; the words used then."""
-    words = HEAD + load(row, PAD)
+    words = words_of(row, point)
     record = out + used * 8
     store(record, 0, words | action << 32)
     store(record, 1, scrambled(seen(row, point)))
@@ -59,7 +74,7 @@ def write(row: int, out: int, used: int, point: int, action: int) -> int:
     for index in range(1, HEAD):
         store(record, 2 + index, load(row, index))
     for index in range(HEAD, words):
-        store(record, 2 + index, point * 31 + index)
+        store(record, 2 + index, filler(point, index))
     return used + 2 + words
 
 
@@ -81,9 +96,9 @@ def expand(row: int, out: int, out_words: int) -> int:
         return -16 - ERROR_NUMBER
     found = 0
     used = wasted(scrambled(point) & load(row, DELAY)) - 1
-    words = HEAD + load(row, PAD) + 2
-    for index in range(HEAD, words - 2):
-        if point != 0 and load(row, index) != point * 31 + index:
+    words = HEAD + load(row, PAD) + 3 + 2
+    for index in range(HEAD, words_of(row, point)):
+        if point != 0 and load(row, index) != filler(point, index):
             return -16 - 99
     for dim in range(dims):
         if (point >> 8 * dim & 255) + 1 < load(row, SIZE):

@@ -12,6 +12,7 @@ import pytest
 from grid_kernels import ERROR_NUMBER, Grid, fingerprint, level_sizes, point_of
 from obvious_search import explore
 
+from kmc.engine import fields as f
 from kmc.engine.kernels import Kernels
 from kmc.engine.outcome import Outcome, Settings
 from kmc.engine.search import Search
@@ -147,10 +148,11 @@ def test_an_interrupt_stops_all_threads_and_keeps_the_counts() -> None:
     assert [thread.name for thread in threading.enumerate() if thread.name.startswith("kmc-")] == []
 
 
+@pytest.mark.parametrize("batch", [1, 5, 64])
 @pytest.mark.parametrize("chunk_rows", [1, 4])
-def test_frontiers_and_parents_name_a_path_to_every_state(chunk_rows: int) -> None:
+def test_frontiers_and_parents_name_a_path_to_every_state(chunk_rows: int, batch: int) -> None:
     grid = Grid(dims=3, size=5)
-    search = Search(grid.kernels, grid.initial, Settings(threads=3, deadlock=False, chunk_rows=chunk_rows, batch=1))
+    search = Search(grid.kernels, grid.initial, Settings(threads=3, deadlock=False, chunk_rows=chunk_rows, batch=batch))
     outcome = search.run()
     edges = explore(grid).edges
     levels = [[point_of(record) for record in search.kept(number + 1)] for number in range(len(outcome.levels))]
@@ -160,6 +162,12 @@ def test_frontiers_and_parents_name_a_path_to_every_state(chunk_rows: int) -> No
             path = [levels[position][place] for position, (place, _) in enumerate(chain)]
             assert path[-1] == point
             assert set(itertools.pairwise(path)) <= edges
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_only_a_thread_alone_writes_to_the_table_without_a_lock(threads: int) -> None:
+    search = Search(Grid().kernels, Grid().initial, Settings(threads=threads))
+    assert search._words[f.ALONE] == (threads == 1)
 
 
 def test_a_property_too_many_for_a_mask_is_refused() -> None:
@@ -177,8 +185,8 @@ def test_an_error_has_the_number_of_the_model() -> None:
 def test_rows_at_rest_are_measured_once_each(threads: int) -> None:
     small, large = (run(Grid(dims=3, size=8, pad=pad), threads=threads, chunk_rows=4) for pad in (0, 5_000))
     assert 0 < small.rows_bytes < 512 * 8 * 30
-    # The filler words differ from row to row, so that a packed row is longer than a row of so many words.
-    assert 512 * 5_000 * 8 < large.rows_bytes < 512 * 5_030 * 10
+    # Every fifth filler word is that of one row alone, and has a code of two bytes at most times.
+    assert 512 * 1_000 * 2 < large.rows_bytes < 512 * 5_030 * 10
 
 
 def test_growths_tell_what_the_table_held_and_what_it_took_afterwards() -> None:
