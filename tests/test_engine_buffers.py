@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import random
 from dataclasses import replace
@@ -10,7 +11,9 @@ import pytest
 from grid_kernels import Grid, point_of
 from obvious_search import explore
 
+from kmc.engine import fields as f
 from kmc.engine import worker
+from kmc.engine.memory import words_at
 from kmc.engine.outcome import Settings
 from kmc.engine.search import Search
 
@@ -58,3 +61,14 @@ def test_buffers_of_any_size_change_nothing(seed: int, monkeypatch: pytest.Monke
                 path = [levels[number][place] for number, (place, _) in enumerate(chain)]
                 assert path[-1] == point
                 assert set(itertools.pairwise(path)) <= explored.edges
+
+
+def test_the_codes_of_the_row_before_stay_when_the_out_buffer_grows() -> None:
+    mine = Search(Grid().kernels, Grid().initial)._workers[0]
+    codes = list(range(1, 8))
+    (ctypes.c_uint16 * 7).from_address(int(mine.words[f.LAST_CODES]))[:] = codes
+    mine.words[f.LAST_COUNT] = 7
+    before = int(mine.words[f.LAST_CODES])
+    mine.provide(f.NEED_OUT)
+    assert int(mine.words[f.LAST_CODES]) != before
+    assert words_at(int(mine.words[f.LAST_CODES]), 2).view("u2")[:7].tolist() == codes

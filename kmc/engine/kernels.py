@@ -17,10 +17,10 @@ reports in `out` overwritten.
   kept. The one exception to rows that are never written; its length stays.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
 
-All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its
-view and orbit, which is never 0. If `wide`, a fingerprint has a second word, which is the first of the row and never
-0 either. The first `plain_words` words of a row, such as a hash sum, differ from state to
-state; the others repeat, and rest as codes. The first `implied_words` (0 or 1) of those are the fingerprint itself.
+All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its view and orbit,
+which is never 0. If `wide`, a fingerprint has a second word, which is the first of the row and never 0 either. The
+first `plain_words` words of a row, such as a hash sum, differ from state to state; the others repeat, and rest as codes
+where they differ from the row before. The first `implied_words` (0 or 1) of the plain ones are the fingerprint itself.
 """
 
 from __future__ import annotations

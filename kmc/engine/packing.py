@@ -30,8 +30,8 @@ from kmc.engine.row_format import (
     body_of,
     codes_of,
     lowest_bits,
+    mask_bytes,
     row_of,
-    units_of_mask,
 )
 
 
@@ -39,7 +39,8 @@ from kmc.engine.row_format import (
 def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
     """Write a record packed to `target`, an even address, behind the last row that this thread packed; where it ends.
 
-    `source` is an unpacked record that it has most words from. Writes up to eight bytes behind its end.
+    `source` is an unpacked record that it has most words from. Writes up to eight words behind its end, which is what
+    `Memory.is_overrun` lets pass.
     """
     length = load(record, 0) & f.LENGTH_MASK
     plain = min(load(shared, f.PLAIN), length)
@@ -50,7 +51,7 @@ def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
         count = min(length - plain - start, GROUP)
         changed = find_codes(shared, mine, record, source, start) & lowest_bits(count)
         store_anywhere(place, changed)
-        place += units_of_mask(count)
+        place += mask_bytes(count)
         store_some_codes(place, codes, changed)
         if count > FEW_CODES:
             store_some_codes(

@@ -89,8 +89,8 @@ def lowest_bits(count: int) -> int:
 
 
 @inlined
-def units_of_mask(count: int) -> int:
-    """The bytes of a mask of so many bits."""
+def mask_bytes(count: int) -> int:
+    """The bytes that a mask of so many bits takes."""
     return (count + UNIT_BITS - 1) // UNIT_BITS * f.UNIT_BYTES
 
 
@@ -104,7 +104,7 @@ def packed_end(shared: int, packed: int) -> int:
     for start in range(0, length - plain, GROUP):
         count = min(length - plain - start, GROUP)
         changed = ones(load_anywhere(place) & lowest_bits(count))
-        place += units_of_mask(count)
+        place += mask_bytes(count)
         if load_code(packed, 0) & ESCAPED:
             for index in range(changed):
                 escaped += 1 if load_code(place, index) == ESCAPE else 0

@@ -35,9 +35,9 @@ from kmc.engine.row_format import (
     length_at,
     length_of,
     lowest_bits,
+    mask_bytes,
     row_of,
     units_at,
-    units_of_mask,
 )
 
 
@@ -94,7 +94,7 @@ def change_coded(lexicon: int, record: int, plain: int, place: int) -> int:
         codes = codes_of(record) + start * f.UNIT_BYTES
         words = row_of(record) + (plain + start) * f.WORD_BYTES
         changed = load_anywhere(place) & lowest_bits(count)
-        place += units_of_mask(count)
+        place += mask_bytes(count)
         while changed != 0:
             index = lowest(changed)
             code = load_code(place, 0)
@@ -120,11 +120,11 @@ def fill_escapes(record: int, plain: int, place: int) -> int:
 def records_of(lexicon: Lexicon, chunks: Words, ordinals: Iterable[int]) -> list[Record]:
     """Copies of those among some rows of a level that are alive, unpacked, in order; their action is 0."""
     wanted = np.unique(np.fromiter(ordinals, np.int64))
-    holders = np.searchsorted(chunks[:, 2], wanted, side="right") - 1
+    holders, starts = np.unique(np.searchsorted(chunks[:, 2], wanted, side="right") - 1, return_index=True)
     found = []
-    for holder in np.unique(holders).tolist():
+    for holder, held in zip(holders.tolist(), np.split(wanted, starts[1:]), strict=False):
         address, _, first = chunks[holder].tolist()
-        places = set((wanted[holders == holder] - first).tolist())
+        places = set((held - first).tolist())
         first_ones = records(lexicon, address, max(places) + 1)
         found += [record for place, record in enumerate(first_ones) if record is not None and place in places]
     return found

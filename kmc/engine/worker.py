@@ -15,6 +15,7 @@ from kmc.engine.relief import Relief
 from kmc.engine.row_format import length_at
 
 _OUT_WORDS = 1 << 15
+_ROWS_AT_ONCE = 4
 _OWN_WORDS = {f.OUT: _OUT_WORDS, f.LOG: 1 << 10, f.MADE: 1 << 10, f.ROWS: 1 << 13, f.FRESH: 1 << 11}
 
 
@@ -130,7 +131,7 @@ class Worker:
     def _enlarge_rows(self) -> None:
         """Make room for the row that is to be unpacked next; at most the one before it is there."""
         length = length_at(int(self.words[f.RECORD]))
-        self._enlarge(f.ROWS, 2 * (length + f.SLACK_WORDS))
+        self._enlarge(f.ROWS, _ROWS_AT_ONCE * 2 * (length + f.SLACK_WORDS))
         if self.words[f.BEFORE] != self._no_record.address:
             self.words[f.BEFORE] = self.words[f.ROWS]
 
