@@ -102,15 +102,6 @@ def admit_wide(control: int, _: int) -> int:
     return 0
 
 
-@inlined
-def word_of_units(units: int, index: int) -> int:
-    """The word of the four units from `index` on, which may lie across two words of memory."""
-    word = 0
-    for unit in range(f.WORD_UNITS):
-        word |= load_code(units, index + unit) << 16 * unit
-    return word
-
-
 def parent(control: int, _: int) -> int:
     """Write entry PLACE of COUNT words of a log of parents, which begin with an escape, to RESULT; PLACE is -1 then.
 
@@ -124,7 +115,7 @@ def parent(control: int, _: int) -> int:
         unit = load_code(units, index)
         index += 1
         if unit == f.PARENT_ESCAPE and index + f.WORD_UNITS <= end:
-            entry = word_of_units(units, index)
+            entry = load_anywhere(units + index * f.UNIT_BYTES)
             index += f.WORD_UNITS
             left -= 1
         elif unit < f.PARENT_PADDING and index > 1:
