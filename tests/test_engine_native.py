@@ -141,6 +141,24 @@ def test_a_changed_number_in_another_file_gives_another_key(files: Path) -> None
     assert digest_of(files) != before
 
 
+def test_a_changed_number_in_a_file_of_an_inner_folder_gives_another_key(files: Path) -> None:
+    inner = files / "loops" / "tables"
+    inner.mkdir(parents=True)
+    (inner / "slots.py").write_text("SLOTS = 8\n")
+    before = digest_of(files)
+    digest_of.cache_clear()
+    (inner / "slots.py").write_text("SLOTS = 4\n")
+    assert digest_of(files) != before
+
+
+def test_a_file_moved_to_another_folder_gives_another_key(files: Path) -> None:
+    (files / "loops").mkdir()
+    before = digest_of(files)
+    digest_of.cache_clear()
+    (files / "fields.py").rename(files / "loops" / "fields.py")
+    assert digest_of(files) != before
+
+
 def test_the_same_files_give_the_same_key(files: Path) -> None:
     before = digest_of(files)
     digest_of.cache_clear()

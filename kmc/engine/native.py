@@ -90,10 +90,10 @@ class Loop:
 
 @cache
 def digest_of(folder: Path) -> str:
-    """A short digest of the Python files of a folder: their names and what stands in them."""
+    """A short digest of the Python files of a folder and of all folders in it: their paths and their contents."""
     digest = hashlib.sha256()
-    for file in sorted(folder.glob("*.py")):
-        digest.update(f"{file.name} {file.stat().st_size}\n".encode() + file.read_bytes())
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(f"{file.relative_to(folder).as_posix()} {file.stat().st_size}\n".encode() + file.read_bytes())
     return digest.hexdigest()[:16]
 
 
