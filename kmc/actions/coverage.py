@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from kmc.actions.declaration import Action
+from kmc.actions.action import Action
 
 
 class Coverage:

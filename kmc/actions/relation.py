@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from kmc.actions.declaration import Action, Arguments
+from kmc.actions.action import Action, Arguments
 from kmc.errors import EvaluationError, KmcError
 from kmc.lang.blame import blamed, yield_span
 from kmc.lang.order import SortKey, sort_key

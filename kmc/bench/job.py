@@ -18,7 +18,7 @@ from typing import Any
 
 from kmc.bench.machine import load_average
 from kmc.lang.cfg import read_cfg
-from kmc.reference.process import memory_bytes, peak_memory_bytes
+from kmc.process import memory_bytes, peak_memory_bytes
 from kmc.reference.search import Search as Interpreter
 from kmc.result import Limits, Verdict
 from kmc.spec.model import Model, bind
@@ -73,9 +73,9 @@ class _Clock:
 
 
 def _native(model: Model, request: Request) -> dict[str, Any]:
-    from kmc.engine.compiled import compile_model
-    from kmc.engine.outcome import Settings
-    from kmc.engine.search import Search
+    from kmc.engine.compiled_model import compile_model
+    from kmc.engine.layout.search_outcome import Settings
+    from kmc.engine.search.breadth_first import Search
     from kmc.reference.initial import initial_states
 
     compiled = compile_model(model)

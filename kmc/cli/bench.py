@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from kmc.bench.declared import Benchmark, find_benchmarks
-from kmc.bench.runs import STATES, Plan, measure, require_memory
+from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
 from kmc.bench.tlc import Tlc, require_tlc
 from kmc.cli.console import say, seconds_in_words, show, stderr, table
 from kmc.cli.options import debug_option, json_option

@@ -13,7 +13,7 @@ import click
 
 from kmc.cli.console import say, show, stderr
 from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
-from kmc.cli.fingerprints import fingerprint_option, fingerprint_warnings
+from kmc.cli.fingerprint_width import fingerprint_option, fingerprint_warnings
 from kmc.cli.junit import junit_failure, junit_text
 from kmc.cli.model_choice import ChosenModel, choose_model, start_state
 from kmc.cli.options import (
@@ -43,17 +43,17 @@ from kmc.cli.resuming import (
     whole_command,
 )
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
-from kmc.compiler.reads import view_warnings
+from kmc.compiler.checks.view_reads import view_warnings
 from kmc.errors import ExitStatus, KmcError, SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
-from kmc.reference.process import usable_cpus
+from kmc.process import usable_cpus
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
 from kmc.result import Result
 from kmc.trace.tracefile import TraceFile
 
 if TYPE_CHECKING:
-    from kmc.engine.rundir import RunDirectory
+    from kmc.engine.files.run_directory import RunDirectory
 
 _EPILOG = """\b
 Examples:
@@ -156,9 +156,9 @@ def _run_in(options: CheckOptions, directory: RunDirectory | None) -> _Done:
     if options.engine == ENGINE_PYTHON:
         return _run_model(options, directory)
     # Imported here: what only the native engine needs takes a fifth of a second.
-    from kmc.engine.early import compiled_early
-    from kmc.engine.native import work_loop
-    from kmc.engine.traits import Traits
+    from kmc.engine.loops.background_compile import compiled_early
+    from kmc.engine.loops.compiled_loops import work_loop
+    from kmc.engine.native.specialization import Traits
 
     # What is true of most models; for another it begins once more.
     wide = options.fingerprint_bits == "128"
@@ -194,8 +194,8 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
         if options.engine == ENGINE_PYTHON:
             return Search(model, limits, keep_going=keep_going, start=start, progress=progress).run()
         # Imported here, because numpy and the compiler take a third of a second.
-        from kmc.engine.checking import check_native
-        from kmc.engine.outcome import Settings
+        from kmc.engine.check_model import check_native
+        from kmc.engine.layout.search_outcome import Settings
 
         try:
             return check_native(

@@ -85,7 +85,7 @@ def _engine(name: str) -> Callable[[Spec], StepsOf]:
     if name == "python":
         return interpreted_steps
     # Imported here: LLVM and numpy take a quarter of a second that the interpreter does without.
-    from kmc.engine.conforming import compiled_steps
+    from kmc.engine.kernel_steps import compiled_steps
 
     return compiled_steps
 

@@ -19,7 +19,7 @@ from kmc.cli.report_runs import RunOptions, compared, described, read_records, r
 from kmc.cli.report_text import report_text
 from kmc.cli.specs import loaded
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
-from kmc.invariants.declaration import Goal, Invariant, TransitionInvariant
+from kmc.invariants.properties import Goal, Invariant, TransitionInvariant
 from kmc.lang.manifest import Manifest
 from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.loader import Spec

@@ -24,7 +24,7 @@ from kmc.errors import CommandLineError, SystemFault
 from kmc.result import Bound, Result, Verdict
 
 if TYPE_CHECKING:
-    from kmc.engine.rundir import RunDirectory
+    from kmc.engine.files.run_directory import RunDirectory
 
 # Codes of faults after which a run can go on: memory, disk.
 _RUN_OUT = ("KMC530", "KMC531", "KMC550")
@@ -81,7 +81,7 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any]) -> CheckOpt
 def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
     """The run that `--resume` names, locked, and the whole command line; CommandLineError or SystemFault."""
     # Imported here, because numpy takes a tenth of a second.
-    from kmc.engine.rundir import RunDirectory
+    from kmc.engine.files.run_directory import RunDirectory
 
     path = Path(options.resume or "")
     if not path.is_dir():
@@ -92,7 +92,7 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
 
 def create_directory(path: Path, options: CheckOptions) -> RunDirectory:
     """What makes the run in this folder one that can go on."""
-    from kmc.engine.rundir import RunDirectory
+    from kmc.engine.files.run_directory import RunDirectory
 
     return RunDirectory.created(path, kept_about(options))
 

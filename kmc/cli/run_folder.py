@@ -110,7 +110,7 @@ def _checkpoint_in(path: Path) -> tuple[int | None, bool]:
     if not (path / CHECKPOINT_NAME).is_dir():
         return None, False
     # Imported here, because numpy takes a tenth of a second.
-    from kmc.engine.rundir import is_locked, saved_manifest
+    from kmc.engine.files.run_directory import is_locked, saved_manifest
 
     manifest = saved_manifest(path)
     return (None if manifest is None else manifest.levels), is_locked(path)

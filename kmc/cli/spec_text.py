@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from rich.text import Text
 
-from kmc.actions.declaration import Action, Fairness, Parameter
+from kmc.actions.action import Action, Fairness, Parameter
 from kmc.cli.console import definitions
 from kmc.cli.model_text import constant_value, first_line
 from kmc.cli.render_errors import shown_path
-from kmc.invariants.declaration import (
+from kmc.invariants.properties import (
     ActionConstraint,
     Constraint,
     Goal,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kmc.compiler import exprs as x
-from kmc.compiler.ir import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
-from kmc.kernels.blocks import CHOICE_WORDS, NEED_RECORDS, NO_CHOICE, RECORD_HEAD_WORDS, RECORD_LENGTH_BITS
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
+from kmc.runtime.blocks import CHOICE_WORDS, NEED_RECORDS, NO_CHOICE, RECORD_HEAD_WORDS, RECORD_LENGTH_BITS
 
 _ROW_KERNELS = ("check", "outside")
 _ALL_GOALS = Const(-1)

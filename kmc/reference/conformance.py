@@ -15,7 +15,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kmc.actions.declaration import Action, Arguments
+from kmc.actions.action import Action, Arguments
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import EvaluationError, KmcError, TraceError
 from kmc.lang.modelfile import render_raw

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kmc.compiler.emit_python import emit_python
-from kmc.compiler.identity_kernels import identity_functions
-from kmc.compiler.ir import Module
+from kmc.compiler.ir.emit_python import emit_python
+from kmc.compiler.ir.nodes import Module
+from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
 from kmc.errors import SpecError
-from kmc.kernels.codec import encode_row
-from kmc.kernels.layout import row_layout
 from kmc.lang.order import SortKey
+from kmc.runtime.codec import encode_row
+from kmc.runtime.state_layout import row_layout
 from kmc.spec.model import Model
 
 _PADDING = [0] * 64

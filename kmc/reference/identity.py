@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, TypeAlias
 
-from kmc.invariants.declaration import SymmetrySet, View
+from kmc.invariants.properties import SymmetrySet, View
 from kmc.lang.order import SortKey, sort_key
 from kmc.lang.permutation import Swap, keeps_unused, permute_state, swaps
 from kmc.lang.records import RecordMeta

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, assert_never
 
-from kmc.actions.declaration import Action
+from kmc.actions.action import Action
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import InternalError, KmcError, Span, did_you_mean
-from kmc.invariants.declaration import Predicate, holds
+from kmc.invariants.properties import Predicate, holds
 from kmc.reference.differences import differing_parts
-from kmc.reference.disorder import of_order
 from kmc.reference.findings import error_rank
 from kmc.reference.initial import initial_states
+from kmc.reference.order_dependence import of_order
 from kmc.result import Trace, TraceStep, Verdict, Violation
 from kmc.spec.model import Model
 from kmc.spec.variables import encode_state

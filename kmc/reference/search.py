@@ -17,13 +17,13 @@ from typing import Any, TypeVar
 from kmc.actions.coverage import Coverage
 from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import InvariantError, KmcError
-from kmc.invariants.declaration import Goal, Predicate, holds
+from kmc.invariants.properties import Goal, Predicate, holds
+from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
 from kmc.reference.findings import Finding, Findings
 from kmc.reference.fingerprints import full_fingerprints
 from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
-from kmc.reference.process import cpu_seconds, memory_bytes, peak_memory_bytes
 from kmc.reference.replay import check_violation, error_at_end
 from kmc.reference.traces import trace_of
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation

@@ -23,11 +23,11 @@ from typing import Any, NoReturn
 from kmc.actions.coverage import Coverage
 from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import KmcError
-from kmc.invariants.declaration import holds
+from kmc.invariants.properties import holds
 from kmc.lang.order import sort_key
+from kmc.process import memory_bytes
 from kmc.reference.findings import error_rank
 from kmc.reference.initial import initial_states
-from kmc.reference.process import memory_bytes
 from kmc.reference.traces import trace_step
 from kmc.result import Bound, Limits, Trace, TraceStep, Verdict, Violation
 from kmc.spec.model import Model

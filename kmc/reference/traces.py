@@ -11,7 +11,7 @@ from typing import Any
 
 from kmc.actions.relation import NextStateRelation, Step
 from kmc.errors import InternalError
-from kmc.invariants.declaration import TransitionInvariant, holds
+from kmc.invariants.properties import TransitionInvariant, holds
 from kmc.lang.order import sort_key
 from kmc.reference.findings import Finding
 from kmc.reference.graph import StateGraph

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kmc.actions.declaration import Action, Fairness, Parameter
+from kmc.actions.action import Action, Fairness, Parameter
 from kmc.errors import AssumptionError, Span, SpecError, did_you_mean
-from kmc.invariants.declaration import (
+from kmc.invariants.properties import (
     ActionConstraint,
     Constraint,
     Goal,

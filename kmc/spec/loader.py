@@ -24,9 +24,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from kmc.actions.declaration import Action
+from kmc.actions.action import Action
 from kmc.errors import EvaluationError, KmcError, ModelError, SpecError, did_you_mean
-from kmc.invariants.declaration import Predicate, SymmetrySet, View
+from kmc.invariants.properties import Predicate, SymmetrySet, View
 from kmc.lang.blame import blamed
 from kmc.lang.constants import Constant, constants_of
 from kmc.lang.modelfile import Assignment, same_name_model_value

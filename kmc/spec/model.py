@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from kmc.errors import ModelError, SpecError, did_you_mean
-from kmc.invariants.declaration import (
+from kmc.invariants.properties import (
     ActionConstraint,
     Constraint,
     Goal,

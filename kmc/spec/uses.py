@@ -18,12 +18,12 @@ from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue
 from kmc.lang.seqs import SeqValue
 from kmc.spec.advice import BUILTINS, METHOD_ADVICE
+from kmc.spec.call_arguments import check_call
 from kmc.spec.callgraph import Helpers
-from kmc.spec.calls import check_call
+from kmc.spec.declared_fields import Fields
 from kmc.spec.flow import parameters, stored, yields
 from kmc.spec.modules import Module
 from kmc.spec.names import Meaning, Names
-from kmc.spec.records import Fields
 from kmc.spec.subset import ALLOWED_BUILTINS
 
 _INTERNAL = frozenset(

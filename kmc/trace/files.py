@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kmc import __version__
-from kmc.actions.declaration import Action
+from kmc.actions.action import Action
 from kmc.errors import KmcError, TraceError, did_you_mean
 from kmc.lang.modelfile import render_cfg
 from kmc.lang.tla import Tla, decode, encode

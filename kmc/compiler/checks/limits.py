@@ -1,0 +1,106 @@
+"""What compiled code has no room for, refused at the author's line before anything is compiled.
+
+A set is a mask of one word, as are the keys of a partial map; a number stays within 2**62; a mask of properties is one
+word too.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from kmc.compiler.lowering.arithmetic import NUMBER_MAX
+from kmc.errors import Span, SpecError
+from kmc.lang.annotations import shapes_of
+from kmc.lang.domains import describe
+from kmc.lang.types import (
+    IntType,
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    PairType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+from kmc.runtime.state_layout import WORD, is_scalar, key_count
+from kmc.spec.model import Model
+from kmc.spec.places import span_of
+
+PROPERTIES_MAX = 62
+"""Properties of one kind that a model may check."""
+
+
+def check_fits(model: Model) -> None:
+    """Raise SpecError (KMC802, KMC804 to KMC806) for the first thing that compiled code has no room for."""
+    _check_record(model.spec.state_class, model.spec.files, set())
+    kinds = (model.invariants, model.transition_invariants, model.goals, model.constraints, model.action_constraints)
+    for properties in kinds:
+        if len(properties) > PROPERTIES_MAX:
+            first = properties[PROPERTIES_MAX]
+            message = f"{first.name} is one too many: compiled code tests at most {PROPERTIES_MAX} of a kind"
+            raise SpecError("KMC806", message, first.span, "join some with and, or check them in two models")
+
+
+def _check_record(cls: Any, files: Collection[str], seen: set[Any]) -> None:
+    if cls in seen:
+        return
+    seen.add(cls)
+    for name, declared in cls.fields.items():
+        for part in _parts(declared):
+            problem = _problem(part)
+            if problem is not None:
+                code, message, advice = problem
+                raise SpecError(code, message, _field_span(cls, name, files), advice)
+            if isinstance(part, RecordType):
+                for shape in part.cls.shapes:
+                    _check_record(shape, files, seen)
+
+
+def _parts(declared: Type) -> Iterator[Type]:
+    """A type, and the types inside of it."""
+    yield declared
+    match declared:
+        case SetType(inner) | SeqType(inner):
+            yield from _parts(inner)
+        case MapType(key, value):
+            yield from _parts(key)
+            yield from _parts(value)
+        case UnionType(alternatives):
+            for alternative in alternatives:
+                yield from _parts(alternative)
+        case MessageSetType(messages) | MessageBagType(messages):
+            for shape in shapes_of(messages):
+                yield RecordType(shape)
+
+
+def _problem(declared: Type) -> tuple[str, str, str] | None:
+    match declared:
+        case SetType(element) if not (is_scalar(element) or isinstance(element, PairType)):
+            message = f"a set of {describe(element)} cannot be stored by compiled code"
+            return "KMC802", message, "store a Seq of them, or a Map from identifiers; or run with --engine python"
+        case SetType(element) if key_count(element) > WORD:
+            message = f"a set that is stored has at most {WORD} possible elements; {describe(element)} has more"
+            return "KMC804", message, "narrow the domain of its elements, or run with --engine python"
+        case MapType(key, _, total) if not total and key_count(key) > WORD:
+            message = f"a partial map has at most {WORD} possible keys; {describe(key)} has more"
+            return "KMC804", message, "narrow the domain of its keys, or use Map with Opt values"
+        case IntType(low, high) if max(abs(low), abs(high)) > NUMBER_MAX:
+            return "KMC805", f"{describe(declared)} goes beyond 2**62", "narrow the domain, or run with --engine python"
+    return None
+
+
+def _field_span(cls: Any, name: str, files: Collection[str]) -> Span | None:
+    """Where a field is declared."""
+    for path in files:
+        with open(path, encoding="utf-8") as source:
+            tree = ast.parse(source.read(), path)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
+                for statement in node.body:
+                    if isinstance(statement, ast.AnnAssign) and ast.unparse(statement.target) == name:
+                        return span_of(statement.annotation, path)
+    return None

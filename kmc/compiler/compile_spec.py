@@ -1,0 +1,55 @@
+"""From a model to a compiled spec: kernels, LLVM IR, machine code (from the disk cache if it is there), names."""
+
+from __future__ import annotations
+
+from kmc.compiler.block_kernels import block_functions
+from kmc.compiler.ir.emit_llvm import emit_llvm
+from kmc.compiler.ir.nodes import Module
+from kmc.compiler.model_kernels import build_kernels, instances_of
+from kmc.compiler.symmetry.fingerprint_kernels import settles
+from kmc.runtime.compiled_spec import CompiledSpec, Names
+from kmc.runtime.native_module import Target, host_target
+from kmc.runtime.object_cache import KernelCache, cached_object
+from kmc.runtime.schema import Schema, described
+from kmc.spec.model import Model
+
+_OF_ROWS = ("expand", "identity", "check", "goals", "outside", "step", "step_outside", "touched")
+
+
+def compile_spec(
+    model: Model,
+    cache: KernelCache | None = None,
+    target: Target | None = None,
+    *,
+    instances: bool = False,
+    fingerprint_bits: int = 64,
+) -> CompiledSpec:
+    """The compiled form of a model, for this machine by default; SpecError at the author's line for what is refused.
+
+    With `instances`, an action is an action with its arguments: `RequestVote(n1)`. Fingerprints have 64 or 128 bits.
+    """
+    wide = fingerprint_bits == 128
+    of_rows = build_kernels(model, instances=instances, wide=wide).module.functions
+    llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
+    chosen = target or host_target()
+    code = cached_object(llvm_ir, chosen, cache)
+    further = {"rank": model.view is not None, "settle": settles(model) and not wide}
+    names = (*_OF_ROWS, *(name for name, there in further.items() if there))
+    kernels = {name: f"wide_{name}" if wide else name for name in names}
+    schema = described(Schema(model.spec.state_class, model.spec.variables))
+    return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen)
+
+
+def _names(model: Model, *, instances: bool) -> Names:
+    actions = model.spec.actions
+    labels = [action.label(arguments) for action, arguments in instances_of(actions)] if instances else None
+    return Names(
+        spec=model.spec.name,
+        model=model.name,
+        actions=tuple(labels or (action.title for action in actions)),
+        invariants=tuple(item.name for item in model.invariants),
+        goals=tuple(item.name for item in model.goals),
+        constraints=tuple(item.name for item in model.constraints),
+        transition_invariants=tuple(item.name for item in model.transition_invariants),
+        action_constraints=tuple(item.name for item in model.action_constraints),
+    )

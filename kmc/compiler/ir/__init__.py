@@ -1,0 +1,1 @@
+"""The intermediate representation (IR): nodes, builder, verifier, and emitters for LLVM and Python."""

@@ -1,0 +1,99 @@
+"""Walks over the statements and expressions of the IR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import assert_never
+
+from kmc.compiler.ir.nodes import (
+    Bin,
+    Block,
+    CallKernel,
+    Const,
+    Expr,
+    If,
+    Intrinsic,
+    Let,
+    Load,
+    Loop,
+    Matches,
+    Select,
+    Stmt,
+    Var,
+)
+
+
+def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
+    """Every statement of a body at any depth, each before those that it holds."""
+    for statement in body:
+        yield statement
+        match statement:
+            case If(_, then, otherwise):
+                yield from statements(then)
+                yield from statements(otherwise)
+            case Block(_, inner) | Loop(_, inner):
+                yield from statements(inner)
+            case _:
+                pass
+
+
+def calls(body: Iterable[Stmt]) -> Iterator[CallKernel]:
+    """Every call in a body."""
+    return (statement for statement in statements(body) if isinstance(statement, CallKernel))
+
+
+def assigned(body: Iterable[Stmt]) -> Iterator[str]:
+    """The variable of every assignment in a body, once per assignment."""
+    for statement in statements(body):
+        match statement:
+            case Let(name, _) | CallKernel(name):
+                yield name
+            case _:
+                pass
+
+
+def expressions(expr: Expr) -> Iterator[Expr]:
+    """An expression and every part of it."""
+    yield expr
+    match expr:
+        case Load(_, index):
+            yield from expressions(index)
+        case Bin(_, left, right):
+            yield from (*expressions(left), *expressions(right))
+        case Select(condition, yes, no):
+            yield from (*expressions(condition), *expressions(yes), *expressions(no))
+        case Intrinsic(_, arguments):
+            yield from (part for argument in arguments for part in expressions(argument))
+        case Matches(_, index, mask, wanted):
+            yield from (*expressions(index), *expressions(mask), *expressions(wanted))
+        case _:
+            pass
+
+
+def with_parts(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """An expression with `change` made of each of its direct parts."""
+    match expr:
+        case Load(pointer, index):
+            return Load(pointer, change(index))
+        case Bin(op, left, right):
+            return Bin(op, change(left), change(right))
+        case Select(condition, yes, no):
+            return Select(change(condition), change(yes), change(no))
+        case Intrinsic(name, arguments):
+            return Intrinsic(name, tuple(map(change, arguments)))
+        case Matches(pointer, index, mask, wanted, lanes):
+            return Matches(pointer, change(index), change(mask), change(wanted), lanes)
+        case Const() | Var():
+            return expr
+        case _:
+            assert_never(expr)
+
+
+def variables(expr: Expr) -> set[str]:
+    """The variables of an expression."""
+    return {part.name for part in expressions(expr) if isinstance(part, Var)}
+
+
+def pointers(expr: Expr) -> set[str]:
+    """The pointers behind which an expression reads."""
+    return {part.pointer for part in expressions(expr) if isinstance(part, Load | Matches)}

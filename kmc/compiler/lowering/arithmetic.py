@@ -1,0 +1,50 @@
+"""Arithmetic on numbers whose bounds are known: division as Python's, and nothing beyond what a word holds."""
+
+from __future__ import annotations
+
+import ast
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Const, Expr
+from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.values.value import Num, Value
+
+NUMBER_MAX = 1 << 62
+"""No number of compiled code is larger: sums and products of two such numbers are within what a word holds or known."""
+
+
+def in_range(low: Lowering, value: Value, node: ast.AST) -> Value:
+    """`value`, unless it is a number that may lie beyond what compiled code counts with."""
+    if isinstance(value, Num) and max(abs(value.low), abs(value.high)) > NUMBER_MAX:
+        low.code.refuse(
+            node,
+            f"a number that may reach {value.high if value.high > NUMBER_MAX else value.low}, beyond 2**62",
+            "keep what it is made of in smaller domains, or run with --engine python",
+        )
+    return value
+
+
+def divided(low: Lowering, left: Num, right: Num, node: ast.BinOp, *, remainder: bool) -> Num:
+    """`left // right` or `left % right`, rounded down as in Python; a check that `right` is not 0."""
+    a, b = low.code.keep(left.code), low.code.keep(right.code)
+    low.code.check(x.negate(x.eq(b, x.ZERO)), node)
+    size, by = _absolute(a), _absolute(b)
+    by = low.code.keep(x.select(x.eq(by, x.ZERO), x.ONE, by))
+    quotient, rest = low.code.keep(x.binary("udiv", size, by)), low.code.keep(x.binary("urem", size, by))
+    opposite = low.code.keep(x.binary("xor", x.binary("slt", a, x.ZERO), x.binary("slt", b, x.ZERO)))
+    # Rounded towards 0 so far: of opposite signs, what is left over takes one more.
+    more = x.both(opposite, x.negate(x.eq(rest, x.ZERO)))
+    total = low.code.keep(x.add(quotient, more))
+    result = low.code.keep(x.select(opposite, x.sub(x.ZERO, total), total))
+    divisors = [d for d in (right.low, right.high, -1, 1) if d and right.low <= d <= right.high] or [1]
+    if not remainder:
+        ends = [n // d for n in (left.low, left.high) for d in divisors]
+        return Num(result, min(ends), max(ends))
+    least, most = min(0, right.low + 1), max(0, right.high - 1)
+    if left.low >= 0 and right.low > 0:
+        most = min(most, left.high)
+    return Num(x.sub(a, x.binary("mul", result, b)), least, most)
+
+
+def _absolute(code: Expr) -> Expr:
+    return x.select(x.binary("slt", code, x.ZERO), x.sub(Const(0), code), code)

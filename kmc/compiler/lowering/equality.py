@@ -1,0 +1,34 @@
+"""Equality of values while they are compiled; 0 across kinds, without looking."""
+
+from __future__ import annotations
+
+import ast
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Expr
+from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.values.packing import is_none, pack
+from kmc.compiler.values.value import EmptySet, Nothing, Num, Python, Value
+from kmc.compiler.values.value_types import common_type
+
+
+def equal(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+    """1 if two values are equal; 0 across kinds."""
+    if isinstance(left, Nothing) or isinstance(right, Nothing):
+        other = right if isinstance(left, Nothing) else left
+        return is_none(other)
+    if isinstance(left, Num) and isinstance(right, Num):
+        apart = left.high < right.low or right.high < left.low
+        return x.ZERO if apart else x.eq(left.code, right.code)
+    if isinstance(left, Python) or isinstance(right, Python):
+        low.code.refuse(node, "comparing classes or functions")
+    if isinstance(left, EmptySet) and isinstance(right, EmptySet):
+        return x.ONE
+    declared = common_type(left, right)
+    if declared is None:
+        return x.ZERO
+    pairs = zip(pack(low.code, left, declared, node), pack(low.code, right, declared, node), strict=True)
+    result: Expr = x.ONE
+    for a, b in pairs:
+        result = x.both(result, x.eq(a, b))
+    return result

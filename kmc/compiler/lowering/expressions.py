@@ -1,0 +1,300 @@
+"""Expressions of a spec to typed code."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.lowering.arithmetic import divided, in_range
+from kmc.compiler.lowering.calls import call
+from kmc.compiler.lowering.iteration import check_elements, is_collection, settled
+from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.map_literals import as_list
+from kmc.compiler.lowering.map_operations import subscript
+from kmc.compiler.lowering.membership import member, same, subset
+from kmc.compiler.values.packing import field, is_none, pack, unwrap
+from kmc.compiler.values.scope import Scope, python_value
+from kmc.compiler.values.value import (
+    Bool,
+    Closure,
+    Comprehension,
+    EmptySet,
+    Joint,
+    MapItems,
+    MapLiteral,
+    Messages,
+    Num,
+    Packed,
+    Python,
+    SeqLiteral,
+    SetLiteral,
+    SetOp,
+    Several,
+    Stored,
+    Sym,
+    Value,
+)
+from kmc.compiler.values.value_types import common_type, type_of
+from kmc.lang.types import SetType
+from kmc.runtime.state_layout import WORD, key_count
+
+
+def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
+    """The value of an expression."""
+    match node:
+        case ast.Constant(value=value):
+            return in_range(low, python_value(value), node)
+        case ast.Name():
+            return low.name(node, scope)
+        case ast.Attribute():
+            return _attribute(low, node, scope)
+        case ast.Call():
+            return call(low, node, scope)
+        case ast.Compare():
+            return _compare(low, node, scope)
+        case ast.BoolOp():
+            return _bool_op(low, node, scope)
+        case ast.UnaryOp():
+            return _unary(low, node, scope)
+        case ast.BinOp():
+            return _bin_op(low, node, scope)
+        case ast.IfExp():
+            return _if_expression(low, node, scope)
+        case ast.Subscript():
+            return subscript(low, low.evaluate(node.value, scope), low.evaluate(node.slice, scope), node)
+        case ast.GeneratorExp():
+            return Comprehension(node, scope.child())
+        case ast.SetComp():
+            found = Comprehension(node, scope.child())
+            check_elements(low, found)
+            return found
+        case ast.DictComp():
+            return MapLiteral(node, scope.child())
+        case ast.Dict(keys=keys, values=values):
+            pairs = [(k, v) for k, v in zip(keys, values, strict=True) if k is not None]
+            return MapItems(tuple((low.evaluate(k, scope), low.evaluate(v, scope)) for k, v in pairs))
+        case ast.ListComp():
+            return as_list(low, node, scope.child())
+        case ast.Set(elts=elements):
+            return _set_literal(low, [low.evaluate(item, scope) for item in elements], node)
+        case ast.List(elts=elements):
+            return SeqLiteral(tuple(low.evaluate(item, scope) for item in elements))
+        case ast.Lambda():
+            return Closure(node, scope)
+        case ast.Tuple(elts=elements):
+            return Several(tuple(low.evaluate(item, scope) for item in elements))
+        case _:
+            low.code.refuse(node, f"'{type(node).__name__}' here")
+
+
+def _attribute(low: Lowering, node: ast.Attribute, scope: Scope) -> Value:
+    owner = low.evaluate(node.value, scope)
+    if isinstance(owner, Python):
+        if not hasattr(owner.object, node.attr):
+            low.code.refuse(node, f"'{node.attr}' of {owner.object!r}")
+        return python_value(getattr(owner.object, node.attr))
+    return field(low.code, owner, node.attr, node)
+
+
+def _compare(low: Lowering, node: ast.Compare, scope: Scope) -> Value:
+    return Bool(_chain(low, node, low.kept(low.evaluate(node.left, scope)), 0, scope))
+
+
+def _chain(low: Lowering, node: ast.Compare, left: Value, place: int, scope: Scope) -> Expr:
+    """`a < b < c` from operator `place` on; what follows a false comparison is not evaluated."""
+    right = low.evaluate(node.comparators[place], scope)
+    more = place + 1 < len(node.ops)
+    _refuse_mixed(low, left, right, node)
+    right = low.kept(right) if more else right
+    result = _comparison(low, node.ops[place], left, right, node)
+    if not more:
+        return result
+    return _if_needed(low, result, lambda: _chain(low, node, right, place + 1, scope), conjunction=True)
+
+
+def _refuse_mixed(low: Lowering, left: Value, right: Value, node: ast.Compare) -> None:
+    """Python takes True for 1 and False for 0, a spec does not: the literals 0 and 1 are compared with numbers only."""
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Bool) and isinstance(other, Num):
+            literal = node.comparators[0]
+            if isinstance(literal, ast.Constant) and literal.value in (0, 1) and isinstance(left, Bool):
+                low.code.check(x.ZERO, node.left)
+            else:
+                low.code.refuse(node, "a Bool compared with a number", "compare numbers: 1 if b else 0")
+
+
+def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
+    match operator:
+        case ast.Eq():
+            return same(low, left, right, node)
+        case ast.NotEq():
+            return x.negate(same(low, left, right, node))
+        case ast.Is():
+            return is_none(left)
+        case ast.IsNot():
+            return x.negate(is_none(left))
+        case ast.In():
+            return member(low, left, right, node)
+        case ast.NotIn():
+            return x.negate(member(low, left, right, node))
+    numbers = [unwrap(low.code, value, node) for value in (left, right)]
+    first, second = numbers
+    if not isinstance(first, Num) and not isinstance(second, Num):
+        return subset(low, operator, left, right, node)
+    if not isinstance(first, Num) or not isinstance(second, Num):
+        low.code.refuse(node, "an order of values that are no integers")
+    a, b = first.code, second.code
+    match operator:
+        case ast.Lt():
+            return x.ZERO if first.low >= second.high else x.binary("slt", a, b)
+        case ast.LtE():
+            return x.ONE if first.high <= second.low else x.binary("sle", a, b)
+        case ast.Gt():
+            return x.ZERO if first.high <= second.low else x.binary("slt", b, a)
+        case _:
+            return x.ONE if first.low >= second.high else x.binary("sle", b, a)
+
+
+def _bool_op(low: Lowering, node: ast.BoolOp, scope: Scope) -> Value:
+    conjunction = isinstance(node.op, ast.And)
+    result = low.truth(low.evaluate(node.values[0], scope), node.values[0])
+    for operand in node.values[1:]:
+        if isinstance(result, Const) and bool(result.value) != conjunction:
+            return Bool(result)
+        result = _joined(low, result, operand, scope, conjunction=conjunction)
+    return Bool(result)
+
+
+def _joined(low: Lowering, result: Expr, operand: ast.expr, scope: Scope, *, conjunction: bool) -> Expr:
+    return _if_needed(low, result, lambda: low.truth(low.evaluate(operand, scope), operand), conjunction=conjunction)
+
+
+def _if_needed(low: Lowering, result: Expr, operand: Callable[[], Expr], *, conjunction: bool) -> Expr:
+    """`result and operand`, or `or`; the operand is evaluated only if it can matter, unless it is harmless code."""
+    if isinstance(result, Const):
+        return operand() if bool(result.value) == conjunction else result
+    found: list[Expr] = []
+    draft = low.code.capture(lambda: found.append(operand()))
+    if not draft:
+        return x.both(result, found[0]) if conjunction else x.either(result, found[0])
+    name = low.code.fresh("b")
+    low.code.emit(Let(name, result))
+    low.code.into(draft, lambda: low.code.emit(Let(name, found[0])))
+    low.code.branch(Var(name) if conjunction else x.negate(Var(name)), draft)
+    return Var(name)
+
+
+def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:
+    value = low.evaluate(node.operand, scope)
+    if isinstance(node.op, ast.Not):
+        return Bool(x.negate(low.truth(value, node.operand)))
+    value = unwrap(low.code, value, node)
+    if isinstance(node.op, ast.USub) and isinstance(value, Num):
+        return Num(x.sub(x.ZERO, value.code), -value.high, -value.low)
+    if isinstance(node.op, ast.UAdd) and isinstance(value, Num):
+        return value
+    low.code.refuse(node, "this operator")
+
+
+def _bin_op(low: Lowering, node: ast.BinOp, scope: Scope) -> Value:
+    left, right = low.evaluate(node.left, scope), low.evaluate(node.right, scope)
+    left, right = (settled(low, unwrap(low.code, value, node), node) for value in (left, right))
+    if isinstance(left, Num) and isinstance(right, Num):
+        return in_range(low, _arithmetic(low, node, left, right), node)
+    if isinstance(left, Num | Bool) and isinstance(right, Num | Bool):
+        low.code.check(x.ZERO, node.left if isinstance(left, Bool) else node.right)
+        return Num(x.ZERO, 0, 0)
+    return _set_operation(low, node, left, right)
+
+
+def _arithmetic(low: Lowering, node: ast.BinOp, left: Num, right: Num) -> Num:
+    a, b = left.code, right.code
+    match node.op:
+        case ast.Add():
+            return Num(x.add(a, b), left.low + right.low, left.high + right.high)
+        case ast.Sub():
+            return Num(x.sub(a, b), left.low - right.high, left.high - right.low)
+        case ast.Mult():
+            ends = [p * q for p in (left.low, left.high) for q in (right.low, right.high)]
+            return Num(x.binary("mul", a, b), min(ends), max(ends))
+        case ast.FloorDiv() if left.low >= 0 and right.low > 0:
+            return Num(x.binary("udiv", a, b), left.low // right.high, left.high // right.low)
+        case ast.Mod() if left.low >= 0 and right.low > 0:
+            return Num(x.binary("urem", a, b), 0, min(left.high, right.high - 1))
+        case ast.FloorDiv() | ast.Mod():
+            return divided(low, left, right, node, remainder=isinstance(node.op, ast.Mod))
+    low.code.refuse(node, "this operator on numbers")
+
+
+def _set_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) -> Value:
+    if isinstance(left, EmptySet) and isinstance(right, EmptySet):
+        return left
+    if _are_messages(left) and _are_messages(right) and isinstance(node.op, ast.BitOr):
+        assert isinstance(left, Messages | Joint)
+        assert isinstance(right, Messages | Joint)
+        parts = [value.parts if isinstance(value, Joint) else (value,) for value in (left, right)]
+        return Joint((*parts[0], *parts[1]))
+    declared = common_type(left, right)
+    masks = all(isinstance(value, Packed | Stored | EmptySet) for value in (left, right))
+    if not masks or not isinstance(declared, SetType) or key_count(declared.element) > WORD:
+        return _lazy_operation(low, node, left, right)
+    a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
+    match node.op:
+        case ast.BitOr():
+            return Packed(declared, (x.binary("or", a, b),))
+        case ast.BitAnd():
+            return Packed(declared, (x.binary("and", a, b),))
+        case ast.Sub():
+            return Packed(declared, (x.binary("and", a, x.binary("xor", b, Const(-1))),))
+    low.code.refuse(node, "this operator on sets")
+
+
+def _are_messages(value: Value) -> bool:
+    """Whether a value is the messages of networks as they are in the state."""
+    if isinstance(value, Joint):
+        return True
+    return isinstance(value, Messages) and not value.changes
+
+
+def _lazy_operation(low: Lowering, node: ast.BinOp, left: Value, right: Value) -> Value:
+    if not is_collection(left) or not is_collection(right):
+        low.code.refuse(node, "this operator on these values")
+    match node.op:
+        case ast.BitOr():
+            return SetOp("or", left, right)
+        case ast.BitAnd():
+            return SetOp("and", left, right)
+        case ast.Sub():
+            return SetOp("sub", left, right)
+    low.code.refuse(node, "this operator on sets")
+
+
+def _if_expression(low: Lowering, node: ast.IfExp, scope: Scope) -> Value:
+    condition = low.truth(low.evaluate(node.test, scope), node.test)
+    if isinstance(condition, Const):
+        return low.evaluate(node.body if condition.value else node.orelse, scope)
+    found: list[Value] = []
+    drafts = [
+        low.code.capture(lambda branch=branch: found.append(low.evaluate(branch, scope)))  # type: ignore[misc]  # bound now
+        for branch in (node.body, node.orelse)
+    ]
+    value, setters = low.meet(found, node)
+    for draft, setter, mine in zip(drafts, setters, found, strict=True):
+        low.code.into(draft, lambda setter=setter, mine=mine: setter(mine))  # type: ignore[misc]  # bound now
+    low.code.branch(condition, drafts[0], drafts[1])
+    return value
+
+
+def _set_literal(low: Lowering, items: list[Value], node: ast.AST) -> Value:
+    if all(isinstance(item, Sym | Num | Bool) for item in items):
+        kinds = {type_of(item) for item in items}
+        declared = kinds.pop()
+        if not kinds and isinstance(items[0], Sym) and declared is not None:
+            mask: Expr = x.ZERO
+            for item in items:
+                assert isinstance(item, Sym)
+                mask = x.binary("or", mask, x.place_at(x.ONE, item.code))
+            return Packed(SetType(declared), (mask,))
+    return SetLiteral(tuple(items))

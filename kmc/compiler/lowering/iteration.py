@@ -1,0 +1,475 @@
+"""Running through collections: `for`, quantifiers and comprehensions as loops.
+
+A collection is never built: each way to run through one calls back with an element. Small constant domains are
+unrolled, so that what depends on the element alone folds.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Break, Const, Expr, If, Let, Var
+from kmc.compiler.lowering.equality import equal
+from kmc.compiler.lowering.lazy_collections import each_different, each_lazy, picked_subsets
+from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.network_operations import among, each_message
+from kmc.compiler.values.code import Draft
+from kmc.compiler.values.keys import key_code, key_value
+from kmc.compiler.values.packing import array_head, element, unwrap, words
+from kmc.compiler.values.scope import Scope, is_injective
+from kmc.compiler.values.value import (
+    Chosen,
+    Comprehension,
+    EmptySet,
+    Entries,
+    Generator,
+    Joint,
+    MapItems,
+    MapLiteral,
+    MapUpdate,
+    Messages,
+    Net,
+    Num,
+    Numbers,
+    Packed,
+    Picked,
+    Python,
+    SeqLiteral,
+    SetLiteral,
+    SetOp,
+    Several,
+    Stored,
+    Subsets,
+    Sym,
+    Value,
+)
+from kmc.compiler.values.value_types import joined_type, type_of
+from kmc.lang.symbols import SymbolMeta
+from kmc.lang.types import BoolType, MapType, PairType, SeqType, SetType, Type, UnionType
+from kmc.runtime.state_layout import WORD, is_scalar, key_count
+
+UNROLL = 4
+_MESSAGES_MAX = 1 << 20
+"""More messages than any network holds."""
+
+Body = Callable[[Value], object]
+
+
+def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL, *, once: bool = True) -> None:
+    """Call `body` with every element of a collection; `once` is false where equal ones do no harm."""
+    whole = unwrap(low.code, whole, node)
+    match whole:
+        case Python(cls) if isinstance(cls, SymbolMeta):
+            _range(low, Const(0), Const(len(cls.members)), lambda i: body(Sym(cls, i)), unroll, len(cls.members))
+        case Numbers():
+            _numbers(low, whole, body, unroll)
+        case SeqLiteral(items):
+            for item in items:
+                body(item)
+        case SetLiteral(items):
+            _different(low, items, body, node)
+        case Comprehension():
+            if once and isinstance(whole.node, ast.SetComp) and not is_injective(whole.node):
+                found = as_set(low, whole)
+                if found is None:
+                    each_different(low, whole, body, node)
+                else:
+                    each(low, found, body, node, unroll)
+            else:
+                run(low, whole, body, once=once)
+        case Messages() | Net():
+            low.repeated(_MESSAGES_MAX, lambda: each_message(low, whole, body, node))
+        case SetOp() | Chosen() | Picked() | Generator():
+            each_lazy(low, whole, body, node)
+        case MapItems() | MapLiteral():
+            from kmc.compiler.lowering.map_literals import as_map
+
+            each(low, as_map(low, whole, node), body, node, unroll)
+        case Subsets(inner):
+            _subsets(low, inner, body, node)
+        case Joint(parts):
+            _each_joint(low, parts, body, node)
+        case Entries(owner, kind):
+            _entries(low, owner, kind, body, node)
+        case MapUpdate(declared):
+            each(low, whole.base, body, node, unroll)
+        case EmptySet():
+            pass
+        case Packed(declared) | Stored(declared):
+            _each_of(low, whole, declared, body, node, unroll)
+        case _:
+            low.code.refuse(node, "running through this value")
+
+
+def _each_joint(low: Lowering, parts: tuple[Messages, ...], body: Body, node: ast.AST) -> None:
+    """The messages of several networks, those that are in an earlier one left out."""
+    for number, part in enumerate(parts):
+
+        def one(message: Value, number: int = number) -> None:
+            new: Expr = x.ONE
+            for earlier in parts[:number]:
+                new = x.both(new, x.negate(among(low, earlier, message, node)))
+            low.code.branch(new, low.code.capture(lambda: body(message)))
+
+        each_message(low, part, one, node)
+
+
+def _entries(low: Lowering, owner: Value, kind: str, body: Body, node: ast.AST) -> None:
+    """`values()` and `items()` of a map, `counts()` of a bag."""
+
+    def one(key: Value) -> None:
+        value = low.entry(owner, key, node)
+        body(value if kind == "values" else Several((key, value)))
+
+    each(low, owner, one, node)
+
+
+def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: ast.AST) -> None:
+    """The elements of a set literal, equal ones once."""
+    for number, item in enumerate(items):
+        new: Expr = x.ONE
+        for earlier in items[:number]:
+            new = x.both(new, x.negate(equal(low, item, earlier, node)))
+        low.code.branch(new, low.code.capture(lambda item=item: body(item)))  # type: ignore[misc]  # bound now
+
+
+def _range(low: Lowering, start: Expr, stop: Expr, body: Callable[[Expr], object], unroll: int, most: int) -> None:
+    """Count from `start` to `stop`, `most` rounds at most."""
+    if isinstance(start, Const) and isinstance(stop, Const) and stop.value - start.value <= unroll:
+        for number in range(start.value, stop.value):
+            body(Const(number))
+    else:
+        low.repeated(most, lambda: low.code.count_up(start, stop, body))
+
+
+def _numbers(low: Lowering, whole: Numbers, body: Body, unroll: int) -> None:
+    start, stop, step = whole.start, whole.stop, whole.step
+    if step == 1:
+        span = (start.low, max(start.low, stop.high - 1))
+        _range(low, start.code, stop.code, lambda i: body(Num(i, *span)), unroll, stop.high - start.low)
+        return
+    rounds = range_length(whole)
+    ends = (start.low, start.high, start.low + step * rounds.high, start.high + step * rounds.high)
+    first = low.code.keep(start.code)
+
+    def one(index: Expr) -> None:
+        body(Num(x.add(first, x.binary("mul", index, Const(step))), min(ends), max(ends)))
+
+    _range(low, x.ZERO, low.code.keep(rounds.code), one, unroll, rounds.high)
+
+
+def range_length(whole: Numbers) -> Num:
+    """len(range(start, stop, step))."""
+    start, stop, step = whole.start, whole.stop, whole.step
+    if step < 0:
+        start, stop, step = stop, start, -step
+    distance = x.add(x.sub(stop.code, start.code), Const(step - 1))
+    count = x.binary("udiv", distance, Const(step))
+    there = x.binary("slt", start.code, stop.code)
+    most = max(0, (stop.high - start.low + step - 1) // step)
+    return Num(x.select(there, count, x.ZERO), 0, most)
+
+
+def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, node: ast.AST, unroll: int) -> None:
+    match declared:
+        case SetType(inner) | PairType(inner):
+            mask = low.code.keep(words(whole)[0], "mask")
+
+            def if_member(number: Expr) -> None:
+                draft = low.code.capture(lambda: body(key_value(inner, number)))
+                low.code.branch(x.extract(mask, number, 1), draft)
+
+            _range(low, Const(0), Const(key_count(inner)), if_member, unroll, key_count(inner))
+        case SeqType(_, capacity):
+            length = low.code.keep(array_head(whole), "len")
+            if capacity <= unroll:
+                for number in range(capacity):
+                    draft = low.code.capture(lambda number=number: body(element(whole, Const(number))))  # type: ignore[misc]  # bound now
+                    low.code.branch(x.binary("slt", Const(number), length), draft)
+            else:
+                low.repeated(capacity, lambda: low.code.count_up(Const(0), length, lambda i: body(element(whole, i))))
+        case MapType(key, _, total):
+            keys = key_count(key)
+            head = None if total else low.code.keep(array_head(whole), "keys")
+
+            def if_key(number: Expr) -> None:
+                draft = low.code.capture(lambda: body(key_value(key, number)))
+                low.code.branch(x.ONE if head is None else x.extract(head, number, 1), draft)
+
+            _range(low, Const(0), Const(keys), if_key, unroll, keys)
+        case _:
+            low.code.refuse(node, "running through this value")
+
+
+def _subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> None:
+    """All subsets of a set of identifiers: submasks, counted up."""
+    whole = settled(low, whole, node)
+    if isinstance(whole, EmptySet):
+        body(whole)
+        return
+    if isinstance(whole, Numbers):
+        whole = as_collection(low, whole, node)
+    if not isinstance(whole, Packed | Stored) or not isinstance(whole.type, SetType):
+        if not is_collection(whole):
+            low.code.refuse(node, "the subsets of this value")
+        low.repeated(1 << 31, lambda: picked_subsets(low, whole, body, node))
+        return
+    inner, full = whole.type.element, low.code.keep(words(whole)[0], "full")
+    label, name = low.code.fresh("loop"), low.code.fresh("subset")
+    low.code.emit(Let(name, x.ZERO))
+    draft: Draft = []
+    low.repeated(
+        1 << key_count(inner),
+        lambda: draft.extend(low.code.capture(lambda: body(Packed(SetType(inner), (Var(name),))))),
+    )
+    # The next submask of `full`: fill the gaps with ones, add one, take the gaps out again.
+    following = x.binary("and", x.add(x.binary("or", Var(name), x.binary("xor", full, Const(-1))), x.ONE), full)
+    draft += [Let(name, following), If(x.eq(Var(name), x.ZERO), (Break(label),))]
+    low.code.loop(label, draft)
+
+
+def run(low: Lowering, comprehension: Comprehension, body: Body, *, once: bool = True) -> None:
+    """Call `body` with every value of a comprehension, with equal ones as often as they come."""
+    node, scope = comprehension.node, comprehension.scope.child()
+
+    def level(number: int) -> None:
+        if number == len(node.generators):
+            body(low.evaluate(node.elt, scope))
+            return
+        generator = node.generators[number]
+
+        def item(value: Value) -> None:
+            low.assign(generator.target, value, scope)
+            conditions(number, 0)
+
+        each(low, low.evaluate(generator.iter, scope), item, generator.iter, once=once)
+
+    def conditions(number: int, position: int) -> None:
+        tests = node.generators[number].ifs
+        if position == len(tests):
+            level(number + 1)
+            return
+        test = tests[position]
+        truth = low.truth(low.evaluate(test, scope), test)
+        if isinstance(truth, Const) and not truth.value:
+            return
+        draft = low.code.capture(lambda: conditions(number, position + 1))
+        low.code.branch(truth, draft)
+
+    level(0)
+
+
+def any_of(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST) -> Expr:
+    """1 if `test` gives 1 for some element; stops at the first."""
+    return _search(low, whole, test, node, wanted=True)
+
+
+def all_of(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST) -> Expr:
+    """1 if `test` gives 1 for every element; stops at the first that fails."""
+    return _search(low, whole, test, node, wanted=False)
+
+
+def _search(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST, *, wanted: bool) -> Expr:
+    result, label = low.code.fresh("q"), low.code.fresh("quantifier")
+    low.code.emit(Let(result, Const(int(not wanted))))
+
+    def try_one(item: Value) -> None:
+        truth = test(item)
+        hit = truth if wanted else x.negate(truth)
+        low.code.branch(hit, [Let(result, Const(int(wanted))), Break(label)])
+
+    draft = low.code.capture(lambda: each(low, whole, try_one, node, once=False))
+    low.code.block(label, draft)
+    return Var(result)
+
+
+def count_of(low: Lowering, whole: Value, node: ast.AST) -> Num:
+    """How many elements are true."""
+    total = low.code.fresh("n")
+    low.code.emit(Let(total, x.ZERO))
+    most = [0]
+    outer = low.times
+
+    def tally(item: Value) -> None:
+        most[0] += low.times // outer
+        low.code.emit(Let(total, x.add(Var(total), low.truth(item, node))))
+
+    each(low, whole, tally, node)
+    return Num(Var(total), 0, most[0])
+
+
+def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *, largest: bool) -> Value:
+    """The largest or smallest number, or `default` if there is none."""
+    if default is not None and not isinstance(default, Num):
+        return _best_or(low, whole, node, default, largest=largest)
+    best, found = low.code.fresh("best"), low.code.fresh("found")
+    low.code.emit(Let(best, default.code if default is not None else x.ZERO), Let(found, x.ZERO))
+    bounds = [] if default is None else [(default.low, default.high)]
+
+    def compare(item: Value) -> None:
+        item = unwrap(low.code, item, node)
+        if not isinstance(item, Num):
+            low.code.refuse(node, "the largest of values that are no integers")
+        bounds.append((item.low, item.high))
+        value = low.code.keep(item.code)
+        better = x.binary("slt", Var(best), value) if largest else x.binary("slt", value, Var(best))
+        take = x.either(x.negate(Var(found)), better)
+        low.code.branch(take, [Let(best, value), Let(found, x.ONE)])
+
+    each(low, whole, compare, node, once=False)
+    if default is None:
+        low.code.check(Var(found), node)
+    if not bounds:
+        return Num(Var(best), 0, 0)
+    return Num(Var(best), min(b[0] for b in bounds), max(b[1] for b in bounds))
+
+
+def _best_or(low: Lowering, whole: Value, node: ast.AST, default: Value, *, largest: bool) -> Value:
+    """The largest or smallest number, or a default that is none, such as None."""
+    some = low.code.fresh("some")
+    low.code.emit(Let(some, x.ZERO))
+    each(low, whole, lambda item: low.code.emit(Let(some, x.ONE)), node, once=False)
+    best: list[Value] = []
+    draft = low.code.capture(lambda: best.append(best_of(low, whole, node, None, largest=largest)))
+    value, setters = low.meet([best[0], default], node)
+    low.code.into(draft, lambda: setters[0](best[0]))
+    low.code.branch(Var(some), draft, low.code.capture(lambda: setters[1](default)))
+    return value
+
+
+def as_set(low: Lowering, comprehension: Comprehension) -> Value | None:
+    """A comprehension of scalars or pairs as a mask; None for one of anything else."""
+    return _collected(low, lambda body: run(low, comprehension, body, once=False), comprehension.node)
+
+
+def _set_kind(low: Lowering, source: Callable[[Body], object], node: ast.AST) -> Type | None:
+    """The type of the set of all that `source` runs through: SetType with a mask, EMPTY, or None for no mask."""
+    kinds: list[Type | None] = []
+
+    def look(item: Value) -> None:
+        kind = type_of(_plain(low, item, node))
+        kinds[:] = [kind if kind is None or not kinds or kinds[0] is None else joined_type(kinds[0], kind)]
+        if kind is None or (kinds[0] is not None and not _has_mask(kinds[0])):
+            raise _NoMask
+
+    try:
+        low.code.capture(lambda: source(look))
+    except _NoMask:
+        return None
+    if not kinds:
+        return _NO_ELEMENTS
+    return None if kinds[0] is None else SetType(kinds[0])
+
+
+_NO_ELEMENTS = SetType(BoolType())
+
+
+class _NoMask(Exception):
+    """The elements of a collection are no scalars, or lie too far apart."""
+
+
+def _has_mask(kind: Type) -> bool:
+    return (is_scalar(kind) or isinstance(kind, PairType)) and key_count(kind) <= WORD
+
+
+def _collected(
+    low: Lowering, source: Callable[[Body], object], node: ast.AST, declared: Type | None = None
+) -> Value | None:
+    """The set of the scalars that `source` runs through; gone through once before unless their type is given."""
+    kind = _set_kind(low, source, node) if declared is None else SetType(declared)
+    if kind is _NO_ELEMENTS:
+        return EmptySet()
+    if not isinstance(kind, SetType):
+        return None
+    element_type, name = kind.element, low.code.fresh("set")
+    low.code.emit(Let(name, x.ZERO))
+
+    def collect(item: Value) -> None:
+        number = key_code(low.code, item, element_type, node)
+        low.code.emit(Let(name, x.binary("or", Var(name), x.place_at(x.ONE, number))))
+
+    source(collect)
+    return Packed(kind, (Var(name),))
+
+
+def _plain(low: Lowering, item: Value, node: ast.AST) -> Value:
+    """An element of a set as its kind; None may be one, and has no place in a mask."""
+    if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType) and item.type.optional:
+        raise _NoMask
+    return unwrap(low.code, item, node) if isinstance(item, Packed | Stored) else item
+
+
+def check_elements(low: Lowering, comprehension: Comprehension) -> None:
+    """Let all checks of a set comprehension run where it is written, as in Python; it is evaluated where it is used."""
+    before = len(low.code.checks)
+    draft = low.code.capture(lambda: run(low, comprehension, lambda item: None, once=False))
+    if len(low.code.checks) > before:
+        low.code.slot().extend(draft)
+
+
+def settled(low: Lowering, value: Value, node: ast.AST) -> Value:
+    """A collection of scalars as a set, a map that is written here as a map; anything else as it is."""
+    if isinstance(value, Comprehension):
+        return as_set(low, value) or value
+    if isinstance(value, SetLiteral):
+        return _collected(low, lambda body: [body(item) for item in value.items], node) or value
+    if isinstance(value, SetOp | Chosen):
+        return _collected(low, lambda body: each(low, value, body, node, once=False), node) or value
+    if isinstance(value, Python) and isinstance(value.object, SymbolMeta):
+        members = value.object.members
+        return Packed(SetType(value.object.kmc_type), (x.low_mask(len(members)),))  # type: ignore[attr-defined]  # as below
+    return value
+
+
+def as_collection(low: Lowering, value: Value, node: ast.AST) -> Value:
+    """What can be run through, as the set of its elements: `set(...)`."""
+    source = ast.parse("{item for item in items}", mode="eval").body
+    assert isinstance(source, ast.SetComp)
+    for part in ast.walk(source):
+        ast.copy_location(part, node)
+    if isinstance(value, Comprehension) and isinstance(value.node, ast.GeneratorExp):
+        found = ast.SetComp(value.node.elt, value.node.generators)
+        return settled(low, Comprehension(ast.copy_location(found, value.node), value.scope), node)
+    if is_collection(value):
+        return settled(low, value, node)
+    return settled(low, Comprehension(source, Scope({}, {"items": value})), node)
+
+
+def typed_set(low: Lowering, value: Value, declared: SetType, node: ast.AST) -> Value:
+    """A collection as a set of declared elements."""
+    found = _collected(low, lambda body: each(low, value, body, node, once=False), node, declared.element)
+    assert found is not None
+    return found
+
+
+def is_collection(value: Value) -> bool:
+    """Whether a value is a set, in whatever form."""
+    match value:
+        case Comprehension(node):
+            return isinstance(node, ast.SetComp)
+        case Packed(kind) | Stored(kind):
+            return isinstance(kind, SetType | PairType)
+        case Python(found):
+            return isinstance(found, SymbolMeta)
+        case SetLiteral() | EmptySet() | Messages() | Joint() | SetOp() | Picked():
+            return True
+        case Chosen(options):
+            return all(is_collection(option) for _, option in options)
+        case _:
+            return False
+
+
+def kind_of(low: Lowering, value: Value, node: ast.AST) -> Type | None:
+    """The type of a value once it is settled; None for what has no words."""
+    from kmc.compiler.lowering.map_literals import map_kind
+
+    match value:
+        case Comprehension() | SetLiteral() | SetOp() | Chosen() | Python() if is_collection(value):
+            kind = _set_kind(low, lambda body: each(low, value, body, node, once=False), node)
+            return None if kind is _NO_ELEMENTS else kind
+        case MapItems() | MapLiteral():
+            return map_kind(low, value, node)
+        case _:
+            return type_of(value)

@@ -1,0 +1,319 @@
+"""Maps while they are compiled: literals, updates, and partial maps that grow."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.lowering.iteration import is_collection, settled, typed_set
+from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.map_literals import as_map, build_map, converted_map, each_entry, in_words, map_kind
+from kmc.compiler.lowering.membership import member
+from kmc.compiler.values.keys import key_number
+from kmc.compiler.values.packing import Words, array_head, array_of, combine, element, keep_words, lift, pack, unwrap
+from kmc.compiler.values.scope import Scope
+from kmc.compiler.values.value import (
+    EmptySet,
+    Entries,
+    MapItems,
+    MapLiteral,
+    MapUpdate,
+    Net,
+    Numbers,
+    Packed,
+    Python,
+    Rec,
+    Received,
+    SeqLiteral,
+    Several,
+    Stored,
+    Value,
+)
+from kmc.compiler.values.value_types import FreeMap, joined_type
+from kmc.lang.domains import members
+from kmc.lang.symbols import SymbolMeta
+from kmc.lang.types import IntType, MapType, MessageBagType, MessageSetType, PairType, SeqType, SetType, Type, UnionType
+from kmc.runtime.state_layout import Place, key_count, layout_of
+
+
+def words_as(low: Lowering, value: Value, declared: Type, node: ast.AST) -> Words:
+    """The words of a value in a type, whatever it was written as."""
+    if isinstance(declared, MapType):
+        return map_words(low, value, declared, node)
+    if isinstance(declared, SetType) and is_collection(value) and not isinstance(value, Packed | Stored | EmptySet):
+        value = typed_set(low, value, declared, node)
+    if isinstance(declared, UnionType):
+        alternative = _written_as(value, declared)
+        if alternative is not None:
+            value = Packed(alternative, words_as(low, value, alternative, node))
+    return pack(low.code, value, declared, node)
+
+
+def _written_as(value: Value, declared: UnionType) -> Type | None:
+    """The alternative that a collection which is written in the spec is meant as, if there is just one of its kind."""
+    kind = value.type if isinstance(value, Packed | Stored | MapUpdate) else None
+    kinds: type[Type] | None = None
+    if isinstance(value, MapItems | MapLiteral) or isinstance(kind, MapType):
+        kinds = MapType
+    elif isinstance(value, SeqLiteral) or isinstance(kind, SeqType):
+        kinds = SeqType
+    elif is_collection(value) or isinstance(kind, SetType):
+        kinds = SetType
+    found = [other for other in declared.alternatives if kinds is not None and isinstance(other, kinds)]
+    return found[0] if len(found) == 1 and (found[0] != kind or isinstance(value, MapUpdate)) else None
+
+
+def map_words(low: Lowering, value: Value, declared: MapType, node: ast.AST) -> Words:
+    """The words of a value that is stored as a map."""
+    if isinstance(value, MapLiteral) and _is_over_its_keys(value.node):
+        return _literal(low, value, declared)
+    if isinstance(value, MapItems | MapLiteral):
+        written = value
+        return build_map(low, declared, lambda put: each_entry(low, written, put), node)
+    value = in_words(low, value, node)
+    if isinstance(value, Packed | Stored) and isinstance(value.type, MapType) and value.type != declared:
+        return converted_map(low, value, declared, node)
+    return pack(low.code, value, declared, node)
+
+
+def _is_over_its_keys(node: ast.DictComp) -> bool:
+    """Whether a comprehension is `{k: ... for k in ...}`, or of `k, v`: then each key comes once, in order."""
+    target = node.generators[0].target
+    name = target.elts[0] if isinstance(target, ast.Tuple) else target
+    named = isinstance(name, ast.Name) and isinstance(node.key, ast.Name) and name.id == node.key.id
+    return named and len(node.generators) == 1
+
+
+def _literal(low: Lowering, literal: MapLiteral, declared: MapType) -> Words:
+    node = literal.node
+    array = array_of(declared)
+    pieces: list[tuple[Place, int, Words]] = []
+    domain = _domain(low, literal, declared.key)
+    if domain is None:
+        return build_map(low, declared, lambda put: each_entry(low, literal, put), node)
+    present: list[Expr] = [x.ZERO] * key_count(declared.key)
+    for number, item in _entries(low, literal, declared, domain, present):
+        pieces.append((array.place(number), array.element.bits, item))
+    if declared.total:
+        for here in present:
+            low.code.check(here, node)
+    elif array.head_bits:
+        mask: Expr = x.ZERO
+        for number, here in enumerate(present):
+            mask = x.binary("or", mask, x.place_at(here, number))
+        pieces.insert(0, (Place(0, 0), array.head_bits, (mask,)))
+    return combine(array.layout.words, pieces)
+
+
+def _domain(low: Lowering, literal: MapLiteral, key: Type) -> tuple[Value, Value | None] | None:
+    """What a map comprehension runs over, and the map whose items these are; None unless its keys are of type `key`."""
+    generator = literal.node.generators[0]
+    domain = low.evaluate(generator.iter, literal.scope)
+    owner = domain.owner if isinstance(domain, Entries) else None
+    if isinstance(domain, Entries) and (domain.kind != "items" or isinstance(domain.owner, Net)):
+        return None
+    domain = settled(low, owner or domain, literal.node)
+    domain = in_words(low, domain, literal.node) if isinstance(domain, MapItems | MapLiteral) else domain
+    kind = domain.type if isinstance(domain, MapUpdate | Packed | Stored) else None
+    found = kind.key if isinstance(kind, MapType) else kind.element if isinstance(kind, SetType) else None
+    if isinstance(domain, Numbers) and isinstance(key, IntType):
+        inside = key.low <= domain.start.low and domain.stop.high <= key.high + 1
+        found = key if inside and domain.step == 1 else None
+    if isinstance(domain, Python) and isinstance(domain.object, SymbolMeta):
+        found = domain.object.kmc_type  # type: ignore[attr-defined]  # every class of symbols has one
+    return (domain, domain if owner is not None else None) if found == key else None
+
+
+def _entries(
+    low: Lowering, literal: MapLiteral, declared: MapType, found_domain: tuple[Value, Value | None],
+    present: list[Expr],
+) -> list[tuple[int, Words]]:  # fmt: skip
+    """The words of each key's value, 0 where the comprehension leaves the key out; fills in which keys there are."""
+    node = literal.node
+    generator = node.generators[0]
+    domain, owner = found_domain
+    found: list[tuple[int, Words]] = []
+    for number in range(key_count(declared.key)):
+        scope = literal.scope.child()
+        here = _in_domain(low, domain, declared.key, number, node)
+        if here == x.ZERO:
+            continue
+        key = _key(declared.key, number)
+        low.assign(generator.target, key if owner is None else Several((key, _item(low, owner, number))), scope)
+        for test in generator.ifs:
+            here = _and(low, here, test, scope)
+        if here == x.ZERO:
+            continue
+        here = low.code.keep(here)
+        present[number] = here
+        found.append((number, _value_if(low, here, node.value, declared.value, scope)))
+    return found
+
+
+def _item(low: Lowering, owner: Value, number: int) -> Value:
+    """What a map has at key `number`; anything if it has no such key."""
+    if isinstance(owner, MapUpdate):
+        other = _item(low, owner.base, number)
+        if owner.key == Const(number):
+            return owner.value
+        value, setters = low.meet([owner.value, other], ast.Pass())
+        drafts = [low.code.capture(lambda s=s, v=v: s(v)) for s, v in zip(setters, (owner.value, other), strict=True)]  # type: ignore[misc]  # bound now
+        low.code.branch(x.eq(owner.key, Const(number)), drafts[0], drafts[1])
+        return value
+    assert isinstance(owner, Packed | Stored)
+    return element(owner, Const(number))
+
+
+def _and(low: Lowering, here: Expr, test: ast.expr, scope: Scope) -> Expr:
+    """`here and test`, the test evaluated only where it can matter."""
+    found: list[Expr] = []
+    draft = low.code.capture(lambda: found.append(low.truth(low.evaluate(test, scope), test)))
+    if not draft:
+        return x.both(here, found[0])
+    name = low.code.fresh("h")
+    low.code.emit(Let(name, x.ZERO))
+    low.code.into(draft, lambda: low.code.emit(Let(name, found[0])))
+    low.code.branch(here, draft)
+    return Var(name)
+
+
+def _value_if(low: Lowering, here: Expr, value: ast.expr, declared: Type, scope: Scope) -> Words:
+    if here == x.ONE:
+        return keep_words(
+            low.code, pack(low.code, admitted(low, low.evaluate(value, scope), declared, value), declared, value)
+        )
+    names = [low.code.fresh("v") for _ in range(layout_of(declared).words)]
+    low.code.emit(*(Let(name, x.ZERO) for name in names))
+
+    def compute() -> None:
+        parts = pack(low.code, admitted(low, low.evaluate(value, scope), declared, value), declared, value)
+        low.code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
+
+    low.code.branch(here, low.code.capture(compute))
+    return tuple(Var(name) for name in names)
+
+
+def _key(declared: Type, number: int) -> Value:
+    if isinstance(declared, PairType):
+        pair = list(members(declared))[number]
+        mask = sum(1 << member.index for member in pair)
+        return Packed(declared, (Const(mask),))
+    return lift(declared, (Const(number),))
+
+
+def _in_domain(low: Lowering, domain: Value, key: Type, number: int, node: ast.AST) -> Expr:
+    if isinstance(domain, Python) and isinstance(domain.object, SymbolMeta):
+        return x.ONE
+    return member(low, _key(key, number), domain, node)
+
+
+def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
+    """A method of a map."""
+    if isinstance(owner, MapItems | MapLiteral):
+        owner = as_map(low, owner, node)
+    declared = owner.type if isinstance(owner, Packed | Stored | MapUpdate) else None
+    if not isinstance(declared, MapType):
+        low.code.refuse(node, f"'{name}' of this value")
+    if name in ("items", "values"):
+        return Entries(owner, name)
+    if name == "keys":
+        head = _present(low, owner, declared)
+        return Packed(SetType(declared.key), (head,))
+    values = [low.evaluate(argument, scope) for argument in node.args]
+    if isinstance(declared, FreeMap) and len(values) == 2:
+        owner = _with_room(low, owner, values, declared, node)
+        declared = owner.type
+        assert isinstance(declared, MapType)
+    if name == "set" and len(values) == 2:
+        number = low.code.keep(key_number(low.code, values[0], declared, node), "k")
+        if not declared.total:
+            low.code.check(x.extract(_present(low, owner, declared), number, 1), node)
+        return MapUpdate(declared, owner, number, admitted(low, values[1], declared.value, node))
+    if name == "add" and len(values) == 2 and not declared.total:
+        return _grown(low, owner, declared, values[0], admitted(low, values[1], declared.value, node), node)
+    if name == "without" and len(values) == 1 and not declared.total:
+        return _shrunk(low, owner, declared, values[0], node)
+    low.code.refuse(node, f"'{name}' of a map")
+
+
+def _with_room(low: Lowering, owner: Value, entry: list[Value], declared: FreeMap, node: ast.AST) -> Packed:
+    """A map that is not stored, in a type that holds one more entry."""
+    more = map_kind(low, MapItems(((entry[0], entry[1]),)), node)
+    wider = declared if more is None else joined_type(declared, more)
+    if not isinstance(wider, MapType):
+        low.code.refuse(node, "a map of these keys and values", "store it in a field that declares its type")
+    return Packed(wider, keep_words(low.code, map_words(low, owner, wider, node)))
+
+
+def value_at(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
+    """A map at a key that it has."""
+    return subscript(low, owner, key, node)
+
+
+def _shrunk(low: Lowering, owner: Value, declared: MapType, key: Value, node: ast.AST) -> Value:
+    number = low.code.keep(key_number(low.code, key, declared, node), "k")
+    head = low.code.keep(_present(low, owner, declared))
+    low.code.check(x.extract(head, number, 1), node)
+    nothing = Packed(declared.value, (x.ZERO,) * layout_of(declared.value).words)
+    changed = list(pack(low.code, MapUpdate(declared, owner, number, nothing), declared, node))
+    changed[0] = x.binary("xor", changed[0], x.place_at(x.ONE, number))
+    return Packed(declared, tuple(changed))
+
+
+def _present(low: Lowering, owner: Value, declared: MapType) -> Expr:
+    while isinstance(owner, MapUpdate):
+        owner = owner.base
+    assert isinstance(owner, Packed | Stored)
+    return x.low_mask(key_count(declared.key)) if declared.total else array_head(owner)
+
+
+def _grown(low: Lowering, owner: Value, declared: MapType, key: Value, value: Value, node: ast.AST) -> Value:
+    number = low.code.keep(key_number(low.code, key, declared, node), "k")
+    low.code.check(x.negate(x.extract(_present(low, owner, declared), number, 1)), node)
+    changed = list(pack(low.code, MapUpdate(declared, owner, number, value), declared, node))
+    changed[0] = x.binary("or", changed[0], x.place_at(x.ONE, number))
+    return Packed(declared, tuple(changed))
+
+
+def subscript(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
+    """`m[k]`: a map at a key."""
+    if isinstance(owner, MapUpdate):
+        number = key_number(low.code, key, owner.type, node)
+        if number == owner.key:
+            return owner.value
+        here = x.eq(number, owner.key)
+        value, setters = low.meet([owner.value, subscript(low, owner.base, key, node)], node)
+        other = subscript(low, owner.base, key, node)
+        changed = owner.value
+        drafts = [
+            low.code.capture(lambda: setters[0](changed)),
+            low.code.capture(lambda: setters[1](other)),
+        ]
+        low.code.branch(here, drafts[0], drafts[1])
+        return value
+    if isinstance(owner, MapItems | MapLiteral):
+        owner = as_map(low, owner, node)
+    if isinstance(owner, Packed | Stored) and isinstance(owner.type, UnionType):
+        owner = unwrap(low.code, owner, node)
+    if not isinstance(owner, Packed | Stored) or not isinstance(owner.type, MapType):
+        low.code.refuse(node, "brackets on this value")
+    number = low.code.keep(key_number(low.code, key, owner.type, node), "k")
+    if not owner.type.total:
+        low.code.check(x.extract(array_head(owner), number, 1), node)
+    return element(owner, number)
+
+
+def admitted(low: Lowering, value: Value, declared: Any, node: ast.AST) -> Value:
+    """A value that is stored in a field: checked, and in words unless it is a change of what is stored already."""
+    if isinstance(value, Net) or isinstance(declared, MessageSetType | MessageBagType):
+        # A whole network is written down where the successor is.
+        return value
+    if isinstance(value, MapUpdate | Rec) and value.type == declared:
+        return value
+    if isinstance(value, Received):
+        value = value.value
+    if isinstance(value, Stored) and value.type == declared:
+        return value
+    return lift(declared, words_as(low, value, declared, node))

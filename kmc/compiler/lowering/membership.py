@@ -1,0 +1,198 @@
+"""Membership and inclusion while they are compiled."""
+
+from __future__ import annotations
+
+import ast
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.lowering.equality import equal
+from kmc.compiler.lowering.iteration import any_of, is_collection, range_length, settled
+from kmc.compiler.lowering.lazy_collections import lazy_member, lazy_subset
+from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.map_literals import as_map, equal_maps, in_words, map_length
+from kmc.compiler.lowering.network_operations import among, contains, is_message
+from kmc.compiler.values.keys import key_code, key_number
+from kmc.compiler.values.packing import alternatives, array_head, pack, unwrap, words
+from kmc.compiler.values.value import (
+    Chosen,
+    Comprehension,
+    EmptySet,
+    MapItems,
+    MapLiteral,
+    MapUpdate,
+    Messages,
+    Net,
+    Num,
+    Numbers,
+    Packed,
+    Python,
+    Received,
+    SetLiteral,
+    SetOp,
+    Stored,
+    Sym,
+    Value,
+)
+from kmc.compiler.values.value_types import common_type, joined_type, type_of
+from kmc.lang.symbols import SymbolMeta
+from kmc.lang.types import IntType, MapType, PairType, SetType, Type, UnionType
+from kmc.runtime.state_layout import WORD, key_count
+
+
+def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
+    """1 if `item` is in a set, map, sequence, range or network."""
+    whole = unwrap(low.code, whole, node)
+    if isinstance(whole, Net):
+        return contains(low, whole, item, node) if is_message(low, item, whole.number) else x.ZERO
+    if isinstance(whole, MapItems | MapLiteral):
+        whole = as_map(low, whole, node)
+    if isinstance(whole, SetOp | Chosen):
+        return lazy_member(low, item, whole, node)
+    if isinstance(whole, Messages) and isinstance(item, Received) and not whole.changes:
+        return among(low, whole, item, node)
+    if isinstance(whole, SetLiteral):
+        return any_of(low, whole, lambda other: equal(low, item, other, node), node)
+    if isinstance(whole, Comprehension):
+        whole = settled(low, whole, node)
+    if isinstance(whole, EmptySet):
+        return x.ZERO
+    if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
+        return Const(int(isinstance(item, Sym) and item.cls is whole.object))
+    if isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType | PairType):
+        if isinstance(whole.type.element, PairType):
+            return x.extract(words(whole)[0], key_code(low.code, item, whole.type.element, node), 1)
+        return _bit(low, item, words(whole)[0], whole.type.element, node)
+    if isinstance(whole, MapUpdate):
+        return member(low, item, whole.base, node)
+    if isinstance(whole, Numbers) and whole.step == 1:
+        return _in_range(low, item, whole, node)
+    if isinstance(whole, Packed | Stored) and isinstance(whole.type, MapType):
+        if whole.type.total and key_count(whole.type.key) > WORD:
+            return _has_type(low, item, whole.type.key, node)
+        full = x.low_mask(key_count(whole.type.key))
+        if isinstance(whole.type.key, PairType):
+            number = key_number(low.code, item, whole.type, node)
+            return x.extract(full if whole.type.total else array_head(whole), number, 1)
+        return _bit(low, item, full if whole.type.total else array_head(whole), whole.type.key, node)
+    return any_of(low, whole, lambda other: equal(low, item, other, node), node)
+
+
+def _in_range(low: Lowering, item: Value, whole: Numbers, node: ast.AST) -> Expr:
+    """1 if a value is a number of a range; 0 for None and what is no number."""
+    if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
+        return any_of(low, whole, lambda other: equal(low, item, other, node), node)
+    if not isinstance(item, Num):
+        return x.ZERO
+    code = low.code.keep(item.code)
+    return x.both(x.binary("sle", whole.start.code, code), x.binary("slt", code, whole.stop.code))
+
+
+def _has_type(low: Lowering, item: Value, declared: Type, node: ast.AST) -> Expr:
+    """1 if a value is one of a scalar type."""
+    if isinstance(declared, IntType):
+        ends = [Num(Const(end), end, end) for end in (declared.low, declared.high + 1)]
+        return _in_range(low, item, Numbers(ends[0], ends[1]), node)
+    return Const(int(type_of(item) == declared))
+
+
+def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: ast.AST) -> Expr:
+    """1 if a scalar is among the values of type `declared` whose bits are set; 0 for None and what is no such value."""
+    if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
+        joint = joined_type(item.type, declared)
+        if joint is None:
+            return x.ZERO
+        found = low.code.fresh("in")
+        low.code.emit(Let(found, x.ZERO))
+        for here, kind in alternatives(low.code, item):
+            draft = low.code.capture(
+                lambda kind=kind: low.code.emit(Let(found, _bit(low, kind, mask, declared, node)))  # type: ignore[misc]  # bound now
+            )
+            low.code.branch(here, draft)
+        return Var(found)
+    if isinstance(item, Num) and isinstance(declared, IntType):
+        code = low.code.keep(item.code)
+        above = x.ONE if item.low >= declared.low else x.binary("sle", Const(declared.low), code)
+        below = x.ONE if item.high <= declared.high else x.binary("sle", code, Const(declared.high))
+        inside = x.both(above, below)
+        number = x.select(inside, x.sub(code, Const(declared.low)), x.ZERO)
+        return x.both(inside, x.extract(mask, number, 1))
+    if type_of(item) != declared:
+        return x.ZERO
+    return x.extract(mask, pack(low.code, item, declared, node)[0], 1)
+
+
+def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
+    """`s <= t` and its kin on sets."""
+    left, right = settled(low, left, node), settled(low, right, node)
+    declared = common_type(left, right)
+    if isinstance(left, EmptySet) and isinstance(right, EmptySet):
+        return Const(int(isinstance(operator, ast.LtE | ast.GtE)))
+    if not isinstance(declared, SetType) or not _both_masks(left, right) or key_count(declared.element) > WORD:
+        if not is_collection(left) or not is_collection(right):
+            low.code.refuse(node, "an order of values that are neither integers nor sets")
+        return _lazy_order(low, operator, left, right, node)
+    a, b = (pack(low.code, value, declared, node)[0] for value in (left, right))
+    if isinstance(operator, ast.Gt | ast.GtE):
+        a, b = b, a
+    inside = x.eq(x.binary("and", a, x.binary("xor", b, Const(-1))), x.ZERO)
+    return x.both(inside, x.negate(x.eq(a, b))) if isinstance(operator, ast.Lt | ast.Gt) else inside
+
+
+def _both_masks(left: Value, right: Value) -> bool:
+    return all(isinstance(value, Packed | Stored | EmptySet) for value in (left, right))
+
+
+def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
+    if isinstance(operator, ast.Gt | ast.GtE):
+        left, right = right, left
+    inside = lazy_subset(low, left, right, node)
+    if isinstance(operator, ast.Lt | ast.Gt):
+        return x.both(inside, x.negate(lazy_subset(low, right, left, node)))
+    return inside
+
+
+def same(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+    """1 if two values are equal, whatever they were written as."""
+    left, right = settled(low, left, node), settled(low, right, node)
+    if isinstance(left, Net) or isinstance(right, Net):
+        from kmc.compiler.lowering.pending_networks import same_network
+
+        return same_network(low, left, right, node)
+    if isinstance(left, Numbers) and isinstance(right, Numbers):
+        return _same_ranges(low, left, right)
+    if _is_map(left) and _is_map(right):
+        return _same_maps(low, left, right, node)
+    if is_collection(left) and is_collection(right) and not _comparable_masks(left, right):
+        return x.both(lazy_subset(low, left, right, node), lazy_subset(low, right, left, node))
+    return equal(low, left, right, node)
+
+
+def _comparable_masks(left: Value, right: Value) -> bool:
+    """Whether two sets have masks that one word holds, or are of kinds that have no element in common."""
+    declared = common_type(left, right)
+    wide = isinstance(declared, SetType) and key_count(declared.element) > WORD
+    return _both_masks(left, right) and not wide and declared is not None
+
+
+def _is_map(value: Value) -> bool:
+    if isinstance(value, MapItems | MapLiteral | MapUpdate):
+        return True
+    return isinstance(value, Packed | Stored) and isinstance(value.type, MapType)
+
+
+def _same_maps(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+    left, right = in_words(low, left, node), in_words(low, right, node)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, MapItems):
+            return x.eq(map_length(other), x.ZERO) if not isinstance(other, MapItems) else x.ONE
+    if type_of(left) == type_of(right):
+        return equal(low, left, right, node)
+    return low.code.keep(equal_maps(low, left, right, node))
+
+
+def _same_ranges(low: Lowering, left: Numbers, right: Numbers) -> Expr:
+    counts = [low.code.keep(range_length(whole).code) for whole in (left, right)]
+    alike = x.both(x.eq(left.start.code, right.start.code), Const(int(left.step == right.step)))
+    single = x.both(x.eq(left.start.code, right.start.code), x.eq(counts[0], x.ONE))
+    return x.both(x.eq(*counts), x.either(x.eq(counts[0], x.ZERO), x.either(alike, single)))

@@ -1,0 +1,133 @@
+"""Statements of actions and helpers: choices, branches, returns, yields."""
+
+from __future__ import annotations
+
+import ast
+
+from kmc.compiler.ir.nodes import Break, Const
+from kmc.compiler.lowering.lowering import Call, Lowering, body_of
+from kmc.compiler.values.code import Draft
+from kmc.compiler.values.scope import Scope
+from kmc.compiler.values.value import Closure, Value
+
+
+def statements(low: Lowering, body: list[ast.stmt], scope: Scope) -> bool:
+    """Lower statements; False if control never falls off their end."""
+    return all(_statement(low, statement, scope) for statement in body)
+
+
+def _statement(low: Lowering, node: ast.stmt, scope: Scope) -> bool:
+    match node:
+        case ast.Return(value):
+            return _return(low, node, value, scope)
+        case ast.If():
+            return _if(low, node, scope)
+        case ast.Assign(targets=targets, value=value):
+            result = low.evaluate(value, scope)
+            for target in targets:
+                low.assign(target, result, scope)
+        case ast.AnnAssign(target=target, value=value) if value is not None:
+            low.assign(target, low.evaluate(value, scope), scope)
+        case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
+            reading = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            total = low.evaluate(ast.copy_location(ast.BinOp(reading, op, value), node), scope)
+            scope.locals[target.id] = total
+        case ast.Expr(value=ast.Yield(value=value)) if value is not None and low.on_yield is not None:
+            low.on_yield(low, low.evaluate(value, scope), node)
+        case ast.Expr(value=ast.YieldFrom(value=ast.Call() as call)) if low.on_yield is not None:
+            _delegate(low, call, scope)
+        case ast.Expr(value=ast.Call() as call):
+            low.evaluate(call, scope)
+        case ast.For():
+            _for(low, node, scope)
+        case ast.Assert(test=test):
+            low.code.check(low.truth(low.evaluate(test, scope), node), node)
+        case ast.Continue():
+            low.code.emit(Break(low.choice_label))
+            return False
+        case ast.FunctionDef():
+            scope.locals[node.name] = Closure(node, scope)
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            pass
+        case _:
+            low.code.refuse(node, f"'{type(node).__name__.lower()}' here")
+    return True
+
+
+def _return(low: Lowering, node: ast.stmt, value: ast.expr | None, scope: Scope) -> bool:
+    call = low.calls[-1]
+    if value is not None:
+        found = low.evaluate(value, scope)
+        call.returns.append((low.code.slot(), found))
+    low.code.emit(Break(call.label))
+    return False
+
+
+def _if(low: Lowering, node: ast.If, scope: Scope) -> bool:
+    condition = low.truth(low.evaluate(node.test, scope), node.test)
+    if isinstance(condition, Const):
+        return statements(low, node.body if condition.value else node.orelse, scope)
+    scopes = (scope.child(), scope.child())
+    falls = [False, False]
+    drafts: list[Draft] = []
+    for number, body in enumerate((node.body, node.orelse)):
+
+        def run(number: int = number, body: list[ast.stmt] = body) -> None:
+            falls[number] = statements(low, body, scopes[number])
+
+        drafts.append(low.code.capture(run))
+    if all(falls):
+        _join(low, scope, scopes, drafts, node)
+    elif any(falls):
+        scope.locals = scopes[falls.index(True)].locals
+    low.code.branch(condition, drafts[0], drafts[1])
+    return any(falls)
+
+
+def _join(low: Lowering, scope: Scope, scopes: tuple[Scope, Scope], drafts: list[Draft], node: ast.AST) -> None:
+    first, second = (inner.locals for inner in scopes)
+    joined = {}
+    for name in first.keys() & second.keys():
+        pair = [first[name], second[name]]
+        value, setters = low.meet(pair, node)
+        for draft, setter, found in zip(drafts, setters, pair, strict=True):
+            low.code.into(draft, lambda setter=setter, found=found: setter(found))  # type: ignore[misc]  # bound now
+        joined[name] = value
+    scope.locals = joined
+
+
+def _for(low: Lowering, node: ast.For, scope: Scope) -> None:
+    from kmc.compiler.lowering.iteration import each
+
+    def choose(item: Value) -> None:
+        inner = scope.child()
+        low.assign(node.target, item, inner)
+        outer, low.choice_label = low.choice_label, low.code.fresh("choice")
+        label = low.choice_label
+        body = low.code.capture(lambda: statements(low, node.body, inner))
+        low.choice_label = outer
+        low.code.block(label, body)
+
+    each(low, low.evaluate(node.iter, scope), choose, node, unroll=0)
+
+
+def _delegate(low: Lowering, node: ast.Call, scope: Scope) -> None:
+    """`yield from helper(...)`: a `return` or a failed `require` leaves the helper only."""
+    from kmc.compiler.lowering.calls import bound_call
+
+    found, arguments, inner = bound_call(low, node, scope)
+    outer = low.choice_label
+    body_of_action(low, found, {name: low.kept(value) for name, value in arguments.items()}, inner)
+    low.choice_label = outer
+
+
+def body_of_action(low: Lowering, node: ast.FunctionDef, arguments: dict[str, Value], scope: Scope) -> None:
+    """Lower an action: `return` and a failed `require` leave it."""
+    inner = scope.child()
+    inner.locals.update(arguments)
+    call = Call(low.code.fresh("action"))
+    low.calls.append(call)
+    low.choice_label = call.label
+    body = low.code.capture(lambda: statements(low, body_of(node), inner))
+    low.calls.pop()
+    low.code.block(call.label, body)

@@ -1,0 +1,268 @@
+"""The kernels of a model: `expand`, `check`, `inside`, `goals` and what they call, as one IR module.
+
+`expand(cur, out, limit)` writes every successor of the row at `cur` to `out`, one after another, each as `[length |
+action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
+check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
+`outside(cur)` of the first constraint that fails, `goals(cur, wanted)` of the wanted goals that hold, `step(cur, nxt)`
+a mask of the transition invariants that fail; `touched(cur, nxt)` says which properties may differ (`frames`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kmc.actions.action import Action, Arguments
+from kmc.compiler.checks.limits import check_fits
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
+from kmc.compiler.lowering.expressions import evaluate
+from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.network_operations import each_deliverable, has_shape, received
+from kmc.compiler.lowering.statements import body_of_action, statements
+from kmc.compiler.passes.fingerprint_128 import second_identity, wide_functions
+from kmc.compiler.passes.hoist_guards import hoisted
+from kmc.compiler.passes.read_sets import touched
+from kmc.compiler.successor.network_kernels import network_functions
+from kmc.compiler.successor.writer import Writer, state_value
+from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
+from kmc.compiler.values.code import Code
+from kmc.compiler.values.packing import field, lift, pack
+from kmc.compiler.values.scope import Scope, definition
+from kmc.compiler.values.value import Rec, Value
+from kmc.invariants.properties import Predicate
+from kmc.lang.domains import members
+from kmc.lang.types import MessageBagType, Type
+from kmc.runtime.state_layout import RowLayout, row_layout
+from kmc.spec.model import Model
+
+POSITION_BITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The module, and how many checks its kernels can fail."""
+
+    module: Module
+    row: RowLayout
+    checks: int
+
+
+class _Builder:
+    def __init__(self, model: Model, *, instances: bool, wide: bool) -> None:
+        self.model = model
+        self.instances = instances
+        self.wide = wide
+        self.numbered = 0
+        self.spec = model.spec
+        self.row = row_layout(model.spec.state_class)
+        self.checks: list[object] = []
+        self.functions: list[Function] = []
+
+    def lowering(self, path: str) -> Lowering:
+        code = Code(path)
+        code.checks = self.checks  # type: ignore[assignment]  # numbered across kernels
+        return Lowering(code, evaluate, statements, row=self.row)
+
+    def bases(self, low: Lowering, pointer: str) -> None:
+        """Where each network's entries begin, and the length of the row."""
+        base: Expr = Const(self.row.entries)
+        found = []
+        for number, (_, layout) in enumerate(self.row.networks):
+            found.append(base)
+            size = x.load(pointer, Const(self.row.counts + number))
+            base = low.code.keep(x.add(base, x.binary("mul", size, Const(layout.words))), "base")
+        low.bases[pointer] = tuple(found)
+        low.code.emit(Let("length" if pointer == "cur" else "length_nxt", base))
+
+    def state(self, pointer: str) -> Rec:
+        return state_value(self.row, self.spec.state_class, pointer)
+
+    def action(self, number: int, action: Action) -> list[str]:
+        """The kernels of one action: one, or one per shape of its message."""
+        if action.message is None:
+            return [self._plain(number, action)]
+        return [self._receiving(number, action, shape) for shape in action.message.shapes]
+
+    def _plain(self, number: int, action: Action) -> str:
+        low = self.lowering(action.span.path)
+        self.bases(low, "cur")
+        state = self.state("cur")
+
+        def choose(position: int, arguments: dict[str, Value]) -> None:
+            if position == len(action.parameters):
+                self._writer(low, state, self._number(low, number, action, arguments))
+                self._body(low, action, arguments, state)
+                return
+            parameter = action.parameters[position]
+            count = len(members(parameter.type))
+            low.code.count_up(
+                x.ZERO,
+                Const(count),
+                lambda i: choose(position + 1, {**arguments, parameter.name: lift(parameter.type, (i,))}),
+                stem=parameter.name,
+            )
+
+        choose(0, {})
+        return self._finish(low, f"action_{number}", ("limit", "pos", "count"))
+
+    def _receiving(self, number: int, action: Action, shape: object) -> str:
+        low = self.lowering(action.span.path)
+        self.bases(low, "cur")
+        state = self.state("cur")
+        network = [name for name, _ in self.row.networks].index(action.network or "")
+        message = received(low, "cur", network, Var("index"), shape)
+        bound = {
+            parameter.name: low.kept(
+                field(low.code, message, parameter.message_field or "", definition(action.function))
+            )
+            for parameter in action.parameters
+        }
+        first = list(definition(action.function).args.args)[1].arg
+        self._writer(low, state, self._number(low, number, action, bound))
+        self._body(low, action, {first: message, **bound}, state)
+        name = f"action_{number}_{getattr(shape, '__name__', '')}"
+        return self._finish(low, name, ("limit", "pos", "count", "index"))
+
+    def _number(self, low: Lowering, number: int, action: Action, arguments: Mapping[str, Value]) -> Expr:
+        """The number that records get: the action's, or that of the instance as `instances_of` counts them."""
+        if not self.instances:
+            return Const(number)
+        found: Expr = x.ZERO
+        for parameter in action.parameters:
+            (code,) = pack(low.code, arguments[parameter.name], parameter.type, definition(action.function))
+            found = x.add(x.binary("mul", found, Const(len(members(parameter.type)))), code)
+        return low.code.keep(x.add(Const(self.numbered), found), "instance")
+
+    def _writer(self, low: Lowering, state: Rec, number: Expr) -> None:
+        """Let yields write successors with this number."""
+        low.on_yield = lambda lowering, value, node: Writer(lowering, self.row, state, number, wide=self.wide).write(
+            value, node
+        )
+
+    def _body(self, low: Lowering, action: Action, arguments: dict[str, Value], state: Rec) -> None:
+        node = definition(action.function)
+        first = node.args.args[0].arg
+        body_of_action(low, node, {first: state, **arguments}, Scope(action.function.__globals__))
+
+    def _finish(self, low: Lowering, name: str, parameters: tuple[str, ...]) -> str:
+        low.code.emit(Return(x.binary("or", x.place_at(Var("count"), POSITION_BITS), Var("pos"))))
+        readonly = frozenset({"cur"})
+        body = hoisted(low.code.statements(), readonly)
+        self.functions.append(Function(name, ("cur", "out"), parameters, body, readonly))
+        return name
+
+    def expand(self) -> None:
+        plain: list[str] = []
+        receiving: dict[tuple[int, object], list[str]] = {}
+        for number, action in enumerate(self.spec.actions):
+            names = self.action(number, action)
+            self.numbered += len(action.instances()) if self.instances else 0
+            if action.message is None:
+                plain += names
+                continue
+            network = [name for name, _ in self.row.networks].index(action.network or "")
+            for name, shape in zip(names, action.message.shapes, strict=True):
+                receiving.setdefault((network, shape), []).append(name)
+        low = self.lowering("expand")
+        self.bases(low, "cur")
+        low.code.emit(Let("pos", x.ZERO), Let("count", x.ZERO))
+        for name in plain:
+            low.code.emit(*_call_action(name, ()))
+        for network, (_, layout) in enumerate(self.row.networks):
+            shapes = [shape for net, shape in receiving if net == network]
+            if not shapes:
+                continue
+
+            def one(index: Expr, network: int = network, layout=layout, shapes=shapes) -> None:  # type: ignore[no-untyped-def]  # bound now
+                address = x.add(low.bases["cur"][network], x.binary("mul", index, Const(layout.words)))
+                first = low.code.keep(x.load("cur", address), "entry")
+                for shape in shapes:
+                    calls = [s for name in receiving[network, shape] for s in _call_action(name, (index,))]
+                    low.code.branch(has_shape(layout, first, shape), list(calls))
+
+            each_deliverable(low, network, one)
+        low.code.emit(Return(Var("count")))
+        self.functions.append(Function("expand", ("cur", "out"), ("limit",), low.code.statements(), frozenset({"cur"})))
+
+    def predicates(
+        self, name: str, predicates: tuple[Predicate, ...], pointers: tuple[str, ...], *, holding: bool = False,
+        first_only: bool = False, chosen: bool = False,
+    ) -> None:  # fmt: skip
+        """A kernel that gives a mask of the predicates that hold, or fail; of the first that fails, if it is asked.
+
+        If they may be `chosen`, the kernel takes a mask of those that are wanted, and evaluates no other.
+        """
+        body: list[Stmt] = [Let("mask", x.ZERO)]
+        if name == "step":
+            # A stuttering step leaves the hash sum as it is, and breaks no transition invariant.
+            body.append(If(x.eq(x.load("cur", x.ZERO), x.load("nxt", x.ZERO)), (Return(x.ZERO),)))
+        for number, predicate in enumerate(predicates):
+            low = self.lowering(predicate.span.path)
+            for pointer in pointers:
+                self.bases(low, pointer)
+            node = definition(predicate.function)
+            names = [argument.arg for argument in node.args.args]
+            arguments: dict[str, Value] = dict(zip(names, map(self.state, pointers), strict=True))
+            truth = low.predicate(predicate.function, arguments)
+            low.code.emit(Return(truth if holding else x.negate(truth)))
+            inner = f"{name}_{number}"
+            self.functions.append(Function(inner, pointers, (), low.code.statements(), frozenset(pointers)))
+            asked: tuple[Stmt, ...] = (
+                CallKernel("found", inner, tuple((pointer, x.ZERO) for pointer in pointers), ()),
+                If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
+                Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), number))),
+            )
+            body += [If(x.extract(Var("wanted"), number, 1), asked)] if chosen else asked
+            if first_only:
+                body.append(If(x.negate(x.eq(Var("found"), x.ZERO)), (Return(Var("mask")),)))
+        body.append(Return(Var("mask")))
+        parameters = ("wanted",) if chosen else ()
+        self.functions.append(Function(name, pointers, parameters, tuple(body), frozenset(pointers)))
+
+
+def _call_action(name: str, extra: tuple[Expr, ...]) -> tuple[Stmt, ...]:
+    low_bits = x.low_mask(POSITION_BITS)
+    return (
+        CallKernel("r", name, (("cur", x.ZERO), ("out", x.ZERO)), (Var("limit"), Var("pos"), Var("count"), *extra)),
+        If(x.binary("slt", Var("r"), x.ZERO), (Return(Var("r")),)),
+        Let("pos", x.binary("and", Var("r"), low_bits)),
+        Let("count", x.binary("lshr", Var("r"), Const(POSITION_BITS))),
+    )
+
+
+def instances_of(actions: Iterable[Action]) -> list[tuple[Action, Arguments]]:
+    """All instances of all actions, by number."""
+    return [(action, arguments) for action in actions for arguments in action.instances()]
+
+
+def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) -> Kernels:
+    """The kernels of a model; SpecError at the author's line for what the compiler does not take.
+
+    With `instances`, records name the instance of an action (`instances_of`) instead of the action. With
+    `wide`, fingerprints have 128 bits, and callers call `wide_expand` for `expand` and so on (see `widening`).
+    """
+    check_fits(model)
+    builder = _Builder(model, instances=instances, wide=wide)
+    state_class = model.spec.state_class
+    for number, (name, layout) in enumerate(builder.row.networks):
+        declared: Type = state_class.fields[name]
+        bag = declared if isinstance(declared, MessageBagType) else None
+        capacity = declared.capacity  # type: ignore[union-attr]  # a network type
+        builder.functions.extend(
+            network_functions(number, layout, builder.row, capacity, bag.count_max if bag else None, wide=wide)
+        )
+    identity = identity_functions(model, builder.row)
+    builder.functions.extend(identity)
+    if wide:
+        builder.functions.extend(second_identity(identity))
+    builder.expand()
+    builder.predicates("check", model.invariants, ("cur",))
+    builder.predicates("outside", model.constraints, ("cur",), first_only=True)
+    builder.predicates("goals", model.goals, ("cur",), holding=True, chosen=True)
+    builder.predicates("step", model.transition_invariants, ("cur", "nxt"))
+    builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), first_only=True)
+    builder.functions.append(touched(builder.functions, builder.row, len(model.goals)))
+    if wide:
+        builder.functions.extend(wide_functions(ranked=model.view is not None))
+    return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

@@ -1,0 +1,138 @@
+"""Fingerprints of 128 bits: every state is hashed a second time under other salts, and both words are its fingerprint.
+
+Before a row stand two words more, its second fingerprint and its second hash sum, which kernels keep as they keep the
+first. `identity_second` is made from `identity` by changing salts, so views and symmetry hold for it too: it is the
+second hash of a state that stands for the orbit, chosen in a way of its own. Callers know rows with the two words in
+front: `wide_<kernel>` steps over them. Rows are not settled. With 64 bits nothing of this exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import (
+    Block,
+    CallKernel,
+    Const,
+    Copy,
+    Expr,
+    Function,
+    If,
+    Intrinsic,
+    Let,
+    Load,
+    Loop,
+    Return,
+    Stmt,
+    Store,
+    Var,
+)
+from kmc.compiler.ir.walk import calls, with_parts
+from kmc.runtime.hashing import WIDE_WORDS
+
+_SUM = Const(0)
+_SECOND_SUM = Const(-1)
+
+
+def second_identity(functions: Sequence[Function]) -> list[Function]:
+    """`identity_second` and what it calls, from the functions that hold `identity`."""
+    by_name = {function.name: function for function in functions}
+    wanted = ["identity"]
+    for name in wanted:
+        called = dict.fromkeys(call.function for call in calls(by_name[name].body))
+        wanted += [callee for callee in called if callee not in wanted]
+    found = []
+    for name in wanted:
+        function = by_name[name]
+        row = "".join(function.pointers[:1])
+        found.append(replace(function, name=f"{name}_second", body=_statements(function.body, row)))
+    return found
+
+
+def wide_functions(*, ranked: bool) -> list[Function]:
+    """The kernels for callers, over rows with the two words in front."""
+    of_row = ("check", "outside", *(("rank",) if ranked else ()))
+    expand = Function(
+        "wide_expand",
+        ("cur", "out"),
+        ("limit",),
+        (
+            CallKernel("found", "expand", (_inside("cur"), ("out", x.ZERO)), (Var("limit"),)),
+            Return(Var("found")),
+        ),
+        frozenset({"cur"}),
+    )
+    identity = Function(
+        "wide_identity",
+        ("row",),
+        (),
+        (
+            CallKernel("first", "identity", (_inside("row"),), ()),
+            CallKernel("second", "identity_second", (_inside("row"),), ()),
+            Store("row", x.ZERO, Var("second")),
+            Return(Var("first")),
+        ),
+    )
+    return [
+        expand,
+        identity,
+        *(_forwarded(name, ("cur",)) for name in of_row),
+        _forwarded("goals", ("cur",), ("wanted",)),
+        *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside", "touched")),
+    ]
+
+
+def _forwarded(name: str, pointers: tuple[str, ...], parameters: tuple[str, ...] = ()) -> Function:
+    call = CallKernel("found", name, tuple(map(_inside, pointers)), tuple(map(Var, parameters)))
+    return Function(f"wide_{name}", pointers, parameters, (call, Return(Var("found"))), frozenset(pointers))
+
+
+def _inside(pointer: str) -> tuple[str, Expr]:
+    return pointer, Const(WIDE_WORDS)
+
+
+def _statements(body: Sequence[Stmt], row: str) -> tuple[Stmt, ...]:
+    return tuple(_statement(statement, row) for statement in body)
+
+
+def _statement(statement: Stmt, row: str) -> Stmt:
+    def changed(expr: Expr) -> Expr:
+        return _expression(expr, row)
+
+    match statement:
+        case Let(name, value):
+            return Let(name, changed(value))
+        case Store(pointer, index, value):
+            return Store(pointer, changed(index), changed(value))
+        case Copy(target, at, source, start, words):
+            return Copy(target, changed(at), source, changed(start), changed(words))
+        case If(condition, then, otherwise):
+            return If(changed(condition), _statements(then, row), _statements(otherwise, row))
+        case Block(label, body):
+            return Block(label, _statements(body, row))
+        case Loop(label, body):
+            return Loop(label, _statements(body, row))
+        case CallKernel(target, function, pointers, arguments):
+            places = tuple((pointer, changed(offset)) for pointer, offset in pointers)
+            return CallKernel(target, f"{function}_second", places, tuple(map(changed, arguments)))
+        case Return(value):
+            return Return(changed(value))
+        case _:
+            return statement
+
+
+def _expression(expr: Expr, row: str) -> Expr:
+    """The same with the second hash sum for the first, and every salt changed."""
+
+    def changed(part: Expr) -> Expr:
+        return _expression(part, row)
+
+    match expr:
+        case Load(pointer, index) if pointer == row and index == _SUM:
+            return Load(pointer, _SECOND_SUM)
+        case Intrinsic("mix", (word, salt)):
+            return x.second_mix(changed(word), changed(salt))
+        case _:
+            return with_parts(expr, changed)

@@ -1,0 +1,110 @@
+"""Guards out of loops: what makes every round of a loop end at once is asked before it.
+
+An action with two servers as arguments runs through all pairs, and most guards ask something of the first alone. Where
+a round begins with `if a or b: leave it` and `a` is the same in all rounds, the loop is skipped if `a` holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import (
+    Bin,
+    Block,
+    Break,
+    Const,
+    Expr,
+    If,
+    Let,
+    Loop,
+    Return,
+    Stmt,
+    Var,
+)
+from kmc.compiler.ir.walk import assigned, pointers, variables, with_parts
+
+Known = Mapping[str, Expr]
+
+
+def hoisted(body: tuple[Stmt, ...], readonly: frozenset[str]) -> tuple[Stmt, ...]:
+    """The statements with guards before loops; memory behind `readonly` pointers does not change."""
+    return tuple(_hoisted(statement, readonly) for statement in body)
+
+
+def _hoisted(statement: Stmt, readonly: frozenset[str]) -> Stmt:
+    match statement:
+        case If(condition, then, otherwise):
+            return If(condition, hoisted(then, readonly), hoisted(otherwise, readonly))
+        case Block(label, body):
+            return Block(label, hoisted(body, readonly))
+        case Loop(label, body):
+            inner = hoisted(body, readonly)
+            changed = frozenset(assigned(inner))
+            tests = _idle_if(inner[1:-1], {})
+            idle = [test for test in tests if not changed & variables(test) and pointers(test) <= readonly]
+            loop: Stmt = Loop(label, inner)
+            # One after another: a test may read where only those before it make sure that something is.
+            for test in reversed(idle if _counts(label, inner) else []):
+                loop = If(test, (), (loop,))
+            return loop
+        case _:
+            return statement
+
+
+def _counts(label: str, body: tuple[Stmt, ...]) -> bool:
+    """Whether a loop's body is that of `Code.count_up`: it leaves nothing behind but its counter."""
+    match body:
+        case (If(_, (Break(left),), ()), *_, Let(name, Bin("add", Var(again), Const(1)))):
+            return left == label and name == again
+        case _:
+            return False
+
+
+def _idle_if(body: tuple[Stmt, ...], known: Known) -> list[Expr]:
+    """Conditions each of which makes statements do nothing but give values to variables, told what variables are."""
+    values = dict(known)
+    for number, statement in enumerate(body):
+        match statement:
+            case Let(name, value):
+                values[name] = _told(value, values)
+            case If(condition, (), otherwise) if number == len(body) - 1:
+                return _alternatives(_told(condition, values)) + _idle_if(otherwise, values)
+            case Block(label, inner) if number == len(body) - 1:
+                return _leaving(label, inner, values)
+            case _:
+                return []
+    return []
+
+
+def _leaving(label: str, body: tuple[Stmt, ...], known: Known) -> list[Expr]:
+    """Conditions each of which ends a block before it has done anything."""
+    values = dict(known)
+    found: list[Expr] = []
+    for statement in body:
+        match statement:
+            case Let(name, value):
+                values[name] = _told(value, values)
+            case If(condition, (Break(left),), ()) if left == label:
+                found += _alternatives(_told(condition, values))
+            case If(condition, (), (Return(),)) if x.negate(_told(condition, values)) in found:
+                pass  # a check of what holds here
+            case _:
+                break
+    return found
+
+
+def _alternatives(condition: Expr) -> list[Expr]:
+    """The parts of an `or` of truths."""
+    match condition:
+        case Bin("or", left, right):
+            return [*_alternatives(left), *_alternatives(right)]
+        case _:
+            return [condition]
+
+
+def _told(expr: Expr, values: Known) -> Expr:
+    """An expression with the values of variables in their place."""
+    if isinstance(expr, Var):
+        return values.get(expr.name, expr)
+    return with_parts(expr, lambda part: _told(part, values))

@@ -1,0 +1,318 @@
+"""Writing a successor: copy the row, write the words that change, carry out the changes of networks, hash as it goes.
+
+Every write subtracts the old word's term from the hash sum and adds the new one's, so that the sum is that of the
+whole row without reading it again. Writes to words that might be the same are done one after another.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import CallKernel, Const, Copy, Expr, If, Let, Return, Stmt, Store, Var
+from kmc.compiler.lowering.iteration import each
+from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.map_literals import each_entry
+from kmc.compiler.lowering.network_filter import is_filter, write_kept
+from kmc.compiler.lowering.network_operations import message_words, whole_network
+from kmc.compiler.values.code import Code
+from kmc.compiler.values.packing import Words, array_of, lift, pack, words
+from kmc.compiler.values.value import (
+    Each,
+    MapItems,
+    MapLiteral,
+    MapUpdate,
+    Net,
+    NetOp,
+    Num,
+    Rec,
+    Received,
+    Stored,
+    Value,
+)
+from kmc.lang.records import RecordMeta
+from kmc.lang.types import MapType, RecordType, Type
+from kmc.runtime.hashing import WIDE_WORDS, network_salt
+from kmc.runtime.state_layout import RowLayout, is_scalar, layout_of, record_layout
+
+SLACK = 4096
+"""Words that a successor may be longer than its source; checked before it is written."""
+
+HEADER = 2
+
+Mixer = Callable[[Expr, Expr], Expr]
+
+
+def state_value(row: RowLayout, state_class: RecordMeta, pointer: str) -> Rec:
+    """The state at `pointer` as a record whose fields lie in memory."""
+    fields: dict[str, Value] = {}
+    for name, place in row.fixed.fields.items():
+        stored = Stored(state_class.fields[name], pointer, Const(1 + place.word), place.bit)
+        fields[name] = _lifted(stored)
+    for number, (name, _) in enumerate(row.networks):
+        fields[name] = Net(number, pointer)
+    return Rec(RecordType(state_class), None, fields)  # type: ignore[arg-type]  # a record class
+
+
+def chained(entry: Words, salt: Expr, mix: Mixer) -> Expr:
+    """The term of a network's entry."""
+    for word in entry:
+        salt = mix(word, salt)
+    return salt
+
+
+def _lifted(stored: Stored) -> Value:
+    return lift(stored.type, words(stored)) if is_scalar(stored.type) else stored
+
+
+class Writer:
+    """Emits the successor of one yield; `action` is the number that its record gets, `wide` asks for 128 bits."""
+
+    def __init__(self, low: Lowering, row: RowLayout, state: Rec, action: Expr, *, wide: bool = False) -> None:
+        self._low = low
+        self._code: Code = low.code
+        self._row = row
+        self._state = state
+        self._action = action
+        self._before = WIDE_WORDS if wide else 0
+        self._at: Expr = x.ZERO
+        self._first: Expr = x.ZERO
+        self._added = False
+        self._pending: dict[Expr, list[tuple[Expr | int, int, Expr]]] = {}
+        self._mixers = [x.mix, x.second_mix][: 1 + wide]
+        self._flushed = False
+        self._totals: list[Expr] = []
+
+    def write(self, value: Value, node: ast.AST) -> None:
+        """Append the successor `value` to the output."""
+        if not isinstance(value, Rec) or value.type != self._state.type:
+            self._code.refuse(node, "a yield of what is no state", "write yield st.set(...)")
+        # What a change needs is computed before anything is written: a failed check leaves no half successor.
+        room = x.add(Var("pos"), x.add(Var("length"), Const(SLACK)))
+        self._code.emit(If(x.binary("slt", Var("limit"), room), (Return(Const(-1)),)))
+        self._at = self._code.keep(x.add(Var("pos"), Const(HEADER + self._before)), "row")
+        if self._before:
+            self._code.emit(Store("out", x.add(self._at, Const(-1)), x.load("cur", Const(-1))))
+        nets = [
+            whole_network(self._low, value.fields[name], number, "cur", node)
+            for number, (name, _) in enumerate(self._row.networks)
+        ]
+        # With the fixed part go the entries of the first network, which begin behind it.
+        together = self._extent(0) if nets and not is_filter(self._low, nets[0]) else x.ZERO
+        self._copy(x.ZERO, x.ZERO, x.add(Const(self._row.entries), together))
+        self._totals = [x.load("cur", Const(-number)) for number in range(len(self._mixers))]
+        self._fixed(value.fields, node)
+        end = self._networks(nets, node)
+        self._finish(end)
+
+    def _fixed(self, fields: Mapping[str, Value], node: ast.AST) -> None:
+        declared = self._state.type.cls.fields
+        for name, place in self._row.fixed.fields.items():
+            if fields[name] is not self._state.fields[name]:
+                self._put(Const(1 + place.word), place.bit, declared[name], fields[name], node)
+        self._flush()
+
+    def _put(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: ast.AST) -> None:
+        value = value.value if isinstance(value, Received) else value
+        if isinstance(value, Stored) and (value.pointer, value.word, value.bit) == ("cur", word, bit):
+            return
+        if isinstance(value, MapUpdate) and isinstance(declared, MapType):
+            self._put_update(word, bit, declared, value, node)
+            return
+        base = value.base if isinstance(value, Rec) else None
+        here = isinstance(base, Stored) and (base.pointer, base.word, base.bit) == ("cur", word, bit)
+        if isinstance(value, Rec) and here and isinstance(bit, int):
+            places = record_layout(value.type.cls).fields
+            for name, inner in value.fields.items():
+                place = places[name]
+                at = x.add(word, Const(place.word))
+                self._put(at, bit + place.bit, value.type.cls.fields[name], inner, node)
+            return
+        self._put_words(word, bit, declared, value, node)
+
+    def _put_words(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: ast.AST) -> None:
+        layout = layout_of(declared)
+        for offset, part in enumerate(pack(self._code, value, declared, node)):
+            bits = layout.bits if layout.narrow else 64
+            if bits:
+                self._pending.setdefault(x.add(word, Const(offset)), []).append((bit, bits, part))
+
+    def _put_update(self, word: Expr, bit: Expr | int, declared: MapType, value: MapUpdate, node: ast.AST) -> None:
+        base = value.base
+        self._put(word, bit, declared, base, node)
+        if not isinstance(base, Stored) or (base.pointer, base.word, base.bit) != ("cur", word, bit):
+            # Words were put that the entry may lie in.
+            self._flush()
+        array = array_of(declared)
+        bits = array.element.bits
+        if array.layout.narrow:
+            inner = x.add(x.binary("mul", value.key, Const(bits)), Const(array.head_bits))
+            total = x.add(inner, Const(bit) if isinstance(bit, int) else bit)
+            self._put(word, total.value if isinstance(total, Const) else total, declared.value, value.value, node)
+            return
+        first = x.add(word, Const(1 if array.head_bits else 0))
+        if array.element.narrow and array.per_word > 1:
+            at = x.add(first, x.binary("udiv", value.key, Const(array.per_word)))
+            inner = x.binary("mul", x.binary("urem", value.key, Const(array.per_word)), Const(bits))
+            self._put(at, inner.value if isinstance(inner, Const) else inner, declared.value, value.value, node)
+            return
+        stride = 1 if array.element.narrow else array.element.words
+        self._put(x.add(first, x.binary("mul", value.key, Const(stride))), 0, declared.value, value.value, node)
+
+    def _flush(self) -> None:
+        """Write what is pending, each word once."""
+        for word, changes in self._pending.items():
+            address = x.add(self._at, word)
+            # What was not written yet is the source's, and that has long arrived.
+            old = self._code.keep(x.load("out", address) if self._flushed else x.load("cur", word), "old")
+            new: Expr = old
+            for bit, bits, part in changes:
+                new = x.replace(new, bit, bits, part)
+            new = self._code.keep(new, "new")
+            self._code.emit(Store("out", address, new))
+            terms = [x.sub(mix(new, word), mix(old, word)) for mix in self._mixers]
+            self._bump(terms)
+        self._flushed = self._flushed or bool(self._pending)
+        self._pending = {}
+
+    def _bump(self, terms: list[Expr]) -> None:
+        """Add to the hash sums, which are not in the row yet."""
+        pairs = zip(self._totals, terms, strict=True)
+        self._totals = [self._code.keep(x.add(total, term), "total") for total, term in pairs]
+
+    def _settle(self) -> None:
+        """Write the hash sums into the row; what changes from now on changes them there."""
+        for number, total in enumerate(self._totals):
+            self._code.emit(Store("out", x.add(self._at, Const(-number)), total))
+        self._totals = []
+
+    def _networks(self, nets: list[Net], node: ast.AST) -> Expr:
+        here: Expr = Const(self._row.entries)
+        there: Expr = here
+        for number, net in enumerate(nets):
+            layout = self._row.networks[number][1]
+            words = self._code.keep(self._extent(number), "words")
+            changes = net.changes
+            self._first, self._added = x.load("cur", Const(self._row.counts + number)), False
+            if is_filter(self._low, net):
+                self._filter(net, there)
+                self._note(number, changes[0])
+                changes = changes[1:]
+            elif number:
+                self._copy(here, there, words)
+            if changes:
+                self._settle()
+            for change in changes:
+                self._change(number, there, change, node)
+                self._note(number, change)
+            here = self._code.keep(x.add(here, words), "here")
+            size = Const(self._row.counts + number)
+            after = x.load("out", x.add(self._at, size)) if net.changes else x.load("cur", size)
+            there = self._code.keep(x.add(there, x.binary("mul", after, Const(layout.words))), "there")
+        self._settle()
+        return there
+
+    def _filter(self, net: Net, there: Expr) -> None:
+        """Write the entries of a network that stay, and take the others out of the hash sums."""
+        salt = Const(network_salt(net.number))
+        terms = [partial(chained, salt=salt, mix=mix) for mix in self._mixers]
+        kept, gone = write_kept(self._low, net, x.add(self._at, there), terms)
+        self._code.emit(Store("out", x.add(self._at, Const(self._row.counts + net.number)), kept))
+        if not self._totals:
+            self._totals = [x.load("out", x.add(self._at, Const(-number))) for number in range(len(self._mixers))]
+        self._bump([x.sub(x.ZERO, term) for term in gone])
+
+    def _extent(self, number: int) -> Expr:
+        """The words of the source's entries of a network; 0 for a network that is not there."""
+        if number >= len(self._row.networks):
+            return x.ZERO
+        count = x.load("cur", Const(self._row.counts + number))
+        return x.binary("mul", count, Const(self._row.networks[number][1].words))
+
+    def _copy(self, here: Expr, there: Expr, words: Expr) -> None:
+        """Copy words of the source; up to a vector behind them is overwritten, too early to matter."""
+        self._code.emit(Copy("out", x.add(self._at, there), "cur", here, words))
+
+    def _note(self, number: int, change: NetOp | Each) -> None:
+        """Know from which entry on the network holds what the source's has not; 0 where entries lie anyhow."""
+        if change.kind == "add":
+            self._added = True
+        elif change.kind in ("discard", "clear"):
+            size = x.load("out", x.add(self._at, Const(self._row.counts + number)))
+            self._first = x.ZERO if self._added else self._code.keep(size, "first")
+
+    def _change(self, number: int, base: Expr, change: NetOp | Each, node: ast.AST) -> None:
+        if isinstance(change, Each):
+            draft = self._code.capture(lambda: self._change_each(number, base, change, node))
+            self._code.branch(change.guard, draft)
+            return
+        if change.kind == "clear":
+            self._code.branch(change.guard, self._code.capture(lambda: self._clear(number, base)))
+            return
+        draft = self._code.capture(lambda: self._apply(number, base, change, node))
+        self._code.branch(change.guard, draft)
+
+    def _change_each(self, number: int, base: Expr, change: Each, node: ast.AST) -> None:
+        def one(item: Value, kind: str = change.kind) -> None:
+            words = message_words(self._low, item, number, node)
+            self._change(number, base, NetOp(kind, words, x.ONE), node)
+
+        def with_count(message: Value, count: Value) -> None:
+            if not isinstance(count, Num):
+                self._code.refuse(node, "a count that is no number")
+            self._code.check(x.binary("sle", x.ZERO, count.code), node)
+            one(message, "add")
+            self._code.branch(x.eq(count.code, x.ZERO), self._code.capture(lambda: one(message, "take")))
+            self._code.count_up(x.ONE, count.code, lambda index: one(message, "add"))
+
+        if isinstance(change.messages, MapItems | MapLiteral):
+            each_entry(self._low, change.messages, with_count)
+        else:
+            each(self._low, change.messages, one, node, once=self._row.networks[number][1].count_bits > 0)
+
+    def _clear(self, number: int, base: Expr) -> None:
+        """Take all entries of a network out of the row."""
+        layout = self._row.networks[number][1]
+        size = x.add(self._at, Const(self._row.counts + number))
+
+        def one(index: Expr) -> None:
+            first = x.add(x.add(self._at, base), x.binary("mul", index, Const(layout.words)))
+            entry = tuple(x.load("out", x.add(first, Const(word))) for word in range(layout.words))
+            for which, mix in enumerate(self._mixers):
+                total, term = x.add(self._at, Const(-which)), chained(entry, Const(network_salt(number)), mix)
+                self._code.emit(Store("out", total, x.sub(x.load("out", total), term)))
+
+        self._code.count_up(x.ZERO, self._code.keep(x.load("out", size), "size"), one)
+        self._code.emit(Store("out", size, x.ZERO))
+
+    def _apply(self, number: int, base: Expr, change: NetOp, node: ast.AST) -> None:
+        target = self._code.fresh("failed")
+        pointers: tuple[tuple[str, Expr], ...] = (("out", self._at),)
+        arguments: tuple[Expr, ...] = (base, Const(-1) if change.index is None else change.index)
+        if change.kind == "add":
+            pointers, arguments = (*pointers, ("cur", x.ZERO)), (base, self._low.bases["cur"][number], self._first)
+        self._code.emit(CallKernel(target, f"{change.kind}_{number}", pointers, (*arguments, *change.words)))
+        self._code.check(x.eq(Var(target), x.ZERO), node)
+
+    def _finish(self, end: Expr) -> None:
+        fingerprint = self._code.fresh("fp")
+        self._code.emit(
+            CallKernel(fingerprint, "identity", (("out", self._at),), ()),
+            *self._second_fingerprint(),
+            Store("out", Var("pos"), x.binary("or", x.add(end, Const(self._before)), x.place_at(self._action, 32))),
+            Store("out", x.add(Var("pos"), x.ONE), Var(fingerprint)),
+            Let("pos", x.add(self._at, end)),
+            Let("count", x.add(Var("count"), x.ONE)),
+        )
+
+    def _second_fingerprint(self) -> tuple[Stmt, ...]:
+        """The second word of the fingerprint stands first in the record's row."""
+        if not self._before:
+            return ()
+        second = self._code.fresh("second")
+        return (
+            CallKernel(second, "identity_second", (("out", self._at),), ()),
+            Store("out", x.add(self._at, Const(-2)), Var(second)),
+        )

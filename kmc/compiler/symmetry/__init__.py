@@ -1,0 +1,1 @@
+"""Symmetry: permuted values, signatures, canonical representatives and their fingerprints."""

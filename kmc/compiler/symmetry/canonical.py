@@ -1,0 +1,304 @@
+"""The kernel that chooses which permutation of a state stands for its orbit: members in the order of their signatures.
+
+`choice(row)` is a table: for every member of the permuted classes, one class after another, four bits that hold its new
+place within its class. Invariant: permuted states are brought to the same state. Signatures go with their members, so
+the order by signature is the same; among members that look alike, all orders are tried, and the one whose permuted
+state has the least hash wins. That hash is salted apart from the fingerprint's: the fingerprint of the chosen state is
+thus no least of several.
+
+Members that may be exchanged without any change are the usual reason why they look alike: when no exchange of two
+neighbours in an order changes the hash, no permutation does, and the rest is not tried.
+
+Members that a spawned type has not given out yet keep their places.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Break, CallKernel, Const, Expr, Function, If, Intrinsic, Let, Return, Stmt, Var
+from kmc.compiler.symmetry.permute import MEMBER_BITS
+from kmc.compiler.symmetry.signatures import ROW, Signatures, Subject, keys_in_use
+from kmc.compiler.values.code import Code
+
+MEMBERS_MAX = 16
+"""Members of all permuted classes together: a table is one word."""
+
+
+class Chooser:
+    """Makes `choice` for a subject; `weigh` is the kernel `(row, table)` whose least result wins among equals."""
+
+    def __init__(self, subject: Subject, prefix: str, weigh: str) -> None:
+        self._subject = subject
+        self._prefix = prefix
+        self._weigh = weigh
+        self._signatures = [Signatures(subject, number, prefix) for number in range(len(subject.classes))]
+        self._firsts = firsts(subject.classes)
+        self._members = [
+            (number, member) for number, cls in enumerate(subject.classes) for member in range(len(cls.members))
+        ]
+        self._refines = any(signatures.has_seen() for signatures in self._signatures)
+
+    @property
+    def name(self) -> str:
+        """The kernel that gives the table."""
+        return f"{self._prefix}_choice"
+
+    def functions(self) -> list[Function]:
+        """`choice` and what it calls."""
+        found = [signatures.own() for signatures in self._signatures]
+        found += [next_order_function(self._prefix, len(self._members)), self._pick()]
+        if self._refines:
+            found += [signatures.seen() for signatures in self._signatures if signatures.has_seen()]
+            found.append(self._refine())
+        return [*found, self._choice()]
+
+    def _nibble(self, word: Expr, number: int, member: int) -> Expr:
+        return x.extract(word, MEMBER_BITS * (self._firsts[number] + member), MEMBER_BITS)
+
+    def _choice(self) -> Function:
+        """Order by own signatures; with ties, refine or pick."""
+        code = Code(self.name)
+        given: list[Expr] = []
+        bases: list[Expr] = []
+        tied: Expr = x.ZERO
+        for number, signatures in enumerate(self._signatures):
+            count = len(self._subject.classes[number].members)
+            own: list[Expr] = []
+            for member in range(count):
+                target = code.fresh("own")
+                arguments = (Const(member), *given)
+                code.emit(CallKernel(target, signatures.own_name, ((ROW, x.ZERO),), arguments))
+                own.append(Var(target))
+            given += own
+            used = self._used_flags(code, number)
+            for member in range(count):
+                base: Expr = x.ZERO
+                for other in range(count):
+                    if other == member:
+                        continue
+                    both = x.both(used[member], used[other])
+                    base = x.add(base, x.both(both, x.binary("ult", own[other], own[member])))
+                    if other < member:
+                        tied = x.either(tied, x.both(both, x.eq(own[other], own[member])))
+                bases.append(code.keep(x.select(used[member], base, Const(member)), "base"))
+        table = code.keep(self._joined(bases), "table")
+        slow = f"{self._prefix}_{'refine' if self._refines else 'pick'}"
+        code.emit(If(x.eq(tied, x.ZERO), (Return(table),)))
+        code.emit(CallKernel("picked", slow, ((ROW, x.ZERO),), (table,)), Return(Var("picked")))
+        return Function(self.name, (ROW,), (), code.statements(), frozenset({ROW}))
+
+    def _used_flags(self, code: Code, number: int) -> list[Expr]:
+        """For each member of a class 1 if it may be permuted; all of them, unless the class is spawned."""
+        cls = self._subject.classes[number]
+        if cls.started is None:
+            return [x.ONE] * len(cls.members)
+        mask = code.keep(keys_in_use(self._subject, cls), "used")
+        # Members are given out in order; should they not be, none is permuted.
+        in_order = code.keep(x.eq(x.binary("and", mask, x.add(mask, x.ONE)), x.ZERO), "in_order")
+        return [code.keep(x.both(in_order, x.extract(mask, k, 1)), "used") for k in range(len(cls.members))]
+
+    def _joined(self, places: list[Expr]) -> Expr:
+        table: Expr = x.ZERO
+        for (number, member), place in zip(self._members, places, strict=True):
+            table = x.binary("or", table, x.place_at(place, MEMBER_BITS * (self._firsts[number] + member)))
+        return table
+
+    def _same_base(self, number: int, member: int, other: int) -> Expr:
+        table = Var("table")
+        return x.eq(self._nibble(table, number, member), self._nibble(table, number, other))
+
+    def _refine(self) -> Function:
+        """Tell members apart that `table` has at one place, by what others hold of them."""
+        code = Code(f"{self._prefix}_refine")
+        bases: list[Expr] = []
+        for number, signatures in enumerate(self._signatures):
+            count = len(self._subject.classes[number].members)
+            alike = {
+                (member, other): code.keep(self._same_base(number, member, other), "alike")
+                for member in range(count)
+                for other in range(member + 1, count)
+            }
+            seen = [self._seen(code, signatures, member, alike) for member in range(count)]
+            for member in range(count):
+                base = self._nibble(Var("table"), number, member)
+                for other in range(count):
+                    if other != member:
+                        pair = alike[min(member, other), max(member, other)]
+                        base = x.add(base, x.both(pair, x.binary("ult", seen[other], seen[member])))
+                bases.append(code.keep(base, "base"))
+        pick = CallKernel("picked", f"{self._prefix}_pick", ((ROW, x.ZERO),), (self._joined(bases),))
+        code.emit(pick, Return(Var("picked")))
+        return Function(f"{self._prefix}_refine", (ROW,), ("table",), code.statements(), frozenset({ROW}))
+
+    def _seen(self, code: Code, signatures: Signatures, member: int, alike: dict[tuple[int, int], Expr]) -> Expr:
+        """The second signature of a member that looks like another one; 0 for others."""
+        if not signatures.has_seen():
+            return x.ZERO
+        name, found = code.fresh("seen"), code.fresh("found")
+        asked: Expr = x.ZERO
+        for pair, equal in alike.items():
+            if member in pair:
+                asked = x.either(asked, equal)
+        call = CallKernel(found, signatures.seen_name, ((ROW, x.ZERO),), (Const(member),))
+        code.emit(Let(name, x.ZERO), If(asked, (call, Let(name, Var(found)))))
+        return Var(name)
+
+    def _pick(self) -> Function:
+        """Of all orders that put members with equal nibbles of `table` one after another, the one of least weight."""
+        code = Code(f"{self._prefix}_pick")
+        places: list[Expr] = []
+        same: Expr = x.ZERO
+        for number, member in self._members:
+            base = self._nibble(Var("table"), number, member)
+            before = [code.keep(self._same_base(number, other, member)) for other in range(member)]
+            place = code.keep(sum_of([base, *before]), "place")
+            places.append(place)
+            any_before = x.ZERO if not before else code.keep(x.binary("ult", base, place))
+            # Bit p says that the members at places p and p + 1 look alike.
+            at = x.add(Const(self._firsts[number]), x.sub(place, x.ONE))
+            same = x.binary("or", same, x.select(any_before, x.place_at(x.ONE, at), x.ZERO))
+        same = code.keep(same, "same")
+        code.emit(Let("best", self._joined(places)), If(x.eq(same, x.ZERO), (Return(Var("best")),)))
+        code.emit(Let("order", self._order(places)), *self._weighed("weight", Var("best")))
+        self._skip_if_interchangeable(code, same)
+        self._try_all(code, same)
+        code.emit(Return(Var("best")))
+        return Function(f"{self._prefix}_pick", (ROW,), ("table",), code.statements(), frozenset({ROW}))
+
+    def _weighed(self, target: str, table: Expr) -> tuple[Stmt, ...]:
+        return (CallKernel(target, self._weigh, ((ROW, x.ZERO),), (table,)),)
+
+    def _order(self, places: list[Expr]) -> Expr:
+        """The inverse of a table: at each place, which member is there."""
+        order: Expr = x.ZERO
+        for (number, member), place in zip(self._members, places, strict=True):
+            at = x.binary("mul", x.add(place, Const(self._firsts[number])), Const(MEMBER_BITS))
+            order = x.binary("or", order, x.place_at(Const(self._firsts[number] + member), at))
+        return order
+
+    def _table(self, code: Code, order: Expr) -> Expr:
+        """The table of an order."""
+        table: Expr = x.ZERO
+        place = 0
+        for cls in self._subject.classes:
+            for local in range(len(cls.members)):
+                who = x.extract(order, MEMBER_BITS * place, MEMBER_BITS)
+                at = x.binary("mul", who, Const(MEMBER_BITS))
+                table = x.binary("or", table, x.place_at(Const(local), at))
+                place += 1
+        return code.keep(table, "table")
+
+    def _skip_if_interchangeable(self, code: Code, same: Expr) -> None:
+        """Leave with the first order when no exchange of neighbours that look alike changes the weight."""
+        several = x.binary("ult", x.ONE, Intrinsic("popcount", (same,)))
+
+        def exchange(place: Expr) -> None:
+            alike = x.extract(same, place, 1)
+
+            def one() -> None:
+                low = x.binary("mul", place, Const(MEMBER_BITS))
+                high = x.add(low, Const(MEMBER_BITS))
+                order = Var("order")
+                difference = x.binary("xor", x.extract(order, low, MEMBER_BITS), x.extract(order, high, MEMBER_BITS))
+                difference = code.keep(difference)
+                both = x.binary("or", x.place_at(difference, low), x.place_at(difference, high))
+                code.emit(*self._weighed("other", self._table(code, x.binary("xor", order, both))))
+                code.emit(If(x.negate(x.eq(Var("other"), Var("weight"))), (Let("alike", x.ZERO), Break("exchanges"))))
+
+            code.branch(alike, code.capture(one))
+
+        def attempt() -> None:
+            code.emit(Let("alike", x.ONE))
+            body = code.capture(lambda: code.count_up(x.ZERO, Const(len(self._members) - 1), exchange, "place"))
+            code.block("exchanges", body)
+            code.emit(If(Var("alike"), (Return(Var("best")),)))
+
+        code.branch(several, code.capture(attempt))
+
+    def _try_all(self, code: Code, same: Expr) -> None:
+        """Weigh every other order."""
+
+        def one() -> None:
+            code.emit(CallKernel("order_next", f"{self._prefix}_next", (), (Var("order"), same)))
+            code.emit(If(x.eq(Var("order_next"), Const(-1)), (Break("orders"),)), Let("order", Var("order_next")))
+            table = self._table(code, Var("order"))
+            code.emit(*self._weighed("weight_next", table))
+            less = x.binary("ult", Var("weight_next"), Var("least"))
+            code.emit(If(less, (Let("least", Var("weight_next")), Let("best", table))))
+
+        code.emit(Let("least", Var("weight")))
+        code.loop("orders", code.capture(one))
+
+
+def firsts(classes: tuple[Any, ...]) -> tuple[int, ...]:
+    """The number of the first member of each class, members being numbered through all classes."""
+    return tuple(sum(len(cls.members) for cls in classes[:number]) for number in range(len(classes)))
+
+
+def identity_table(classes: tuple[Any, ...]) -> int:
+    """The table that leaves every member where it is."""
+    places = [place for cls in classes for place in range(len(cls.members))]
+    return x.signed(sum(place << (MEMBER_BITS * k) for k, place in enumerate(places)))
+
+
+def sum_of(terms: list[Expr]) -> Expr:
+    """The sum of some words."""
+    total: Expr = x.ZERO
+    for term in terms:
+        total = x.add(total, term)
+    return total
+
+
+def next_order_function(prefix: str, members: int) -> Function:
+    """The lexicographically next order within the groups that `same` describes, or -1 after the last.
+
+    `order` has four bits per place; bit p of `same` says that places p and p + 1 are of one group.
+    """
+    code = Code(f"{prefix}_next")
+    order, same = Var("order"), Var("same")
+
+    def at(place: Expr) -> Expr:
+        return x.extract(order, x.binary("mul", place, Const(MEMBER_BITS)), MEMBER_BITS)
+
+    def swap(first: Expr, second: Expr) -> None:
+        difference = code.keep(x.binary("xor", at(first), at(second)))
+        low = x.place_at(difference, x.binary("mul", first, Const(MEMBER_BITS)))
+        high = x.place_at(difference, x.binary("mul", second, Const(MEMBER_BITS)))
+        code.emit(Let("order", x.binary("xor", order, x.binary("or", low, high))))
+
+    def grouped(place: Expr) -> Expr:
+        return x.extract(same, place, 1)
+
+    def rising(place: Expr) -> None:
+        rises = x.both(grouped(place), x.binary("ult", at(place), at(x.add(place, x.ONE))))
+        code.emit(If(rises, (Let("pivot", place),)))
+
+    def larger(place: Expr) -> None:
+        stop = x.negate(grouped(x.sub(place, x.ONE)))
+        code.emit(If(stop, (Break("search"),)))
+        code.emit(If(x.binary("ult", at(Var("pivot")), at(place)), (Let("next", place),)))
+
+    def reverse() -> None:
+        code.emit(If(x.binary("sle", Const(members - 1), Var("from")), (Break("groups"),)), Let("to", Var("from")))
+        code.loop("run", [If(x.negate(grouped(Var("to"))), (Break("run"),)), Let("to", x.add(Var("to"), x.ONE))])
+        code.emit(Let("after", x.add(Var("to"), x.ONE)))
+        code.loop("turn", code.capture(turn))
+        code.emit(Let("from", Var("after")))
+
+    def turn() -> None:
+        code.emit(If(x.binary("sle", Var("to"), Var("from")), (Break("turn"),)))
+        swap(Var("from"), Var("to"))
+        code.emit(Let("from", x.add(Var("from"), x.ONE)), Let("to", x.sub(Var("to"), x.ONE)))
+
+    code.emit(Let("pivot", Const(-1)))
+    code.count_up(x.ZERO, Const(members - 1), rising)
+    code.emit(If(x.eq(Var("pivot"), Const(-1)), (Return(Const(-1)),)), Let("next", x.add(Var("pivot"), x.ONE)))
+    search = code.capture(lambda: code.count_up(x.add(Var("pivot"), x.ONE), Const(members), larger))
+    code.block("search", search)
+    swap(Var("pivot"), Var("next"))
+    code.emit(Let("from", x.add(Var("pivot"), x.ONE)))
+    code.loop("groups", code.capture(reverse))
+    code.emit(Return(order))
+    return Function(f"{prefix}_next", (), ("order", "same"), code.statements())

@@ -1,0 +1,209 @@
+"""What one member of a symmetric type sees of a value: the words of the value without the names of all others.
+
+`reduced(code, words, type, marks)` is equivariant, which is all that its users rely on: the value seen by member i is
+that of the permuted value seen by the image of i. It tells less apart than the value does (other members are
+anonymous, their maps are summed up), so two members may look alike; then both orders are tried.
+
+`marks` holds the permuted classes: the index of the member that looks, or None for a class that is anonymous. The
+result has as many words as the value, and what lies beyond the length of a sequence stays 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Const, Expr, Intrinsic
+from kmc.compiler.symmetry.permute import mentions, pair_numbers, part_words
+from kmc.compiler.values.code import Code
+from kmc.compiler.values.packing import Words, array_of, combine, keep_words
+from kmc.lang.types import IdentType, MapType, PairType, RecordType, SeqType, SetType, Type, UnionType
+from kmc.runtime.state_layout import (
+    WORD,
+    Place,
+    bits_for,
+    key_count,
+    layout_of,
+    record_layout,
+    scalar_count,
+    union_layout,
+)
+
+SIGNATURE_SALT = 1 << 41
+"""Where the salts of signatures begin, so that no term of a signature is one of a fingerprint."""
+
+Marks = Mapping[Any, Expr | None]
+"""Permuted identifier classes: the member that looks, or None where nobody is told from the others."""
+
+
+def reduced(code: Code, words: Words, declared: Type, marks: Marks) -> Words:
+    """The words of a value of type `declared` as the marked members see it."""
+    if not mentions(declared, marks):
+        return words
+    match declared:
+        case IdentType(cls):
+            return (_is_marked(words[0], marks[cls]),)
+        case SetType(element):
+            return (_reduced_mask(code, words[0], element, marks),)
+        case PairType(element):
+            return (_reduced_mask(code, words[0], element, marks),)
+        case RecordType(cls) if len(cls.shapes) == 1:
+            return _record(code, words, cls.shapes[0], marks)
+        case UnionType() | RecordType():
+            return _union(code, words, declared, marks)
+        case SeqType():
+            return _sequence(code, words, declared, marks)
+        case MapType():
+            return _map(code, words, declared, marks)
+        case _:
+            raise AssertionError(declared)  # no type without a layout lies in a row
+
+
+def digest(code: Code, words: Words) -> Expr:
+    """One word for several: their hashes under their places, added."""
+    total: Expr = x.ZERO
+    for number, word in enumerate(words):
+        total = x.add(total, x.mix(word, Const(SIGNATURE_SALT + number)))
+    return code.keep(total, "digest")
+
+
+def _is_marked(member: Expr, mark: Expr | None) -> Expr:
+    return x.ZERO if mark is None else x.eq(member, mark)
+
+
+def _reduced_mask(code: Code, mask: Expr, element: Type, marks: Marks) -> Expr:
+    """A set: how many of its members have to do with the one that looks, and how many have not."""
+    count = key_count(element)
+    size = Intrinsic("popcount", (mask,))
+    own_bits = _own(element, marks)
+    if own_bits is None:
+        return size
+    own = code.keep(Intrinsic("popcount", (x.binary("and", mask, own_bits),)))
+    _, members = element_class(element)
+    shift = bits_for(members) if isinstance(element, PairType) else 1
+    both = x.binary("or", own, x.place_at(x.sub(size, own), shift))
+    return x.binary("and", both, x.low_mask(count)) if count < WORD else both
+
+
+def element_class(element: Type) -> tuple[Any, int]:
+    """The class of an identifier, or of the ends of a pair, and how many members it has."""
+    inner = element.element if isinstance(element, PairType) else element
+    assert isinstance(inner, IdentType)
+    return inner.cls, len(inner.cls.members)
+
+
+def _own(key: Type, marks: Marks) -> Expr | None:
+    """The mask of the keys that are the marked member or hold it; None if nobody is marked among them."""
+    cls, count = element_class(key)
+    mark = marks[cls]
+    if mark is None:
+        return None
+    if isinstance(key, IdentType):
+        return x.place_at(x.ONE, mark)
+    result: Expr = x.ZERO
+    for member in range(count):
+        mask = sum(1 << number for pair, number in pair_numbers(count).items() if member in pair)
+        result = x.select(x.eq(mark, Const(member)), Const(x.signed(mask)), result)
+    return result
+
+
+def _record(code: Code, words: Words, cls: Any, marks: Marks) -> Words:
+    layout = record_layout(cls)
+    pieces = []
+    for name, kind in cls.fields.items():
+        place = layout.fields[name]
+        inner = reduced(code, part_words(words, place, kind), kind, marks)
+        pieces.append((place, layout_of(kind).bits, inner))
+    return combine(layout.layout.words, pieces)
+
+
+def _union(code: Code, words: Words, declared: UnionType | RecordType, marks: Marks) -> Words:
+    union = union_layout(declared)
+    words = keep_words(code, words)
+    if union.coded:
+        return (code.keep(_union_code(words[0], declared, marks)),)
+    tag = code.keep(x.extract(words[0], 0, union.tag_bits))
+    result = words
+    for number, alternative in enumerate(union.alternatives):
+        if not mentions(alternative, marks):
+            continue
+        inner = reduced(code, part_words(words, union.payload, alternative), alternative, marks)
+        pieces = [(Place(0, 0), union.tag_bits, (tag,)), (union.payload, layout_of(alternative).bits, inner)]
+        changed = combine(union.layout.words, pieces)
+        here = x.eq(tag, Const(number + union.optional))
+        chosen = tuple(x.select(here, new, old) for new, old in zip(changed, result, strict=True))
+        result = keep_words(code, chosen)
+    return result
+
+
+def _union_code(word: Expr, declared: UnionType | RecordType, marks: Marks) -> Expr:
+    union = union_layout(declared)
+    result = word
+    first = int(union.optional)
+    for alternative in union.alternatives:
+        count = scalar_count(alternative)
+        if isinstance(alternative, IdentType) and alternative.cls in marks:
+            inside = x.both(x.binary("sle", Const(first), word), x.binary("slt", word, Const(first + count)))
+            member = _is_marked(x.sub(word, Const(first)), marks[alternative.cls])
+            result = x.select(inside, x.add(Const(first), member), result)
+        first += count
+    return result
+
+
+def _sequence(code: Code, words: Words, declared: SeqType, marks: Marks) -> Words:
+    array = array_of(declared)
+    words = keep_words(code, words)
+    length = code.keep(x.extract(words[0], 0, array.head_bits))
+    pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (length,))]
+    for index in range(declared.capacity):
+        place = array.place(index)
+        # Without this, what is not there would read as the first member.
+        there = x.binary("slt", Const(index), length)
+        inner = reduced(code, part_words(words, place, declared.element), declared.element, marks)
+        pieces.append((place, array.element.bits, tuple(x.select(there, word, x.ZERO) for word in inner)))
+    return keep_words(code, combine(array.layout.words, pieces))
+
+
+def _map(code: Code, words: Words, declared: MapType, marks: Marks) -> Words:
+    array = array_of(declared)
+    words = keep_words(code, words)
+    head = code.keep(x.extract(words[0], 0, array.head_bits)) if array.head_bits else x.ZERO
+    items = []
+    for number in range(key_count(declared.key)):
+        item = reduced(code, part_words(words, array.place(number), declared.value), declared.value, marks)
+        if not declared.total and mentions(declared.value, marks):
+            item = tuple(x.select(x.extract(head, number, 1), word, x.ZERO) for word in item)
+        items.append(keep_words(code, item))
+    if not mentions(declared.key, marks):
+        kept: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (head,))] if array.head_bits else []
+        kept += [(array.place(number), array.element.bits, item) for number, item in enumerate(items)]
+        return combine(array.layout.words, kept)
+    return _summed(code, declared, head, items, marks)
+
+
+def _summed(code: Code, declared: MapType, head: Expr, items: list[Words], marks: Marks) -> Words:
+    """A map keyed by permuted members: the items of the member that looks, summed up, and those of all others."""
+    array = array_of(declared)
+    own_bits = _own(declared.key, marks)
+    hashed = not array.layout.narrow
+    own: Expr = x.ZERO
+    others: Expr = x.ZERO
+    for number, item in enumerate(items):
+        term = digest(code, item) if hashed else item[0]
+        if hashed and not declared.total:
+            term = code.keep(x.select(x.extract(head, number, 1), term, x.ZERO))
+        is_own = x.ZERO if own_bits is None else x.extract(own_bits, number, 1)
+        own = x.add(own, x.select(x.negate(x.eq(is_own, x.ZERO)), term, x.ZERO))
+        others = x.add(others, x.select(x.eq(is_own, x.ZERO), term, x.ZERO))
+    reduced_head = _reduced_mask(code, head, declared.key, marks) if array.head_bits else x.ZERO
+    if hashed:
+        total = x.add(x.mix(own, x.ONE), x.mix(others, Const(2)))
+        place = 1 if array.head_bits else 0
+        rest: Words = (x.ZERO,) * (array.layout.words - place - 1)
+        first: Words = (reduced_head,) if array.head_bits else ()
+        return keep_words(code, (*first, total, *rest))
+    body_bits = array.layout.bits - array.head_bits
+    body = x.add(own, x.place_at(others, min(WORD - 1, array.element.bits))) if body_bits else x.ZERO
+    body = x.binary("and", body, x.low_mask(body_bits)) if body_bits < WORD else body
+    return (code.keep(x.binary("or", reduced_head, x.place_at(body, array.head_bits))),)

@@ -1,0 +1,255 @@
+"""Kernels that give a member of a permuted type its signature: a word that goes with the member when it is permuted.
+
+`own_k(row, member, ...)` reads what is the member's alone: its items of maps keyed by the type, and how the rest of the
+fixed part mentions it. `seen_k(row, member)` reads what others hold of it: their items, and all messages. Both are
+sums of hashes of what `kmc.compiler.symmetry.project` leaves of a value, so equal words mean no more than that the
+members look alike. Field positions and kinds of messages count, since hashes are of whole words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Const, Expr, Function, Let, Return, Var
+from kmc.compiler.symmetry.permute import mentions, part_words
+from kmc.compiler.symmetry.project import SIGNATURE_SALT, Marks, digest, reduced
+from kmc.compiler.values.code import Code
+from kmc.compiler.values.packing import Words, array_of, combine, keep_words
+from kmc.lang.records import RecordMeta
+from kmc.lang.types import IdentType, MapType, RecordType, Type
+from kmc.runtime.hashing import network_salt
+from kmc.runtime.state_layout import NetworkLayout, Place, RowLayout, layout_of, record_layout
+
+ROW = "row"
+_MEMBER = "member"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is permuted: the classes, and the fields of the state that count."""
+
+    state_class: RecordMeta
+    row: RowLayout
+    classes: tuple[Any, ...]
+    dropped: frozenset[str]
+
+    def fixed_fields(self) -> list[tuple[Type, Place]]:
+        """The fields of the fixed part that count, with their types and places."""
+        return [
+            (self.state_class.fields[name], place)
+            for name, place in self.row.fixed.fields.items()
+            if name not in self.dropped
+        ]
+
+    def networks(self) -> list[tuple[int, NetworkLayout]]:
+        """The networks that count, by number."""
+        return [(number, layout) for number, (name, layout) in enumerate(self.row.networks) if name not in self.dropped]
+
+
+def is_keyed_by(declared: Type, classes: tuple[Any, ...]) -> bool:
+    """Whether a type is a map whose keys are identifiers of one of the classes."""
+    return isinstance(declared, MapType) and isinstance(declared.key, IdentType) and declared.key.cls in classes
+
+
+def field_words(declared: Type, place: Place) -> Words:
+    """The words of a field of the fixed part."""
+    layout = layout_of(declared)
+    if layout.narrow:
+        return (x.extract(x.load(ROW, Const(1 + place.word)), place.bit, layout.bits),)
+    return tuple(x.load(ROW, Const(1 + place.word + k)) for k in range(layout.words))
+
+
+def each_entry(
+    code: Code, subject: Subject, body: Callable[[int, NetworkLayout, Expr, Words], object], *, all_networks: bool
+) -> None:
+    """Emit a loop over the entries of every network: `body(number, layout, address, words)`."""
+    base: Expr = Const(subject.row.entries)
+    counted = {number for number, _ in subject.networks()}
+    for number, (_, layout) in enumerate(subject.row.networks):
+        size = code.keep(x.load(ROW, Const(subject.row.counts + number)), "size")
+
+        def one(index: Expr, number: int = number, layout: NetworkLayout = layout, base: Expr = base) -> None:
+            address = code.keep(x.add(base, x.binary("mul", index, Const(layout.words))), "at")
+            words = tuple(code.keep(x.load(ROW, x.add(address, Const(k)))) for k in range(layout.words))
+            body(number, layout, address, words)
+
+        if all_networks or number in counted:
+            code.count_up(x.ZERO, size, one)
+        base = code.keep(x.add(base, x.binary("mul", size, Const(layout.words))), "base")
+
+
+def changed_entry(
+    code: Code, entry: Words, layout: NetworkLayout, classes: Marks, change: Callable[[Words, Type], Words]
+) -> Words:
+    """An entry with the fields of its message changed, where its shape mentions one of the classes."""
+    names = [code.fresh("entry") for _ in entry]
+    code.emit(*(Let(name, word) for name, word in zip(names, entry, strict=True)))
+    head_bits = layout.count_bits + layout.tag_bits
+    tag = code.keep(x.extract(entry[0], layout.count_bits, layout.tag_bits), "tag")
+    for number, shape in enumerate(layout.shapes):
+        declared = RecordType(shape)  # type: ignore[arg-type]  # a record class
+        if not mentions(declared, classes):
+            continue
+
+        def rewrite(shape: RecordMeta = shape, declared: RecordType = declared) -> None:
+            inner = change(part_words(entry, layout.payload, declared), declared)
+            head = (x.extract(entry[0], 0, head_bits),)
+            bits = record_layout(shape).layout.bits
+            changed = combine(layout.words, [(Place(0, 0), head_bits, head), (layout.payload, bits, inner)])
+            code.emit(*(Let(name, word) for name, word in zip(names, changed, strict=True)))
+
+        code.branch(x.eq(tag, Const(number)), code.capture(rewrite))
+    return tuple(Var(name) for name in names)
+
+
+def entry_term(entry: Words, number: int, base: int = 0) -> Expr:
+    """The hash of an entry: its words chained, so that parts of two entries do not change places unseen."""
+    term = x.mix(entry[0], Const(base + network_salt(number)))
+    for word in entry[1:]:
+        term = x.mix(word, term)
+    return term
+
+
+class Signatures:
+    """The signature kernels of one class; `earlier` are the classes whose signatures `own` is given."""
+
+    def __init__(self, subject: Subject, number: int, prefix: str) -> None:
+        self._subject = subject
+        self._cls = subject.classes[number]
+        self._earlier = subject.classes[:number]
+        self._marks: Marks = {cls: Var(_MEMBER) if cls is self._cls else None for cls in subject.classes}
+        self.own_name, self.seen_name = f"{prefix}_own_{number}", f"{prefix}_seen_{number}"
+        self.weights = tuple(f"w{k}_{m}" for k, cls in enumerate(self._earlier) for m in range(len(cls.members)))
+
+    def own(self) -> Function:
+        """The signature from what is the member's own."""
+        code = Code(self.own_name)
+        found: list[Expr] = []
+        for declared, place in self._subject.fixed_fields():
+            if not mentions(declared, {self._cls: None}):
+                continue
+            if is_keyed_by(declared, (self._cls,)):
+                assert isinstance(declared, MapType)
+                found.extend(self._item(code, declared, place, Var(_MEMBER)))
+            elif is_keyed_by(declared, self._subject.classes):
+                assert isinstance(declared, MapType)
+                found.append(self._weighted(code, declared, place))
+            else:
+                found.extend(reduced(code, keep_words(code, field_words(declared, place)), declared, self._marks))
+        total = found[0] if len(found) == 1 else digest(code, tuple(found))
+        code.emit(Return(total))
+        return Function(self.own_name, (ROW,), (_MEMBER, *self.weights), code.statements(), frozenset({ROW}))
+
+    def has_seen(self) -> bool:
+        """Whether others can hold anything of a member."""
+        maps = [kind for kind, _ in self._subject.fixed_fields() if is_keyed_by(kind, (self._cls,))]
+        if any(isinstance(kind, MapType) and mentions(kind.value, {self._cls: None}) for kind in maps):
+            return True
+        return any(
+            mentions(RecordType(shape), {self._cls: None})  # type: ignore[arg-type]  # a record class
+            for _, layout in self._subject.networks()
+            for shape in layout.shapes
+        )
+
+    def seen(self) -> Function:
+        """The signature from what others hold of the member."""
+        code = Code(self.seen_name)
+        code.emit(Let("total", x.ZERO))
+        for position, (declared, place) in enumerate(self._subject.fixed_fields()):
+            if is_keyed_by(declared, (self._cls,)):
+                assert isinstance(declared, MapType)
+                if mentions(declared.value, {self._cls: None}):
+                    self._of_others(code, declared, place, 1 + position)
+        each_entry(code, self._subject, lambda *entry: self._message(code, *entry), all_networks=False)
+        code.emit(Return(Var("total")))
+        return Function(self.seen_name, (ROW,), (_MEMBER,), code.statements(), frozenset({ROW}))
+
+    def _message(self, code: Code, number: int, layout: NetworkLayout, _: Expr, entry: Words) -> None:
+        changed = changed_entry(
+            code, entry, layout, self._marks, lambda words, kind: reduced(code, words, kind, self._marks)
+        )
+        changed = keep_words(code, changed)
+        code.emit(Let("total", x.add(Var("total"), entry_term(changed, number, SIGNATURE_SALT))))
+
+    def _item(self, code: Code, declared: MapType, place: Place, member: Expr) -> Words:
+        """The item of a member in a map keyed by the class, 0 where there is none, and whether there is one."""
+        words = keep_words(code, item_at(declared, place, member))
+        item = reduced(code, words, declared.value, self._marks)
+        if declared.total:
+            return item
+        there = code.keep(x.extract(_head(declared, place), member, 1), "there")
+        return (there, *(x.select(there, word, x.ZERO) for word in item))
+
+    def _projected(self, code: Code, words: Words, declared: Type) -> Words:
+        """The parts of an item that mention the class, reduced."""
+        if not isinstance(declared, RecordType) or len(declared.cls.shapes) > 1:
+            return reduced(code, words, declared, self._marks)
+        cls = declared.cls.shapes[0]
+        places = record_layout(cls).fields
+        found: list[Expr] = []
+        for name, kind in cls.fields.items():
+            if mentions(kind, {self._cls: None}):
+                found.extend(reduced(code, part_words(words, places[name], kind), kind, self._marks))
+        return tuple(found)
+
+    def _weighted(self, code: Code, declared: MapType, place: Place) -> Expr:
+        """How the items of a map keyed by another permuted class mention the member, each under its key's signature."""
+        assert isinstance(declared.key, IdentType)
+        owner = declared.key.cls
+        total: Expr = x.ZERO
+        for key in range(len(owner.members)):
+            words = keep_words(code, item_at(declared, place, Const(key)))
+            term = digest(code, self._projected(code, words, declared.value))
+            if owner in self._earlier:
+                term = x.mix(term, Var(f"w{self._earlier.index(owner)}_{key}"))
+            else:
+                term = x.mix(term, Const(place.word))
+            if not declared.total:
+                term = x.select(x.extract(_head(declared, place), key, 1), term, x.ZERO)
+            total = code.keep(x.add(total, term), "sum")
+        return total
+
+    def _of_others(self, code: Code, declared: MapType, place: Place, salt: int) -> None:
+        """Add what the items of all other members hold of the member."""
+
+        def one(other: Expr) -> None:
+            words = keep_words(code, item_at(declared, place, other))
+            term = x.mix(digest(code, self._projected(code, words, declared.value)), Const(salt))
+            counts = x.negate(x.eq(other, Var(_MEMBER)))
+            if not declared.total:
+                counts = x.both(counts, x.extract(_head(declared, place), other, 1))
+            code.emit(Let("total", x.add(Var("total"), x.select(counts, term, x.ZERO))))
+
+        code.count_up(x.ZERO, Const(len(self._cls.members)), one)
+
+
+def keys_in_use(subject: Subject, cls: Any) -> Expr:
+    """The mask of the members of a spawned class that are in use."""
+    declared = subject.state_class.fields[cls.started]
+    assert isinstance(declared, MapType)
+    return _head(declared, subject.row.fixed.fields[cls.started])
+
+
+def _head(declared: MapType, place: Place) -> Expr:
+    """The mask of the keys of a partial map."""
+    array = array_of(declared)
+    bit = place.bit if array.layout.narrow else 0
+    return x.extract(x.load(ROW, Const(1 + place.word)), bit, array.head_bits)
+
+
+def item_at(declared: MapType, place: Place, key: Expr) -> Words:
+    """The words of the item under a key."""
+    array = array_of(declared)
+    bits = array.element.bits
+    if array.layout.narrow:
+        at = x.add(Const(place.bit + array.head_bits), x.binary("mul", key, Const(bits)))
+        return (x.extract(x.load(ROW, Const(1 + place.word)), at, bits),)
+    first = Const(1 + place.word + (1 if array.head_bits else 0))
+    if not array.element.narrow:
+        start = x.add(first, x.binary("mul", key, Const(array.element.words)))
+        return tuple(x.load(ROW, x.add(start, Const(k))) for k in range(array.element.words))
+    word = x.load(ROW, x.add(first, x.binary("udiv", key, Const(array.per_word))))
+    return (x.extract(word, x.binary("mul", x.binary("urem", key, Const(array.per_word)), Const(bits)), bits),)

@@ -1,0 +1,1 @@
+"""Values of a spec as typed code: their types, their packing into words, names in scope, and statements."""

@@ -1,0 +1,171 @@
+"""Collecting statements: fresh names, captured branches, structured exits, and checks that stop a kernel."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn, TypeAlias
+
+from kmc.compiler.ir.build import ONE, ZERO, add, binary, negate
+from kmc.compiler.ir.nodes import Block, Break, Const, Expr, If, Let, Loop, Return, Stmt, Var
+from kmc.compiler.ir.walk import assigned
+from kmc.errors import Span, SpecError
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """An `If` whose branches may still be filled in."""
+
+    condition: Expr
+    then: Draft
+    otherwise: Draft
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """A `Block` or `Loop` whose body may still be filled in."""
+
+    kind: type[Block] | type[Loop]
+    label: str
+    body: Draft
+
+
+Draft: TypeAlias = "list[Stmt | Branch | Nest | Draft]"
+"""Statements being written; what is nested is a place that can be filled in until `flat` is called."""
+
+_PARAMETERS = frozenset(["limit", "pos", "count", "index"])
+
+ERROR_BASE = 16
+"""A kernel that returns -(ERROR_BASE + n) stopped at check number n."""
+
+
+class Code:
+    """The statements of one kernel under construction."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.checks: list[ast.AST] = []
+        self._draft: Draft = []
+        self._fresh = 0
+        self.forgiving = False
+
+    def fresh(self, stem: str) -> str:
+        """A name that occurs nowhere else."""
+        self._fresh += 1
+        return f"{stem}{self._fresh}"
+
+    def emit(self, *statements: Stmt) -> None:
+        """Append statements."""
+        self._draft.extend(statements)
+
+    def slot(self) -> Draft:
+        """A place at the current end that can be filled in later."""
+        place: Draft = []
+        self._draft.append(place)
+        return place
+
+    def keep(self, value: Expr, stem: str = "t") -> Expr:
+        """`value` in a variable, unless it is one already or a constant."""
+        if isinstance(value, Const | Var):
+            return value
+        name = self.fresh(stem)
+        self.emit(Let(name, value))
+        return Var(name)
+
+    def capture(self, body: Callable[[], object]) -> Draft:
+        """The statements that `body` emits, not yet part of the code."""
+        outer, self._draft = self._draft, []
+        try:
+            body()
+            return self._draft
+        finally:
+            self._draft = outer
+
+    def capture_alike(self, bodies: list[Callable[[], object]]) -> list[Draft]:
+        """`capture` of each body; bodies that emit the same code share one draft.
+
+        A body is called more than once: it does nothing but emit, and nothing of it is filled in later.
+        """
+        first, checks = self._fresh, len(self.checks)
+        drafts: dict[object, Draft] = {}
+        found: list[Draft] = []
+        for body in bodies:
+            # Once as if it came first, so that names and checks can be compared, and then under names of its own.
+            last, made = self._fresh, self.checks[checks:]
+            self._fresh, self.checks[checks:] = first, []
+            seen = flat(self.capture(body)), tuple(map(id, self.checks[checks:]))
+            self._fresh, self.checks[checks:] = last, made
+            if seen not in drafts:
+                drafts[seen] = self.capture(body)
+            found.append(drafts[seen])
+        return found
+
+    def into(self, draft: Draft, body: Callable[[], object]) -> None:
+        """Let `body` emit at the end of `draft`."""
+        draft.append(self.capture(body))
+
+    def branch(self, condition: Expr, then: Draft, otherwise: Draft | None = None) -> None:
+        """`if condition: then else: otherwise`."""
+        if isinstance(condition, Const):
+            self._draft.append(then if condition.value else otherwise or [])
+        else:
+            self._draft.append(Branch(condition, then, otherwise or []))
+
+    def block(self, label: str, body: Draft) -> None:
+        """A block that `Break(label)` leaves."""
+        self._draft.append(Nest(Block, label, body))
+
+    def loop(self, label: str, body: Draft) -> None:
+        """A loop that `Break(label)` leaves."""
+        self._draft.append(Nest(Loop, label, body))
+
+    def count_up(self, start: Expr, stop: Expr, body: Callable[[Expr], object], stem: str = "i") -> None:
+        """`for i in start..stop-1: body(i)`."""
+        label, name = self.fresh("loop"), self.fresh(stem)
+        self.emit(Let(name, start))
+        inner = self.capture(lambda: body(Var(name)))
+        done = If(negate(binary("slt", Var(name), stop)), (Break(label),))
+        self.loop(label, [done, inner, Let(name, add(Var(name), ONE))])
+
+    def check(self, condition: Expr, node: ast.AST) -> None:
+        """Stop the kernel unless `condition` holds; the interpreter then says what is wrong."""
+        if isinstance(condition, Const) and condition.value:
+            return
+        number = len(self.checks)
+        self.checks.append(node)
+        self.branch(condition, [], [Return(Const(-(ERROR_BASE + number)))])
+
+    def statements(self) -> tuple[Stmt, ...]:
+        """Everything that was emitted; if `forgiving`, behind a 0 for every variable.
+
+        What a branch computes and another place uses under the branch's guard has a value on every path then.
+        """
+        body = flat(self._draft)
+        if not self.forgiving:
+            return body
+        return (*(Let(name, ZERO) for name in dict.fromkeys(assigned(body)) if name not in _PARAMETERS), *body)
+
+    def refuse(self, node: ast.AST, what: str, help_line: str | None = None) -> NoReturn:
+        """Raise SpecError: the compiler does not take this construct."""
+        span = Span(self.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+        raise SpecError("KMC811", f"the compiler does not take {what}", span, help_line or "run with --engine python")
+
+
+def flat(draft: Draft) -> tuple[Stmt, ...]:
+    """The statements of a draft, all places filled in."""
+    result: list[Stmt] = []
+    for item in draft:
+        match item:
+            case list():
+                result.extend(flat(item))
+            case Branch(condition, then, otherwise):
+                result.append(If(condition, flat(then), flat(otherwise)))
+            case Nest(kind, label, body):
+                result.append(kind(label, flat(body)))
+            case _:
+                result.append(item)
+    return tuple(result)
+
+
+__all__ = ["ERROR_BASE", "ONE", "ZERO", "Code", "Draft", "flat"]

@@ -1,0 +1,150 @@
+"""Names while a function is compiled: its locals, then the module's globals, then the built-in functions."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import Const
+from kmc.compiler.values.value import (
+    Bool,
+    Closure,
+    EmptySet,
+    MapItems,
+    Nothing,
+    Num,
+    Numbers,
+    Packed,
+    Python,
+    Rec,
+    SeqLiteral,
+    SetLiteral,
+    Several,
+    Sym,
+    Value,
+)
+from kmc.lang.maps import MapValue
+from kmc.lang.order import sort_key
+from kmc.lang.records import RecordMeta
+from kmc.lang.seqs import SeqValue
+from kmc.lang.symbols import Symbol
+from kmc.lang.types import IntType, SetType
+from kmc.runtime.state_layout import shape_type
+from kmc.spec.subset import ALLOWED_BUILTINS
+
+
+@dataclass(slots=True)
+class Scope:
+    """Local values of one function, and the function it is."""
+
+    globals: dict[str, Any]
+    locals: dict[str, Value] = field(default_factory=dict)
+
+    def child(self) -> Scope:
+        """A scope that starts with these locals; changes do not come back."""
+        return Scope(self.globals, dict(self.locals))
+
+
+def python_value(found: Any) -> Value:
+    """The compile-time value of a Python object."""
+    if found is None:
+        return Nothing()
+    if isinstance(found, bool):
+        return Bool(Const(int(found)))
+    if isinstance(found, int):
+        return Num(Const(found), found, found)
+    if isinstance(found, Symbol):
+        return Sym(type(found), Const(found.index))
+    if isinstance(found, frozenset) and not found:
+        return EmptySet()
+    if isinstance(found, frozenset) and all(type(member) is int for member in found) and max(found) - min(found) < 64:
+        low = min(found)
+        mask = sum(1 << member - low for member in found)
+        return Packed(SetType(IntType(low, max(found))), (Const(x.signed(mask)),))
+    if isinstance(found, frozenset) and all(isinstance(member, Symbol) for member in found):
+        cls: Any = type(next(iter(found)))
+        if all(type(member) is cls for member in found):
+            return Packed(SetType(cls.kmc_type), (Const(x.signed(sum(1 << member.index for member in found))),))
+    return _composite(found)
+
+
+def _composite(found: Any) -> Value:
+    """The value of a collection, map or record that a module holds as a constant."""
+    if isinstance(found, frozenset):
+        return SetLiteral(tuple(python_value(member) for member in sorted(found, key=sort_key)))
+    if isinstance(found, SeqValue):
+        return SeqLiteral(tuple(python_value(member) for member in found))
+    if isinstance(found, MapValue):
+        return MapItems(tuple((python_value(key), python_value(value)) for key, value in found.items()))
+    if isinstance(type(found), RecordMeta):
+        cls: Any = type(found)
+        fields = {name: python_value(getattr(found, name)) for name in cls.fields}
+        return Rec(shape_type(cls), None, fields)
+    if isinstance(found, range):
+        return Numbers(_number(found.start), _number(found.stop), found.step)
+    if isinstance(found, tuple):
+        return Several(tuple(map(python_value, found)))
+    return Python(found)
+
+
+def _number(value: int) -> Num:
+    return Num(Const(value), value, value)
+
+
+@lru_cache(maxsize=256)
+def _functions(path: str, version: tuple[int, int]) -> dict[tuple[int, str], ast.FunctionDef]:
+    """The function definitions of a source file, by first line (decorators included) and name.
+
+    `version` tells a changed file from the one that was read before: its time and size.
+    """
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            found[first, node.name] = node
+    return found
+
+
+def definition(function: Callable[..., Any]) -> ast.FunctionDef:
+    """The syntax of a spec function, as its author wrote it."""
+    code = function.__code__
+    found = Path(code.co_filename).stat()
+    return _functions(code.co_filename, (found.st_mtime_ns, found.st_size))[code.co_firstlineno, code.co_name]
+
+
+def is_spec_function(found: object) -> bool:
+    """Whether an object is a function of a spec's file."""
+    return hasattr(found, "__code__") and "__kmc_set__" in getattr(found, "__globals__", {})
+
+
+def is_injective(node: ast.SetComp) -> bool:
+    """Whether different choices surely give different elements: the choice itself, or a record that holds it."""
+    targets = [generator.target for generator in node.generators]
+    names = {target.id for target in targets if isinstance(target, ast.Name)}
+    if len(names) != len(targets):
+        return False
+    if isinstance(node.elt, ast.Name):
+        return names == {node.elt.id}
+    values = [keyword.value for keyword in node.elt.keywords] if isinstance(node.elt, ast.Call) else []
+    return names <= {value.id for value in values if isinstance(value, ast.Name)}
+
+
+def lookup(scope: Scope, name: str) -> Value | None:
+    """What `name` means here."""
+    if name in scope.locals:
+        return scope.locals[name]
+    if name in scope.globals:
+        return python_value(scope.globals[name])
+    if name in ALLOWED_BUILTINS:
+        return Python(frozenset if name == "set" else getattr(builtins, name))
+    return None
+
+
+__all__ = ["Closure", "Scope", "definition", "is_spec_function", "lookup", "python_value"]

@@ -1,0 +1,297 @@
+"""A check on the native engine: compile, search, and put what was found into the words of the spec.
+
+Invariant: the result is the interpreter's, figure by figure. A failure is reported by the same rule (the least by
+values: `kmc.reference.findings`), its trace takes the least predecessor at every level, and the interpreter replays it
+before it is returned. An error in a kernel has no words of its own: the interpreter evaluates that state again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from kmc.actions.relation import AssertionFailure, NextStateRelation
+from kmc.engine.compiled_model import CompiledModel, compile_model
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.layout.frontier import Record
+from kmc.engine.layout.search_outcome import Edge, Finding, FindingKind, Outcome, Settings
+from kmc.engine.search.breadth_first import Search
+from kmc.errors import CommandLineError, InternalError, KmcError
+from kmc.invariants.properties import Goal
+from kmc.process import cpu_seconds, peak_memory_bytes
+from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors
+from kmc.reference.findings import error_rank
+from kmc.reference.identity import StateSet
+from kmc.reference.initial import initial_states
+from kmc.reference.order_dependence import disorder
+from kmc.reference.replay import check_violation, error_at_end
+from kmc.reference.traces import concrete_trace
+from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
+from kmc.spec.model import Model
+
+ENGINE = "native"
+
+
+def check_native(
+    model: Model,
+    limits: Limits,
+    *,
+    threads: int = 1,
+    keep_going: bool = False,
+    start: Any = None,
+    progress: Callable[[Counters], None] | None = None,
+    settings: Settings | None = None,
+    fingerprint_bits: int = 64,
+    directory: RunDirectory | None = None,
+) -> Result:
+    """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
+
+    With a `directory` the run can be resumed when it was cut short; when it was not, nothing stays there.
+
+    Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
+    when `directory` holds the run of another model.
+    """
+    compiled = compile_model(model, fingerprint_bits)
+    began = cpu_seconds()
+    beginnings = initial_states(model) if start is None else [start]
+    depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
+    bounds = Limits(min(depths, default=None), limits.states, limits.seconds, limits.memory_bytes)
+    chosen = replace(
+        settings or Settings(), threads=threads, limits=bounds, deadlock=model.deadlock, keep_going=keep_going
+    )
+    records = [compiled.record(state) for state in beginnings]
+    if directory is not None:
+        _begin(directory, compiled, records, bounds)
+    search = Search(compiled.kernels, records, chosen, progress, directory)
+    outcome = search.run()
+    violation = _Report(compiled, search, start).violation(outcome)
+    if directory is not None and outcome.stopped is None and not outcome.interrupted:
+        directory.discard()
+    result = _result(compiled, search, outcome, violation, start, outcome.cpu_seconds_before + cpu_seconds() - began)
+    return replace(result, compile_seconds=compiled.compile_seconds)
+
+
+def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[Record], bounds: Limits) -> None:
+    """Let `directory` say what is searched, or check that it is what was; the bound may not lie behind."""
+    initial = sha256(b"".join(sorted(record.row.tobytes() for record in records))).hexdigest()
+    # Of the compiled meaning, so that a changed comment does not matter.
+    meaning = f"{compiled.spec.digest} {compiled.model.deadlock}"
+    directory.begin({"the spec or its model": meaning, "the set of initial states": initial})
+    levels = directory.manifest.levels
+    if bounds.depth is not None and bounds.depth < levels:
+        raise CommandLineError(
+            "KMC607", f"the run has {levels} levels already", help=f"give --max-depth {levels} or more"
+        )
+
+
+def collision_bound(distinct: int, bits: int = 64) -> float:
+    """A bound on the odds that two states shared a fingerprint: n(n-1)/2^(b+1).
+
+    Symmetry costs no factor: which permuted state stands for an orbit is settled by signatures, and among members that
+    look alike by a hash under other salts than the fingerprint's (`kmc.compiler.symmetry.canonical`), so the
+    fingerprint is that of one state, not the least of several, which would be k*k/(2k-1) times likelier to coincide. A
+    chance equality of signatures or of that other hash never merges orbits: it only makes the search look at more
+    orders, or store an orbit twice.
+    """
+    return distinct * (distinct - 1) / 2.0 ** (bits + 1)
+
+
+class _Report:
+    """From fingerprints to a violation."""
+
+    def __init__(self, compiled: CompiledModel, search: Search, start: Any) -> None:
+        model = compiled.model
+        self._compiled = compiled
+        self._model = model
+        self._search = search
+        self._records: dict[int, Record] = {}
+        self._steps: dict[int, list[Edge]] = {}
+        self._start = start
+        self._goals_asked: tuple[Goal, ...] = ()
+        self._known = StateSet(model.spec.state_class, model.symmetry, model.view)
+        self._relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+
+    def violation(self, outcome: Outcome) -> Violation | None:
+        """The least failure with its trace, replayed; None if nothing failed."""
+        if not outcome.findings:
+            return None
+        self._goals_asked = tuple(
+            goal for number, goal in enumerate(self._model.goals) if outcome.goals_asked >> number & 1
+        )
+        level = min(finding.level for finding in outcome.findings)
+        shortest = self._candidates([finding for finding in outcome.findings if finding.level == level])
+        self._look_up(level, shortest)
+        least = min((found for finding in shortest for found in self._read(finding)), key=lambda found: found.order)
+        path = self._chain(least)
+        step_name = least.name if least.finding.kind is FindingKind.STEP else None
+        trace = concrete_trace(self._model, self._relation, self._known, path, self._start, step_name)
+        error = least.error and error_at_end(self._model, trace, least.state, least.error)
+        violation = Violation(least.verdict, least.name, trace, error, step_name is not None)
+        check_violation(self._model, violation, self._start)
+        return violation
+
+    def _candidates(self, findings: list[Finding]) -> list[Finding]:
+        """Those among which the least is: a level may hold a million, and each that is read costs a decoding."""
+        for kinds in ((FindingKind.ERROR, FindingKind.CHECK_ERROR), (FindingKind.DEADLOCK,)):
+            of_kind = [finding for finding in findings if finding.kind in kinds]
+            if of_kind:
+                return of_kind
+        first = min(map(self._property_order, findings))
+        return [finding for finding in findings if self._property_order(finding) == first]
+
+    def _property_order(self, finding: Finding) -> int:
+        before = len(self._model.invariants) if finding.kind is FindingKind.STEP else 0
+        return before + finding.property_index
+
+    def _look_up(self, level: int, findings: list[Finding]) -> None:
+        """Find the rows of all findings, or the steps to them, in one pass over a level each."""
+        own = [finding.fingerprint for finding in findings if _is_of_kept_state(finding)]
+        reached = [finding.fingerprint for finding in findings if not _is_of_kept_state(finding)]
+        self._records = self._search.states(level, own) if own else {}
+        self._steps = self._search.steps_into(level - 1, reached) if reached else {}
+
+    def _read(self, finding: Finding) -> Iterator[_Found]:
+        """What a finding means in the words of the spec."""
+        model = self._model
+        for state, source in self._states(finding):
+            rank = (self._known.rank(state), () if source is None else self._known.rank(source))
+            match finding.kind:
+                case FindingKind.DEADLOCK:
+                    yield _Found(finding, Verdict.DEADLOCK, None, state, source, None, (2, 0, *rank))
+                case FindingKind.INVARIANT:
+                    for order, prop in enumerate(model.invariants):
+                        if finding.value >> order & 1:
+                            yield _Found(finding, Verdict.VIOLATION, prop.name, state, source, None, (3, order, *rank))
+                case FindingKind.STEP:
+                    for order, step in enumerate(model.transition_invariants):
+                        if finding.value >> order & 1:
+                            order_of = len(model.invariants) + order
+                            yield _Found(
+                                finding, Verdict.VIOLATION, step.name, state, source, None, (3, order_of, *rank)
+                            )
+                case FindingKind.ERROR | FindingKind.CHECK_ERROR:
+                    for error in self._errors(finding, state):
+                        verdict = Verdict.ASSERTION if isinstance(error, AssertionFailure) else Verdict.ERROR
+                        order = 1 + len(model.invariants) if finding.kind is FindingKind.CHECK_ERROR else 0
+                        key = (int(verdict is Verdict.ASSERTION), order, *rank, error_rank(error))
+                        yield _Found(finding, verdict, None, state, source, error, key)
+
+    def _states(self, finding: Finding) -> Iterator[tuple[Any, Any]]:
+        """The state of a finding, once per state that leads to it where the finding is not of a stored state."""
+        if _is_of_kept_state(finding):
+            record = self._records.get(finding.fingerprint) or self._outside(finding)
+            yield self._compiled.state(record.row), None
+            return
+        rank = finding.rank if self._compiled.kernels.rank else None
+        inside = finding.stored and not _may_be_outside(finding)
+        for edge in self._steps[finding.fingerprint]:
+            if finding.source in (0, edge.source.fingerprint) and self._search.counts(edge, rank=rank, inside=inside):
+                yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
+
+    def _outside(self, finding: Finding) -> Record:
+        """An initial state that no level holds: it breaks a constraint."""
+        beginnings = initial_states(self._model) if self._start is None else [self._start]
+        records = map(self._compiled.record, beginnings)
+        return next(record for record in records if record.fingerprint == finding.fingerprint)
+
+    def _errors(self, finding: Finding, state: Any) -> list[KmcError]:
+        model = self._model
+
+        def errors_of(state: Any) -> list[KmcError]:
+            if finding.kind is FindingKind.CHECK_ERROR:
+                return check_errors(model, state, goals=self._goals_asked)
+            errors = initial_errors(model, state) if finding.level == 1 else []
+            return errors or expansion_errors(model, self._relation, state)
+
+        errors = errors_of(state)
+        if not errors:
+            raise disorder(model, state, errors_of) or InternalError(
+                "KMC921", "a compiled check fails where the interpreter finds no error", help="run with --engine python"
+            )
+        return errors
+
+    def _chain(self, found: _Found) -> list[Any]:
+        """States, up to symmetry, from an initial one to the failing one, by least predecessors."""
+        path = [found.state]
+        level = found.finding.level
+        if found.source is not None and (_may_be_outside(found.finding) or not found.finding.stored):
+            path.append(found.source)
+            level -= 1
+        while level > 1:
+            level -= 1
+            path.append(self._least_predecessor(level, path[-1]))
+        return path[::-1]
+
+    def _least_predecessor(self, level: int, state: Any) -> Any:
+        record = self._compiled.record(state)
+        rank = self._compiled.kernels.rank_of(record.row) if self._compiled.kernels.rank else None
+        edges = self._search.predecessors(level, record.fingerprint, rank=rank)
+        if not edges:
+            raise InternalError("KMC922", f"no state of level {level} leads to a state of the next level")
+        sources = {edge.source.fingerprint: self._compiled.state(edge.source.row) for edge in edges}
+        return min(sources.values(), key=self._known.rank)
+
+
+def _is_of_kept_state(finding: Finding) -> bool:
+    """Whether the failing state is one of its level; else it was generated, and is known by the steps to it."""
+    return finding.kind in (FindingKind.ERROR, FindingKind.DEADLOCK) or finding.level == 1
+
+
+def _may_be_outside(finding: Finding) -> bool:
+    """Whether the step to the failing state may break a constraint although the finding does not say so."""
+    return finding.kind in (FindingKind.STEP, FindingKind.CHECK_ERROR)
+
+
+class _Found:
+    """A failure in the words of the spec; `order` decides which is reported."""
+
+    __slots__ = ("error", "finding", "name", "order", "source", "state", "verdict")
+
+    def __init__(
+        self, finding: Finding, verdict: Verdict, name: str | None, state: Any, source: Any, error: KmcError | None,
+        order: tuple[Any, ...],
+    ) -> None:  # fmt: skip
+        self.finding, self.verdict, self.name, self.state = finding, verdict, name, state
+        self.source, self.error, self.order = source, error, order
+
+
+def _result(
+    compiled: CompiledModel, search: Search, outcome: Outcome, violation: Violation | None, start: Any, cpu: float
+) -> Result:
+    model = compiled.model
+    titles = [action.title for action in model.spec.actions]
+    generated = dict(zip(titles, outcome.generated_by_action, strict=True))
+    bound = outcome.stopped or (Bound.START if start is not None else None)
+    bound = bound or (Bound.NOT_CHECKED if model.unchecked else None)
+    if violation is not None:
+        verdict = violation.verdict
+    elif outcome.interrupted:
+        verdict = Verdict.INTERRUPTED
+    else:
+        verdict = Verdict.OK if bound is None else Verdict.BOUND_REACHED
+    return Result(
+        verdict=verdict,
+        counters=search.counters(),
+        initial=outcome.initial,
+        levels=outcome.levels,
+        generated_by_action=generated,
+        properties=tuple(_verdicts(model, outcome)),
+        violation=violation,
+        bound=bound if verdict is Verdict.BOUND_REACHED else None,
+        unreached_goals=tuple(goal.name for k, goal in enumerate(model.goals) if not outcome.goals >> k & 1),
+        never_fired=tuple(title for title in titles if not generated[title]),
+        collision_bound=collision_bound(outcome.distinct, compiled.spec.fingerprint_bits),
+        cpu_seconds=cpu,
+        peak_memory_bytes=peak_memory_bytes(),
+        engine=ENGINE,
+        fingerprint_bits=compiled.spec.fingerprint_bits,
+    )
+
+
+def _verdicts(model: Model, outcome: Outcome) -> Iterator[PropertyVerdict]:
+    for prop, failed in zip((*model.invariants, *model.transition_invariants), outcome.failed, strict=True):
+        yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
+    for temporal in model.unchecked:
+        yield PropertyVerdict(temporal.name, "not checked")

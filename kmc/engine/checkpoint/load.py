@@ -1,0 +1,115 @@
+"""A saved search, read back: every word is checked before anything relies on it.
+
+A damaged file is an error (KMC551) and never another result: checksums cover all words, and numbers must fit.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.files.run_manifest import Extent, Manifest, Session, damaged
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.dictionary import Lexicon
+from kmc.engine.layout.frontier import Level
+from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
+from kmc.engine.native.memory import MappedFile, Words
+from kmc.engine.native.threads import Crew
+from kmc.engine.run_state.finding_log import Ledger
+from kmc.engine.run_state.fingerprint_table import FingerprintTable
+from kmc.engine.run_state.parents import Parents, SavedStream, Stream
+
+_RANGE_WORDS = 1 << 18
+
+
+class Loader:
+    """Reads what the manifest of `directory` speaks of."""
+
+    def __init__(self, directory: RunDirectory, crew: Crew) -> None:
+        self._directory = directory
+        self._manifest: Manifest = directory.manifest
+        self._crew = crew
+
+    def known(self, table: FingerprintTable) -> Extent:
+        """Put all fingerprints into the table, which has room for them; where they stand."""
+        extent = self._manifest.known
+        assert extent is not None, "there is a level"
+        file = self._directory.mapped(extent.file)
+        ranges, wide = itertools.count(0, _RANGE_WORDS), table.entry_words > 1
+
+        def admit(_: int) -> tuple[int, int]:
+            new = found = 0
+            while (low := next(ranges)) < extent.words:
+                words, address = min(_RANGE_WORDS, extent.words - low), file.address + low * f.WORD_BYTES
+                found += checksum(address, words, low)
+                new += run_storing(
+                    "admit_wide" if wide else "admit",
+                    FIRST=address,
+                    COUNT=words // table.entry_words,
+                    TARGET=table.address,
+                    SLOTS=table.slots,
+                )
+            return new, found
+
+        answers = self._crew.run(admit)
+        if sum(found for _, found in answers) & WORD_MASK != extent.checksum:
+            raise damaged(self._directory.folder / extent.file, "its checksum is wrong")
+        if sum(new for new, _ in answers) != sum(self._levels):
+            raise damaged(self._directory.folder / extent.file, "it does not hold every state once")
+        return extent
+
+    @property
+    def _levels(self) -> tuple[int, ...]:
+        assert self._manifest.snapshot is not None, "there is a level"
+        return self._manifest.snapshot.levels
+
+    def level(self) -> Level:
+        """The frontier, in its file."""
+        frontier = self._manifest.frontier
+        assert frontier is not None, "there is a level"
+        file = self._directory.mapped(frontier.blocks[0].file)
+        for extent in frontier.blocks:
+            self._check(extent, file)
+        chunks = self._words(frontier.chunks).reshape(-1, f.CHUNK_WORDS).copy()
+        chunks[:, 0] = file.address + chunks[:, 0] * f.WORD_BYTES
+        return Level(self._levels[-1], np.ascontiguousarray(chunks), (), file)
+
+    def lexicon(self, lexicon: Lexicon) -> None:
+        """Give words the codes that rows have them by."""
+        assert self._manifest.frontier is not None, "there is a level"
+        lexicon.words[:] = self._words(self._manifest.frontier.lexicon)
+
+    def ledger(self, ledger: Ledger) -> None:
+        """What was counted once."""
+        snapshot, met = self._manifest.snapshot, self._manifest.met
+        assert snapshot is not None, "there is a level"
+        assert met is not None, "there is a level"
+        ledger.restore(snapshot.findings, snapshot.counted, self._words(met))
+
+    def parents(self, parents: Parents) -> None:
+        """The parents of earlier sessions."""
+        parents.first_level = len(self._levels)
+        parents.earlier = [(session.first_level, self._streams(session)) for session in self._manifest.parents]
+
+    def _streams(self, session: Session) -> list[Stream]:
+        found: list[Stream] = []
+        for extent, ends, starts in zip(session.streams, session.ends, session.starts, strict=True):
+            file = self._directory.mapped(extent.file) if extent.words else None
+            if file is not None:
+                self._check(extent, file)
+            found.append(SavedStream(file, extent, ends, starts))
+        return found
+
+    def _words(self, extent: Extent) -> Words:
+        """The words of a file that is read whole."""
+        if not extent.words:
+            return np.zeros(0, np.int64)
+        file = self._directory.mapped(extent.file)
+        self._check(extent, file)
+        return file.array[extent.place : extent.place + extent.words].copy()
+
+    def _check(self, extent: Extent, file: MappedFile) -> None:
+        if checksum(file.address + extent.place * f.WORD_BYTES, extent.words, extent.place) != extent.checksum:
+            raise damaged(self._directory.folder / extent.file, "its checksum is wrong")

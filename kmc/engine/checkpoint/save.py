@@ -1,0 +1,257 @@
+"""Saving a search level by level into its folder.
+
+Invariant: what is saved is the end of a level. A search that is stopped inside of one leaves the fingerprints of the
+level that it was making out, and finds them again when it is resumed.
+
+The first save writes all fingerprints of the table, and from then on those of each new level are added to the file as
+it ends, which is cheap; the frontier is written only when a save is due. So a short run writes next to nothing, and a
+long one spends a twentieth of its time at most. A run that ends in the midst saves its last level then, if it was not.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmc.engine.checkpoint.load import Loader
+from kmc.engine.checkpoint.spill_files import Shelf
+from kmc.engine.files.durable_file import DataFile
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.files.run_manifest import Extent, Frontier, Manifest, Session, Snapshot
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.dictionary import Lexicon
+from kmc.engine.layout.frontier import Level
+from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
+from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.threads import Crew
+from kmc.engine.run_state.finding_log import Ledger
+from kmc.engine.run_state.fingerprint_table import FingerprintTable
+from kmc.engine.run_state.parents import Parents
+
+_KNOWN = "known"
+_RANGE_SLOTS = 1 << 20
+_RANGE_CHUNKS = 1 << 12
+_SHARE_MAX = 0.05
+_BYTES_PER_SECOND = 5e8
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What of a search is saved; `shared` are its control words, which say how rows are packed."""
+
+    ledger: Ledger
+    lexicon: Lexicon
+    parents: Parents
+    shelf: Shelf
+    crew: Crew
+    shared: Memory
+
+
+class Saver:
+    """Saves into `directory` at most every `seconds`, and more seldom where that would cost too much."""
+
+    def __init__(self, directory: RunDirectory, parts: Parts, seconds: float) -> None:
+        self._directory = directory
+        self._parts = parts
+        self._seconds = seconds
+        self._bytes_per_second = _BYTES_PER_SECOND
+        self._ended = time.monotonic()
+        self._file: DataFile | None = None
+        self._known = Extent(_KNOWN, 0, 0, 0)
+        self._latest: tuple[Snapshot, Level] | None = None
+        self.saves = 0
+        self.seconds_spent = 0.0
+
+    @property
+    def levels(self) -> int:
+        """How many levels are saved."""
+        return self._directory.manifest.levels
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """Where the search stood when it was saved."""
+        return self._directory.manifest.snapshot
+
+    def resume(self, table: FingerprintTable) -> Level:
+        """Read back what is saved, and go on behind it: the level to expand next."""
+        parts, loader = self._parts, Loader(self._directory, self._parts.crew)
+        self._known = loader.known(table)
+        level = loader.level()
+        loader.lexicon(parts.lexicon)
+        loader.ledger(parts.ledger)
+        loader.parents(parts.parents)
+        self._file = self._directory.file(_KNOWN)
+        return level
+
+    def end_level(self, snapshot: Snapshot, level: Level, table: FingerprintTable) -> None:
+        """A level has ended: save it if that is due."""
+        began = time.monotonic()
+        self._latest = snapshot, level
+        if self._file is not None:
+            self._add_level(level, table.entry_words)
+        if began - self._ended >= max(self._seconds, self._cost(snapshot, level) / _SHARE_MAX if self._seconds else 0):
+            self.save(table, [])
+        self.seconds_spent += time.monotonic() - began
+
+    def _cost(self, snapshot: Snapshot, level: Level) -> float:
+        written = sum(block.used for block in level.blocks if block.place is None)
+        written += snapshot.stored if self._file is None else 0
+        return written * f.WORD_BYTES / self._bytes_per_second
+
+    def save(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
+        """Save the last level that ended, unless it is saved; `half_made` are the chunks of one that did not end."""
+        if self._latest is None or len(self._latest[0].levels) == self.levels:
+            return
+        snapshot, level = self._latest
+        began = time.monotonic()
+        cost = self._cost(snapshot, level) * self._bytes_per_second
+        if self._file is None:
+            self._write_table(table, half_made)
+        manifest = replace(self._written(snapshot, level), fingerprint_bits=64 * table.entry_words)
+        self._directory.commit(manifest)
+        self._directory.clean(self._kept_files())
+        self._ended = time.monotonic()
+        self._bytes_per_second = max(1e6, cost / max(self._ended - began, 1e-3)) if cost > 1e6 else _BYTES_PER_SECOND
+        self.saves += 1
+
+    def _kept_files(self) -> frozenset[str]:
+        return self._parts.shelf.files | frozenset(map(self._parts.parents.name, range(self._parts.crew.size)))
+
+    def _written(self, snapshot: Snapshot, level: Level) -> Manifest:
+        """Write what the manifest of this moment speaks of."""
+        number = len(snapshot.levels)
+        parts = self._parts
+        blocks = tuple(
+            itertools.chain.from_iterable(
+                parts.crew.run(
+                    lambda thread: [
+                        (index, parts.shelf.saved(block, number))
+                        for index, block in enumerate(level.blocks)
+                        if block.used and index % parts.crew.size == thread
+                    ]
+                )
+            )
+        )
+        placed = tuple(extent for _, extent in sorted(blocks, key=lambda found: found[0]))
+        chunks = parts.shelf.put(_chunks_by_place(level), number)
+        lexicon = parts.shelf.put(parts.lexicon.words, number)
+        met = parts.shelf.put(parts.ledger.met_words(snapshot.met), number)
+        earlier = self._directory.manifest.parents
+        sessions = [session for session in earlier if session.first_level != parts.parents.first_level]
+        session = saved_parents(parts.parents, number)
+        assert self._file is not None, "the table was written"
+        self._file.sync()
+        parts.shelf.sync(number)
+        return replace(
+            self._directory.manifest,
+            snapshot=snapshot,
+            known=self._known,
+            met=met,
+            frontier=Frontier(placed, chunks, lexicon),
+            parents=(*sessions, session),
+        )
+
+    def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
+        """Begin the file of fingerprints with those of the table, but for the level that was not finished."""
+        self._file = self._directory.file(_KNOWN)
+        left_out = np.sort(_keys(self._fingerprints_of(half_made, table.entry_words)))
+        for low in range(0, table.slots, _RANGE_SLOTS):
+            used = np.ascontiguousarray(table.entries(low, min(low + _RANGE_SLOTS, table.slots)))
+            if len(left_out) and len(used):
+                keys = _keys(used)
+                places = np.searchsorted(left_out, keys).clip(max=len(left_out) - 1)
+                used = np.ascontiguousarray(used[left_out[places] != keys])
+            self._add(used.reshape(-1))
+
+    def _add(self, words: Words) -> None:
+        if len(words):
+            assert self._file is not None, "it was opened"
+            found = checksum(words.ctypes.data, len(words), self._known.words)
+            self._file.write(words.ctypes.data, len(words), self._known.words)
+            self._known = _longer(self._known, len(words), found)
+
+    def _add_level(self, level: Level, entry_words: int) -> None:
+        """Add the fingerprints of a level: each thread takes ranges of chunks, whose places in the file are known."""
+        file, before = self._file, self._known.words
+        assert file is not None, "it was opened"
+        ranges = itertools.count(0, _RANGE_CHUNKS)
+
+        def take_ranges(_: int) -> tuple[int, int]:
+            words = found = 0
+            while (low := next(ranges)) < len(level.chunks):
+                first, part = self._collected(level.chunks[low : low + _RANGE_CHUNKS], entry_words)
+                place = before + first * entry_words
+                found += checksum(part.address, part.words, place)
+                file.write(part.address, part.words, place)
+                words += part.words
+            return words, found
+
+        small = len(level.chunks) <= _RANGE_CHUNKS
+        for words, found in self._parts.crew.run(take_ranges, 0 if small else None):
+            self._known = _longer(self._known, words, found)
+
+    def _collected(self, chunks: Words, entry_words: int) -> tuple[int, Memory]:
+        """The ordinal of the first row of a range of chunks, and the fingerprints of all, 0 for a dead row."""
+        first, rows = int(chunks[0, 2]), int(chunks[:, 1].sum())
+        found = Memory(rows * entry_words)
+        run_storing(
+            "collect" if entry_words == 1 else "collect_wide",
+            FIRST=chunks.ctypes.data,
+            COUNT=len(chunks),
+            PLACE=first,
+            TARGET=found.address,
+            SHARED=self._parts.shared.address,
+        )
+        return first, found
+
+    def _fingerprints_of(self, half_made: Sequence[Words], entry_words: int) -> Words:
+        """The fingerprints of all rows of some chunks; threads numbered their rows each from 0."""
+        parts = [self._collected(chunks, entry_words)[1].array for chunks in half_made if len(chunks)]
+        return np.concatenate([np.zeros(0, np.int64), *parts]).reshape(-1, entry_words)
+
+    def discard(self) -> None:
+        """The search is over, and nothing is left to resume."""
+        self._directory.discard()
+
+
+def saved_parents(parents: Parents, levels: int) -> Session:
+    """Write the parents of this session, up to the end of so many levels of the run, to their files."""
+    end = levels - parents.first_level
+    streams, ends, starts = [], [], []
+    for number, stream in enumerate(parents.streams):
+        stream.flush()
+        words = stream.levels[end - 1]
+        streams.append(Extent(parents.name(number), 0, words, stream.sums[end - 1]))
+        ends.append(tuple(stream.ends[:end]))
+        starts.append(tuple(start for start in stream.starts if start[1] < words))
+        if words:
+            stream.file.sync()
+    return Session(parents.first_level, tuple(streams), tuple(ends), tuple(starts))
+
+
+def _longer(extent: Extent, words: int, found: int) -> Extent:
+    return replace(extent, words=extent.words + words, checksum=(extent.checksum + found) & WORD_MASK)
+
+
+def _keys(entries: Words) -> NDArray[Any]:
+    """Fingerprints as values that numpy can sort and compare, whatever their width."""
+    if entries.shape[1] == 1:
+        return entries.reshape(-1)
+    return entries.view([(f"word {number}", np.int64) for number in range(entries.shape[1])]).reshape(-1)
+
+
+def _chunks_by_place(level: Level) -> Words:
+    """The chunks of a level, with places in the file of its blocks for addresses."""
+    blocks = sorted((block for block in level.blocks if block.used), key=lambda block: block.memory.address)
+    addresses = np.array([block.memory.address for block in blocks])
+    places = np.array([block.place for block in blocks])
+    chunks = level.chunks.copy()
+    holders = np.searchsorted(addresses, chunks[:, 0], side="right") - 1
+    chunks[:, 0] = places[holders] + (chunks[:, 0] - addresses[holders]) // f.WORD_BYTES
+    return chunks.reshape(-1)

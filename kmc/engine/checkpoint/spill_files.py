@@ -1,0 +1,102 @@
+"""Files that blocks of the frontier are written to: to be found again by another process, or to free memory.
+
+Invariant: a block keeps its address. One that is put to rest is written to the file of its level, and that file is
+mapped where it lay; so threads may read it meanwhile, and the system may take its pages whenever it needs them.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from kmc.engine.files.durable_file import DataFile
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.files.run_manifest import Extent
+from kmc.engine.layout.control_words import SLACK_WORDS
+from kmc.engine.layout.frontier import Block
+from kmc.engine.loops.checksums import checksum
+from kmc.engine.native.memory import PAGE_WORDS, Words
+
+
+def file_name(level: int) -> str:
+    """The file of a level (from 1)."""
+    return f"rows-{level}"
+
+
+class Shelf:
+    """The files of all levels that are in use. `ranked`: rows are marked after they were written."""
+
+    def __init__(self, directory: RunDirectory, *, ranked: bool) -> None:
+        self._directory = directory
+        self._ranked = ranked
+        self._lock = threading.Lock()
+        self._files: dict[int, DataFile] = {}
+        self._ends: dict[int, int] = {}
+        self.rested_bytes = 0
+
+    def rest(self, block: Block, level: int) -> None:
+        """Put a block that is closed to rest, unless it is."""
+        with self._lock:
+            if block.at_rest or not block.used:
+                return
+            self._write(block, level)
+            assert block.place is not None, "it was just written"
+            words = _pages(block.used + SLACK_WORDS)
+            block.memory.rest_in(self._files[level].descriptor, block.place, words, writable=self._ranked)
+            block.at_rest = True
+            self.rested_bytes += words * 8
+
+    def _write(self, block: Block, level: int) -> None:
+        if block.place is not None:
+            return
+        place = self._append(block.memory.address, block.used + SLACK_WORDS, level)
+        block.place = place
+        if not self._ranked:
+            block.checksum = checksum(block.memory.address, block.used, place)
+
+    def _append(self, address: int, words: int, level: int) -> int:
+        """Write words to the end of a level's file; where they begin, which is where a page does."""
+        if level not in self._files:
+            self._files[level], self._ends[level] = self._directory.file(file_name(level)), 0
+        place = self._ends[level]
+        self._ends[level] += _pages(words)
+        self._files[level].write(address, words, place)
+        return place
+
+    def put(self, words: Words, level: int) -> Extent:
+        """Write other words of a level to its file."""
+        if not len(words):
+            return Extent(file_name(level), 0, 0, 0)
+        kept = np.ascontiguousarray(words)
+        with self._lock:
+            place = self._append(kept.ctypes.data, len(kept), level)
+        return Extent(file_name(level), place, len(kept), checksum(kept.ctypes.data, len(kept), place))
+
+    def saved(self, block: Block, level: int) -> Extent:
+        """Where a block of a finished level stands in its file, written now if it was not."""
+        with self._lock:
+            self._write(block, level)
+        assert block.place is not None, "it was just written"
+        if block.checksum is None:
+            block.checksum = checksum(block.memory.address, block.used, block.place)
+        return Extent(file_name(level), block.place, block.used, block.checksum)
+
+    def sync(self, level: int) -> None:
+        """Wait until all that was written of a level is on the disk."""
+        self._files[level].sync()
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The names of the files that are in use."""
+        return frozenset(map(file_name, self._files))
+
+    def forget(self, level: int) -> None:
+        """Nothing refers to the blocks of a level any more: remove its file unless it is part of what is saved."""
+        if level in self._files:
+            self._files.pop(level).close()
+            self._directory.remove(file_name(level))
+
+
+def _pages(words: int) -> int:
+    return -(-words // PAGE_WORDS) * PAGE_WORDS

@@ -1,0 +1,77 @@
+"""A model compiled and loaded: its kernels by address, and states to rows and back."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from kmc.compiler.compile_spec import compile_spec
+from kmc.engine.layout.frontier import Record
+from kmc.engine.layout.kernel_interface import Kernels
+from kmc.engine.loops.background_compile import compiled_early
+from kmc.engine.loops.compiled_loops import work_loop
+from kmc.engine.native.memory import Words
+from kmc.engine.native.specialization import Traits
+from kmc.runtime.codec import decode_row, encode_row
+from kmc.runtime.compiled_spec import CompiledSpec
+from kmc.runtime.native_module import NativeModule
+from kmc.spec.model import Model
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledModel:
+    """Kernels of a model in this process; `spec` keeps their code alive. `compile_seconds` is wall time."""
+
+    model: Model
+    spec: CompiledSpec
+    kernels: Kernels
+    compile_seconds: float
+
+    @property
+    def module(self) -> NativeModule:
+        """The machine code."""
+        return self.spec.module
+
+    def record(self, state: Any) -> Record:
+        """The packed form of a state, with its fingerprint."""
+        row = self.spec.row_of(encode_row(state))
+        return Record(self.spec.fingerprint(row), 0, row)
+
+    def state(self, row: Words) -> Any:
+        """The state of a row."""
+        return decode_row(self.spec.words_of(row), self.model.spec.state_class)
+
+
+def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
+    """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
+    began = time.monotonic()
+    loop = work_loop(Traits(wide=fingerprint_bits == 128, ranked=model.view is not None))
+    with compiled_early(loop):
+        spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
+        # The loop is loaded here, so that the clock of the search does not count that.
+        loop.load()
+
+    def address(name: str) -> int:
+        return spec.module.address(spec.kernels[name])
+
+    kernels = Kernels(
+        expand=address("expand"),
+        action_count=len(model.spec.actions),
+        check=address("check") if model.invariants else 0,
+        goals=address("goals") if model.goals else 0,
+        outside=address("outside") if model.constraints else 0,
+        step_outside=address("step_outside") if model.action_constraints else 0,
+        step=address("step") if model.transition_invariants else 0,
+        touched=address("touched"),
+        rank=address("rank") if model.view is not None else 0,
+        settle=address("settle") if "settle" in spec.kernels else 0,
+        invariant_count=len(model.invariants),
+        goal_count=len(model.goals),
+        transition_invariant_count=len(model.transition_invariants),
+        plain_words=1 + spec.words_before,
+        # Without a view, the hash sum of a row that is kept is the fingerprint.
+        implied_words=int(model.view is None and spec.words_before == 0),
+        wide=spec.words_before > 0,
+    )
+    return CompiledModel(model, spec, kernels, time.monotonic() - began)

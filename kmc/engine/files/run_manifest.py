@@ -1,0 +1,186 @@
+"""What a saved run says about itself: one JSON file, from which everything else in its folder can be found and checked.
+
+Invariant: it speaks of whole levels only, and of files that were on the disk before it; it is replaced whole. Words
+in files stand as this machine's processor keeps them, which are those of every machine that kmc runs on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kmc.engine.layout.search_outcome import Finding, FindingKind
+from kmc.errors import SystemFault
+
+NAME = "run.json"
+FORMAT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Where a search stands at the end of a level: its counters, and what it noted.
+
+    `generated` counts by action, and initial states last. `met` is how many entries the ledger had counted once.
+    `seconds` and `cpu_seconds` are those of all sessions.
+    """
+
+    levels: tuple[int, ...]
+    generated: tuple[int, ...]
+    failed: tuple[int, ...]
+    stored: int
+    expanded: int
+    rows_words: int
+    goals: int
+    goals_asked: int
+    findings: tuple[Finding, ...]
+    counted: tuple[int, ...]
+    met: int
+    seconds: float
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """`words` words of a file from word `place` on, and their checksum (see `kmc.engine.loops.storage`)."""
+
+    file: str
+    place: int
+    words: int
+    checksum: int
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """The parents that one process noted from `first_level` on: a stream for each thread.
+
+    `ends` tell, level by level, before which entry of a stream the level ends; `starts` the entries and words from
+    which on a stream can be read.
+    """
+
+    first_level: int
+    streams: tuple[Extent, ...]
+    ends: tuple[tuple[int, ...], ...]
+    starts: tuple[tuple[tuple[int, int], ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    """The files of the last level: its blocks, its chunks by place in the blocks' file, the words that have codes."""
+
+    blocks: tuple[Extent, ...]
+    chunks: Extent
+    lexicon: Extent
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A saved run. `about` is the command line's, `digests` tell what was compiled; at first no level is saved."""
+
+    about: Mapping[str, Any]
+    digests: Mapping[str, str] = field(default_factory=dict)
+    fingerprint_bits: int = 64
+    snapshot: Snapshot | None = None
+    known: Extent | None = None
+    met: Extent | None = None
+    frontier: Frontier | None = None
+    parents: tuple[Session, ...] = ()
+
+    @property
+    def levels(self) -> int:
+        """How many levels are saved."""
+        return len(self.snapshot.levels) if self.snapshot else 0
+
+    @property
+    def extents(self) -> tuple[Extent, ...]:
+        """All words in files that it speaks of."""
+        found = [extent for extent in (self.known, self.met) if extent is not None]
+        if self.frontier is not None:
+            found += [*self.frontier.blocks, self.frontier.chunks, self.frontier.lexicon]
+        found += [stream for session in self.parents for stream in session.streams]
+        return tuple(extent for extent in found if extent.words)
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The names of the files that it needs."""
+        return frozenset(extent.file for extent in self.extents)
+
+    def as_bytes(self) -> bytes:
+        """The JSON text."""
+        run = asdict(self)
+        if self.snapshot is not None:
+            run["snapshot"]["findings"] = [_plain(finding) for finding in self.snapshot.findings]
+        found = {"format": FORMAT, "checksum": _checksum(run), "run": run}
+        return json.dumps(found, indent=1).encode() + b"\n"
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in a file. SystemFault KMC551 for a damaged one, KMC552 for one of a newer kmc."""
+    try:
+        found = json.loads(path.read_bytes())
+        made, checksum, run = found["format"], found["checksum"], found["run"]
+    except OSError as error:
+        raise damaged(path, error.strerror or str(error)) from None
+    except (ValueError, KeyError, TypeError):
+        raise damaged(path, "it is no manifest") from None
+    if made != FORMAT:
+        raise SystemFault(
+            "KMC552",
+            f"{path} has format {made}, and this kmc reads format {FORMAT}",
+            help="resume it with the kmc that made it, or begin anew",
+        )
+    if checksum != _checksum(run):
+        raise damaged(path, "its checksum is wrong")
+    return _restored(run)
+
+
+def damaged(path: Path, why: str) -> SystemFault:
+    """KMC551: a file of a saved run is not what was written."""
+    return SystemFault("KMC551", f"the saved run is damaged: {path}: {why}", help="the run cannot go on: begin it anew")
+
+
+def _checksum(run: object) -> str:
+    return hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    return {**asdict(finding), "kind": finding.kind.value}
+
+
+def _extent(found: Any) -> Extent | None:
+    return Extent(**found) if found is not None else None
+
+
+def _extents(found: Any) -> tuple[Extent, ...]:
+    return tuple(Extent(**extent) for extent in found)
+
+
+def _restored(run: Mapping[str, Any]) -> Manifest:
+    found = run["frontier"]
+    return Manifest(
+        about=run["about"],
+        digests=run["digests"],
+        fingerprint_bits=run["fingerprint_bits"],
+        snapshot=_snapshot(run["snapshot"]) if run["snapshot"] is not None else None,
+        known=_extent(run["known"]),
+        met=_extent(run["met"]),
+        frontier=found and Frontier(_extents(found["blocks"]), Extent(**found["chunks"]), Extent(**found["lexicon"])),
+        parents=tuple(
+            Session(
+                session["first_level"],
+                _extents(session["streams"]),
+                tuple(map(tuple, session["ends"])),
+                tuple(tuple((entry, word) for entry, word in starts) for starts in session["starts"]),
+            )
+            for session in run["parents"]
+        ),
+    )
+
+
+def _snapshot(found: Mapping[str, Any]) -> Snapshot:
+    lists = {name: tuple(found[name]) for name in ("levels", "generated", "failed", "counted")}
+    findings = tuple(Finding(**{**plain, "kind": FindingKind(plain["kind"])}) for plain in found["findings"])
+    return Snapshot(**{**found, **lists, "findings": findings})

@@ -1,0 +1,45 @@
+"""The steps of a spec as its compiled kernels give them, for a comparison with TLA+.
+
+What is compared is all that a step is: a state is encoded, its row expanded, every successor decoded; kernels for
+this purpose number instances of actions, so the arguments are those that the kernel chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from kmc.compiler.compile_spec import compile_spec
+from kmc.compiler.model_kernels import instances_of
+from kmc.errors import InternalError
+from kmc.reference.conformance import CountedStep, StepsOf, interpreted_steps
+from kmc.runtime.blocks import Block, Words
+from kmc.runtime.codec import decode_row, encode_row
+from kmc.spec.loader import Spec
+from kmc.spec.model import without_properties
+
+
+def compiled_steps(spec: Spec) -> StepsOf:
+    """The steps of a state by compiled kernels; SpecError at the author's line for what is not compiled."""
+    compiled = compile_spec(without_properties(spec), instances=True)
+    instances = instances_of(spec.actions)
+    interpreted = interpreted_steps(spec)
+
+    def state_of(row: Words) -> Any:
+        return decode_row(compiled.words_of(row), spec.state_class)
+
+    def steps(state: Any) -> Iterator[CountedStep]:
+        row = compiled.row_of(encode_row(state))
+        if state_of(row) != state:
+            raise InternalError(
+                "KMC926", "a state does not come back from its row", help="compare with --engine python"
+            )
+        found = compiled.expand_block(Block.of([row]))
+        if len(found.failed):
+            # A kernel has no words for its error: the interpreter finds it again.
+            yield from interpreted(state)
+            raise InternalError("KMC921", "a compiled check fails where the interpreter finds no error")
+        for instance, times, successor in zip(found.actions, found.times, found.rows, strict=True):
+            yield (*instances[instance], state_of(successor), int(times))
+
+    return steps

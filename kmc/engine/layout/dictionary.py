@@ -1,0 +1,59 @@
+"""The words that have codes: 16 bits for a word of 64, for the words of all rows of a search are few.
+
+Invariant: a code never changes its word, so a packed row stays readable while threads add words. A word that finds no
+place near its home has none. Codes belong to one search, and are saved with it.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.native.intrinsics import compare_and_swap, inlined, load
+from kmc.engine.native.memory import Memory, Words
+
+ESCAPE = (1 << 16) - 1
+"""What stands for the code of a word that has none; under it the lexicon holds no word."""
+
+_PROBES = 8
+_LAST = ESCAPE - _PROBES
+_CODE_MASK = (1 << 16) - 1
+_SCATTER = -7046029254386353131
+
+
+@inlined
+def code_of(lexicon: int, word: int) -> int:
+    """The code of a word, given to it now if it is new; ESCAPE if there is no place for it. That of 0 is 0."""
+    slot = min(word * _SCATTER >> 48 & _CODE_MASK, _LAST)
+    for _ in range(_PROBES):
+        found = load(lexicon, slot)
+        if found == word:
+            return slot
+        if slot == 0:
+            slot = 1
+        elif found == 0:
+            found = compare_and_swap(lexicon, slot, 0, word)
+            if found == 0 or found == word:
+                return slot
+        else:
+            slot += 1
+    return ESCAPE
+
+
+class Lexicon:
+    """The words that have codes.
+
+    `plain` is how many words at the beginning of a row are left as they are, `implied` how many of them are left out.
+    """
+
+    def __init__(self, plain: int, implied: int = 0) -> None:
+        self._memory = Memory(1 << 16)
+        self.plain = plain
+        self.implied = implied
+
+    @property
+    def address(self) -> int:
+        """Where the words lie, by code."""
+        return self._memory.address
+
+    @property
+    def words(self) -> Words:
+        """The words by code, as an array that shares them."""
+        return self._memory.array

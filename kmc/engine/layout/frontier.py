@@ -1,0 +1,95 @@
+"""The frontier: the states of one level as packed records in blocks, cut into chunks that threads take in turn.
+
+Invariant: the rows of a thread lie in the order in which it found them, which is the order of its log of parents; so
+the ordinal of a state in its level is its place in the chunks. Ordinals differ from run to run, levels as sets do not.
+A row that lost its view to another keeps its ordinal and is marked dead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.native.memory import MappedFile, Memory, Words, words_at
+from kmc.errors import InternalError
+
+UNSIGNED = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A state: its fingerprint, the action that led to it (0 for a state at rest), and the words of its row."""
+
+    fingerprint: int
+    action: int
+    row: Words
+
+
+@dataclass(slots=True)
+class Block:
+    """Memory that rows are written into, one after another: `used` words of it once it is full or its level ends.
+
+    `place` is where its words stand in the file of their level, once they were written there, with their checksum if
+    that is known; `at_rest` tells whether the file holds the memory too.
+    """
+
+    memory: Memory
+    used: int = 0
+    place: int | None = None
+    checksum: int | None = None
+    at_rest: bool = False
+
+    def close(self, used: int) -> None:
+        """Nothing more is written into it; InternalError KMC924 if its end was passed."""
+        self.used = used
+        if self.memory.is_overrun:
+            raise InternalError("KMC924", "rows were written behind the end of a block of the frontier")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One level: `rows` states, chunks as `[address, rows, first ordinal]`, and what holds them.
+
+    That is blocks, or the file of a run that was resumed.
+    """
+
+    rows: int
+    chunks: Words
+    blocks: tuple[Block, ...]
+    file: MappedFile | None = None
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the blocks, touched or not, but for those that rest in a file."""
+        return sum(block.memory.words for block in self.blocks if not block.at_rest) * f.WORD_BYTES
+
+
+def record_at(address: int) -> Record:
+    """A copy of the record at `address`."""
+    header, fingerprint = words_at(address, f.RECORD_HEAD_WORDS).tolist()
+    row = words_at(address + f.RECORD_HEAD_WORDS * f.WORD_BYTES, header & f.LENGTH_MASK)
+    return Record(fingerprint & UNSIGNED, header >> f.ACTION_SHIFT & f.ACTION_MASK, row)
+
+
+def record_words(record: Record) -> Words:
+    """A record as native loops read it."""
+    head = np.array([len(record.row) | record.action << f.ACTION_SHIFT, signed(record.fingerprint)], np.int64)
+    return np.concatenate([head, np.asarray(record.row, np.int64)])
+
+
+def signed(word: int) -> int:
+    """The same 64 bits as a signed number."""
+    return word - (1 << 64) if word >> 63 else word
+
+
+def joined(parts: Sequence[tuple[Words, int]]) -> Words:
+    """Chunks of all threads with ordinals of the level: each part comes with the number of rows before it."""
+    moved = []
+    for chunks, before in parts:
+        shifted = chunks.reshape(-1, f.CHUNK_WORDS).copy()
+        shifted[:, 2] += before
+        moved.append(shifted)
+    return np.ascontiguousarray(np.concatenate(moved))

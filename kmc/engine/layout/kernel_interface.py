@@ -1,0 +1,109 @@
+"""The narrow interface to a compiled model: a few functions by address, on packed states.
+
+All parameters and results are 64-bit integers, addresses included; memory is counted in 64-bit words. A row may be
+read, never written, and never kept. Up to 64 words behind what a kernel is given may be read, and behind what it
+reports in `out` overwritten.
+
+- `expand(row, out, out_words)`: the unconstrained successors of a state, written to `out` one after another as
+  records `[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index
+  << 32, and how many times more TLC counts this step << 48. Returns how many records there are; -1 if `out` is too
+  small for all of them (it is called again with more); <= -16 for error number -(result + 16) of the model.
+- `check(row)`: a mask with a bit for each invariant that fails; `goals(row, wanted)`: for each wanted goal that holds;
+  `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first action constraint;
+  `step(source, row)`: for each transition invariant that fails, none for a stuttering step.
+- `touched(source, row)`: bit 0 unless the invariants say of a successor what they say of its source; bit 1 + n unless
+  goal n does.
+- `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
+  kept. The one exception to rows that are never written; its length stays.
+- `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
+
+All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its view and orbit,
+which is never 0. If `wide`, a fingerprint has a second word, which is the first of the row and never 0 either. The
+first `plain_words` words of a row, such as a hash sum, differ from state to state; the others repeat, and rest as codes
+where they differ from the row before. The first `implied_words` (0 or 1) of the plain ones are the fingerprint itself.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.frontier import UNSIGNED, Record, record_at
+from kmc.engine.native.memory import Memory, Words
+
+PROPERTIES_MAX = 62
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Addresses of a model's functions, 0 for one that it does not need, and how many of each thing there are."""
+
+    expand: int
+    action_count: int
+    check: int = 0
+    goals: int = 0
+    outside: int = 0
+    step_outside: int = 0
+    step: int = 0
+    touched: int = 0
+    rank: int = 0
+    settle: int = 0
+    invariant_count: int = 0
+    goal_count: int = 0
+    transition_invariant_count: int = 0
+    plain_words: int = 1
+    implied_words: int = 0
+    wide: bool = False
+
+    def __post_init__(self) -> None:
+        if max(self.invariant_count, self.goal_count, self.transition_invariant_count) > PROPERTIES_MAX:
+            raise ValueError(f"at most {PROPERTIES_MAX} properties of a kind fit a mask")
+        if self.action_count > f.ACTION_MASK:
+            raise ValueError(f"at most {f.ACTION_MASK} actions fit a header")
+
+    @property
+    def meets_again(self) -> bool:
+        """Whether a violating state may be judged more than once: ranked, or refused by one step and not by another."""
+        return self.rank != 0 or self.step_outside != 0
+
+    def successors(self, row: Words) -> list[Record]:
+        """The records that `expand` writes for one row; ValueError with its number if it reports an error."""
+        out = Memory(1 << 12)
+        while (found := _call(self.expand, row, out.address, out.words)) == f.OUT_TOO_SMALL:
+            out = Memory(2 * out.words)
+        if found < 0:
+            raise ValueError(f"error number {error_number(found)} in expand")
+        records, place = [], out.address
+        for _ in range(found):
+            records.append(record_at(place))
+            place += (f.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES
+        return records
+
+    def rank_of(self, row: Words) -> int:
+        """The rank of a row among those of its view; 0 for a model without ranks."""
+        rank = _call(self.rank, row) if self.rank else 0
+        return (rank if rank != -1 else -2) & UNSIGNED
+
+    def is_inside(self, source: Words, row: Words) -> bool:
+        """Whether all constraints hold for a step."""
+        if self.outside and _call(self.outside, row) != 0:
+            return False
+        return self.step_outside == 0 or _call(self.step_outside, source, row) == 0
+
+
+def _call(address: int, *arguments: Words | int) -> int:
+    memories = [argument if isinstance(argument, int) else _padded(argument) for argument in arguments]
+    numbers = [memory if isinstance(memory, int) else memory.address for memory in memories]
+    return int(ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(numbers))(address)(*numbers))
+
+
+def _padded(row: Words) -> Memory:
+    memory = Memory(len(row))
+    memory.array[:] = row
+    return memory
+
+
+def error_number(result: int) -> int:
+    """The number of the model's error that a kernel reports."""
+    return f.ERROR_MAX - result

@@ -1,0 +1,124 @@
+"""The format of rows at rest, in chunks of a frontier.
+
+A packed record is a sequence of units of 16 bits, and can be read behind the one before it in its chunk only:
+
+- a header: 14 bits of the length of the row, whether it is dead, whether it has words without a code. If all 14 bits
+  are set, the length follows, in 32 bits;
+- the fingerprint, then the plain words: words that differ in every row, such as a hash sum, stand first in a row and
+  have no code. If the first of them is `implied` (1, else 0), it is the fingerprint itself and left out;
+- for every 64 words that follow: a mask of those with another code than in the row before, then these codes. Behind
+  the end of the row before everything differs, and so does a word without a code, always;
+- the words that have no code.
+
+Unpacked for the loops, a record is one as `expand` writes it with its codes behind the row, see `codes_of`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.dictionary import ESCAPE
+from kmc.engine.native.intrinsics import inlined, load, load_anywhere, load_code, ones, store_code
+
+UNIT_BITS = 16
+SHORT_LENGTH = (1 << 14) - 1
+ESCAPED = 1 << 14
+DEAD = 1 << 15
+LONG_BYTES = 4
+GROUP = 64
+STEP = 8
+"""Words that are copied or compared at once."""
+
+_GROUP_WORDS = GROUP * f.UNIT_BYTES // f.WORD_BYTES
+
+Codes = NDArray[np.uint16]
+
+
+@inlined
+def length_of(packed: int) -> int:
+    """The length of a packed row."""
+    short = load_code(packed, 0) & SHORT_LENGTH
+    return short if short != SHORT_LENGTH else load_anywhere(packed + f.UNIT_BYTES) & f.LENGTH_MASK
+
+
+@inlined
+def body_of(packed: int) -> int:
+    """Where the fingerprint of a packed record stands, at an even address; words that are not coded follow it."""
+    long = load_code(packed, 0) & SHORT_LENGTH == SHORT_LENGTH
+    return packed + (f.UNIT_BYTES + LONG_BYTES if long else f.UNIT_BYTES)
+
+
+@inlined
+def is_dead(packed: int) -> int:
+    """Not 0 if a packed record was marked."""
+    return load_code(packed, 0) & DEAD
+
+
+@inlined
+def mark_dead(packed: int) -> None:
+    """Mark a packed record: another state won the view."""
+    store_code(packed, 0, load_code(packed, 0) | DEAD)
+
+
+@inlined
+def row_of(record: int) -> int:
+    """The address of the row of an unpacked record."""
+    return record + f.RECORD_HEAD_WORDS * f.WORD_BYTES
+
+
+@inlined
+def codes_of(record: int) -> int:
+    """Where the codes of an unpacked record stand: those of the words behind the plain ones."""
+    return row_of(record) + ((load(record, 0) & f.LENGTH_MASK) + STEP) * f.WORD_BYTES
+
+
+@inlined
+def unpacked_words(length: int) -> int:
+    """The words of an unpacked record with its codes, and with room to copy in steps."""
+    return f.RECORD_HEAD_WORDS + length + STEP + (length + GROUP - 1) // GROUP * _GROUP_WORDS
+
+
+@inlined
+def lowest_bits(count: int) -> int:
+    """A mask of so many bits, from 1 to 64."""
+    return ~(-2 << count - 1)
+
+
+@inlined
+def mask_bytes(count: int) -> int:
+    """The bytes that a mask of so many bits takes."""
+    return (count + UNIT_BITS - 1) // UNIT_BITS * f.UNIT_BYTES
+
+
+@inlined
+def packed_end(shared: int, packed: int) -> int:
+    """Where a packed record ends."""
+    length = length_of(packed)
+    plain = min(load(shared, f.PLAIN), length)
+    place = body_of(packed) + (1 + plain - load(shared, f.IMPLIED)) * f.WORD_BYTES
+    escaped = 0
+    for start in range(0, length - plain, GROUP):
+        count = min(length - plain - start, GROUP)
+        changed = ones(load_anywhere(place) & lowest_bits(count))
+        place += mask_bytes(count)
+        if load_code(packed, 0) & ESCAPED:
+            for index in range(changed):
+                escaped += 1 if load_code(place, index) == ESCAPE else 0
+        place += changed * f.UNIT_BYTES
+    return place + escaped * f.WORD_BYTES
+
+
+def length_at(address: int) -> int:
+    """The length of the row of the packed record at `address`."""
+    units = units_at(address, 3)
+    short = int(units[0]) & SHORT_LENGTH
+    return short if short != SHORT_LENGTH else int(units[1]) | int(units[2]) << UNIT_BITS
+
+
+def units_at(address: int, count: int) -> Codes:
+    """A copy of `count` units at `address`."""
+    return np.frombuffer(ctypes.string_at(address, count * f.UNIT_BYTES), np.uint16)

@@ -1,0 +1,115 @@
+"""What a native search is told and what it finds out, in numbers and fingerprints: names are for the layer above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.frontier import Record
+from kmc.engine.native.memory import SIZE_MAX
+from kmc.result import Bound, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to search. Only `limits`, `deadlock` and `keep_going` make a difference to what is found.
+
+    `history_bytes`: frontiers of earlier levels are kept up to this size, for `Search.predecessors`.
+    `save_seconds`: a run with a folder is saved at most so often; with 0, at the end of every level.
+    `block_words`: the size of large blocks, a power of two. `spill_share`: with a limit of memory, the share of it
+    that is used before blocks go to files.
+    `delays`: for tests, a seed: threads wait for each other now and then, and batches are of any size up to `batch`.
+    """
+
+    threads: int = 1
+    limits: Limits = field(default=Limits())
+    deadlock: bool = True
+    keep_going: bool = False
+    chunk_rows: int = 256
+    batch: int = 128
+    table_slots: int = 1 << 20
+    history_bytes: int = 1 << 28
+    delays: int | None = None
+    save_seconds: float = 30.0
+    block_words: int = SIZE_MAX
+    spill_share: float = 0.8
+
+
+class FindingKind(Enum):
+    """What a finding says of its state, in the order in which findings of one length are reported."""
+
+    ERROR = f.EXPAND_ERROR
+    CHECK_ERROR = f.CHECK_ERROR
+    DEADLOCK = f.NO_SUCCESSOR
+    INVARIANT = f.INVARIANT
+    STEP = f.STEP_INVARIANT
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A failure at `level` (from 1): of the state `fingerprint`, or of the step from the state `source` to it.
+
+    `value` is a mask of failed properties, or the number of an error. `rank` is 0 without ranks. ERROR and DEADLOCK
+    are about a state that was expanded. `stored` is false for a state outside of the constraints or the bound.
+    `source` is 0 but for a step.
+    """
+
+    kind: FindingKind
+    level: int
+    value: int
+    fingerprint: int
+    rank: int = 0
+    stored: bool = True
+    source: int = 0
+
+    @property
+    def property_index(self) -> int:
+        """The first property that failed; -1 for an error or deadlock."""
+        masked = self.kind in (FindingKind.INVARIANT, FindingKind.STEP)
+        return (self.value & -self.value).bit_length() - 1 if masked else -1
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The order in which findings are reported: shortest trace, kind, property, then the state alone."""
+        state = self.fingerprint, self.rank, self.source
+        return self.level, self.kind.value, self.property_index, *state, self.value, not self.stored
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A step found again: the state before, and the record (action, row) of the state after."""
+
+    source: Record
+    successor: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The numbers of a search. `findings` are all of the first level that has any, least first.
+
+    `failed` counts violating states per invariant, then violating steps per transition invariant, over the whole
+    search. `goals` is a mask of reached goals; `goals_asked` of those asked for in the first level with
+    findings. `table_bytes` and `parents_bytes` are those at the end, `rows_bytes` those of all rows at rest, level
+    after level; `growths` are those of the table (`FingerprintTable`). `cpu_seconds_before`: of earlier
+    sessions of a run that was resumed.
+    """
+
+    generated: int
+    distinct: int
+    expanded: int
+    initial: int
+    levels: tuple[int, ...]
+    generated_by_action: tuple[int, ...]
+    findings: tuple[Finding, ...]
+    failed: tuple[int, ...]
+    goals: int
+    goals_asked: int
+    stopped: Bound | None
+    interrupted: bool
+    table_bytes: int
+    parents_bytes: int
+    frontier_bytes_max: int
+    rows_bytes: int
+    growths: tuple[tuple[int, int], ...]
+    cpu_seconds_before: float

@@ -1,0 +1,1 @@
+"""Loops that run as machine code: expand, look up, store, pack; the fingerprint tables; compiling them."""

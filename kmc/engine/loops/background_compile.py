@@ -1,0 +1,83 @@
+"""A loop compiled by another process, while this one compiles the spec: a first run has both sooner.
+
+Invariant: nothing depends on it. The other process sends code with the key that it is for; whatever else happens to it
+(killed, no such interpreter, another kmc found), the loop is compiled here. The block that it was started for ends it,
+however the block ends; where this process is killed, it ends itself within seconds. It writes no file of code.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from importlib import import_module
+
+from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.native.specialization import Traits
+from kmc.errors import SystemFault
+from kmc.process import usable_cpus
+from kmc.runtime.container import sealed, unsealed
+
+_SECONDS_MAX = 60
+# With the paths of this process, whatever the folder and the environment would add.
+_PROGRAM = "import json, sys; sys.path[:], *loop = json.loads(sys.argv[1]); "
+_PROGRAM += "from kmc.engine.loops.background_compile import send; send(*loop)"
+
+
+@contextmanager
+def compiled_early(loop: Loop, *instead: Loop) -> Iterator[None]:
+    """Let another process compile a loop beside the block, if that saves time and is not done already.
+
+    The loop takes the code when it is loaded; when the block ends, the process does. Where nobody knows yet whether the
+    block needs this loop or one of those `instead`, one of them that is there already is the likelier.
+    """
+    ready = any(each.is_ready() for each in (loop, *instead))
+    useful = usable_cpus() > 1 and loop.promised is None and not ready
+    child = _started(loop) if useful else None
+    if child is None:
+        yield
+        return
+    loop.promised = partial(_received, child, loop.key)
+    try:
+        yield
+    finally:
+        loop.promised = None
+        child.kill()
+        child.communicate()
+
+
+def _started(loop: Loop) -> subprocess.Popen[bytes] | None:
+    """A process that compiles the loop, or None where there can be none."""
+    # Some put paths there that are no text, and a Python that is embedded may not know its executable.
+    paths = [*map(str, sys.path)]
+    request = json.dumps([paths, loop.function.__module__, loop.function.__qualname__, asdict(loop.traits)])
+    try:
+        return subprocess.Popen(
+            [sys.executable or "", "-P", "-c", _PROGRAM, request],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except (OSError, ValueError):
+        return None
+
+
+def _received(child: subprocess.Popen[bytes], key: str) -> bytes | None:
+    """The code that a process sends, or None if it sends no code for this very key."""
+    try:
+        data, _ = child.communicate(timeout=_SECONDS_MAX)
+        sent, code = unsealed(data)
+    except (subprocess.TimeoutExpired, SystemFault, ValueError):
+        return None
+    return code if sent == key.encode() else None
+
+
+def send(module: str, name: str, traits: dict[str, bool]) -> None:
+    """What the other process does: compile a function of a module, and write code with its key to its stdout."""
+    function: Callable[..., int] = getattr(import_module(module), name)
+    loop = Loop(function, Traits(**traits))
+    sys.stdout.buffer.write(sealed([loop.key.encode(), loop.compiled()]))

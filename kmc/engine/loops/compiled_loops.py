@@ -1,0 +1,161 @@
+"""The native loops, compiled: once per machine, then read from the disk cache in milliseconds, without numba.
+
+Invariant: code runs only under a key of everything that decides what it does: all files of `kmc.engine`, since a
+loop holds code and numbers of several; the file that the loop stands in; its traits; numba, llvmlite and the target.
+Nothing is compiled or loaded on import, and each loop only when it is first needed. The files are read on import, in
+milliseconds: what they hold later, this process does not run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+from collections.abc import Callable
+from functools import cache, cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from kmc.engine.loops import storage, table_64, table_128, work
+from kmc.engine.native.specialization import Traits
+from kmc.runtime.native_module import NativeModule, host_target
+from kmc.runtime.object_cache import KernelCache, cache_key
+from kmc.runtime.object_code import emit_object
+
+_KERNEL = "loop"
+_ENGINE = Path(__file__).parents[1]  # loops hold code and numbers of several of its folders
+
+
+class Loop:
+    """A function of words, compiled from Python and called without the interpreter lock: by Python, or by address.
+
+    It is good for searches with `traits`; a function that reads none of them is good for all.
+    `promised` gives its code, or None, if someone else compiles it already.
+    """
+
+    def __init__(self, function: Callable[..., Any], traits: Traits | None = None) -> None:
+        self.function = function
+        self.traits = traits or Traits()
+        self.promised: Callable[[], bytes | None] | None = None
+        self._file_digest = _digest(Path(function.__code__.co_filename))
+        self._module: NativeModule | None = None
+        self._lock = Lock()
+
+    def __call__(self, *words: int) -> int:
+        """Run it."""
+        return self._native(*words)
+
+    @property
+    def address(self) -> int:
+        """Where it lies: a function of C from 64-bit integers to one, there as long as this object."""
+        return self.load().address(_KERNEL)
+
+    @cached_property
+    def _native(self) -> Callable[..., int]:
+        words = [ctypes.c_int64] * self.function.__code__.co_argcount
+        native: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *words)(self.address)
+        return native
+
+    @cached_property
+    def key(self) -> str:
+        """The key of its code in the disk cache."""
+        function = self.function
+        about = [function.__module__, function.__qualname__, str(self.traits.values)]
+        about += [digest_of(_ENGINE), self._file_digest, _digest(_file_with_version_of("numba"))]
+        return cache_key("\n".join(about), host_target())
+
+    def is_ready(self) -> bool:
+        """Whether it is loaded, or its code is in the cache."""
+        return self._module is not None or KernelCache.of_environment().read(self.key) is not None
+
+    def compiled(self) -> bytes:
+        """Its object code, made now."""
+        # Imported here: numba takes a third of a second, and code from the cache needs none of it.
+        from kmc.engine.native.translate import llvm_text
+
+        return emit_object(llvm_text(self.function, _KERNEL, self.traits.values))
+
+    def load(self) -> NativeModule:
+        """Its code in this process: from the cache, or else as promised, or else compiled now."""
+        with self._lock:
+            if self._module is None:
+                kept = KernelCache.of_environment()
+                found = kept.read(self.key)
+                if found is None:
+                    found = (self.promised() if self.promised else None) or self.compiled()
+                    kept.write(self.key, found)
+                self._module = NativeModule(found, [_KERNEL])
+            return self._module
+
+
+@cache
+def digest_of(folder: Path) -> str:
+    """A short digest of the Python files of a folder and of all folders in it: their paths and their contents."""
+    digest = hashlib.sha256()
+    for file in sorted(folder.rglob("*.py")):
+        digest.update(f"{file.relative_to(folder).as_posix()} {file.stat().st_size}\n".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# Now: a file that is edited while this process runs would give its code the key of other code, on the disk, for good.
+digest_of(_ENGINE)
+
+
+@cache
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _file_with_version_of(package: str) -> Path:
+    """The file of a package that another version has otherwise; neither the package nor its metadata is imported."""
+    spec = find_spec(package)
+    assert spec is not None, package
+    file = Path(spec.origin or "").with_name("_version.py")
+    return file if file.exists() else file.with_name("__init__.py")
+
+
+@cache
+def yield_address() -> int:
+    """Where the system call lies that lets another thread run."""
+    return ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value or 0
+
+
+@cache
+def work_loop(traits: Traits) -> Loop:
+    """`work.work` for searches with these traits."""
+    return Loop(work.work, traits)
+
+
+@cache
+def crown_loop(traits: Traits) -> Loop:
+    """`work.crown` for searches with these traits."""
+    return Loop(work.crown, traits)
+
+
+@cache
+def seek_loop() -> Loop:
+    """`work.seek`."""
+    return Loop(work.seek)
+
+
+@cache
+def move_loop(ranked: bool, wide: bool) -> Loop:
+    """`table_64.move` or its like for ranks or for fingerprints of two words."""
+    if wide:
+        return Loop(table_128.move_ranked_wide if ranked else table_128.move_wide)
+    return Loop(table_64.move_ranked if ranked else table_64.move)
+
+
+@cache
+def settle_loop(ranked: bool, wide: bool) -> Loop:
+    """`table_64.settle` or its like for ranks or for fingerprints of two words."""
+    if wide:
+        return Loop(table_128.settle_ranked_wide if ranked else table_128.settle_wide)
+    return Loop(table_64.settle_ranked if ranked else table_64.settle)
+
+
+@cache
+def storing_loop(name: str) -> Loop:
+    """A loop of `kmc.engine.loops.storage` by name."""
+    return Loop(getattr(storage, name))

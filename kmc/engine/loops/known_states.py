@@ -1,0 +1,85 @@
+"""Records and the tables of a search: is a state known, has this level met it, with which rank.
+
+Fingerprints have one word, or two where the search is `WIDE`; which it is, nothing above this file asks.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.loops.table_64 import best_rank, contains, home, insert, is_not_at_home, lower_rank, ranked_slot
+from kmc.engine.loops.table_128 import (
+    RANKED_WORDS,
+    best_rank_wide,
+    contains_wide,
+    insert_wide,
+    lower_rank_wide,
+    ranked_slot_wide,
+    word_of,
+)
+from kmc.engine.native.intrinsics import inlined, load, prefetch, slot_of
+from kmc.engine.native.specialization import RANKED, WIDE
+
+
+@inlined
+def ask_for(shared: int, record: int) -> None:
+    """Ask for the memory where the fingerprint of a record will be looked for."""
+    table, slots, fingerprint = load(shared, f.TABLE), load(shared, f.SLOTS), load(record, 1)
+    if WIDE == 0:
+        prefetch(table, slot_of(fingerprint, slots) * 2 if RANKED != 0 else home(fingerprint, slots))
+    elif RANKED != 0:
+        prefetch(table, slot_of(fingerprint, slots) * RANKED_WORDS)
+    else:
+        line = word_of(home(fingerprint, slots))
+        prefetch(table, line)
+        prefetch(table, line + f.LINE_WORDS)
+
+
+@inlined
+def is_known(shared: int, record: int) -> int:
+    """1 if the fingerprint of a record is that of a state of an earlier level, else 0."""
+    known, slots = load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS)
+    if WIDE != 0:
+        return contains_wide(known, slots, load(record, 1), load(record, 2))
+    return contains(known, slots, load(record, 1))
+
+
+@inlined
+def inserted(shared: int, table: int, slots: int, record: int) -> int:
+    """Put the fingerprint of a record into a table: 1 if this call did, 0 if it was there."""
+    if WIDE != 0:
+        return insert_wide(table, slots, load(record, 1), load(record, 2))
+    return insert(table, slots, load(record, 1), load(shared, f.ALONE))
+
+
+@inlined
+def may_be_new(shared: int, record: int) -> int:
+    """0 if a record is found in the table of all levels at first sight, else 1."""
+    if WIDE != 0:
+        return 1
+    return is_not_at_home(load(shared, f.TABLE), load(shared, f.SLOTS), load(record, 1))
+
+
+@inlined
+def slot_in_level(shared: int, record: int) -> int:
+    """Where the fingerprint of a record stands in the table of a ranked level, see `ranked_slot`."""
+    table, slots = load(shared, f.TABLE), load(shared, f.SLOTS)
+    if WIDE != 0:
+        return ranked_slot_wide(table, slots, load(record, 1), load(record, 2))
+    return ranked_slot(table, slots, load(record, 1))
+
+
+@inlined
+def rank_in_level(shared: int, slot: int, rank: int) -> int:
+    """Note a rank for a slot of the table of a ranked level, see `lower_rank`."""
+    if WIDE != 0:
+        return lower_rank_wide(load(shared, f.TABLE), slot, rank)
+    return lower_rank(load(shared, f.TABLE), slot, rank)
+
+
+@inlined
+def best_in_level(shared: int, record: int) -> int:
+    """The least rank of the fingerprint of a record, see `best_rank`."""
+    table, slots = load(shared, f.TABLE), load(shared, f.SLOTS)
+    if WIDE != 0:
+        return best_rank_wide(table, slots, load(record, 1), load(record, 2))
+    return best_rank(table, slots, load(record, 1))

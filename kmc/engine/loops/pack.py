@@ -1,0 +1,164 @@
+"""Rows put to rest: what differs from the row before, as `kmc.engine.layout.packed_rows` says.
+
+Packing never fails, and a model whose words are all different costs little more than a quarter more than its rows.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.dictionary import ESCAPE, code_of
+from kmc.engine.layout.packed_rows import (
+    ESCAPED,
+    GROUP,
+    SHORT_LENGTH,
+    body_of,
+    codes_of,
+    lowest_bits,
+    mask_bytes,
+    row_of,
+)
+from kmc.engine.native.intrinsics import (
+    FEW_CODES,
+    copy_eight,
+    differing,
+    differing_codes,
+    highest_codes,
+    inlined,
+    load,
+    load_code,
+    lowest,
+    ones,
+    store,
+    store_anywhere,
+    store_code,
+    store_some_codes,
+)
+
+
+@inlined
+def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
+    """Write a record packed to `target`, an even address, behind the last row that this thread packed; where it ends.
+
+    `source` is an unpacked record that it has most words from. Writes up to eight words behind its end, which is what
+    `Memory.is_overrun` lets pass.
+    """
+    length = load(record, 0) & f.LENGTH_MASK
+    plain = min(load(shared, f.PLAIN), length)
+    place = pack_head(shared, record, target)
+    store(mine, f.ESCAPED, 0)
+    for start in range(0, length - plain, GROUP):
+        codes = load(mine, f.CODES) + start * f.UNIT_BYTES
+        count = min(length - plain - start, GROUP)
+        changed = find_codes(shared, mine, record, source, start) & lowest_bits(count)
+        store_anywhere(place, changed)
+        place += mask_bytes(count)
+        store_some_codes(place, codes, changed)
+        if count > FEW_CODES:
+            store_some_codes(
+                place + ones(changed & lowest_bits(FEW_CODES)) * f.UNIT_BYTES,
+                codes + FEW_CODES * f.UNIT_BYTES,
+                changed >> FEW_CODES,
+            )
+        place += ones(changed) * f.UNIT_BYTES
+    if load(mine, f.ESCAPED) != 0:
+        store_code(target, 0, load_code(target, 0) | ESCAPED)
+        place = write_escapes(record, plain, load(mine, f.CODES), place)
+    codes = load(mine, f.LAST_CODES)
+    store(mine, f.LAST_CODES, load(mine, f.CODES))
+    store(mine, f.LAST_COUNT, length - plain)
+    store(mine, f.CODES, codes)
+    return place
+
+
+@inlined
+def pack_head(shared: int, record: int, target: int) -> int:
+    """Write the header, the fingerprint and the plain words of a packed record; where they end."""
+    length = load(record, 0) & f.LENGTH_MASK
+    store_code(target, 0, min(length, SHORT_LENGTH))
+    if length >= SHORT_LENGTH:
+        store_anywhere(target + f.UNIT_BYTES, length)
+    place = body_of(target)
+    store_anywhere(place, load(record, 1))
+    place += f.WORD_BYTES
+    for word in range(load(shared, f.IMPLIED), min(load(shared, f.PLAIN), length)):
+        store_anywhere(place, load(row_of(record), word))
+        place += f.WORD_BYTES
+    return place
+
+
+@inlined
+def find_codes(shared: int, mine: int, record: int, source: int, start: int) -> int:
+    """Find the codes of 64 words of a record, from the coded word `start` on; most are those of its source.
+
+    A mask of those that must be written: they differ from the codes of the row packed last, or say that there is none.
+    Bits for words behind the end of the row mean nothing.
+    """
+    length, known = load(record, 0) & f.LENGTH_MASK, load(source, 0)
+    plain, skipped = min(load(shared, f.PLAIN), length), min(load(shared, f.PLAIN), known)
+    count, known = min(length - plain - start, GROUP), known - skipped - start
+    codes, last = load(mine, f.CODES) + start * f.UNIT_BYTES, load(mine, f.LAST_CODES) + start * f.UNIT_BYTES
+    words = row_of(record) + (plain + start) * f.WORD_BYTES
+    changed = new = 0
+    if known > 0:
+        others = row_of(source) + (skipped + start) * f.WORD_BYTES
+        new = differing_words(words, others, 0)
+        if count > FEW_CODES:
+            new |= differing_words(words, others, FEW_CODES)
+        changed = copy_codes(mine, codes_of(source) + start * f.UNIT_BYTES, min(count, known), codes, last)
+    if known < count:
+        new |= -1 << max(0, known)
+    new &= lowest_bits(count)
+    # Codes that were just written, one by one, cannot be compared at once without waiting for them.
+    changed &= ~new
+    # All that is new among 64 words is looked up in one loop, whose end the processor mostly foresees.
+    while new != 0:
+        index = lowest(new)
+        code = code_of(load(shared, f.LEXICON), load(words, index))
+        store_code(codes, index, code)
+        if code == ESCAPE:
+            store(mine, f.ESCAPED, 1)
+            changed |= 1 << index
+        changed |= (1 if code != load_code(last, index) else 0) << index
+        new &= new - 1
+    if load(mine, f.LAST_COUNT) < start + count:
+        changed |= -1 << max(0, load(mine, f.LAST_COUNT) - start)
+    return changed
+
+
+@inlined
+def differing_words(words: int, others: int, first: int) -> int:
+    """A mask of 64 bits of those that differ among 32 words from number `first` on; none is skipped, nor any end seen.
+
+    A loop that ends where the shorter of the rows does takes longer, for its end is seldom foreseen.
+    """
+    found = differing(words, first, others, first) | differing(words, first + 8, others, first + 8) << 8
+    found |= differing(words, first + 16, others, first + 16) << 16
+    found |= differing(words, first + 24, others, first + 24) << 24
+    return found << first
+
+
+@inlined
+def copy_codes(mine: int, source: int, count: int, codes: int, last: int) -> int:
+    """Copy up to 64 codes; a mask of those that differ from the codes at `last` or are ESCAPE."""
+    copy_eight(codes, source)
+    changed, escapes = differing_codes(source, last), highest_codes(source)
+    if count > FEW_CODES:
+        rest = FEW_CODES * f.UNIT_BYTES
+        copy_eight(codes + rest, source + rest)
+        changed |= differing_codes(source + rest, last + rest) << FEW_CODES
+        escapes |= highest_codes(source + rest) << FEW_CODES
+    escapes &= lowest_bits(count)
+    if escapes != 0:
+        store(mine, f.ESCAPED, 1)
+    return changed | escapes
+
+
+@inlined
+def write_escapes(record: int, plain: int, codes: int, place: int) -> int:
+    """Write the words of a record that have no code to `place`; where they end."""
+    words = row_of(record) + plain * f.WORD_BYTES
+    for index in range((load(record, 0) & f.LENGTH_MASK) - plain):
+        if load_code(codes, index) == ESCAPE:
+            store_anywhere(place, load(words, index))
+            place += f.WORD_BYTES
+    return place

@@ -1,0 +1,166 @@
+"""Rows at rest, unpacked: for the loops, and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.dictionary import ESCAPE, Lexicon
+from kmc.engine.layout.frontier import UNSIGNED, Record
+from kmc.engine.layout.packed_rows import (
+    DEAD,
+    ESCAPED,
+    GROUP,
+    LONG_BYTES,
+    SHORT_LENGTH,
+    STEP,
+    UNIT_BITS,
+    Codes,
+    body_of,
+    codes_of,
+    length_at,
+    length_of,
+    lowest_bits,
+    mask_bytes,
+    row_of,
+    units_at,
+)
+from kmc.engine.native.intrinsics import (
+    FEW_CODES,
+    copy_eight,
+    inlined,
+    load,
+    load_anywhere,
+    load_code,
+    lowest,
+    store,
+    store_code,
+)
+from kmc.engine.native.memory import Words, words_at
+
+
+@inlined
+def unpack(shared: int, packed: int, before: int, record: int) -> int:
+    """Write a packed record unpacked to `record`, `before` being the one before it in its chunk; where it ends.
+
+    `before` has no row for the first of a chunk. It does not overlap `record`, which takes `unpacked_words`.
+    """
+    length = length_of(packed)
+    plain = min(load(shared, f.PLAIN), length)
+    place = body_of(packed)
+    store(record, 0, length)
+    store(record, 1, load_anywhere(place))
+    place += (1 - load(shared, f.IMPLIED)) * f.WORD_BYTES
+    for word in range(plain):
+        store(row_of(record), word, load_anywhere(place + word * f.WORD_BYTES))
+    place += plain * f.WORD_BYTES
+    if length != plain:
+        copy_coded(shared, before, record)
+        place = change_coded(load(shared, f.LEXICON), record, plain, place)
+        if load_code(packed, 0) & ESCAPED:
+            place = fill_escapes(record, plain, place)
+    return place
+
+
+@inlined
+def copy_coded(shared: int, before: int, record: int) -> None:
+    """Write what is coded of `before`, words and codes, into an unpacked record, as far as both go."""
+    length, known = load(record, 0), load(before, 0)
+    plain, skipped = min(load(shared, f.PLAIN), length), min(load(shared, f.PLAIN), known)
+    count = min(length - plain, known - skipped)
+    words, source = row_of(record) + plain * f.WORD_BYTES, row_of(before) + skipped * f.WORD_BYTES
+    for _ in range(0, count, STEP):
+        copy_eight(words, source)
+        words += STEP * f.WORD_BYTES
+        source += STEP * f.WORD_BYTES
+    codes, source = codes_of(record), codes_of(before)
+    for _ in range(0, count, FEW_CODES):
+        copy_eight(codes, source)
+        codes += STEP * f.WORD_BYTES
+        source += STEP * f.WORD_BYTES
+
+
+@inlined
+def change_coded(lexicon: int, record: int, plain: int, place: int) -> int:
+    """Write the words and codes that stand from `place` on into an unpacked record; where they end.
+
+    Under ESCAPE the lexicon holds no word, so 0 is written.
+    """
+    length = load(record, 0)
+    for start in range(0, length - plain, GROUP):
+        count = min(length - plain - start, GROUP)
+        codes = codes_of(record) + start * f.UNIT_BYTES
+        words = row_of(record) + (plain + start) * f.WORD_BYTES
+        changed = load_anywhere(place) & lowest_bits(count)
+        place += mask_bytes(count)
+        while changed != 0:
+            index = lowest(changed)
+            code = load_code(place, 0)
+            store_code(codes, index, code)
+            store(words, index, load(lexicon, code))
+            changed &= changed - 1
+            place += f.UNIT_BYTES
+    return place
+
+
+@inlined
+def fill_escapes(record: int, plain: int, place: int) -> int:
+    """Write the words without a code, which stand from `place` on, into an unpacked record; where they end."""
+    codes = codes_of(record)
+    words = row_of(record) + plain * f.WORD_BYTES
+    for index in range(load(record, 0) - plain):
+        if load_code(codes, index) == ESCAPE:
+            store(words, index, load_anywhere(place))
+            place += f.WORD_BYTES
+    return place
+
+
+def records_of(lexicon: Lexicon, chunks: Words, ordinals: Iterable[int]) -> list[Record]:
+    """Copies of those among some rows of a level that are alive, unpacked, in order; their action is 0."""
+    wanted = np.unique(np.fromiter(ordinals, np.int64))
+    holders, starts = np.unique(np.searchsorted(chunks[:, 2], wanted, side="right") - 1, return_index=True)
+    found = []
+    for holder, held in zip(holders.tolist(), np.split(wanted, starts[1:]), strict=False):
+        address, _, first = chunks[holder].tolist()
+        places = set((held - first).tolist())
+        first_ones = records(lexicon, address, max(places) + 1)
+        found += [record for place, record in enumerate(first_ones) if record is not None and place in places]
+    return found
+
+
+def records(lexicon: Lexicon, address: int, count: int) -> Iterator[Record | None]:
+    """Copies of the first `count` records of the chunk at `address`; None for one that is dead.
+
+    Python speed, for what is told of few states.
+    """
+    before: Codes = np.zeros(0, np.uint16)
+    for _ in range(count):
+        dead = bool(units_at(address, 1)[0] & DEAD)
+        record, before, address = _record(lexicon, address, before)
+        yield None if dead else record
+
+
+def _record(lexicon: Lexicon, address: int, before: Codes) -> tuple[Record, Codes, int]:
+    """A record, its codes, and where it ends."""
+    length, header = length_at(address), int(units_at(address, 1)[0])
+    address += f.UNIT_BYTES + LONG_BYTES * (header & SHORT_LENGTH == SHORT_LENGTH)
+    plain = min(lexicon.plain, length)
+    head = words_at(address, 1 + plain - lexicon.implied)
+    address += len(head) * f.WORD_BYTES
+    codes = np.zeros(length - plain, np.uint16)
+    kept = min(len(before), len(codes))
+    codes[:kept] = before[:kept]
+    for start in range(0, len(codes), GROUP):
+        masks = units_at(address, -(-min(len(codes) - start, GROUP) // UNIT_BITS))
+        bits = np.unpackbits(masks.view(np.uint8), bitorder="little", count=min(len(codes) - start, GROUP))
+        changed = start + np.flatnonzero(bits)
+        codes[changed] = units_at(address + len(masks) * f.UNIT_BYTES, len(changed))
+        address += (len(masks) + len(changed)) * f.UNIT_BYTES
+    coded = lexicon.words[codes]
+    escaped = codes == ESCAPE
+    coded[escaped] = words_at(address, int(escaped.sum()))
+    address += int(escaped.sum()) * f.WORD_BYTES
+    row = np.concatenate([head[1 - lexicon.implied :], coded])
+    return Record(int(head[0]) & UNSIGNED, 0, row), codes, address

@@ -1,0 +1,241 @@
+"""What a loop's Python cannot say: memory by address, atomic words, prefetch, and calls of kernels by address.
+
+Addresses travel as integers: array arguments made kernels six times slower. A word is 64 bits; an index counts words.
+`inlined` marks a part of a loop. Neither it nor an intrinsic means anything to Python itself:
+`kmc.engine.native.translate` gives both to numba.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from llvmlite import ir
+
+FEW_WORDS = 16
+FEW_CODES = 32
+
+_I64 = ir.IntType(64)
+_I32 = ir.IntType(32)
+_I16 = ir.IntType(16)
+_CODES = ir.VectorType(_I16, FEW_CODES)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+parts: set[Callable[..., Any]] = set()
+"""The functions that loops may call."""
+
+
+def inlined(function: _Function) -> _Function:
+    """Compile `function` into every native loop that calls it; its parameters are words, its result is one or None."""
+    parts.add(function)
+    return function
+
+
+class Intrinsic:
+    """A function of loops in LLVM's words: `emit(builder, argument...)` gives a word, or None for the word 0."""
+
+    __slots__ = ("arity", "emit")
+
+    def __init__(self, emit: Callable[..., Any]) -> None:
+        self.emit = emit
+        self.arity = emit.__code__.co_argcount - 1
+
+    def __call__(self, *words: int) -> int:
+        """What a type checker sees; never called."""
+        raise AssertionError("an intrinsic is a part of a compiled loop")
+
+
+def _word(builder: Any, address: Any, index: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, _I64.as_pointer()), [index])
+
+
+@Intrinsic
+def load(builder: Any, address: Any, index: Any) -> Any:
+    """The word at `address[index]`."""
+    return builder.load(_word(builder, address, index))
+
+
+@Intrinsic
+def load_shared(builder: Any, address: Any, index: Any) -> Any:
+    """The word at `address[index]`, read anew each time: another thread may have written it."""
+    return builder.load_atomic(_word(builder, address, index), "monotonic", 8)
+
+
+@Intrinsic
+def store(builder: Any, address: Any, index: Any, value: Any) -> None:
+    """Write the word at `address[index]`."""
+    builder.store(value, _word(builder, address, index))
+
+
+@Intrinsic
+def compare_and_swap(builder: Any, address: Any, index: Any, old: Any, new: Any) -> Any:
+    """Write `new` at `address[index]` if `old` stands there; what stood there before."""
+    place = _word(builder, address, index)
+    return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 0)
+
+
+@Intrinsic
+def add(builder: Any, address: Any, index: Any, amount: Any) -> Any:
+    """Add to the word at `address[index]` atomically; what stood there before."""
+    return builder.atomic_rmw("add", _word(builder, address, index), amount, "monotonic")
+
+
+@Intrinsic
+def raise_to(builder: Any, address: Any, index: Any, value: Any) -> Any:
+    """Make the word at `address[index]` at least `value`, as unsigned numbers, atomically; what stood there before."""
+    return builder.atomic_rmw("umax", _word(builder, address, index), value, "monotonic")
+
+
+@Intrinsic
+def is_less(builder: Any, left: Any, right: Any) -> Any:
+    """1 if `left` < `right` as unsigned numbers, else 0."""
+    return builder.zext(builder.icmp_unsigned("<", left, right), _I64)
+
+
+@Intrinsic
+def slot_of(builder: Any, fingerprint: Any, slots: Any) -> Any:
+    """The home of a fingerprint among `slots`: floor(fingerprint * slots / 2**64), which keeps their order."""
+    wide = ir.IntType(128)
+    product = builder.mul(builder.zext(fingerprint, wide), builder.zext(slots, wide))
+    return builder.trunc(builder.lshr(product, wide(64)), _I64)
+
+
+@Intrinsic
+def prefetch(builder: Any, address: Any, index: Any) -> None:
+    """Ask for the cache line of `address[index]`, to be written."""
+    place = builder.bitcast(_word(builder, address, index), ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [place.type, _I32, _I32, _I32])
+    name = "llvm.prefetch.p0"
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    builder.call(function, [place, _I32(1), _I32(3), _I32(1)])
+
+
+@Intrinsic
+def differing(builder: Any, left: Any, left_index: Any, right: Any, right_index: Any) -> Any:
+    """A mask of the words that differ among the eight at `left[left_index]` and the eight at `right[right_index]`."""
+    eight = ir.VectorType(_I64, 8).as_pointer()
+    first = builder.load(builder.bitcast(_word(builder, left, left_index), eight), align=8)
+    second = builder.load(builder.bitcast(_word(builder, right, right_index), eight), align=8)
+    return builder.zext(builder.bitcast(builder.icmp_unsigned("!=", first, second), ir.IntType(8)), _I64)
+
+
+@Intrinsic
+def equal_in_line(builder: Any, address: Any, index: Any, word: Any) -> Any:
+    """A mask of the words that equal `word` among the eight from `address[index]` on, which are one cache line."""
+    eight = ir.VectorType(_I64, 8)
+    line = builder.load(builder.bitcast(_word(builder, address, index), eight.as_pointer()), align=64)
+    wanted = builder.insert_element(ir.Constant(eight, ir.Undefined), word, _I32(0))
+    wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
+    return builder.zext(builder.bitcast(builder.icmp_unsigned("==", line, wanted), ir.IntType(8)), _I64)
+
+
+@Intrinsic
+def few_words(builder: Any) -> Any:
+    """The address of `FEW_WORDS` words that belong to this call of the loop; what they hold at first is anything."""
+    with builder.goto_entry_block():
+        words = builder.alloca(_I64, FEW_WORDS)
+    return builder.ptrtoint(words, _I64)
+
+
+@Intrinsic
+def lowest(builder: Any, mask: Any) -> Any:
+    """The number of the lowest bit that is set in a mask, which is not 0."""
+    return builder.cttz(mask, ir.IntType(1)(1))
+
+
+@Intrinsic
+def ones(builder: Any, mask: Any) -> Any:
+    """How many bits are set in a mask."""
+    return builder.ctpop(mask)
+
+
+@Intrinsic
+def load_code(builder: Any, address: Any, index: Any) -> Any:
+    """The 16 bits at `address`, `index` counting in steps of 16 bits; without a sign."""
+    return builder.zext(builder.load(_code(builder, address, index), align=2), _I64)
+
+
+@Intrinsic
+def store_code(builder: Any, address: Any, index: Any, code: Any) -> None:
+    """Write 16 bits at `address`, `index` counting in steps of 16 bits."""
+    builder.store(builder.trunc(code, _I16), _code(builder, address, index), align=2)
+
+
+@Intrinsic
+def load_anywhere(builder: Any, address: Any) -> Any:
+    """The word at an address that is even, and need not be that of a word."""
+    return builder.load(builder.inttoptr(address, _I64.as_pointer()), align=2)
+
+
+@Intrinsic
+def store_anywhere(builder: Any, address: Any, word: Any) -> None:
+    """Write a word to an address that is even, and need not be that of a word."""
+    builder.store(word, builder.inttoptr(address, _I64.as_pointer()), align=2)
+
+
+@Intrinsic
+def copy_eight(builder: Any, target: Any, source: Any) -> None:
+    """Copy eight words, all read before the first is written."""
+    eight = ir.VectorType(_I64, 8).as_pointer()
+    words = builder.load(builder.inttoptr(source, eight), align=8)
+    builder.store(words, builder.inttoptr(target, eight), align=8)
+
+
+@Intrinsic
+def differing_codes(builder: Any, left: Any, right: Any) -> Any:
+    """A mask of those that differ among 32 codes at `left` and 32 at `right`."""
+    first, second = _codes(builder, left), _codes(builder, right)
+    return builder.zext(builder.bitcast(builder.icmp_unsigned("!=", first, second), _I32), _I64)
+
+
+@Intrinsic
+def highest_codes(builder: Any, address: Any) -> Any:
+    """A mask of those among 32 codes that have all bits set."""
+    most = ir.Constant(_CODES, [(1 << 16) - 1] * FEW_CODES)
+    return builder.zext(builder.bitcast(builder.icmp_unsigned("==", _codes(builder, address), most), _I32), _I64)
+
+
+@Intrinsic
+def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
+    """Write those of 32 codes at `source` that a mask tells to `target`, one behind another, and anything behind them.
+
+    So many bytes are written as 32 codes take, whatever the mask.
+    """
+    mask_kind = ir.VectorType(ir.IntType(1), FEW_CODES)
+    kind = ir.FunctionType(_CODES, [_CODES, mask_kind, _CODES])
+    name = f"llvm.experimental.vector.compress.v{FEW_CODES}i16"
+    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+    chosen = builder.bitcast(builder.trunc(mask, _I32), mask_kind)
+    some = builder.call(function, [_codes(builder, source), chosen, ir.Constant(_CODES, ir.Undefined)])
+    builder.store(some, builder.inttoptr(target, _CODES.as_pointer()), align=2)
+
+
+def _code(builder: Any, address: Any, index: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, _I16.as_pointer()), [index])
+
+
+def _codes(builder: Any, address: Any) -> Any:
+    return builder.load(builder.inttoptr(address, _CODES.as_pointer()), align=2)
+
+
+def _call(builder: Any, function: Any, *arguments: Any) -> Any:
+    kind = ir.FunctionType(_I64, [_I64] * len(arguments))
+    return builder.call(builder.inttoptr(function, kind.as_pointer()), list(arguments))
+
+
+@Intrinsic
+def call_one(builder: Any, function: Any, first: Any) -> Any:
+    """Call the kernel at address `function`."""
+    return _call(builder, function, first)
+
+
+@Intrinsic
+def call_two(builder: Any, function: Any, first: Any, second: Any) -> Any:
+    """Call the kernel at address `function`."""
+    return _call(builder, function, first, second)
+
+
+@Intrinsic
+def call_three(builder: Any, function: Any, first: Any, second: Any, third: Any) -> Any:
+    """Call the kernel at address `function`."""
+    return _call(builder, function, first, second, third)

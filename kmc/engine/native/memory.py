@@ -1,0 +1,165 @@
+"""Memory by address for native loops: anonymous maps, zero when new, given out page by page as they are touched.
+
+Invariant: behind the words of every `Memory` lie `SLACK_WORDS` more, so that a loop or kernel may copy in steps of
+eight words and beyond the end of what it means.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmc.engine.layout.control_words import SLACK_WORDS, WORD_BYTES
+from kmc.errors import SystemFault
+
+Words = NDArray[np.int64]
+
+# Where memory is read at random, huge pages save page walks. Where it is written in order they save nothing, and on a
+# virtual machine whose host takes back what is free, touching them costs five times as much as touching small ones.
+_HUGE_FROM_BYTES = 1 << 22
+_HUGE_PAGE_BYTES = 1 << 21
+
+# NORESERVE, which Python does not name everywhere: addresses are set aside far beyond what is touched.
+_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
+
+_FIXED = 0x10
+_TOUCHED_WORDS = 8
+
+SIZE_MAX = 1 << 20
+PAGE_WORDS = mmap.PAGESIZE // WORD_BYTES
+
+
+class Memory:
+    """`words` words at `address`; `huge` asks for huge pages, for memory that is read at random."""
+
+    __slots__ = ("_map", "_offset", "_pinned", "address", "words")
+
+    def __init__(self, words: int, *, huge: bool = False) -> None:
+        size = (words + SLACK_WORDS) * WORD_BYTES
+        huge = huge and size >= _HUGE_FROM_BYTES and hasattr(mmap, "MADV_HUGEPAGE")
+        try:
+            self._map = mmap.mmap(-1, size + huge * _HUGE_PAGE_BYTES, flags=_FLAGS)
+        except (OSError, OverflowError, ValueError) as error:
+            raise SystemFault(
+                "KMC530",
+                f"no memory for {size:,} bytes more",
+                help="give --max-memory, fewer threads, or a smaller model",
+            ) from error
+        if huge:
+            self._map.madvise(mmap.MADV_HUGEPAGE)
+        self._pinned: Any = ctypes.c_char.from_buffer(self._map)
+        start = ctypes.addressof(self._pinned)
+        self._offset = -start % _HUGE_PAGE_BYTES if huge else 0
+        self.address = start + self._offset
+        self.words = words
+
+    @property
+    def array(self) -> Words:
+        """The words, as an array that shares them."""
+        return np.frombuffer(self._map, np.int64, self.words, self._offset)
+
+    @property
+    def is_overrun(self) -> bool:
+        """Whether something was written behind the words and the few words beyond that a copy may touch."""
+        slack = np.frombuffer(self._map, np.int64, SLACK_WORDS, self._offset + self.words * WORD_BYTES)
+        return bool(slack[_TOUCHED_WORDS:].any())
+
+    def rest_in(self, descriptor: int, place: int, words: int, *, writable: bool) -> None:
+        """Let a file hold the first `words` words, at the same address: they stand there from word `place` on.
+
+        Both are a number of pages. What lies behind them is forgotten, and the pages are given back.
+        """
+        kept = words * WORD_BYTES
+        access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+        flags = mmap.MAP_SHARED | _FIXED
+        found = _system_map()(self.address, kept, access, flags, descriptor, place * WORD_BYTES)
+        if found != self.address:
+            number = ctypes.get_errno()
+            raise SystemFault("KMC530", f"cannot map {kept:,} bytes of a file: {os.strerror(number)}")
+        tail = (self.words + SLACK_WORDS) * WORD_BYTES - kept
+        if tail > 0:
+            self._map.madvise(mmap.MADV_DONTNEED, self._offset + kept, tail)
+
+    def enlarged(self, words: int, used: int) -> Memory:
+        """A new memory of at least `words` words that begins with the first `used` words of this one."""
+        larger = Memory(max(words, 2 * self.words))
+        ctypes.memmove(larger.address, self.address, used * WORD_BYTES)
+        return larger
+
+
+class MappedFile:
+    """All words of a file, at `address`, to be read; ValueError for an empty one."""
+
+    __slots__ = ("_map", "_pinned", "address", "path", "words")
+
+    def __init__(self, path: Path) -> None:
+        with path.open("rb") as file:
+            # Private, because ctypes gives the address of what may be written only.
+            flags = _FLAGS & ~mmap.MAP_ANONYMOUS
+            self._map = mmap.mmap(file.fileno(), 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        self._pinned: Any = ctypes.c_char.from_buffer(self._map)
+        self.path = path
+        self.address = ctypes.addressof(self._pinned)
+        self.words = len(self._map) // WORD_BYTES
+
+    @property
+    def array(self) -> Words:
+        """The words, as an array that shares them."""
+        return np.frombuffer(self._map, np.int64, self.words)
+
+
+def _system_map() -> Any:
+    function = ctypes.CDLL(None, use_errno=True).mmap
+    function.restype = ctypes.c_void_p
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_int64]
+    return function
+
+
+def block_size(before: int, words: int, size_max: int = SIZE_MAX) -> int:
+    """The size of the next block, in words, if there are `before` and it must hold `words`; slack is part of it."""
+    size = min(size_max, 1 << (13 + 2 * min(before, 8)))
+    while size < words + SLACK_WORDS:
+        size *= 2
+    return size
+
+
+class BlockPool:
+    """Blocks that frontiers are written into, used again level after level: fresh pages cost as much as computing."""
+
+    def __init__(self, size_max: int = SIZE_MAX) -> None:
+        self._free: dict[int, list[Memory]] = {}
+        self._size_max = size_max
+
+    def take(self, before: int, words: int) -> Memory:
+        """A block of at least `words` words; `before` is how many a level has so far from one thread.
+
+        A level begins with a small block and goes on with larger ones, so that a thousand short levels stay small.
+        """
+        size = block_size(before, words, self._size_max)
+        try:
+            return self._free[size].pop()
+        except (KeyError, IndexError):  # asked first, another thread could take it meanwhile
+            return Memory(size - SLACK_WORDS)
+
+    def give(self, blocks: Iterable[Memory]) -> None:
+        """Take blocks back that nothing refers to any more."""
+        for block in blocks:
+            self._free.setdefault(block.words + SLACK_WORDS, []).append(block)
+
+    def clear(self) -> None:
+        """Give the memory of all free blocks back to the system."""
+        for free in self._free.values():
+            free.clear()
+
+
+def words_at(address: int, count: int) -> Words:
+    """A copy of `count` words at `address`."""
+    return np.frombuffer(ctypes.string_at(address, count * WORD_BYTES), np.int64)

@@ -1,0 +1,83 @@
+"""The findings of a search, level by level, from the logs of its threads.
+
+Invariant: what it holds does not depend on threads: a state that several found, or that a constraint refused and a
+deeper level met again, or stored, counts once. Only the first level with findings is kept; later ones are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+import numpy as np
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.frontier import UNSIGNED
+from kmc.engine.layout.kernel_interface import error_number
+from kmc.engine.layout.search_outcome import Finding, FindingKind
+from kmc.engine.native.memory import Words
+
+_OF_SOURCE = (f.EXPAND_ERROR, f.NO_SUCCESSOR)
+_ERRORS = (f.EXPAND_ERROR, f.CHECK_ERROR)
+
+
+class Ledger:
+    """Findings and counts. `repeated`: violating states that are stored may come more than once, or were refused."""
+
+    def __init__(self, invariants: int, repeated: bool) -> None:
+        self._invariants = invariants
+        self._repeated = repeated
+        # A dictionary keeps their order: a snapshot of them is a number.
+        self._met: dict[tuple[int, int], None] = {}
+        self.findings: tuple[Finding, ...] = ()
+        self.counted = np.zeros(invariants, np.int64)
+        self.found_any = False
+
+    def add(self, level: int, logs: Iterable[Words]) -> None:
+        """Take the log entries of the expansion of `level` (0: of the initial states)."""
+        entries = np.unique(np.concatenate(list(logs))[:, : f.ENTRY_SOURCE + 1], axis=0)
+        found = {self._finding(level, entry) for entry in entries.tolist()}
+        if not found:
+            return
+        for finding in found:
+            if finding.kind is FindingKind.INVARIANT and (self._repeated or not finding.stored):
+                self._count_once(finding)
+        if not self.found_any:
+            self.findings = tuple(sorted(found, key=lambda finding: finding.order))
+            self.found_any = True
+
+    def _finding(self, level: int, entry: list[int]) -> Finding:
+        kind, value, fingerprint, rank, source = entry
+        return Finding(
+            kind=FindingKind(f.INVARIANT if kind == f.UNSTORED_INVARIANT else kind),
+            level=max(level, 1) if kind in _OF_SOURCE else level + 1,
+            value=error_number(value) if kind in _ERRORS else value,
+            fingerprint=fingerprint & UNSIGNED,
+            rank=rank & UNSIGNED,
+            stored=kind != f.UNSTORED_INVARIANT,
+            source=source & UNSIGNED if kind == f.STEP_INVARIANT else 0,
+        )
+
+    def _count_once(self, finding: Finding) -> None:
+        key = finding.fingerprint, finding.rank
+        if key in self._met:
+            return
+        self._met[key] = None
+        for index in range(self._invariants):
+            self.counted[index] += finding.value >> index & 1
+
+    @property
+    def met_count(self) -> int:
+        """How many states were counted once."""
+        return len(self._met)
+
+    def met_words(self, count: int) -> Words:
+        """The first `count` of them, two words each."""
+        found = np.array([*islice(self._met, count)], np.uint64).reshape(-1)
+        return found.view(np.int64)
+
+    def restore(self, findings: tuple[Finding, ...], counted: Iterable[int], met: Words) -> None:
+        """Be as another ledger was; `met` are its words."""
+        self.findings, self.found_any = findings, bool(findings)
+        self.counted[:] = list(counted)
+        self._met = {(key[0], key[1]): None for key in met.view(np.uint64).reshape(-1, 2).tolist()}

@@ -1,0 +1,149 @@
+"""The fingerprint table as Python owns it: its memory, its size, when it grows.
+
+Invariant: it is never fuller than `LOAD_MAX`, counting what pending batches may add, so a probe ends. It grows by
+half (a small one fourfold), in place: at 8 bytes a slot and between 40 and 60 percent full it takes 13 to 20 bytes a
+state, 16 on average, and no more while it grows; twice that with fingerprints of 128 bits. The fuller a table, the more
+often a line is, and a look-up waits for the next one. Addresses for half of the machine's memory are set aside; pages
+are taken as they are touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import psutil
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.frontier import signed
+from kmc.engine.loops.compiled_loops import Loop, move_loop, settle_loop
+from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.threads import Crew
+from kmc.errors import SystemFault
+
+LOAD_MAX = 0.6
+_SMALL_SLOTS = 1 << 18
+_LAST_RANGE_SLOTS = 1 << 12
+
+
+class FingerprintTable:
+    """A set of fingerprints, of two words if `wide`; with `ranked`, each with the least rank of its states.
+
+    `growths`: for each time that it grew, how many fingerprints it made room for, and its bytes afterwards.
+    """
+
+    def __init__(self, slots: int, *, ranked: bool = False, wide: bool = False) -> None:
+        self._ranked, self._wide = ranked, wide
+        self._width = 1 + ranked + wide
+        self.slots = _whole_lines(slots)
+        self._memory = _reserved(self.slots * self._width)
+        self.growths: list[tuple[int, int]] = []
+
+    @property
+    def address(self) -> int:
+        """Where the slots lie."""
+        return self._memory.address
+
+    @property
+    def limit(self) -> int:
+        """How many fingerprints it may hold before it must grow."""
+        return _limit(self.slots)
+
+    @property
+    def bytes(self) -> int:
+        """The memory of the slots."""
+        return self.slots * self._width * f.WORD_BYTES
+
+    @property
+    def entry_words(self) -> int:
+        """The words of a fingerprint."""
+        return 1 + self._wide
+
+    def entries(self, low: int, high: int) -> Words:
+        """The fingerprints in a range of slots that is whole lines, one per line of the answer; of no ranked table."""
+        assert not self._ranked, "a ranked table is that of one level"
+        lines = self._memory.array[low * self._width : high * self._width].reshape(-1, self._width, f.LINE_WORDS)
+        found = lines.transpose(0, 2, 1).reshape(-1, self._width)
+        used: Words = found[(found != 0).all(axis=1)]
+        return used
+
+    def growth_bytes(self, count: int) -> int:
+        """What `grow` adds."""
+        return (self._slots_for(count) - self.slots) * self._width * f.WORD_BYTES
+
+    def _slots_for(self, count: int) -> int:
+        slots = self.slots
+        while _limit(slots) < count:
+            slots = slots * 4 if slots < _SMALL_SLOTS else slots + slots // 2
+        return _whole_lines(slots)
+
+    def grow(self, count: int, crew: Crew) -> None:
+        """Make room for `count` fingerprints, with all threads. SystemFault if they do not fit into memory.
+
+        Cut short by an exception it leaves a table that is good for nothing: the search is over. A search that is
+        told to stop meanwhile does so afterwards.
+        """
+        slots = self._slots_for(count)
+        if slots * self._width > self._memory.words:
+            raise SystemFault(
+                "KMC531", f"no memory for {count:,} fingerprints", help="see --max-depth and --max-states"
+            )
+        if slots != self.slots:
+            self._move(slots, crew)
+            self.slots = slots
+            self.growths.append((count, self.bytes))
+
+    def _move(self, slots: int, crew: Crew) -> None:
+        # Nearly nothing is put aside, but all fingerprints could be; pages that are not touched cost nothing.
+        aside = Memory(self.slots * self._width)
+        shared, control = Memory(f.SHARED_WORDS), Memory(f.MOVE_WORDS)
+        words = control.array
+        words[f.MOVE_TABLE], words[f.MOVE_SLOTS], words[f.MOVE_ASIDE] = self.address, slots, aside.address
+        words[f.MOVE_FROM] = high = self.slots
+        while high > 0:
+            low = _whole_lines(-(-high * self.slots // slots)) if high > _LAST_RANGE_SLOTS else 0
+            words[f.MOVE_HIGH], words[f.MOVE_CURSOR] = high, low
+            self._run(
+                move_loop(self._ranked, self._wide),
+                shared,
+                control,
+                crew,
+                crew.size if high - low > _SMALL_SLOTS else 0,
+            )
+            high = low
+        self._run(settle_loop(self._ranked, self._wide), shared, control, crew, 0)
+
+    def _run(self, loop: Loop, shared: Memory, control: Memory, crew: Crew, threads: int) -> None:
+        crew.run(lambda _: loop(shared.address, control.address), threads)
+
+
+def _whole_lines(slots: int) -> int:
+    """A number of slots that fills cache lines."""
+    return max(f.LINE_WORDS, -(-slots // f.LINE_WORDS) * f.LINE_WORDS)
+
+
+def _limit(slots: int) -> int:
+    return min(int(slots * LOAD_MAX), slots - 1)
+
+
+def _reserved(words: int) -> Memory:
+    """Addresses to grow into: half of the machine's memory, or what the system grants."""
+    wanted = max(words, psutil.virtual_memory().total // 2 // f.WORD_BYTES)
+    while True:
+        try:
+            return Memory(wanted, huge=True)
+        except SystemFault:
+            if wanted == words:
+                raise
+            wanted = max(words, wanted // 2)
+
+
+def target_table(fingerprints: Collection[int]) -> Memory:
+    """A table of a few fingerprints that is at most half full, to be read only."""
+    table = Memory(_whole_lines(2 * len(fingerprints) + 2))
+    slots, lines = table.array, table.words // f.LINE_WORDS
+    for fingerprint in fingerprints:
+        slot = (fingerprint * lines >> 64) * f.LINE_WORDS
+        while slots[slot] != 0:
+            slot = (slot + 1) % table.words
+        slots[slot] = signed(fingerprint)
+    return table

@@ -1,0 +1,1 @@
+"""The breadth-first search: levels, workers, counters."""

@@ -1,0 +1,61 @@
+"""The counters of all threads, taken at the end of a level and given to a search that goes on from there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kmc.engine.files.run_manifest import Snapshot
+from kmc.engine.layout import control_words as f
+from kmc.engine.run_state.finding_log import Ledger
+from kmc.engine.search.worker import Worker
+
+
+def total(workers: Sequence[Worker], field: int) -> int:
+    """A counter over all threads."""
+    return sum(int(worker.words[field]) for worker in workers)
+
+
+def generated(workers: Sequence[Worker]) -> int:
+    """How many states were generated, as TLC counts them."""
+    return sum(int(worker.generated.array.sum()) for worker in workers)
+
+
+def goals(workers: Sequence[Worker]) -> int:
+    """The mask of the goals reached so far."""
+    reached = 0
+    for worker in workers:
+        reached |= int(worker.words[f.GOALS])
+    return reached
+
+
+def taken(
+    workers: Sequence[Worker], ledger: Ledger, levels: Sequence[int], goals_asked: int, seconds: float, cpu: float
+) -> Snapshot:
+    """Where a search stands; no thread may run."""
+    return Snapshot(
+        levels=tuple(levels),
+        generated=tuple(np.sum([worker.generated.array for worker in workers], axis=0).tolist()),
+        failed=tuple(np.sum([worker.failed.array for worker in workers], axis=0).tolist()),
+        stored=total(workers, f.STORED),
+        expanded=total(workers, f.EXPANDED),
+        rows_words=sum(worker.rows_words for worker in workers),
+        goals=goals(workers),
+        goals_asked=goals_asked,
+        findings=ledger.findings,
+        counted=tuple(ledger.counted.tolist()),
+        met=ledger.met_count,
+        seconds=seconds,
+        cpu_seconds=cpu,
+    )
+
+
+def give(worker: Worker, snapshot: Snapshot) -> None:
+    """Let one thread have counted all that a snapshot says."""
+    worker.generated.array[:] = snapshot.generated
+    worker.failed.array[:] = snapshot.failed
+    worker.words[f.STORED] = snapshot.stored
+    worker.words[f.EXPANDED] = snapshot.expanded
+    worker.words[f.GOALS] = snapshot.goals
+    worker.rows_words = snapshot.rows_words

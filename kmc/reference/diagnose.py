@@ -1,0 +1,55 @@
+"""What fails to evaluate in one state, for the engine that knows only that something does.
+
+The rules are those of `kmc.reference.search`: constraints are asked in their order up to the first that is false, and
+of a step that breaks one the transition invariants are asked too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kmc.actions.relation import NextStateRelation
+from kmc.errors import KmcError
+from kmc.invariants.properties import Goal, Predicate, holds
+from kmc.spec.model import Model
+
+
+def check_errors(model: Model, state: Any, *, goals: tuple[Goal, ...]) -> list[KmcError]:
+    """The errors of the invariants in a state, and of the goals that are asked for there."""
+    errors: list[KmcError] = []
+    for predicate in (*model.invariants, *goals):
+        try:
+            holds(predicate, model.spec.files, state)
+        except KmcError as error:
+            errors.append(error)
+    return errors
+
+
+def initial_errors(model: Model, state: Any) -> list[KmcError]:
+    """The error of the constraints in an initial state."""
+    try:
+        _all_hold(model, model.constraints, state)
+    except KmcError as error:
+        return [error]
+    return []
+
+
+def expansion_errors(model: Model, relation: NextStateRelation, state: Any) -> list[KmcError]:
+    """The errors of the actions in a state, or else those of what is asked of its steps."""
+    errors = relation.errors(state)
+    if errors:
+        return errors
+    for _, _, successor in relation.steps(state):
+        try:
+            if _all_hold(model, model.constraints, successor):
+                _all_hold(model, model.action_constraints, state, successor)
+            if state != successor:
+                for prop in model.transition_invariants:
+                    holds(prop, model.spec.files, state, successor)
+        except KmcError as error:
+            errors.append(error)
+    return errors
+
+
+def _all_hold(model: Model, predicates: tuple[Predicate, ...], *states: Any) -> bool:
+    return all(holds(predicate, model.spec.files, *states) for predicate in predicates)

@@ -1,0 +1,293 @@
+"""A compiled spec: one object that expands, checks and shows packed states, and travels as bytes.
+
+Invariant: it needs neither the spec's sources nor the compiler. What it takes and gives are rows of words, names and
+neutral TLA+ values; a row means the same wherever `layout_digest` is the same. A choice number means something for
+the very row that it came from; what engines match states by is the fingerprint.
+
+Bytes hold LLVM IR, machine code for one CPU with its features, the layout and the names. Where a feature is missing,
+the code is made again from the LLVM IR. Threads may share an object: kernels keep nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmc.errors import InternalError
+from kmc.lang.tla import Tla, text
+from kmc.runtime import blocks as b
+from kmc.runtime.blocks import Block, Successors, Words, rows_of_records
+from kmc.runtime.codec import decode_row, encode_row, hash_sum
+from kmc.runtime.container import sealed, unsealed
+from kmc.runtime.hashing import SECOND, WIDE_WORDS
+from kmc.runtime.native_module import NativeModule, Target
+from kmc.runtime.object_cache import KernelCache, cached_object
+from kmc.runtime.schema import Schema, restored
+from kmc.runtime.state_layout import row_layout
+from kmc.spec.variables import decode_state, encode_state
+
+_LAYOUT_VERSION = 1
+_OUT_TOO_SMALL = -1
+_OUT_WORDS = 1 << 16
+_WORD_MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What masks and indices of kernels mean: entry k of each is what bit k or index k stands for."""
+
+    spec: str
+    model: str
+    actions: tuple[str, ...]
+    invariants: tuple[str, ...]
+    goals: tuple[str, ...]
+    constraints: tuple[str, ...]
+    transition_invariants: tuple[str, ...]
+    action_constraints: tuple[str, ...]
+
+
+class CompiledSpec:
+    """See the module docstring."""
+
+    def __init__(
+        self, names: Names, schema: dict[str, Any], kernels: Mapping[str, str], llvm_ir: str | bytes, code: bytes,
+        target: Target,
+    ) -> None:  # fmt: skip
+        """`llvm_ir` is text, or compressed as it travels; `schema` is what `schema.described` gives.
+
+        `kernels` names in the code the kernels of one row.
+        """
+        self.names = names
+        self.kernels = dict(kernels)
+        self.words_before = WIDE_WORDS if kernels["identity"] != "identity" else 0
+        self.target = target
+        self._schema_data = schema
+        self._llvm_ir = llvm_ir
+        self._code = code
+
+    def to_bytes(self) -> bytes:
+        """The object as bytes."""
+        about = {
+            "names": asdict(self.names),
+            "schema": self._schema_data,
+            "kernels": self.kernels,
+            "target": asdict(self.target),
+        }
+        return sealed([json.dumps(about).encode(), _compressed(self._llvm_ir), self._code])
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> CompiledSpec:
+        """The object that `data` holds, which must come from a trusted place; SystemFault KMC541 for other bytes."""
+        about, llvm_ir, code = unsealed(data)
+        given = json.loads(about)
+        names: dict[str, Any] = {k: v if isinstance(v, str) else tuple(v) for k, v in given["names"].items()}
+        return cls(Names(**names), given["schema"], given["kernels"], llvm_ir, code, Target(**given["target"]))
+
+    @cached_property
+    def layout_digest(self) -> str:
+        """Two compiled specs with the same read each other's rows."""
+        return _digest([str(_LAYOUT_VERSION), str(self.words_before), json.dumps(self._schema_data)])
+
+    @cached_property
+    def digest(self) -> str:
+        """Identifies the compiled meaning: layout, names, kernels."""
+        return _digest([self.layout_digest, json.dumps(asdict(self.names)), self.llvm_ir])
+
+    @property
+    def llvm_ir(self) -> str:
+        """The kernels as LLVM IR, the same on every machine."""
+        return self._llvm_ir if isinstance(self._llvm_ir, str) else zlib.decompress(self._llvm_ir).decode()
+
+    @cached_property
+    def module(self) -> NativeModule:
+        """The machine code, loaded into this process; made again from the LLVM IR where it cannot run."""
+        code = self._code
+        if not self.target.runs_here():
+            code = cached_object(self.llvm_ir, cache=KernelCache.of_environment())
+        blocks = [f"{name}_block" for name in ("expand", "pick", "check", "goals", "outside", "step", "step_outside")]
+        return NativeModule(code, [*self.kernels.values(), *blocks, "identity_block"])
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The class of the states, made anew from its description, and the TLA+ variables."""
+        return restored(self._schema_data)
+
+    def expand_block(self, rows: Block) -> Successors:
+        """All steps of all rows, constraints aside."""
+        out, found = np.empty(_OUT_WORDS, np.int64), np.empty((1 << 10, b.CHOICE_WORDS), np.int64)
+        progress = np.zeros(3, np.int64)
+        failed: list[tuple[int, int]] = []
+        while True:
+            answer = self._call(
+                "expand_block",
+                [*_checked(rows), out, found, progress],
+                (len(rows), len(out) - b.SLACK_WORDS, len(found)),
+            )
+            if answer == 0:
+                break
+            if answer == _OUT_TOO_SMALL:
+                out = _enlarged(out, int(progress[1]))
+            elif answer == b.NEED_RECORDS:
+                found = _enlarged(found, int(progress[2]))
+            else:
+                failed.append((int(progress[0]), answer))
+                progress[0] += 1
+        places, parents, choices = found[: progress[2]].T.copy()
+        heads = out[places]
+        return Successors(
+            fingerprints=out[places + 1].view(np.uint64),
+            parents=parents,
+            actions=heads >> b.ACTION_SHIFT & b.ACTION_MASK,
+            choices=choices,
+            times=(heads >> b.TIMES_SHIFT & b.TIMES_MASK) + 1,
+            rows=rows_of_records(out, int(progress[1]), places),
+            failed=np.array([row for row, _ in failed], np.int64),
+            errors=np.array([error_number(answer) for _, answer in failed], np.int64),
+        )
+
+    def pick(self, rows: Block, parents: Words, choices: Words) -> Block:
+        """The successors that pairs (row of the block, choice) name, in their order.
+
+        Pairs of one row cost one expansion if they follow each other. InternalError for a choice that there is not.
+        """
+        scratch, out = np.empty(_OUT_WORDS, np.int64), np.empty(_OUT_WORDS, np.int64)
+        places, progress = np.empty(len(parents), np.int64), np.zeros(4, np.int64)
+        pairs = [np.ascontiguousarray(part, np.int64) for part in (parents, choices)]
+        if len(pairs[0]) != len(pairs[1]) or not ((pairs[0] >= 0) & (pairs[0] < len(rows))).all():
+            raise ValueError("pairs name rows of the block")
+        while True:
+            answer = self._call(
+                "pick_block",
+                [*_checked(rows), *pairs, scratch, out, places, progress],
+                (len(parents), len(scratch) - b.SLACK_WORDS, len(out) - b.SLACK_WORDS),
+            )
+            if answer == 0:
+                return rows_of_records(out, int(progress[1]), places)
+            if answer == _OUT_TOO_SMALL:
+                scratch = _enlarged(scratch, 0)
+            elif answer == b.NEED_RECORDS:
+                out = _enlarged(out, int(progress[1]))
+            else:
+                parent, choice = (int(part[progress[0]]) for part in pairs)
+                raise InternalError(
+                    "KMC923", f"row {parent} has no successor number {choice}", help="a choice belongs to its very row"
+                )
+
+    def successor(self, row: Words, choice: int) -> Words:
+        """One successor of a row; InternalError when there is no such choice."""
+        return self.pick(Block.of([row]), np.zeros(1, np.int64), np.array([choice]))[0]
+
+    @property
+    def fingerprint_bits(self) -> int:
+        """64; or 128, and then the second word of a state's fingerprint is the first of its row."""
+        return 128 if self.words_before else 64
+
+    def fingerprints(self, rows: Block) -> NDArray[np.uint64]:
+        """What each state is known by: equal for states of one view and orbit."""
+        return self._answers("identity", rows).view(np.uint64)
+
+    def fingerprint(self, row: Words) -> int:
+        """What a state is known by."""
+        return int(self.fingerprints(Block.of([row]))[0])
+
+    def check(self, rows: Block) -> Words:
+        """For each row the mask of the invariants that fail, or an error: negative, for `error_number`."""
+        return self._answers("check", rows)
+
+    def goals(self, rows: Block) -> Words:
+        """For each row the mask of the goals that hold, or an error."""
+        return self._answers("goals", rows)
+
+    def outside(self, rows: Block) -> Words:
+        """For each row a mask that is 0 if all constraints hold, or an error."""
+        return self._answers("outside", rows)
+
+    def step(self, rows: Block, parents: Words, successors: Block) -> Words:
+        """For each successor k of row `parents[k]`, the mask of the transition invariants that fail, or an error."""
+        return self._step_answers("step", rows, parents, successors)
+
+    def step_outside(self, rows: Block, parents: Words, successors: Block) -> Words:
+        """For each successor a mask that is 0 if all action constraints hold for the step, or an error."""
+        return self._step_answers("step_outside", rows, parents, successors)
+
+    def decode(self, row: Words) -> dict[str, Tla]:
+        """The TLA+ variables of a row, in the order in which they are shown."""
+        state = decode_row(self.words_of(row), self.schema.state_class)
+        return encode_state(state, self.schema.variables)
+
+    def encode(self, variables: dict[str, Tla]) -> Words:
+        """The row of a state given by its TLA+ variables; TraceError for what is no state of the spec."""
+        state = decode_state(variables, self.schema.state_class, self.schema.variables)
+        return self.row_of(encode_row(state))
+
+    def row_of(self, words: list[int]) -> Words:
+        """The row with these words: with fingerprints of 128 bits, what stands before them is added."""
+        before = [0, hash_sum(words, row_layout(self.schema.state_class), SECOND)] if self.words_before else []
+        block = Block.of([np.array([*before, *words], np.uint64).view(np.int64)])
+        if before:
+            self.fingerprints(block)
+        return block[0]
+
+    def words_of(self, row: Words) -> list[int]:
+        """The words of a row without what stands before them, 0..2**64-1."""
+        return [int(word) & _WORD_MASK for word in row[self.words_before :]]
+
+    def text(self, row: Words) -> str:
+        r"""A row as TLA+, a line `/\ variable = value` for each variable."""
+        return "\n".join(f"/\\ {name} = {text(value)}" for name, value in self.decode(row).items())
+
+    def _answers(self, name: str, rows: Block) -> Words:
+        answers = np.empty(len(rows), np.int64)
+        self._call(f"{name}_block", [*_checked(rows), answers], (len(rows),))
+        return answers
+
+    def _step_answers(self, name: str, rows: Block, parents: Words, successors: Block) -> Words:
+        answers, sources = np.empty(len(successors), np.int64), np.ascontiguousarray(parents, np.int64)
+        if len(sources) != len(successors) or not ((sources >= 0) & (sources < len(rows))).all():
+            raise ValueError("every successor has a parent among the rows")
+        self._call(f"{name}_block", [*_checked(rows), sources, *_checked(successors), answers], (len(successors),))
+        return answers
+
+    def _call(self, name: str, memory: Sequence[NDArray[np.int64]], numbers: Sequence[int]) -> int:
+        answer = self.module.call_at(name, [part.ctypes.data for part in memory], numbers)
+        return answer - (1 << 64) if answer >> 63 else answer
+
+
+def error_number(answer: int) -> int:
+    """The number of the error of the spec that a kernel's negative answer stands for."""
+    return -16 - answer
+
+
+def _compressed(llvm_ir: str | bytes) -> bytes:
+    return zlib.compress(llvm_ir.encode(), 1) if isinstance(llvm_ir, str) else llvm_ir
+
+
+def _digest(parts: Sequence[str]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def _checked(rows: Block) -> tuple[Words, Words]:
+    """The arrays of a block, of which kernels may read all that they may want to."""
+    words, starts = (np.ascontiguousarray(part, np.int64) for part in (rows.words, rows.starts))
+    if len(words) < starts[-1] + b.SLACK_WORDS or starts[0] < 0 or (np.diff(starts) < 0).any():
+        raise ValueError("a block has its rows inside of its words, and slack behind them")
+    return words, starts
+
+
+def _enlarged(array: NDArray[np.int64], used: int) -> NDArray[np.int64]:
+    """Twice the room, beginning with what is used."""
+    larger = np.empty((2 * len(array), *array.shape[1:]), np.int64)
+    larger[:used] = array[:used]
+    return larger

@@ -1,0 +1,38 @@
+"""The hash of a row, in plain Python: what kernels compute incrementally, stated once.
+
+The hash sum of a row is the sum, modulo 2**64, of one term per word of the fixed part and one per network entry. An
+entry of several words is one chained term, never a sum over its words, so that {(a, b), (c, d)} and {(a, d), (c, b)}
+differ. The fingerprint is the sum, and never 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kmc.runtime.mixing import WORD_MASK, mix
+
+MASK = WORD_MASK
+
+SECOND = 1 << 32
+"""What is added to every salt for the second word of a fingerprint of 128 bits, which is a hash of its own."""
+
+WIDE_WORDS = 2
+"""Words before a row whose state has a fingerprint of 128 bits: its second word, and the second hash sum."""
+
+
+def entry_term(words: Sequence[int], salt: int, shift: int = 0) -> int:
+    """The term of a network entry: its words chained; in the second hash sum if `shift` is SECOND."""
+    term = salt
+    for word in words:
+        term = mix(word, term + shift)
+    return term
+
+
+def fingerprint(hash_sum: int) -> int:
+    """The fingerprint of a row with this hash sum."""
+    return hash_sum & MASK or 1
+
+
+def network_salt(index: int) -> int:
+    """The salt of entries of network `index`; fixed words use their own positions."""
+    return 1 << 20 | index

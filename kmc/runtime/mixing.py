@@ -1,0 +1,37 @@
+"""The mixer behind every fingerprint: a 64-bit word under a salt, hashed to 64 bits.
+
+Hash sums add mixed words, so what matters is that differences `mix(a, s) - mix(b, s)` do not repeat for other words and
+salts. The whole of a product of 128 bits, its upper half on its lower, lets every bit of the word reach every bit of
+the hash; it is taken twice, for after the first time differences still repeat in one of 2**41 pairs. The salt enters
+both times, so that no word under one salt behaves as another word under another. For one salt it is no permutation: two
+words meet as those of a random function do.
+
+This file states the mixer on Python integers, and `kmc.compiler.ir.emit_llvm` for kernels; tests hold the two together.
+"""
+
+from __future__ import annotations
+
+WORD_MASK = (1 << 64) - 1
+
+# Odd and without visible pattern: the first two are wyhash's, the others are the multipliers of splitmix64.
+SALT_FACTOR = 0xA0761D6478BD642F
+SALT_OFFSET = 0xE7037ED1A0B428DB
+FIRST_FACTOR = 0xBF58476D1CE4E5B9
+SECOND_FACTOR = 0x94D049BB133111EB
+
+
+def mix(word: int, salt: int) -> int:
+    """The hash of `word` under `salt`, 0..2**64-1; both are taken modulo 2**64."""
+    key = (salt * SALT_FACTOR + SALT_OFFSET) & WORD_MASK
+    mixed = folded((word & WORD_MASK ^ key) * FIRST_FACTOR)
+    return folded((mixed ^ halves_swapped(key)) * SECOND_FACTOR)
+
+
+def folded(product: int) -> int:
+    """The upper half of 128 bits on the lower."""
+    return (product ^ product >> 64) & WORD_MASK
+
+
+def halves_swapped(key: int) -> int:
+    """The upper and the lower 32 bits of a word exchanged."""
+    return (key << 32 | key >> 32) & WORD_MASK

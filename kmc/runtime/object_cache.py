@@ -1,0 +1,107 @@
+"""Object code of kernels on disk, so that a model that was compiled once starts at once.
+
+An entry is keyed by everything that decides the code: LLVM IR text, llvmlite and LLVM versions, recipe and target. It
+opens with a digest of key and code; what does not match it (cut off, altered, copied from another entry, written by
+another user) is no entry and is written anew. A folder that cannot be written means no cache, never an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import llvmlite
+from llvmlite import binding as llvm
+
+from kmc.runtime.native_module import Target, host_target
+from kmc.runtime.object_code import RECIPE, emit_object
+
+_MAGIC = b"kmc kernels 1\n"
+_DIGEST_BYTES = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCache:
+    """The entries in one folder, which is made when the first is written; None keeps nothing."""
+
+    folder: Path | None
+
+    @classmethod
+    def of_environment(cls, environment: Mapping[str, str] = os.environ) -> KernelCache:
+        """The cache in `kernels` under KMC_CACHE_DIR, else under XDG_CACHE_HOME/kmc, else under ~/.cache/kmc."""
+        if chosen := environment.get("KMC_CACHE_DIR"):
+            return cls(Path(chosen) / "kernels")
+        shared = environment.get("XDG_CACHE_HOME", "")
+        # The XDG specification has relative paths ignored.
+        if os.path.isabs(shared):
+            return cls(Path(shared) / "kmc" / "kernels")
+        home = os.path.expanduser("~")
+        return cls(Path(home) / ".cache" / "kmc" / "kernels" if os.path.isabs(home) else None)
+
+    def read(self, key: str) -> bytes | None:
+        """The code under a key, or None when there is no sound entry."""
+        if self.folder is None:
+            return None
+        try:
+            with (self.folder / key).open("rb") as file:
+                # Code runs with our rights: what others wrote must not.
+                if os.fstat(file.fileno()).st_uid != os.geteuid():
+                    return None
+                entry = file.read()
+        except OSError:
+            return None
+        code = entry[len(_MAGIC) + _DIGEST_BYTES :]
+        return code if entry == _entry(key, code) else None
+
+    def write(self, key: str, code: bytes) -> None:
+        """Put code under a key, whole or not at all, whoever else does the same."""
+        if self.folder is None:
+            return
+        with suppress(OSError):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _replace(self.folder / key, _entry(key, code))
+
+
+def cache_key(text: str, target: Target) -> str:
+    """The key of the code that `emit_object(text, target)` gives."""
+    versions = (llvmlite.__version__, ".".join(str(part) for part in llvm.llvm_version_info))
+    digest = hashlib.sha256()
+    for part in (*versions, RECIPE, target.triple, target.cpu, target.features, text):
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def cached_object(text: str, target: Target | None = None, cache: KernelCache | None = None) -> bytes:
+    """What `emit_object` gives, from the cache (the environment's by default) when it is there."""
+    kept = cache or KernelCache.of_environment()
+    chosen = target or host_target()
+    key = cache_key(text, chosen)
+    code = kept.read(key)
+    if code is None:
+        code = emit_object(text, chosen)
+        kept.write(key, code)
+    return code
+
+
+def _entry(key: str, code: bytes) -> bytes:
+    """The bytes of an entry."""
+    return _MAGIC + hashlib.sha256(key.encode() + code).digest() + code
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file under another name, then rename it; an OSError or Ctrl-C leaves no file behind."""
+    descriptor, temporary = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except BaseException:  # whatever ended the write is raised again
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

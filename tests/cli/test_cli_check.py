@@ -1,0 +1,348 @@
+"""`kmc check`: exit statuses, JSON, JUnit, saved runs, and what may never be printed."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from xml.etree import ElementTree
+
+import itf_py
+import pytest
+from support.cli_runner import COUNTER, DATA, check_json, kmc
+
+import kmc.cli.check as check_module
+import kmc.cli.counterexample as counterexample_module
+from kmc.errors import InternalError
+
+# How each model of the counter ends: exit status and `result`.
+ENDINGS = {
+    "smoke": (0, "ok"),
+    "constrained": (0, "ok"),
+    "wrong": (10, "ok"),
+    "bounded_wrong": (10, "bound reached"),
+    "deadlock": (11, "deadlock"),
+    "initial": (12, "violation"),
+    "two": (12, "violation"),
+    "step": (13, "violation"),
+    "assertion": (14, "assertion"),
+    "bounded": (20, "bound reached"),
+    "temporal": (20, "bound reached"),
+    "overflow": (75, "error"),
+}
+
+FACTS_KEYS = frozenset(
+    {
+        *("result", "generated", "distinct", "depth", "initial", "left", "generated_by_action", "levels", "invariant"),
+        *("trace_length", "trace_file", "bound", "properties", "unreached_goals", "collision_bound", "seconds"),
+        *("cpu_seconds", "compile_seconds", "peak_memory_bytes", "engine", "spec", "model", "digest", "kmc_version"),
+    }
+)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("model", ENDINGS)
+def test_the_exit_status_tells_how_a_check_ended(model: str) -> None:
+    assert kmc("check", COUNTER, model, "--no-run-dir").exit_code == ENDINGS[model][0]
+
+
+@pytest.mark.parametrize("model", ENDINGS)
+def test_json_gives_the_same_exit_status(model: str) -> None:
+    ran = kmc("check", COUNTER, model, "--no-run-dir", "--json")
+    assert (ran.exit_code, json.loads(ran.stdout)["exit_status"]) == (ENDINGS[model][0],) * 2
+
+
+@pytest.mark.parametrize("model", ENDINGS)
+def test_json_names_the_result(model: str) -> None:
+    assert check_json(COUNTER, model)["result"] == ENDINGS[model][1]
+
+
+@pytest.mark.parametrize("model", ["smoke", "two", "overflow"])
+def test_json_has_every_promised_key(model: str) -> None:
+    assert check_json(COUNTER, model).keys() >= FACTS_KEYS
+
+
+def test_json_has_every_promised_key_when_there_is_no_result() -> None:
+    assert check_json(COUNTER, "smok").keys() >= FACTS_KEYS
+
+
+def test_json_says_why_there_is_no_result() -> None:
+    found = check_json(COUNTER, "smok")
+    assert (found["result"], found["error"]["code"], found["exit_status"]) == ("error", "KMC349", 151)
+
+
+def test_json_counts_as_the_text_does() -> None:
+    found = check_json("two_phase_commit")
+    assert (found["generated"], found["distinct"], found["depth"], found["left"]) == (1146, 288, 11, 0)
+
+
+def test_json_tells_the_violated_property_and_its_trace() -> None:
+    found = check_json(COUNTER, "two")
+    assert (found["invariant"], found["trace_length"]) == ("BelowTwo", 3)
+
+
+def test_json_lists_every_property_with_its_verdict() -> None:
+    verdicts = {prop["name"]: prop["verdict"] for prop in check_json(COUNTER, "two")["properties"]}
+    assert verdicts == {"InRange": "holds", "BelowTwo": "violated"}
+
+
+def test_json_tells_a_temporal_property_apart_that_was_not_checked() -> None:
+    verdicts = {prop["name"]: prop["verdict"] for prop in check_json(COUNTER, "temporal")["properties"]}
+    assert verdicts["TopAgainAndAgain"] == "not checked"
+
+
+def test_levels_add_up_to_the_distinct_states() -> None:
+    found = check_json("die_hard")
+    assert (sum(found["levels"]), len(found["levels"])) == (found["distinct"], found["depth"])
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["bounded", "--bounded-ok"], 0),
+        (["temporal", "--bounded-ok"], 20),
+        (["smoke", "--max-depth", "2"], 20),
+        (["smoke", "--max-depth", "2", "--bounded-ok"], 0),
+        (["smoke", "--max-depth", "9"], 0),
+        (["smoke", "--max-states", "2"], 20),
+        (["smoke", "--memory", "1K"], 20),
+        (["smoke", "--timeout", "0.000001"], 20),
+        (["smoke", "--deadlock"], 11),
+        (["deadlock", "--no-deadlock"], 0),
+        (["smoke", "--strict"], 10),
+        (["bounded", "--strict", "--bounded-ok"], 10),
+        (["two", "--strict"], 12),
+        (["two", "--bounded-ok"], 12),
+        (["two", "--max-depth", "2"], 12),
+        (["two", "--max-depth", "1"], 20),
+        (["two", "--continue"], 12),
+        (["smoke", "--set", "Overflow=TRUE"], 75),
+        (["wrong", "--set", "Top=2"], 0),
+    ],
+)
+def test_an_option_changes_the_exit_status(words: list[str], status: int) -> None:
+    assert kmc("check", COUNTER, *words, "--no-run-dir").exit_code == status
+
+
+def test_strict_is_content_when_every_action_fires_and_every_goal_is_reached() -> None:
+    assert kmc("check", "die_hard", "--strict", "--no-run-dir").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "bound"),
+    [
+        (["bounded"], "depth"),
+        (["smoke", "--max-states", "2"], "states"),
+        (["smoke", "--memory", "1K"], "memory"),
+        (["smoke", "--timeout", "0.000001"], "time"),
+        (["temporal"], "temporal property not checked"),
+        (["smoke"], None),
+    ],
+)
+def test_json_names_the_bound(words: list[str], bound: str | None) -> None:
+    assert check_json(COUNTER, *words)["bound"] == bound
+
+
+def test_a_spec_without_a_manifest_is_checked_with_all_its_properties() -> None:
+    Path("alone.py").write_text((Path(COUNTER) / "spec.py").read_text(encoding="utf-8"), encoding="utf-8")
+    names = [prop["name"] for prop in check_json("alone.py", "--set", "Top=1", "--no-deadlock")["properties"]]
+    assert names == ["InRange", "BelowTwo", "NotZero", "NeverToTwo"]
+
+
+def test_a_model_file_is_given_by_path() -> None:
+    Path("mine.cfg").write_text("CONSTANT Top = 2\nINVARIANT InRange\nCHECK_DEADLOCK FALSE\n", encoding="utf-8")
+    found = check_json(COUNTER, "mine.cfg")
+    assert (found["model"], found["distinct"]) == ("mine", 3)
+
+
+@pytest.mark.parametrize("model", ENDINGS)
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_junit_report_fails_exactly_when_the_check_does(model: str, strict: bool) -> None:
+    words = ["--strict"] if strict else []
+    status = kmc("check", COUNTER, model, "--no-run-dir", "--junit", "report.xml", *words).exit_code
+    suite = ElementTree.parse("report.xml").getroot()
+    failed = int(suite.get("failures", "0")) + int(suite.get("errors", "0"))
+    assert (status != 0) == (failed > 0)
+
+
+def junit_cases(*words: str) -> dict[str, list[str]]:
+    """The test cases of a check's report: what stands under each."""
+    kmc("check", COUNTER, *words, "--no-run-dir", "--junit", "report.xml")
+    return {
+        case.get("name", ""): [found.tag for found in case] for case in ElementTree.parse("report.xml").iter("testcase")
+    }
+
+
+def test_a_junit_report_has_a_case_for_each_property() -> None:
+    cases = junit_cases("two")
+    assert (cases["InRange"], cases["BelowTwo"]) == ([], ["failure"])
+
+
+def test_a_junit_report_skips_what_was_not_checked() -> None:
+    assert junit_cases("temporal")["TopAgainAndAgain"] == ["skipped"]
+
+
+def test_a_strict_junit_report_has_a_case_for_each_action_and_goal() -> None:
+    cases = junit_cases("smoke", "--strict")
+    found = [cases[name] for name in ("action Climb fires", "action Fall fires", "goal at_the_top is reached")]
+    assert found == [[], ["failure"], []]
+
+
+def test_a_junit_report_that_cannot_be_written_is_refused_before_the_check(tmp_path: Path) -> None:
+    done = kmc("check", COUNTER, "two", "--junit", str(tmp_path / "nowhere" / "report.xml"))
+    assert (done.exit_code, done.stdout, list(Path(".kmc").glob("runs/*"))) == (153, "", [])
+
+
+def test_a_junit_report_is_written_when_there_is_no_result() -> None:
+    assert junit_cases("smok") == {"every reachable state is explored": ["error"]}
+
+
+def test_a_junit_report_that_cannot_be_written_is_one_error() -> None:
+    ran = kmc("check", COUNTER, "--no-run-dir", "--junit", "missing/report.xml")
+    assert (ran.exit_code, ran.stderr.count("error[KMC503]")) == (153, 1)
+
+
+@pytest.fixture
+def disk_that_fills(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report that seemed writable when the check began, and is not at its end."""
+    monkeypatch.setattr("kmc.cli.check._refuse_unwritable", lambda path: None)
+
+
+@pytest.mark.usefixtures("disk_that_fills")
+def test_a_result_is_shown_though_it_cannot_be_written() -> None:
+    assert "BelowTwo is violated" in kmc("check", COUNTER, "two", "--no-run-dir", "--junit", "missing/r.xml").stdout
+
+
+@pytest.mark.usefixtures("disk_that_fills")
+def test_an_error_is_shown_though_its_report_cannot_be_written() -> None:
+    ran = kmc("check", COUNTER, "smok", "--no-run-dir", "--junit", "missing/report.xml")
+    assert (ran.exit_code, "KMC349" in ran.stderr, "KMC503" in ran.stderr) == (151, True, True)
+
+
+def saved(*words: str) -> Path:
+    """The folder that a check saves."""
+    kmc("check", COUNTER, *words)
+    (folder,) = Path(".kmc/runs").iterdir()
+    return folder
+
+
+def test_a_run_without_a_trace_saves_result_and_model() -> None:
+    assert sorted(path.name for path in saved("smoke").iterdir()) == ["model.cfg", "result.json"]
+
+
+def test_a_violation_saves_its_trace_in_two_formats() -> None:
+    names = sorted(path.name for path in saved("two").iterdir())
+    assert names == ["model.cfg", "result.json", "trace.itf.json", "trace.tlc.json"]
+
+
+def test_the_saved_result_is_the_object_of_json() -> None:
+    found: dict[str, Any] = json.loads((saved("two") / "result.json").read_text())
+    varying = ("seconds", "cpu_seconds", "compile_seconds", "peak_memory_bytes", "trace_file")
+    wanted = check_json(COUNTER, "two")
+    assert {k: v for k, v in found.items() if k not in varying} == {k: v for k, v in wanted.items() if k not in varying}
+
+
+def test_the_saved_trace_is_the_file_that_the_result_names() -> None:
+    folder = saved("two")
+    assert json.loads((folder / "result.json").read_text())["trace_file"] == str(folder / "trace.itf.json")
+
+
+def test_the_saved_itf_trace_is_read_by_itf_py() -> None:
+    kmc("check", "die_hard", "solution")
+    (path,) = Path(".kmc/runs").glob("*/trace.itf.json")
+    trace = itf_py.trace_from_json(json.loads(path.read_text()))
+    assert [state.values["big"] for state in trace.states] == [0, 5, 2, 2, 0, 5, 4]
+
+
+def test_the_saved_model_file_gives_the_same_check() -> None:
+    folder = saved("two", "--set", "Top=4")
+    again, first = check_json(COUNTER, str(folder / "model.cfg")), json.loads((folder / "result.json").read_text())
+    assert again["digest"] == first["digest"]
+
+
+def test_two_runs_in_one_second_have_two_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "datetime", SimpleNamespace(now=lambda: datetime(2026, 11, 21)))
+    kmc("check", COUNTER)
+    kmc("check", COUNTER)
+    names = sorted(path.name for path in Path(".kmc/runs").iterdir())
+    assert names == ["counter-smoke-20261121-000000", "counter-smoke-20261121-000000-2"]
+
+
+def test_no_run_dir_writes_nothing() -> None:
+    kmc("check", COUNTER, "two", "--no-run-dir")
+    assert not Path(".kmc").exists()
+
+
+def test_a_run_folder_that_cannot_be_made_is_one_error_before_the_search() -> None:
+    Path("taken").write_text("")
+    ran = kmc("check", COUNTER, "--run-dir", "taken/runs")
+    assert (ran.exit_code, ran.stdout, ran.stderr.count("error[KMC502]")) == (153, "", 1)
+
+
+def test_nothing_but_the_object_is_on_stdout_with_json() -> None:
+    ran = kmc("check", COUNTER, "two", "--json", "--no-run-dir", "--strict")
+    assert json.dumps(json.loads(ran.stdout), indent=2) + "\n" == ran.stdout
+
+
+def test_a_counterexample_that_does_not_replay_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise InternalError("KMC905", "state 2 of the trace: Climb(1) does not lead to it")
+
+    monkeypatch.setattr(counterexample_module, "check_violation", refuse)
+    ran = kmc("check", COUNTER, "two", "--no-run-dir")
+    assert (ran.exit_code, ran.stdout) == (255, "")
+
+
+def test_a_mistake_of_kmc_is_reported_without_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "judge", None)
+    ran = kmc("check", COUNTER, "--no-run-dir")
+    assert (ran.exit_code, "internal error: TypeError" in ran.stderr, "Traceback" in ran.output) == (255, True, False)
+
+
+def test_json_tells_a_mistake_of_kmc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "judge", None)
+    ran = kmc("check", COUNTER, "--no-run-dir", "--json")
+    assert (ran.exit_code, json.loads(ran.stdout)["error"]["code"]) == (255, "KMC900")
+
+
+def test_debug_shows_the_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check_module, "judge", None)
+    assert "Traceback (most recent call last)" in kmc("check", COUNTER, "--no-run-dir", "--debug").stderr
+
+
+def test_running_out_of_memory_is_a_fault_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhaust(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(check_module, "judge", exhaust)
+    ran = kmc("check", COUNTER, "--no-run-dir")
+    assert (ran.exit_code, "error[KMC501]: out of memory" in ran.stderr) == (153, True)
+
+
+def test_a_spec_may_be_one_file() -> None:
+    assert check_json(str(DATA / "grid.py"), "--max-depth", "3")["distinct"] == 6
+
+
+def test_a_start_state_of_another_model_is_warned_about() -> None:
+    trace = saved("two") / "trace.itf.json"
+    assert (
+        f"Warning: {trace} is a trace of another model: counter two."
+        in kmc("check", COUNTER, "--from", str(trace)).stdout
+    )
+
+
+def test_a_start_state_of_the_same_model_with_other_properties_is_warned_about() -> None:
+    trace = saved("two") / "trace.itf.json"
+    shown = kmc("check", COUNTER, "two", "--deadlock", "--from", f"{trace}#1").stdout
+    assert f"{trace}#1 is a trace of counter two with other constants or properties, or of another version" in shown
+
+
+def test_a_start_state_of_the_same_model_is_not_warned_about() -> None:
+    trace = saved("two") / "trace.itf.json"
+    assert "is a trace of" not in kmc("check", COUNTER, "two", "--from", f"{trace}#1").stdout

@@ -1,0 +1,54 @@
+"""Help teaches: every command has examples, and the examples are right."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+import pytest
+from support.cli_runner import kmc
+
+from kmc import __version__
+from kmc.cli.program import cli
+
+COMMANDS = sorted(cli.commands)
+
+
+def examples(command: str) -> list[str]:
+    """The example command lines in the help of a command, without what a shell does with their output."""
+    shown = [line.strip() for line in kmc(command, "--help").stdout.splitlines()]
+    return [line.split("  ")[0].split(" | ")[0].split(" > ")[0] for line in shown if line.startswith("kmc ")]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_two_to_five_examples(command: str) -> None:
+    assert 2 <= len(examples(command)) <= 5
+
+
+@pytest.mark.parametrize("line", [line for command in COMMANDS for line in examples(command)])
+def test_an_example_is_a_command_line_that_kmc_takes(line: str) -> None:
+    _, name, *words = shlex.split(line)
+    with cli.commands[name].make_context(name, words) as context:
+        assert context.params
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_says_what_it_does(command: str) -> None:
+    options = [found for found in cli.commands[command].params if isinstance(found, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_eighty_columns_but_for_examples(command: str) -> None:
+    before = kmc(command, "--help").stdout.split("Examples:")[0]
+    assert max(map(len, before.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+def test_help_lists_the_commands(words: list[str]) -> None:
+    shown = kmc(*words).stdout
+    assert [command for command in COMMANDS if f"\n  {command} " not in shown] == []
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert kmc("--version").stdout == f"kmc {__version__}\n"

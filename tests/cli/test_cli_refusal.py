@@ -1,0 +1,77 @@
+"""`kmc check` on the native engine: a mistake that the compiler refuses is named as the interpreter names it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.cli_runner import kmc
+
+SPEC = """\
+from kmc.lang import Enum, Int, Opt, Record, Seq
+from kmc.spec import spec
+
+
+class Colour(Enum):
+    RED, GREEN = range(2)
+
+
+class Fruit(Enum):
+    APPLE, PEAR = range(2)
+
+
+class State(Record):
+    colour: Colour
+    last: Opt[Colour]
+    seen: Seq[Colour, 2]
+    number: Int(0, 3)
+
+
+@spec.init
+def init():
+    yield State(colour=Colour.RED, last=None, seen=[Colour.RED], number=0)
+
+
+@spec.action
+def step(st):
+    yield st.set({change})
+
+
+@spec.invariant
+def Holds(st):
+    return {promise}
+"""
+
+MISTAKES = [
+    pytest.param("colour=Fruit.PEAR", "True", "KMC201", 75, id="a member of another enum"),
+    pytest.param("colour=1", "True", "KMC201", 75, id="an integer for an enum"),
+    pytest.param("colour=None", "True", "KMC201", 75, id="nothing where something is needed"),
+    pytest.param("colour=st.seen[0]", "True", "KMC223", 75, id="a sequence in brackets"),
+    pytest.param("number=1", "st.number", "KMC261", 76, id="an invariant that is a number"),
+]
+
+
+def check(folder: Path, change: str, promise: str) -> tuple[int, str]:
+    (folder / "spec.py").write_text(SPEC.format(change=change, promise=promise), encoding="utf-8")
+    ran = kmc("check", str(folder), "--engine", "native", "--no-run-dir", "--quiet", "--no-deadlock")
+    return ran.exit_code, ran.stderr
+
+
+@pytest.mark.parametrize(("change", "promise", "code", "status"), MISTAKES)
+def test_a_mistake_that_is_not_compiled_is_named(
+    tmp_path: Path, change: str, promise: str, code: str, status: int
+) -> None:
+    exit_code, errors = check(tmp_path, change, promise)
+    assert (exit_code, f"error[{code}]" in errors, "the interpreter takes it" in errors) == (status, True, False)
+
+
+def test_what_the_interpreter_takes_is_said_to_be_taken(tmp_path: Path) -> None:
+    exit_code, errors = check(tmp_path, "number=(st.number + 9223372036854775807) % 2", "True")
+    assert (exit_code, "error[KMC811]" in errors, "the interpreter takes it" in errors) == (150, True, True)
+
+
+def test_a_mistake_in_the_initial_states_comes_before_a_refusal(tmp_path: Path) -> None:
+    text = SPEC.replace("number=0", "number=7").format(change="colour=1", promise="True")
+    (tmp_path / "spec.py").write_text(text, encoding="utf-8")
+    ran = kmc("check", str(tmp_path), "--engine", "native", "--no-run-dir", "--quiet")
+    assert "7 is not in 0..3" in ran.stderr

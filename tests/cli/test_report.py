@@ -1,0 +1,223 @@
+"""`kmc report`: models run in processes of their own, and what the report says of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli_runner import kmc
+
+from kmc.cli.report_text import report_text
+
+SPEC = '''"""A light that goes on."""
+
+from kmc.lang import Bool, Int, Record, constant
+from kmc.spec import spec
+
+Stuck = constant("Stuck", Bool, "Mutant: it goes past its end", False)
+
+
+class State(Record):
+    """How bright it is."""
+
+    brightness: Int(0, 3)
+
+
+@spec.init
+def init():
+    """Dark."""
+    yield State(brightness=0)
+
+
+@spec.action
+def brighten(st):
+    """A step."""
+    if st.brightness < 2 or (Stuck and st.brightness < 3):
+        yield st.set(brightness=st.brightness + 1)
+
+
+@spec.action
+def darken(st):
+    """Never: it is not dark enough."""
+    if st.brightness > 3:
+        yield st.set(brightness=0)
+
+
+@spec.invariant
+def NotTooBright(st):
+    """At most two."""
+    return st.brightness < 3
+
+
+@spec.reachable
+def bright(st):
+    """Two is reached."""
+    return st.brightness == 2
+'''
+MANIFEST = """
+[models.smoke]
+description = "All of it"
+invariants = ["NotTooBright"]
+deadlock = false
+expect = {{ origin = "TLC", result = "ok", distinct = {distinct} }}
+
+[mutants.stuck]
+title = "It goes on"
+description = "One more step"
+constants = {{ Stuck = true }}
+invariants = ["NotTooBright"]
+deadlock = false
+expect = {{ origin = "kmc", result = "violation", trace_length = 4 }}
+"""
+WITHOUT_MUTANT = MANIFEST.format(distinct=3).partition("[mutants")[0]
+
+
+@pytest.fixture(autouse=True)
+def light(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "light"
+    folder.mkdir()
+    (folder / "spec.py").write_text(SPEC)
+    (folder / "models.toml").write_text(MANIFEST.format(distinct=3))
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def report(*words: str) -> tuple[int, str]:
+    """The exit status and the output of `kmc report` of the light, on the interpreter."""
+    ran = kmc("report", "./light", *words, "--engine", "python", "--quiet")
+    return ran.exit_code, ran.stdout
+
+
+def lines_of(name: str) -> list[str]:
+    return Path("results", name).read_text(encoding="utf-8").splitlines()
+
+
+def test_a_report_has_counts_mutants_and_coverage() -> None:
+    assert report() == (0, "2 run, 2 in the report: results/light.md\n")
+    lines = lines_of("light.md")
+    assert [line.rsplit("|", 3)[0] for line in lines if line.startswith("| `smoke`")] == [
+        "| `smoke` | holds, whole graph | 3 | 3 | 3 | equal to TLC's "
+    ]
+    assert "| `stuck` | It goes on | NotTooBright, 4 states | 4 |" in lines
+    assert "| NotTooBright | 1 | `stuck` |" in lines
+    assert "| Brighten | 1 | 2 in `smoke` |" in lines
+    assert "| Darken | 0 | NEVER FIRED |" in lines
+    assert "| bright | `smoke` |" in lines
+
+
+def test_what_has_a_result_is_not_run_again(light: Path) -> None:
+    (light / "models.toml").write_text(WITHOUT_MUTANT)
+    assert report()[1].startswith("1 run, 1 in the report")
+    assert report()[1].startswith("0 run, 1 in the report")
+    assert report("--again")[1].startswith("1 run, 1 in the report")
+
+
+def test_a_changed_spec_is_run_again(light: Path) -> None:
+    report("smoke")
+    (light / "models.toml").write_text(WITHOUT_MUTANT)
+    (light / "spec.py").write_text(SPEC.replace("st.brightness > 3", "st.brightness > 2"))
+    assert report()[1].startswith("1 run")
+
+
+def test_a_named_model_keeps_the_results_of_the_others() -> None:
+    report("stuck")
+    before = json.loads(Path("results/light.json").read_text())["models"]["stuck"]
+    assert report("smoke")[1].startswith("1 run, 2 in the report")
+    assert json.loads(Path("results/light.json").read_text())["models"]["stuck"] == before
+
+
+def test_a_model_that_leaves_the_manifest_leaves_the_report(light: Path) -> None:
+    report("stuck")
+    (light / "models.toml").write_text(WITHOUT_MUTANT)
+    assert report("smoke")[1].startswith("1 run, 1 in the report")
+
+
+def test_a_count_that_differs_is_told_and_is_no_success(light: Path) -> None:
+    report("smoke")
+    (light / "models.toml").write_text(MANIFEST.format(distinct=4).partition("[mutants")[0])
+    status, shown = report()
+    assert (status, shown.splitlines()[1]) == (10, "Not as the manifest says: smoke")
+    assert any("DIFFERS: distinct: expected 4, found 3" in line for line in lines_of("light.md"))
+
+
+def test_a_check_that_fails_has_a_line_of_its_own(light: Path) -> None:
+    (light / "spec.py").write_text(SPEC.replace("yield State(brightness=0)", "yield State(brightness=7)"))
+    status, _ = report("smoke")
+    assert status == 10
+    assert any(line.startswith("| `smoke` | failed: ") for line in lines_of("light.md"))
+
+
+def test_a_file_that_is_no_report_is_not_overwritten() -> None:
+    Path("results").mkdir()
+    Path("results/light.json").write_text("{}")
+    ran = kmc("report", "./light", "--quiet")
+    assert (ran.exit_code, "KMC548" in ran.stderr) == (153, True)
+    assert Path("results/light.json").read_text() == "{}"
+
+
+def test_a_model_that_is_not_there_is_an_error() -> None:
+    ran = kmc("report", "./light", "smok")
+    assert (ran.exit_code, "KMC613" in ran.stderr, "did you mean 'smoke'?" in ran.stderr) == (2, True, True)
+
+
+def test_a_spec_without_a_manifest_is_an_error(light: Path) -> None:
+    (light / "models.toml").unlink()
+    ran = kmc("report", "./light")
+    assert (ran.exit_code, "KMC612" in ran.stderr) == (2, True)
+
+
+RECORD: dict[str, Any] = {
+    "kind": "model",
+    "title": "",
+    "description": "d",
+    "expect": None,
+    "result": "ok",
+    "generated": 5,
+    "distinct": 3,
+    "depth": 2,
+    "left": 0,
+    "generated_by_action": {"A": 4},
+    "invariant": None,
+    "trace_length": None,
+    "bound": None,
+    "properties": [{"name": "P", "verdict": "holds", "violations": 0}],
+    "unreached_goals": ["g"],
+    "cpu_seconds": 1.0,
+    "peak_memory_bytes": 2**20,
+    "differences": [],
+    "commit": None,
+    "machine": {"kmc": "0", "cpu": "c", "cores": 1, "memory_bytes": 2**30},
+    "trace": None,
+}
+NAMES = {"properties": ["P"], "temporal": [], "goals": ["g"], "actions": ["A"]}
+
+
+def text_of(**records: dict[str, Any]) -> list[str]:
+    return report_text("s", "A spec.", {name: {**RECORD, **record} for name, record in records.items()}, NAMES).split(
+        "\n"
+    )
+
+
+def test_what_only_a_mutant_reaches_is_not_covered() -> None:
+    lines = text_of(m={"kind": "mutant", "title": "t", "unreached_goals": []}, a={"generated_by_action": {"A": 0}})
+    assert "| A | 0 | NEVER FIRED |" in lines
+    assert "| g | NEVER REACHED |" in lines
+
+
+def test_a_mutant_that_lives_is_told() -> None:
+    lines = text_of(m={"kind": "mutant", "title": "t"})
+    assert "| `m` | t | NOT KILLED: holds, whole graph | 3 |" in lines
+
+
+def test_a_run_cut_short_proves_only_the_levels_that_it_finished() -> None:
+    lines = text_of(a={"result": "bound reached", "bound": "time", "left": 1, "depth": 9})
+    assert any(line.startswith("| `a` | stopped by time; holds up to level 8 | 5 | 3 | 9 |") for line in lines)
+
+
+def test_a_finding_shows_its_steps() -> None:
+    found = {"kind": "finding", "title": "t", "invariant": "P", "trace_length": 2, "trace": ["A(1)"], "expect": None}
+    lines = text_of(f=found)
+    assert "P fails in 2 states; nothing expected." in lines
+    assert "2. `A(1)`" in lines

@@ -1,0 +1,55 @@
+"""The native engine gives the interpreter's result: verdict, counters, levels, coverage, properties and trace.
+
+Small specs with every kind of failure and reduction, and every shipped model that the interpreter checks quickly.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.native_results import CASES, TINY, told
+from support.small_specs import model_of
+
+from kmc.engine.check_model import check_native
+from kmc.lang.modelfile import ModelFile
+from kmc.reference.search import Search
+from kmc.result import Limits
+from kmc.spec.model import bind
+from kmc.spec.shipped import manifest_of, shipped_specs
+
+THREADS = (1, 2, 3)
+MOST_STATES = 1_500
+"""A search ends with the first level that has so many."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    model = model_of(tmp_path, case.source, case.cfg)
+    wanted = told(Search(model, case.limits, keep_going=case.keep_going).run())
+    for threads in THREADS:
+        result = check_native(
+            model, case.limits or Limits(), threads=threads, keep_going=case.keep_going, settings=TINY
+        )
+        assert told(result) == wanted, f"{threads} threads"
+
+
+def _shipped_models() -> list[Any]:
+    found = []
+    for name, root in shipped_specs().items():
+        manifest = manifest_of(root)
+        assert manifest is not None
+        for file in (*manifest.models.values(), *manifest.findings.values()):
+            found.append(pytest.param(name, file, id=f"{name}-{file.name}"))
+    return found
+
+
+@pytest.mark.parametrize(("spec", "file"), _shipped_models())
+def test_a_shipped_model_has_one_result(spec: str, file: ModelFile) -> None:
+    model = bind(shipped_specs()[spec], file)
+    limits = Limits(states=MOST_STATES)
+    wanted = told(Search(model, limits).run())
+    for threads in THREADS:
+        assert told(check_native(model, limits, threads=threads)) == wanted, f"{threads} threads"

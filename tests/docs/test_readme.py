@@ -1,0 +1,41 @@
+"""The README is true: its command gives the output that it shows, and the promises of the project's first job hold."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import itf_py
+import pytest
+from support.cli_runner import kmc
+
+from kmc.cli.program import cli
+
+README = Path(__file__).parents[2] / "README.md"
+SHOWN = re.compile(r"^```console\n\$ (kmc .*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_command_prints_what_is_shown_of_it() -> None:
+    ((command, shown),) = SHOWN.findall(README.read_text(encoding="utf-8"))
+    output = kmc(*shlex.split(command)[1:]).stdout
+    for part in shown.split("...\n"):
+        assert part in output
+
+
+def test_the_violation_of_a_restart_exits_12_and_its_seven_states_are_read_by_itf_py() -> None:
+    ran = kmc("check", "kraft", "restarts")
+    (path,) = Path(".kmc/runs").glob("*/trace.itf.json")
+    trace = itf_py.trace_from_json(json.loads(path.read_text(encoding="utf-8")))
+    assert (ran.exit_code, len(trace.states)) == (12, 7)
+
+
+def test_every_command_is_in_the_table() -> None:
+    listed = re.findall(r"^\| `kmc (\w+)", README.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == sorted(cli.commands)

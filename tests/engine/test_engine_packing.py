@@ -1,0 +1,247 @@
+"""Rows at rest are the rows that were packed, whatever their words, and small where rows resemble each other."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.grid_kernels import address
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.dictionary import Lexicon
+from kmc.engine.layout.frontier import UNSIGNED, Record, record_words
+from kmc.engine.layout.packed_rows import length_at, mark_dead, packed_end, unpacked_words
+from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.loops.pack import pack
+from kmc.engine.loops.unpack import records, records_of, unpack
+from kmc.engine.native.memory import Memory, Words, words_at
+
+WORDS = st.one_of(st.just(0), st.integers(-9, 9), st.integers(-(1 << 63), (1 << 63) - 1))
+BEHIND = 1 << 40 | 77
+"""What stands behind a record, and no packing may see."""
+
+ROWS = st.lists(WORDS, max_size=40)
+LONG = 1 << 14
+"""A length that does not fit into a header."""
+
+
+@Loop
+def packed(shared: int, mine: int, record: int, source: int, target: int) -> int:
+    """`pack`, to be called from Python."""
+    return pack(shared, mine, record, source, target)
+
+
+@Loop
+def unpacked(shared: int, at_rest: int, before: int, record: int) -> int:
+    """`unpack`, to be called from Python."""
+    return unpack(shared, at_rest, before, record)
+
+
+@Loop
+def ended(shared: int, at_rest: int) -> int:
+    """`packed_end`, to be called from Python."""
+    return packed_end(shared, at_rest)
+
+
+@Loop
+def killed(at_rest: int) -> int:
+    """`mark_dead`, to be called from Python."""
+    mark_dead(at_rest)
+    return 0
+
+
+@Loop
+def wanted_words(length: int) -> int:
+    """`unpacked_words`, to be called from Python."""
+    return unpacked_words(length)
+
+
+def call(kernel: Any, *arguments: int) -> int:
+    """What a kernel answers."""
+    function: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * len(arguments))(address(kernel))
+    return function(*arguments)
+
+
+def memory_of(row: list[int]) -> Memory:
+    """The record of a row; its fingerprint may be implied."""
+    record = record_words(Record(row[0] & UNSIGNED if row else 77, 5, np.array(row, np.int64)))
+    memory = Memory(len(record) + 8)
+    memory.array[:] = [*record, *[BEHIND] * 8]
+    return memory
+
+
+class Chunk:
+    """A chunk that rows are packed into, each with its source, and read back from."""
+
+    def __init__(self, lexicon: Lexicon, words: int) -> None:
+        self.lexicon = lexicon
+        self._codes, self._last, self._none = Memory(words), Memory(words), Memory(2)
+        for memory in (self._codes, self._last):
+            memory.array[:] = BEHIND
+        self.shared, self._mine = Memory(f.SHARED_WORDS), Memory(f.MINE_WORDS)
+        shared, mine = self.shared.array, self._mine.array
+        shared[[f.LEXICON, f.PLAIN, f.IMPLIED]] = lexicon.address, lexicon.plain, lexicon.implied
+        mine[[f.CODES, f.LAST_CODES, f.LAST_COUNT]] = self._codes.address, self._last.address, 0
+        self._memory = Memory(words)
+        self.places = [self._memory.address]
+        self.lengths: list[int] = []
+
+    def add(self, row: list[int], source: Memory | None = None) -> int:
+        """Pack a row as the next one; the bytes that it takes."""
+        record, beside = memory_of(row), source or self._none
+        end = call(packed, self.shared.address, self._mine.address, record.address, beside.address, self.end)
+        self.places.append(end)
+        self.lengths.append(len(row))
+        return end - self.places[-2]
+
+    @property
+    def end(self) -> int:
+        """Where the next row goes."""
+        return self.places[-1]
+
+    def awake(self) -> list[Memory]:
+        """All records as native loops read them, each from the one before."""
+        found, before = [], self._none
+        for place, end, length in zip(self.places, self.places[1:], self.lengths, strict=False):
+            record = Memory(call(wanted_words, length))
+            record.array[:] = BEHIND
+            assert call(unpacked, self.shared.address, place, before.address, record.address) == end
+            assert call(ended, self.shared.address, place) == end
+            assert length_at(place) == length
+            found.append(record)
+            before = record
+        return found
+
+    def check(self, rows: list[list[int]]) -> None:
+        """Every row comes back, from native loops and from Python."""
+        awake = self.awake()
+        told = list(records(self.lexicon, self.places[0], len(rows)))
+        assert len(awake) == len(told) == len(rows)
+        for row, record, other in zip(rows, awake, told, strict=True):
+            fingerprint = row[0] & UNSIGNED if row else 77
+            assert row_of(record) == row
+            assert int(record.array[1]) & UNSIGNED == fingerprint
+            assert other is not None
+            assert (other.fingerprint, other.action, other.row.tolist()) == (fingerprint, 0, row)
+
+
+def row_of(record: Memory) -> list[int]:
+    """The words of an unpacked record."""
+    row: Words = record.array[2 : 2 + int(record.array[0])]
+    return row.tolist()
+
+
+def chunk_of(lexicon: Lexicon, rows: list[list[int]]) -> Chunk:
+    """Rows packed one after another, as initial states are."""
+    chunk = Chunk(lexicon, 64 + sum(2 * len(row) + 8 for row in rows))
+    for row in rows:
+        chunk.add(row)
+    return chunk
+
+
+@given(st.lists(ROWS, min_size=1, max_size=5), st.integers(0, 3), st.booleans())
+def test_rows_come_back_as_they_were(rows: list[list[int]], plain: int, implied: bool) -> None:
+    kept = [row for row in rows if row or not implied]
+    chunk_of(Lexicon(max(plain, implied), implied), kept).check(kept)
+
+
+def test_a_first_word_that_is_the_fingerprint_takes_no_place() -> None:
+    row = [1 << 60 | number for number in range(25)]
+    assert Chunk(Lexicon(1, 1), 99).add(row) == Chunk(Lexicon(1), 99).add(row) - 8
+
+
+def test_rows_come_back_when_the_lexicon_is_full() -> None:
+    lexicon = Lexicon(0)
+    rows = [list(range(start, start + 500)) for start in range(1, 100_000, 500)]
+    chunk = Chunk(lexicon, 200 * 700)
+    sizes = [chunk.add(row) for row in rows]
+    assert sizes[-1] > 500 * 8 > sizes[0]
+    chunk.check(rows)
+
+
+@pytest.mark.parametrize("plain", [0, 1, 4])
+def test_words_that_are_known_take_two_bytes(plain: int) -> None:
+    row = [1 << 60 | number for number in range(24)]
+    coded = 24 - plain
+    assert Chunk(Lexicon(plain), 99).add(row) == 2 + 8 + 8 * plain + 2 * -(-coded // 16) + 2 * coded
+
+
+def test_a_row_like_the_one_before_takes_two_bytes_for_each_word_that_differs() -> None:
+    chunk = Chunk(Lexicon(1, 1), 999)
+    row = [7, *range(100, 130)]
+    chunk.add(row)
+    assert chunk.add([8, *row[1:]]) == 2 + 8 + 4
+    assert chunk.add([9, 55, *row[2:20], 56, *row[21:]]) == 2 + 8 + 4 + 2 * 2
+
+
+@given(ROWS)
+def test_a_packed_record_takes_less_than_the_loops_make_sure_of(row: list[int]) -> None:
+    record = 2 + len(row)
+    assert Chunk(full_lexicon(0), 999).add(row) <= 8 * (record + record // 2 + 1)
+
+
+@pytest.mark.parametrize("length", [LONG - 2, LONG - 1, LONG, 5 * LONG])
+def test_rows_of_any_length_come_back(length: int) -> None:
+    rows = [[1, 2, 3], list(range(length)), [5, *range(1, length)], [1, 2]]
+    chunk_of(Lexicon(1, 1), rows[1:]).check(rows[1:])
+    chunk_of(Lexicon(2), rows).check(rows)
+
+
+def test_a_record_that_is_marked_is_left_out_and_the_next_one_comes_back() -> None:
+    rows = [[number, *range(50 + number)] for number in range(1, 6)]
+    chunk = chunk_of(Lexicon(1, 1), rows)
+    for dead in (0, 3):
+        call(killed, chunk.places[dead])
+    assert [row_of(record) for record in chunk.awake()] == rows
+    told = list(records(chunk.lexicon, chunk.places[0], 5))
+    assert [record and record.row.tolist() for record in told] == [None, rows[1], rows[2], None, rows[4]]
+
+
+def test_rows_of_a_level_are_found_by_their_ordinals() -> None:
+    lexicon = Lexicon(1, 1)
+    rows = [[number + 1, *range(number)] for number in range(12)]
+    chunks = [chunk_of(lexicon, rows[first : first + 4]) for first in (0, 4, 8)]
+    call(killed, chunks[1].places[1])
+    table = np.array([[chunk.places[0], 4, 4 * number] for number, chunk in enumerate(chunks)])
+    found = records_of(lexicon, table, [9, 5, 0, 7, 9])
+    assert [record.row.tolist() for record in found] == [rows[0], rows[7], rows[9]]
+    assert len(records_of(lexicon, table, range(12))) == 11
+
+
+@cache
+def full_lexicon(plain: int) -> Lexicon:
+    """A lexicon with hardly a place left."""
+    lexicon = Lexicon(plain)
+    Chunk(lexicon, 300_000).add(list(range(10, 400_000, 3)))
+    return lexicon
+
+
+@st.composite
+def steps(draw: st.DrawFn) -> tuple[list[int], list[int]]:
+    """A row, and one that differs from it in a few words and in its length."""
+    source = draw(ROWS)
+    kept = source[: draw(st.integers(0, len(source)))] if draw(st.booleans()) else source
+    # Beyond 64 words too, which are compared together.
+    if draw(st.booleans()):
+        source, kept = [[*part, *range(90), *part] for part in (source, kept)]
+    changed = {index: draw(WORDS) for index in draw(st.sets(st.integers(0, len(kept)), max_size=4))}
+    return source, [changed.get(index, word) for index, word in enumerate(kept)] + draw(st.lists(WORDS, max_size=9))
+
+
+@given(st.lists(steps(), min_size=1, max_size=4), st.integers(0, 3), st.sampled_from(("empty", "crowded", "implied")))
+def test_a_successor_rests_as_any_row(pairs: list[tuple[list[int], list[int]]], plain: int, kind: str) -> None:
+    lexicon = full_lexicon(plain) if kind == "crowded" else Lexicon(max(plain, kind == "implied"), kind == "implied")
+    pairs = [(source, row) for source, row in pairs if kind != "implied" or (source and row)]
+    sources = chunk_of(lexicon, [source for source, _ in pairs]).awake()
+    beside, alone = Chunk(lexicon, 4000), Chunk(lexicon, 4000)
+    for source, (_, row) in zip(sources, pairs, strict=True):
+        assert beside.add(row, source) == alone.add(row)
+    beside.check([row for _, row in pairs])
+    alone.check([row for _, row in pairs])
+    assert BEHIND not in words_at(lexicon.address, 1 << 16)

@@ -1,0 +1,124 @@
+"""The fingerprint table keeps what it holds while it grows in place, on any number of threads."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.grid_kernels import address
+
+from kmc.engine.layout.frontier import signed
+from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.loops.table_64 import best_rank, contains, insert, lower_rank, ranked_slot
+from kmc.engine.native.intrinsics import load
+from kmc.engine.native.memory import Memory
+from kmc.engine.native.threads import Crew
+from kmc.engine.run_state import fingerprint_table as tables
+from kmc.engine.run_state.fingerprint_table import FingerprintTable, target_table
+
+FINGERPRINTS = st.integers(1, (1 << 64) - 1)
+CROWDED = st.integers((1 << 64) - 5_000, (1 << 64) - 1)
+
+
+@Loop
+def insert_all(table: int, slots: int, words: int, count: int) -> int:
+    """Insert words; how many were new."""
+    new = 0
+    for index in range(count):
+        new += insert(table, slots, load(words, index), 0)
+    return new
+
+
+@Loop
+def contained(table: int, slots: int, words: int, count: int) -> int:
+    """How many of the words the table holds."""
+    found = 0
+    for index in range(count):
+        found += contains(table, slots, load(words, index))
+    return found
+
+
+@Loop
+def rank_all(table: int, slots: int, words: int, count: int) -> int:
+    """Insert words into the table of a level, each with itself as its rank; how many were new."""
+    new = 0
+    for index in range(count):
+        slot = ranked_slot(table, slots, load(words, index))
+        new += 1 if slot < 0 else 0
+        lower_rank(table, -1 - slot if slot < 0 else slot, load(words, index))
+    return new
+
+
+@Loop
+def well_ranked(table: int, slots: int, words: int, count: int) -> int:
+    """How many words have themselves as their best rank."""
+    found = 0
+    for index in range(count):
+        found += 1 if best_rank(table, slots, load(words, index)) == load(words, index) else 0
+    return found
+
+
+def call(kernel: Any, table: FingerprintTable, words: Sequence[int]) -> int:
+    """Run a kernel on a table and words."""
+    memory = Memory(len(words))
+    memory.array[:] = np.array([signed(word) for word in words], np.int64)
+    function: Callable[..., int] = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(address(kernel))
+    return function(table.address, table.slots, memory.address, len(words))
+
+
+def grow(table: FingerprintTable, count: int, threads: int = 1) -> None:
+    """Let a table grow."""
+    table.grow(count, Crew(threads, lambda: None, lambda: None))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize(("put", "there"), [(insert_all, contained), (rank_all, well_ranked)])
+def test_nothing_is_lost_by_growing(monkeypatch: pytest.MonkeyPatch, threads: int, put: Any, there: Any) -> None:
+    monkeypatch.setattr(tables, "_SMALL_SLOTS", 64)
+    chosen = random.Random(threads)
+    table = FingerprintTable(64, ranked=put is rank_all)
+    words: list[int] = []
+    for count in (40, 1_000, 30_000, 200_000):
+        grow(table, count, threads)
+        more = [chosen.getrandbits(64) | 1 for _ in range(count - len(words))]
+        assert call(put, table, more) == len(more)
+        words += more
+        assert call(there, table, words) == call(there, table, words[::-1]) == count
+    grow(table, 300_000, threads)
+    assert call(there, table, words) == len(words)
+    assert call(put, table, words) == 0
+
+
+@given(st.sets(st.one_of(CROWDED, FINGERPRINTS, st.integers(1, 5_000)), min_size=1, max_size=300))
+def test_crowded_fingerprints_survive_growing(words: set[int]) -> None:
+    # The largest and the smallest have one home each: long clusters, one of which goes on at the first slot.
+    table = FingerprintTable(2)
+    put: list[int] = []
+    for word in sorted(words, key=lambda word: word * 0x9E3779B97F4A7C15 % (1 << 64)):
+        grow(table, len(put) + 1)
+        assert call(insert_all, table, [word]) == 1
+        put.append(word)
+    assert call(contained, table, put) == len(put)
+    assert call(insert_all, table, put) == 0
+
+
+def test_a_table_is_at_most_sixty_percent_full() -> None:
+    table = FingerprintTable(2)
+    for count in (1, 2, 10, 1_000, 100_000, 700_000):
+        grow(table, count)
+        assert count <= table.limit <= 0.6 * table.slots < table.slots
+
+
+@given(st.sets(st.one_of(CROWDED, FINGERPRINTS), max_size=50), st.sets(FINGERPRINTS, max_size=50))
+def test_targets_are_found_and_nothing_else(targets: set[int], others: set[int]) -> None:
+    memory = target_table(targets)
+    table = FingerprintTable(memory.words)
+    ctypes.memmove(table.address, memory.address, 8 * memory.words)
+    assert call(contained, table, sorted(targets)) == len(targets)
+    assert call(contained, table, sorted(others - targets)) == 0

@@ -1,0 +1,137 @@
+"""When memory is short, rows and parents go to files, and nothing else changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.grid_kernels import Grid
+from support.saved_runs import DIGESTS, GRIDS, begin, go_on, search_in, told, whole
+
+from kmc.engine.checkpoint.memory_pressure import used_bytes
+from kmc.engine.checkpoint.spill_files import Shelf
+from kmc.engine.files import durable_file
+from kmc.engine.files.run_directory import FOLDER, RunDirectory
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.native.memory import PAGE_WORDS, BlockPool, Memory
+from kmc.engine.search.breadth_first import Search
+from kmc.engine.search.worker import Worker
+from kmc.errors import InternalError
+from kmc.result import Bound, Limits
+
+SHORT: dict[str, Any] = {"limits": Limits(memory_bytes=1 << 40), "spill_share": 0.0, "save_seconds": 1e9}
+"""Memory is short from the first look at it, and never so short that the search must stop."""
+
+
+@pytest.fixture(autouse=True)
+def _quick_syncs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(durable_file.os, "fsync", lambda descriptor: None)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("grid", [*GRIDS, Grid(3, 6, pad=400, sum=5)])
+def test_results_are_the_same_with_rows_in_files(grid: Grid, threads: int, tmp_path: Path) -> None:
+    directory = begin(tmp_path)
+    search = search_in(directory, grid, threads=threads, **SHORT)
+    outcome = search.run()
+    rested = search._relief._shelf
+    assert told(outcome) == whole(grid)
+    assert isinstance(rested, Shelf)
+    assert rested.rested_bytes >= outcome.rows_bytes > 0
+    assert all(stream.spilling for stream in search.parents.streams)
+    # Of the levels that are over nothing is left but the last one.
+    assert len([path for path in directory.folder.iterdir() if path.name.startswith("rows")]) <= 1
+    directory.discard()
+    assert not (tmp_path / FOLDER).exists()
+
+
+@pytest.mark.parametrize("grid", [GRIDS[0], GRIDS[1]])
+def test_a_run_with_rows_in_files_goes_on(grid: Grid, tmp_path: Path) -> None:
+    for depth in (2, 5, 9):
+        path = tmp_path / str(depth)
+        directory = begin(path)
+        search_in(directory, grid, **{**SHORT, "limits": Limits(depth=depth, memory_bytes=1 << 40)}).run()
+        directory.close()
+        assert told(go_on(path, grid, threads=2, **SHORT)) == whole(grid)
+
+
+def test_parents_in_files_name_a_path(tmp_path: Path) -> None:
+    grid = Grid(3, 30, fan=0)
+    search = search_in(begin(tmp_path), grid, threads=2, chunk_rows=64, batch=64, **SHORT)
+    levels = search.run().levels
+    kept = search.parents.bytes
+    assert kept < 2 * sum(levels) / 4
+    for depth in range(0, len(levels), 7):
+        actions = [action for _, action in search.parents.chain(depth, levels[depth] - 1)[1:]]
+        assert len(actions) == depth
+        assert max((actions.count(action) for action in actions), default=0) <= 29
+
+
+def test_memory_that_rests_in_a_file_stays_where_it_was_and_is_given_back(tmp_path: Path) -> None:
+    words = 1 << 22
+    memory = Memory(words - f.SLACK_WORDS)
+    memory.array[:] = np.arange(len(memory.array))
+    file = durable_file.DataFile(tmp_path / "rows-1")
+    file.write(memory.address, words, PAGE_WORDS)
+    before = used_bytes()
+    memory.rest_in(file.descriptor, PAGE_WORDS, words // 2, writable=False)
+    assert before - used_bytes() > 8 * words * 0.9
+    assert memory.array[: words // 2].tolist() == list(range(words // 2))
+
+
+def test_a_table_that_does_not_fit_ends_the_run_and_it_goes_on_with_more(tmp_path: Path) -> None:
+    grid = Grid(2, 2, fan=3_000_000)
+    limit = used_bytes() + (24 << 20)
+    directory = begin(tmp_path)
+    sizes = {"chunk_rows": 256, "batch": 128, "block_words": 1 << 16, "save_seconds": 1e9}
+    outcome = search_in(directory, grid, threads=2, **sizes, limits=Limits(memory_bytes=limit)).run()
+    directory.close()
+    assert outcome.stopped is Bound.MEMORY
+    assert outcome.table_bytes < 64 << 20
+    resumed = go_on(tmp_path, grid, threads=2, **sizes)
+    assert (resumed.levels[:2], resumed.stopped) == ((1, 3_000_002), None)
+
+
+def test_without_a_folder_a_limit_of_memory_only_stops() -> None:
+    grid = GRIDS[0]
+    settings = Settings(deadlock=False, keep_going=True, limits=Limits(memory_bytes=1 << 40), spill_share=0.0)
+    assert told(Search(grid.kernels, grid.initial, settings).run()) == whole(grid)
+
+
+def test_rows_behind_the_end_of_a_block_are_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    provide = Worker.provide
+
+    def roomy(pool: BlockPool, before: int, words: int) -> Memory:
+        memory = Memory(1 << 13)
+        memory.words = 448
+        return memory
+
+    def exaggerated(worker: Worker, status: int) -> None:
+        provide(worker, status)
+        if status == f.NEED_BLOCK:
+            # As if the loop thought that rows need less room than they do.
+            worker.words[f.BLOCK_WORDS] += 400
+
+    monkeypatch.setattr(BlockPool, "take", roomy)
+    grid = Grid(3, 12, pad=46)
+    kernels = replace(grid.kernels, plain_words=60)
+    settings = Settings(deadlock=False, chunk_rows=2, batch=1)
+    assert Search(kernels, grid.initial, settings).run().distinct == 12**3
+    monkeypatch.setattr(Worker, "provide", exaggerated)
+    with pytest.raises(InternalError) as caught:
+        Search(kernels, grid.initial, settings).run()
+    assert caught.value.code == "KMC924"
+
+
+def test_a_run_directory_can_be_opened_again_after_spilling(tmp_path: Path) -> None:
+    directory = begin(tmp_path)
+    search_in(directory, GRIDS[0], **{**SHORT, "limits": Limits(depth=4, memory_bytes=1 << 40)}).run()
+    directory.close()
+    again = RunDirectory.opened(tmp_path)
+    again.begin(DIGESTS)
+    assert again.manifest.levels == 4
+    again.close()

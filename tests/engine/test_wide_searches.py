@@ -1,0 +1,231 @@
+"""Searches that know states by 128 bits: the same counts, also where 64 bits are too few to tell states apart."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.cli_runner import kmc
+from support.golden_cases import golden_cases, outcome
+from support.grid_kernels import address
+from support.shipped_models import shipped_model
+from support.wide_models import model_named
+
+from kmc.cli.fingerprint_width import fingerprint_warnings
+from kmc.compiler import compile_spec
+from kmc.compiler.ir import build as x
+from kmc.compiler.ir.nodes import CallKernel, Const, Function, Module, Return, Var
+from kmc.compiler.model_kernels import Kernels, build_kernels
+from kmc.engine.check_model import check_native, collision_bound
+from kmc.engine.compiled_model import compile_model
+from kmc.engine.layout.search_outcome import Outcome, Settings
+from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.loops.table_128 import contains_wide, insert_wide, lower_rank_wide, ranked_slot_wide
+from kmc.engine.native.intrinsics import load
+from kmc.engine.native.memory import Memory
+from kmc.engine.run_state.fingerprint_table import FingerprintTable
+from kmc.engine.search.breadth_first import Search
+from kmc.reference.initial import initial_states
+from kmc.result import Limits
+from kmc.spec.model import Model
+
+SMALL = 20_000
+CASES = [case for case in golden_cases("kraft") if case.expect.get("distinct", SMALL) < SMALL]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_golden_counts_come_out(case: Any) -> None:
+    result = check_native(case.model(), Limits(), threads=2, fingerprint_bits=128)
+    assert outcome(result, case.expect) == case.expect
+
+
+def searched(model: Model, bits: int, settings: Settings) -> Outcome:
+    """A search of a model whose fingerprints have this many bits."""
+    compiled = compile_model(model, bits)
+    records = [compiled.record(state) for state in initial_states(model)]
+    return Search(compiled.kernels, records, replace(settings, deadlock=model.deadlock)).run()
+
+
+def weakened(kernels: Kernels) -> Kernels:
+    """Kernels whose fingerprints have a first word of 10 bits only."""
+    weak = Function(
+        "identity",
+        ("row",),
+        (),
+        (
+            CallKernel("full", "strong", (("row", x.ZERO),), ()),
+            Return(x.binary("or", x.binary("and", Var("full"), Const(-1 << 54)), x.ONE)),
+        ),
+        frozenset({"row"}),
+    )
+    functions = [
+        replace(function, name="strong") if function.name == "identity" else function
+        for function in kernels.module.functions
+    ]
+    return replace(kernels, module=Module((*functions, weak)))
+
+
+@pytest.fixture
+def weak_first_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(model: Model, **options: bool) -> Kernels:
+        return weakened(build_kernels(model, **options))
+
+    monkeypatch.setattr(compile_spec, "build_kernels", build)
+
+
+MODELS: dict[str, tuple[Callable[[], Model], int]] = {
+    "plain": (lambda: shipped_model("kraft", "smoke"), 10_468),
+    "symmetry": (lambda: model_named("kraft", "standard"), 36_862),
+}
+
+
+@pytest.mark.usefixtures("weak_first_words")
+@pytest.mark.parametrize("name", MODELS)
+def test_a_first_word_that_is_weak_loses_states_with_64_bits(name: str) -> None:
+    made, distinct = MODELS[name]
+    assert searched(made(), 64, Settings()).distinct < distinct // 10
+
+
+@pytest.mark.usefixtures("weak_first_words")
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_first_word_that_is_weak_loses_none_with_128_bits(name: str, threads: int) -> None:
+    made, distinct = MODELS[name]
+    # The table grows many times; delays let threads meet at the same slots.
+    settings = Settings(threads=threads, table_slots=64, chunk_rows=16, delays=7 if threads > 1 else None)
+    assert searched(made(), 128, settings).distinct == distinct
+
+
+@pytest.mark.parametrize("weak", [False, True])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_view_that_forgets_keeps_one_state_of_each(weak: bool, threads: int, request: pytest.FixtureRequest) -> None:
+    model = replace(model_named("kraft", "upstream"), invariants=())
+    limits = Limits(depth=11)
+    wanted = searched(model, 64, Settings(limits=limits))
+    if weak:
+        request.getfixturevalue("weak_first_words")
+    found = searched(model, 128, Settings(threads=threads, limits=limits, table_slots=64, chunk_rows=16))
+    assert (found.generated, found.levels, found.generated_by_action) == (
+        wanted.generated,
+        wanted.levels,
+        wanted.generated_by_action,
+    )
+    assert wanted.distinct > 1_000
+
+
+@Loop
+def insert_all(table: int, slots: int, pairs: int, count: int) -> int:
+    """Insert pairs of words; how many were new."""
+    new = 0
+    for index in range(0, 2 * count, 2):
+        new += insert_wide(table, slots, load(pairs, index), load(pairs, index + 1))
+    return new
+
+
+@Loop
+def contained(table: int, slots: int, pairs: int, count: int) -> int:
+    """How many of the pairs the table holds."""
+    found = 0
+    for index in range(0, 2 * count, 2):
+        found += contains_wide(table, slots, load(pairs, index), load(pairs, index + 1))
+    return found
+
+
+@Loop
+def rank_all(table: int, slots: int, pairs: int, count: int) -> int:
+    """Insert pairs into the table of a level, with the second word as their rank; how many were new."""
+    new = 0
+    for index in range(0, 2 * count, 2):
+        slot = ranked_slot_wide(table, slots, load(pairs, index), load(pairs, index + 1))
+        new += 1 if slot < 0 else 0
+        lower_rank_wide(table, -1 - slot if slot < 0 else slot, load(pairs, index + 1))
+    return new
+
+
+ROUNDS = 10
+"""Threads meet at a slot by chance only."""
+
+
+@pytest.mark.parametrize(("put", "ranked"), [(insert_all, False), (rank_all, True)])
+@pytest.mark.parametrize("firsts", [1, 7, 100_000])
+def test_threads_that_insert_the_same_pairs_insert_each_once(put: Any, ranked: bool, firsts: int) -> None:
+    chosen = np.random.default_rng(firsts)
+    count = 1_000 if firsts == 1 else 3_000
+    pairs = np.stack([chosen.integers(1, firsts + 1, count), np.arange(1, count + 1)], axis=1)
+    memories = [Memory(2 * count) for _ in range(4)]
+    for _ in range(ROUNDS):
+        for memory in memories:
+            memory.array[:] = chosen.permutation(pairs).reshape(-1)
+        table = FingerprintTable(4 * count, ranked=ranked, wide=True)
+        assert sum(inserted_at_once(put, table, memories)) == count
+        assert inserted_at_once(put, table, memories[:1]) == [0]
+
+
+def inserted_at_once(put: Any, table: FingerprintTable, memories: list[Memory]) -> list[int]:
+    """How many of the pairs in each memory were new, when a thread for each inserts them."""
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(address(put))
+    gate = threading.Barrier(len(memories))
+    new: list[int] = []
+
+    def insert(memory: Memory) -> None:
+        gate.wait()
+        new.append(call(table.address, table.slots, memory.address, memory.words // 2))
+
+    threads = [threading.Thread(target=insert, args=(memory,)) for memory in memories]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return new
+
+
+def test_a_pair_that_shares_a_first_word_is_not_contained() -> None:
+    table = FingerprintTable(64, wide=True)
+    words = Memory(2)
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)
+    found = []
+    for put, pair in [(insert_all, (5, 1)), (contained, (5, 2)), (contained, (5, 1)), (contained, (6, 1))]:
+        words.array[:2] = pair
+        found.append(call(address(put))(table.address, table.slots, words.address, 1))
+    assert found == [1, 0, 1, 0]
+
+
+def test_the_bound_is_that_of_128_bits() -> None:
+    assert collision_bound(10**9, 64) == pytest.approx(10**18 / 2**65)
+    assert collision_bound(10**9, 128) == pytest.approx(10**18 / 2**129)
+
+
+def test_the_command_takes_the_width_and_says_it() -> None:
+    done = kmc("check", "kraft", "smoke", "--fingerprint-bits", "128", "--no-run-dir")
+    assert (done.exit_code, "128-bit fingerprints" in done.stdout) == (0, True)
+
+
+def test_a_bound_that_is_too_high_is_a_warning_with_the_command_to_type() -> None:
+    result = check_native(shipped_model("die_hard", "solution"), Limits())
+    words = ("check", "kraft", "large")
+    assert fingerprint_warnings(replace(result, collision_bound=0.0009), words) == ()
+    (warning,) = fingerprint_warnings(replace(result, collision_bound=0.02), words)
+    assert "at most 1 in 50." in warning
+    assert warning.endswith("kmc check kraft large --fingerprint-bits 128")
+
+
+def test_128_bits_warn_of_nothing() -> None:
+    result = check_native(shipped_model("die_hard", "solution"), Limits(), fingerprint_bits=128)
+    assert fingerprint_warnings(replace(result, collision_bound=0.02), ("check",)) == ()
+
+
+def test_a_run_that_was_cut_short_goes_on_with_its_width(tmp_path: Path) -> None:
+    runs = ("--run-dir", str(tmp_path))
+    cut = kmc("check", "kraft", "smoke", "--fingerprint-bits", "128", "--max-states", "2000", "--json", *runs)
+    assert (cut.exit_code, json.loads(cut.stdout)["fingerprint_bits"]) == (20, 128)
+    (folder,) = tmp_path.iterdir()
+    done = json.loads(kmc("check", "--resume", str(folder), "--json").stdout)
+    found = {key: done[key] for key in ("result", "generated", "distinct", "depth", "fingerprint_bits")}
+    assert found == {"result": "ok", "generated": 23_167, "distinct": 10_468, "depth": 30, "fingerprint_bits": 128}

@@ -1,0 +1,382 @@
+"""Imports point only downwards, and each thing that belongs to one layer stays in it.
+
+An import counts wherever it stands: inside a function and under TYPE_CHECKING too, since both tie the modules.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from support.source_tree import ROOT, Source, is_within, sources, tree_of
+
+# Lowest first. Layers of one row do not know each other; the root holds the version and nothing else.
+LAYERS = (
+    ("kmc",),
+    ("kmc.errors",),
+    ("kmc.process",),
+    ("kmc.result",),
+    ("kmc.lang",),
+    ("kmc.actions", "kmc.invariants", "kmc.liveness"),
+    ("kmc.spec",),
+    ("kmc.runtime",),
+    ("kmc.compiler",),
+    ("kmc.reference",),
+    ("kmc.engine",),
+    ("kmc.trace", "kmc.bench"),
+    ("kmc_spark",),
+    ("kmc.cli",),
+    ("kmc.__main__",),
+)
+RANK = {layer: rank for rank, row in enumerate(LAYERS) for layer in row}
+
+# The rooms of the two large packages, lowest first. A package's own modules lie above its rooms.
+ROOMS = {
+    "kmc.compiler": ("ir", "values", "lowering", "checks", "symmetry", "successor", "passes"),
+    "kmc.engine": ("native", "layout", "loops", "files", "run_state", "checkpoint", "search"),
+}
+
+# The only layers that may import these packages.
+HOMES = {
+    "click": ("kmc.cli",),
+    "rich": ("kmc.cli",),
+    "pyspark": ("kmc_spark",),
+    "llvmlite": ("kmc.runtime", "kmc.engine"),
+    "numba": ("kmc.engine", "kmc.liveness", "kmc_spark"),
+}
+
+# The modules whose public words a spec is written in.
+FACADES = ("kmc.lang", "kmc.spec")
+
+# What the shipped specs share; it imports none of them.
+SHARED_BY_SPECS = "specs.consensus"
+
+# Matched as whole words of an identifier or a string, so that `draft` and `skip` are free.
+PROTOCOL_WORDS = frozenset({"kafka", "kraft", "raft", "kip"})
+WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module (absolute; "" for a relative import that leaves its root) and one name taken from it."""
+
+    line: int
+    module: str
+    name: str | None
+    relative: bool
+
+    @property
+    def target(self) -> str:
+        """The dotted path of what is imported, be it a module or a name inside one."""
+        return f"{self.module}.{self.name}" if self.name else self.module
+
+
+def _absolute(source: Source, node: ast.ImportFrom) -> str:
+    """The absolute name of the module that `from ... import` names."""
+    if not node.level:
+        return node.module or ""
+    parts = source.package.split(".")
+    kept = parts[: len(parts) - node.level + 1]
+    return ".".join([*kept, node.module] if kept and node.module else kept)
+
+
+def _dynamic(node: ast.Call) -> str | None:
+    """The module that `import_module("...")` or `__import__("...")` names, if this call is one."""
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
+    match node.args:
+        case [ast.Constant(value=str(module)), *_] if name in ("import_module", "__import__"):
+            return module
+    return None
+
+
+def imports_of(source: Source) -> Iterator[Import]:
+    """Every import of a source, at any depth, one per imported name."""
+    for node in ast.walk(tree_of(source)):
+        match node:
+            case ast.Import(names=aliases):
+                yield from (Import(node.lineno, alias.name, None, False) for alias in aliases)
+            case ast.ImportFrom(names=aliases, level=level):
+                module = _absolute(source, node)
+                yield from (Import(node.lineno, module, alias.name, level > 0) for alias in aliases)
+            case ast.Call() if named := _dynamic(node):
+                yield Import(node.lineno, named, None, False)
+
+
+def layer_of(dotted: str) -> str | None:
+    """The layer that a dotted path belongs to, None outside kmc; `kmc.x` when x is in no layer."""
+    parts = dotted.split(".")
+    if parts[0] == "kmc_spark":
+        return "kmc_spark"
+    if parts[0] != "kmc":
+        return None
+    return "kmc" if len(parts) == 1 or parts[1] == "__version__" else ".".join(parts[:2])
+
+
+def modules_without_layer(source: Source) -> list[str]:
+    """A module of kmc or distributed whose package is in no row of LAYERS."""
+    layer = layer_of(source.module)
+    return [] if layer in RANK else [source.at(1, f"{source.module} belongs to no layer")]
+
+
+def upward_imports(source: Source) -> list[str]:
+    """Imports of a higher layer, of another layer of the same row, or of one that does not exist."""
+    own = layer_of(source.module)
+    breaches = []
+    for item in imports_of(source):
+        layer = layer_of(item.target)
+        if layer is None or layer == own:
+            continue
+        if layer not in RANK or RANK[layer] >= RANK.get(own or "", -1):
+            breaches.append(source.at(item.line, f"{own} must not import {layer}"))
+    return list(dict.fromkeys(breaches))  # once per import, however many names it takes
+
+
+def room_of(dotted: str, package: str) -> int:
+    """The rank of the room of `package` that a dotted path inside it belongs to; its own modules lie above all."""
+    room = dotted.removeprefix(package).lstrip(".").split(".")[0]
+    rooms = ROOMS[package]
+    return rooms.index(room) if room in rooms else len(rooms)
+
+
+def imports_of_a_room_above(source: Source) -> list[str]:
+    """Imports by a room of a large package of a room above it in the same package, or of the package's own modules."""
+    package = layer_of(source.module) or ""
+    if package not in ROOMS:
+        return []
+    own = room_of(source.module, package)
+    breaches = [
+        source.at(item.line, f"{source.module} must not import {item.target}: its room lies above")
+        for item in imports_of(source)
+        if is_within(item.target, package) and room_of(item.target, package) > own
+    ]
+    return list(dict.fromkeys(breaches))
+
+
+def folders_without_room(source: Source) -> list[str]:
+    """A folder of a large package that is not in its row of ROOMS."""
+    package = layer_of(source.module) or ""
+    folder = source.path.removeprefix(package.replace(".", "/") + "/").split("/")[:-1]
+    known = package not in ROOMS or not folder or folder[0] in ROOMS[package]
+    return [] if known else [source.at(1, f"{folder[0]} is not among the rooms of {package}")]
+
+
+def packages_away_from_home(source: Source) -> list[str]:
+    """Imports of a package by a module outside the layers that may use it."""
+    return [
+        source.at(item.line, f"{item.target} may be imported in {', '.join(homes)} only")
+        for item in imports_of(source)
+        for package, homes in HOMES.items()
+        if is_within(item.target, package) and not any(is_within(source.module, home) for home in homes)
+    ]
+
+
+def shipped_specs() -> frozenset[str]:
+    """The names of the spec packages in this checkout."""
+    return frozenset(path.name for path in (ROOT / "specs").iterdir() if path.is_dir() and path.name[0] not in "._")
+
+
+def protocol_imports(source: Source) -> list[str]:
+    """Imports of a spec: kmc loads specs by name, it never imports one."""
+    roots = {"specs", "kmc_specs", *shipped_specs()}
+    return [
+        source.at(item.line, f"kmc must not import the spec {item.target}")
+        for item in imports_of(source)
+        if not item.relative and item.module.split(".")[0] in roots
+    ]
+
+
+def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Every identifier and every string of a tree but docstrings, with the line where it starts."""
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) in bare:
+            continue
+        for _, value in ast.iter_fields(node):
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str):
+                    yield getattr(node, "lineno", 1), text
+
+
+def protocol_words(source: Source) -> list[str]:
+    """Words of a protocol in identifiers, strings and the module's own name; prose may cite what it likes."""
+    return [
+        source.at(line, f"generic code names a protocol: {text!r}")
+        for line, text in [(1, source.module), *_texts(tree_of(source))]
+        if PROTOCOL_WORDS & {word.lower() for word in WORD.findall(text)}
+    ]
+
+
+def public_words(module: str) -> frozenset[str]:
+    """The names in `__all__` of a facade, read without importing it."""
+    for source in sources(module.replace(".", "/")):
+        for node in tree_of(source).body if source.module == module else []:
+            match node:
+                case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                    return frozenset(ast.literal_eval(value))
+    return frozenset()
+
+
+def _spec_may_import(item: Import, own_spec: str) -> bool:
+    """Whether a spec may import this: its own modules, shared ones, the facades' public words, `__future__`."""
+    if item.relative:
+        return is_within(item.target, own_spec) or is_within(item.target, SHARED_BY_SPECS)
+    return item.module == "__future__" or (item.module in FACADES and item.name in public_words(item.module))
+
+
+def imports_foreign_to_a_spec(source: Source) -> list[str]:
+    """Imports of a spec that reach beyond the spec language, be it Python's library or kmc's insides."""
+    own_spec = ".".join(source.module.split(".")[:2])
+    return [
+        source.at(item.line, f"a spec imports relative modules and the public words of {', '.join(FACADES)}: {item}")
+        for item in imports_of(source)
+        if not _spec_may_import(item, own_spec)
+    ]
+
+
+def stray_prints(source: Source) -> list[str]:
+    """Calls of print outside the command line."""
+    if is_within(source.module, "kmc.cli"):
+        return []
+    return [
+        source.at(node.lineno, "only kmc.cli prints")
+        for node in ast.walk(tree_of(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+
+
+Rule = Callable[[Source], list[str]]
+
+
+def breaches(rule: Rule, *folders: str, but: str = "") -> list[str]:
+    """What `rule` finds in every source of these folders, those under the prefix `but` left out."""
+    return [
+        breach for source in sources(*folders) if not (but and source.path.startswith(but)) for breach in rule(source)
+    ]
+
+
+def test_the_walk_finds_the_sources() -> None:
+    assert {"kmc", "kmc.errors", "kmc.lang"} <= {source.module for source in sources("kmc")}
+
+
+def test_every_module_belongs_to_a_layer() -> None:
+    assert breaches(modules_without_layer, "kmc", "distributed") == []
+
+
+def test_imports_point_downwards() -> None:
+    assert breaches(upward_imports, "kmc", "distributed") == []
+
+
+def test_imports_between_rooms_point_downwards() -> None:
+    assert breaches(imports_of_a_room_above, "kmc") == []
+
+
+def test_every_folder_of_a_large_package_is_a_room() -> None:
+    assert breaches(folders_without_room, "kmc") == []
+
+
+def test_packages_are_imported_only_at_home() -> None:
+    assert breaches(packages_away_from_home, "kmc", "distributed", "specs") == []
+
+
+def test_generic_code_imports_no_spec() -> None:
+    assert breaches(protocol_imports, "kmc", "distributed") == []
+
+
+def test_generic_code_names_no_protocol() -> None:
+    # The command line teaches with examples of the shipped specs.
+    assert breaches(protocol_words, "kmc", but="kmc/cli/") == []
+
+
+def test_specs_import_only_the_spec_language() -> None:
+    assert breaches(imports_foreign_to_a_spec, "specs") == []
+
+
+def test_only_the_command_line_prints() -> None:
+    assert breaches(stray_prints, "kmc", "distributed", "specs") == []
+
+
+def test_the_folder_of_the_spark_driver_is_no_package() -> None:
+    # `distributed` is the name of Dask's import package.
+    assert not (ROOT / "distributed" / "__init__.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "text"),
+    [
+        (modules_without_layer, "kmc/lnag/types.py", ""),
+        (modules_without_layer, "distributed/cluster/driver.py", ""),
+        (upward_imports, "kmc/lang/x.py", "import kmc.spec"),
+        (upward_imports, "kmc/lang/x.py", "from kmc.spec import load, Spec"),
+        (upward_imports, "kmc/lang/x.py", "from kmc import cli"),
+        (upward_imports, "kmc/lang/x.py", "from ..spec import load"),
+        (upward_imports, "kmc/lang/__init__.py", "from .. import spec"),
+        (upward_imports, "kmc/lang/x.py", "def f():\n    from kmc.cli.main import main"),
+        (upward_imports, "kmc/lang/x.py", "import importlib\nimportlib.import_module('kmc.trace')"),
+        (upward_imports, "kmc/actions/x.py", "from kmc.liveness import fairness"),
+        (upward_imports, "kmc/compiler/x.py", "from kmc.reference import search"),
+        (upward_imports, "kmc/trace/x.py", "import kmc_spark.driver"),
+        (upward_imports, "kmc/errors.py", "from kmc.lang import Record"),
+        (upward_imports, "kmc/__init__.py", "from kmc.errors import KmcError"),
+        (upward_imports, "kmc/spec/x.py", "from kmc.lnag import Record"),
+        (upward_imports, "distributed/kmc_spark/driver.py", "from kmc.cli import main"),
+        (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.engine.search.worker import Worker"),
+        (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.engine.search import worker"),
+        (imports_of_a_room_above, "kmc/engine/search/x.py", "from kmc.engine.check_model import check_native"),
+        (imports_of_a_room_above, "kmc/compiler/ir/x.py", "from kmc.compiler import model_kernels"),
+        (folders_without_room, "kmc/engine/serach/x.py", ""),
+        (packages_away_from_home, "kmc/trace/x.py", "import rich.table"),
+        (packages_away_from_home, "kmc/climb.py", "import click"),
+        (packages_away_from_home, "kmc/trace/x.py", "from llvmlite import ir"),
+        (packages_away_from_home, "kmc/compiler/x.py", "import numba"),
+        (packages_away_from_home, "kmc/compiler/x.py", "from llvmlite import binding"),
+        (packages_away_from_home, "kmc/cli/x.py", "from pyspark.sql import SparkSession"),
+        (protocol_imports, "kmc/spec/x.py", "import kmc_specs.kraft"),
+        (protocol_imports, "kmc/spec/x.py", "from specs.kraft import actions"),
+        (protocol_words, "kmc/lang/x.py", "KRaftState = 1"),
+        (protocol_words, "kmc/lang/x.py", "def read_kafka_log(): ..."),
+        (protocol_words, "kmc/lang/x.py", "x = 'the kraft spec'"),
+        (protocol_words, "kmc/lang/x.py", "x = f'{1} of kip_996'"),
+        (protocol_words, "kmc/lang/x.py", "f(raft=1)"),
+        (protocol_words, "kmc/lang/kraft.py", ""),
+        (imports_foreign_to_a_spec, "specs/demo/actions.py", "import random"),
+        (imports_foreign_to_a_spec, "specs/demo/actions.py", "from kmc.lang.records import Record"),
+        (imports_foreign_to_a_spec, "specs/demo/actions.py", "from kmc.lang import records"),
+        (imports_foreign_to_a_spec, "specs/demo/actions.py", "from kmc.reference import search"),
+        (imports_foreign_to_a_spec, "specs/demo/actions.py", "from ..other import types"),
+        (imports_foreign_to_a_spec, "specs/consensus/logs.py", "from ..demo import types"),
+        (imports_foreign_to_a_spec, "specs/demo/actions.py", "from demo import types"),
+        (stray_prints, "kmc/trace/x.py", "def f():\n    print(1)"),
+    ],
+)
+def test_a_breach_is_found(rule: Rule, path: str, text: str) -> None:
+    assert len(rule(Source(path, text))) == 1
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "text"),
+    [
+        (modules_without_layer, "kmc/lang/types.py", ""),
+        (upward_imports, "kmc/cli/main.py", "import click\nfrom kmc import __version__\nfrom kmc.trace import render"),
+        (upward_imports, "kmc/lang/x.py", "import re\nfrom kmc.errors import Span\nfrom .types import Type"),
+        (imports_of_a_room_above, "kmc/engine/search/x.py", "from kmc.engine.loops.work import work"),
+        (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.engine.loops.pack import pack"),
+        (imports_of_a_room_above, "kmc/engine/x.py", "from kmc.engine.search.worker import Worker"),
+        (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.runtime.blocks import Block"),
+        (folders_without_room, "kmc/engine/x.py", ""),
+        (packages_away_from_home, "kmc/cli/x.py", "import click\nfrom rich.table import Table"),
+        (packages_away_from_home, "kmc/lang/x.py", "import clickhouse"),
+        (protocol_imports, "kmc/spec/x.py", "from kmc.spec import specs\nfrom . import specs"),
+        (protocol_words, "kmc/lang/x.py", '"""KRaft.tla."""\ndraft = skip = "craft"  # Kafka\n'),
+        (imports_foreign_to_a_spec, "specs/demo/a/b.py", "from ...consensus.logs import last_epoch"),
+        (imports_foreign_to_a_spec, "specs/demo/a/b.py", "from __future__ import annotations\nfrom ..types import T"),
+        (imports_foreign_to_a_spec, "specs/demo/actions.py", "from kmc.lang import Record\nfrom . import types"),
+        (stray_prints, "kmc/cli/x.py", "print(1)"),
+        (stray_prints, "kmc/lang/x.py", "log.print(1)"),
+    ],
+)
+def test_what_is_allowed_is_no_breach(rule: Rule, path: str, text: str) -> None:
+    assert rule(Source(path, text)) == []

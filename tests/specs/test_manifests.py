@@ -1,0 +1,85 @@
+"""Every model of every shipped manifest comes out as it says, and every figure in it names its origin.
+
+The interpreter checks them; those of more than 20,000 states run on the native engine, and those of more than 100,000
+with `make golden`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.golden_cases import LARGE, golden_cases, outcome
+
+from kmc.engine.check_model import check_native
+from kmc.lang.modelfile import ModelFile
+from kmc.reference.search import Search
+from kmc.result import Limits
+from kmc.spec.model import bind
+from kmc.spec.shipped import manifest_of, shipped_specs
+
+HUGE = 100_000_000
+INTERPRETED_MAX = 20_000
+"""More states cost the interpreter a minute; golden cases run on both engines up to 100,000."""
+
+
+def _models() -> list[tuple[str, ModelFile]]:
+    found = []
+    for name, root in shipped_specs().items():
+        manifest = manifest_of(root)
+        assert manifest is not None
+        found += [(name, file) for file in manifest.entries.values()]
+    return found
+
+
+def _distinct(file: ModelFile) -> int:
+    assert file.expect is not None
+    distinct = file.expect.get("distinct", 0)
+    assert isinstance(distinct, int)
+    return distinct
+
+
+def _parameter(spec: str, file: ModelFile) -> Any:
+    distinct = (file.expect or {}).get("distinct", 0)
+    marks = pytest.mark.golden_large if isinstance(distinct, int) and distinct > LARGE else ()
+    return pytest.param(spec, file, id=f"{spec}-{file.name}", marks=marks)
+
+
+def _golden_id(file: ModelFile) -> str | None:
+    origin = str((file.expect or {}).get("origin", ""))
+    return origin.partition("golden case ")[2] or None
+
+
+@pytest.mark.parametrize(
+    ("spec", "file"), [_parameter(s, f) for s, f in _models() if _distinct(f) <= HUGE and _golden_id(f) is None]
+)
+def test_a_model_comes_out_as_its_manifest_says(spec: str, file: ModelFile) -> None:
+    assert file.expect is not None
+    expect = {key: value for key, value in file.expect.items() if key != "origin"}
+    model = bind(shipped_specs()[spec], file)
+    native = expect.get("distinct", 0) > INTERPRETED_MAX
+    result = check_native(model, Limits(), threads=2) if native else Search(model).run()
+    assert outcome(result, expect) == expect
+
+
+@pytest.mark.parametrize(("spec", "file"), [_parameter(s, f) for s, f in _models() if _golden_id(f) is not None])
+def test_a_model_that_names_a_golden_case_is_that_case(spec: str, file: ModelFile) -> None:
+    """The case itself runs in test_golden_counts; here the manifest must ask and expect the same."""
+    case = next(case for case in golden_cases(spec) if case.id == _golden_id(file))
+    same = case.model()
+    mine = bind(shipped_specs()[spec], file)
+    assert mine.digest == same.digest
+    assert mine.max_depth == same.max_depth
+    assert file.expect is not None
+    assert {key: value for key, value in file.expect.items() if key != "origin"} == case.expect
+
+
+def test_one_model_is_left_to_a_run_by_hand() -> None:
+    """It takes 12 GiB and some minutes; `kmc check` compares it with the manifest itself."""
+    huge = [(spec, file.name) for spec, file in _models() if _distinct(file) > HUGE]
+    assert huge == [("kraft", "corrected_whole")]
+
+
+def test_every_spec_has_a_model_that_must_fail() -> None:
+    failing = {spec for spec, file in _models() if (file.expect or {}).get("result") == "violation"}
+    assert failing == set(shipped_specs())

@@ -1,0 +1,75 @@
+"""TLC's golden cases as models of the shipped specs, for every test that compares counts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kmc.errors import Span
+from kmc.lang.modelfile import Assignment, ModelFile, ModelValue, Raw, RawSet, Word
+from kmc.result import Result
+from kmc.spec.model import Model, bind
+from kmc.spec.shipped import find_spec_root
+
+FOLDER = Path(__file__).parents[1] / "data" / "golden"
+LARGE = 100_000
+"""A case with more distinct states runs with `make golden` only."""
+
+_HERE = Span("golden case", 1)
+_SYMMETRY = {"Server": "symmServers", "Value": "symmValues"}
+
+
+@dataclass(frozen=True, slots=True)
+class GoldenCase:
+    """One case: what TLC was asked, and what it answered."""
+
+    id: str
+    spec: str
+    asked: dict[str, Any]
+    expect: dict[str, Any]
+
+    def model(self) -> Model:
+        """The case as a model of the shipped spec."""
+        symmetry = self.asked["symmetry"]
+        file = ModelFile(
+            name=self.id,
+            path=_HERE.path,
+            constants=tuple(Assignment(name, _raw(value), _HERE) for name, value in self.asked["constants"].items()),
+            invariants=tuple(Word(name, _HERE) for name in self.asked["invariants"]),
+            symmetry=(Word(_SYMMETRY[symmetry], _HERE),) if symmetry else (),
+            view=Word("view", _HERE) if self.asked["view"] else None,
+            check_deadlock=False,
+            max_depth=self.asked["levels"],
+        )
+        return bind(find_spec_root(self.spec), file)
+
+
+def _raw(value: Any) -> Raw:
+    return RawSet(tuple(ModelValue(name) for name in value)) if isinstance(value, list) else value
+
+
+def golden_cases(spec: str) -> list[GoldenCase]:
+    """All golden cases of a spec."""
+    return [
+        GoldenCase(case["id"], case["spec"], case, case["expect"])
+        for case in json.loads((FOLDER / f"{spec}.json").read_text())
+    ]
+
+
+def outcome(result: Result, expect: dict[str, Any]) -> dict[str, Any]:
+    """What the result says under the keys of `expect`."""
+    found: dict[str, Any] = {
+        "result": result.verdict.value,
+        "generated": result.counters.generated,
+        "distinct": result.counters.distinct,
+        "depth": result.counters.depth,
+        "left": result.counters.left,
+        "initial": result.initial,
+        "unreached_goals": list(result.unreached_goals),
+        "generated_by_action": result.generated_by_action,
+    }
+    if result.violation is not None:
+        found |= {"invariant": result.violation.name, "trace_length": len(result.violation.trace)}
+    return {key: found.get(key) for key in expect}

@@ -1,0 +1,258 @@
+"""What compiled kernels say of one state, held beside what the interpreter says: successors, hashes and properties.
+
+Everything here returns differences as text, so that a test says which state and which kernel disagree.
+"""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from kmc.actions.relation import NextStateRelation, Step
+from kmc.compiler.load_module import compile_module
+from kmc.compiler.model_kernels import build_kernels
+from kmc.engine.compiled_model import compile_model
+from kmc.errors import KmcError
+from kmc.invariants.properties import ActionConstraint, Constraint, Predicate, holds
+from kmc.reference.initial import initial_states
+from kmc.reference.search import Search
+from kmc.result import Limits
+from kmc.runtime.codec import decode_row, encode_row, hash_sum
+from kmc.runtime.hashing import fingerprint
+from kmc.runtime.state_layout import row_layout
+from kmc.spec.model import Model
+
+PADDING_WORDS = 64
+STALE = ((1 << 64) - 1, *(1 << bit for bit in range(12)))
+OUT_WORDS = 1 << 14
+OUT_WORDS_MAX = 1 << 20
+ERROR_MAX = -16
+HEADER_WORDS = 2
+ACTION_SHIFT, ACTION_BITS = 32, 16
+LENGTH_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Successor:
+    """One record that `expand` wrote: the action's index, the fingerprint and the row."""
+
+    action: int
+    fingerprint: int
+    row: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The kernels of a model, called with rows as lists of words; `call` gives signed results."""
+
+    model: Model
+    call: Any
+
+    def expand(self, row: list[int]) -> list[Successor] | None:
+        """The records that `expand` writes, or None for an error."""
+        words = OUT_WORDS
+        while (found := self._expand(row, out := noise(words)[:], words)) == -1:
+            words *= 2
+            if words > OUT_WORDS_MAX:
+                raise OverflowError(f"{words} words are not enough for the successors of one state")
+        if found <= ERROR_MAX:
+            return None
+        records, place = [], 0
+        for _ in range(found):
+            header, fingerprint = out[place], out[place + 1]
+            end = place + HEADER_WORDS + (header & (1 << LENGTH_BITS) - 1)
+            action = header >> ACTION_SHIFT & (1 << ACTION_BITS) - 1
+            records.append(Successor(action, fingerprint, out[place + HEADER_WORDS : end].tolist()))
+            place = end
+        return records
+
+    def _expand(self, row: list[int], out: Any, words: int) -> int:
+        return self._signed("expand", [padded(row), out], (words - PADDING_WORDS,))
+
+    def mask(self, name: str, *rows: list[int]) -> int | None:
+        """The mask that a kernel of predicates gives, or None for an error."""
+        found = self._signed(name, [padded(row) for row in rows], (-1,) if name == "goals" else ())
+        return None if found <= ERROR_MAX else found
+
+    def identity(self, row: list[int]) -> int:
+        """The fingerprint of a row."""
+        return self._signed("identity", [padded(row)]) & (1 << 64) - 1
+
+    def _signed(self, name: str, buffers: list[Any], arguments: tuple[int, ...] = ()) -> int:
+        found = int(self.call(name, [(buffer, 0) for buffer in buffers], arguments))
+        return found - (1 << 64) if found >> 63 else found
+
+
+def padded(row: list[int]) -> Any:
+    """A row with the words behind it that a kernel may read, and that must not change what it says.
+
+    First come some like its last, as if entries of a network had been there that are none now.
+    """
+    stale = [row[-1] ^ flipped for flipped in STALE]
+    return array("Q", [*row, *stale, *noise(PADDING_WORDS - len(STALE))])
+
+
+@cache
+def noise(words: int) -> Any:
+    """What may lie in memory: nothing that a kernel could take for the zeros of fresh memory."""
+    return array("Q", [(place + 1) * 0x9E3779B97F4A7C15 % (1 << 64) for place in range(words)])
+
+
+def kernels_of(model: Model) -> Kernels:
+    """The kernels of a model as machine code; SpecError for what is not compiled."""
+    return Kernels(model, compile_model(model).module.call)
+
+
+def differences(
+    kernels: Kernels, states: Iterable[Any], known: dict[Any, list[Step] | None] | None = None
+) -> Iterator[str]:
+    """Every way in which the kernels disagree with the interpreter on these states and their successors.
+
+    `known`: the interpreter's steps of states met before, when many kernels are compared with them.
+    """
+    model = kernels.model
+    known = {} if known is None else known
+    relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+    for state in states:
+        row = encode_row(state)
+        if decode_row(row, model.spec.state_class) != state:
+            yield f"{state!r} is not what its row says"
+        if not model.symmetry and model.view is None and kernels.identity(row) != fingerprint(row[0]):
+            yield f"{state!r}: the fingerprint is not that of its hash sum"
+        yield from _predicate_differences(kernels, row, state)
+        if state not in known:
+            known[state] = expected_steps(relation, state)
+        wanted = known[state]
+        found = kernels.expand(row)
+        if (found is None) != (wanted is None):
+            yield f"{state!r}: an error in one engine: kernels {found is None}, interpreter {wanted is None}"
+        if found is not None and wanted is not None:
+            yield from _step_differences(kernels, state, row, wanted, found)
+
+
+def expected_steps(relation: NextStateRelation, state: Any) -> list[Step] | None:
+    """The interpreter's steps, or None when an action raises."""
+    try:
+        return list(relation.steps(state))
+    except KmcError:
+        return None
+
+
+def _step_differences(
+    kernels: Kernels, state: Any, row: list[int], wanted: list[Step], found: list[Successor]
+) -> Iterator[str]:
+    cls = kernels.model.spec.state_class
+    titles = [action.title for action in kernels.model.spec.actions]
+    layout = row_layout(cls)
+    rows = [(titles[item.action], decode_row(item.row, cls)) for item in found]
+    expected, got = Counter((action.title, to) for action, _, to in wanted), Counter(rows)
+    for (title, to), count in (expected - got).items():
+        yield f"{state!r}: the kernels lack {count} {title} to {to!r}"
+    for (title, to), count in (got - expected).items():
+        yield f"{state!r}: the kernels have {count} {title} too many, to {to!r}"
+    for item, (title, to) in zip(found, rows, strict=True):
+        own = encode_row(to)
+        if item.row[0] != hash_sum(item.row, layout) or item.row[0] != own[0]:
+            yield f"{state!r}: the hash sum after {title} is not that of its row"
+        if item.fingerprint != kernels.identity(own):
+            yield f"{state!r}: the fingerprint after {title} is not that of the encoded successor"
+        if item.row[1 : layout.entries] != own[1 : layout.entries]:
+            yield f"{state!r}: after {title} unused bits are not 0"
+        yield from _touch_differences(kernels, state, row, to, item.row)
+        for name, predicates in (
+            ("step", kernels.model.transition_invariants),
+            ("step_outside", kernels.model.action_constraints),
+        ):
+            if predicates:
+                mine = kernels.mask(name, row, item.row)
+                stutters = name == "step" and to == state
+                wanted_mask = 0 if stutters else expected_mask(kernels.model, predicates, False, state, to)
+                yield from _mask_difference(name, mine, wanted_mask, to)
+
+
+def _touch_differences(kernels: Kernels, state: Any, row: list[int], to: Any, other: list[int]) -> Iterator[str]:
+    """A property that a step does not touch says the same before and after."""
+    model = kernels.model
+    touched = kernels.mask("touched", row, other)
+    assert touched is not None
+    if not touched & 1 and expected_mask(model, model.invariants, False, state) != expected_mask(
+        model, model.invariants, False, to
+    ):
+        yield f"{state!r}: the step to {to!r} touches invariants"
+    for number, goal in enumerate(model.goals):
+        if not touched >> 1 + number & 1 and expected_mask(model, (goal,), True, state) != expected_mask(
+            model, (goal,), True, to
+        ):
+            yield f"{state!r}: the step to {to!r} touches {goal.name}"
+
+
+def _predicate_differences(kernels: Kernels, row: list[int], state: Any) -> Iterator[str]:
+    model = kernels.model
+    kinds: tuple[tuple[str, tuple[Predicate, ...], bool], ...] = (
+        ("check", model.invariants, False),
+        ("goals", model.goals, True),
+        ("outside", model.constraints, False),
+    )
+    for name, predicates, holding in kinds:
+        if predicates:
+            wanted = expected_mask(model, predicates, holding, state)
+            yield from _mask_difference(name, kernels.mask(name, row), wanted, state)
+
+
+def _mask_difference(name: str, found: int | None, wanted: int | None, state: Any) -> Iterator[str]:
+    if found != wanted:
+        yield f"{state!r}: {name} is {found} compiled and {wanted} interpreted"
+
+
+def expected_mask(model: Model, predicates: tuple[Predicate, ...], holding: bool, *states: Any) -> int | None:
+    """The mask of the predicates whose truth is `holding`, or None when one raises; constraints are asked in order."""
+    mask = 0
+    try:
+        for number, predicate in enumerate(predicates):
+            mask |= (holds(predicate, model.spec.files, *states) == holding) << number
+            if mask and isinstance(predicate, Constraint | ActionConstraint):
+                break
+    except KmcError:
+        return None
+    return mask
+
+
+def level_states(model: Model, limits: Limits, *, at_most: int, seed: int = 0) -> list[Any]:
+    """States from breadth-first levels, a sample of them where there are more than `at_most`."""
+    search = Search(model, limits, keep_going=True)
+    search.run()
+    states = search.graph.states
+    return states if len(states) <= at_most else random.Random(seed).sample(states, at_most)
+
+
+def walk_states(model: Model, *, walks: int, depth: int, seed: int) -> list[Any]:
+    """States of random walks that take rare actions as often as common ones, so that they go deep."""
+    relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+    rng = random.Random(seed)
+    found: dict[Any, None] = {}
+    for _ in range(walks):
+        state = rng.choice(initial_states(model))
+        for _ in range(depth):
+            found[state] = None
+            steps = expected_steps(relation, state)
+            by_action: dict[str, list[Any]] = {}
+            for action, _, successor in steps or ():
+                if successor != state:
+                    by_action.setdefault(action.title, []).append(successor)
+            if not by_action:
+                break
+            state = rng.choice(by_action[rng.choice(sorted(by_action))])
+    return list(found)
+
+
+def compiled_uncached(model: Model) -> Kernels:
+    """The kernels of a model without the disk cache, for code that is changed on purpose."""
+    return Kernels(model, compile_module(build_kernels(model).module).call)
+
+
+__all__ = ["Kernels", "compiled_uncached", "differences", "kernels_of", "level_states", "walk_states"]

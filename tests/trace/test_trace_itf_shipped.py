@@ -1,0 +1,70 @@
+"""A driver that reads traces with itf-py gets, of every shipped model, all states, actions and arguments."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import itf_py
+import pytest
+from support.trace_samples import from_itf_py, in_python
+
+from kmc.actions.relation import NextStateRelation
+from kmc.lang.modelfile import ModelFile
+from kmc.reference.initial import initial_states
+from kmc.reference.traces import trace_step
+from kmc.result import Trace, TraceStep
+from kmc.spec.model import bind
+from kmc.spec.shipped import manifest_of, shipped_specs
+from kmc.trace.files import TraceFile, trace_file
+from kmc.trace.itf import itf_text
+
+STATES = 25
+
+
+@cache
+def walk(root: Path, file: ModelFile) -> TraceFile:
+    """A trace of `file` that takes, wherever it can, an action that it has taken least often."""
+    model = bind(root, file)
+    relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+    steps = [TraceStep(initial_states(model)[0])]
+    taken: Counter[str] = Counter()
+    while len(steps) < STATES and (found := list(relation.steps(steps[-1].state))):
+        step = min(found, key=lambda step: (taken[step[0].title], relation.display_key(step)))
+        taken[step[0].title] += 1
+        steps.append(trace_step(step))
+    return trace_file(Trace(tuple(steps)), model, "ok")
+
+
+def models() -> list[object]:
+    """Every model of every shipped spec."""
+    manifests = [(name, root, manifest_of(root)) for name, root in shipped_specs().items()]
+    return [
+        pytest.param(root, file, id=f"{name}-{model}")
+        for name, root, manifest in manifests
+        if manifest is not None
+        for model, file in manifest.models.items()
+    ]
+
+
+def read_by_itf_py(file: TraceFile) -> itf_py.Trace:
+    """The trace as itf-py reads it from a file."""
+    return itf_py.trace_from_json(json.loads(itf_text(file)))
+
+
+@pytest.mark.parametrize(("root", "model"), models())
+def test_itf_py_reads_every_state(root: Path, model: ModelFile) -> None:
+    file = walk(root, model)
+    seen = [{name: from_itf_py(state.values[name]) for name in file.variables} for state in read_by_itf_py(file).states]
+    assert seen == [{name: in_python(value) for name, value in step.variables.items()} for step in file.steps]
+
+
+@pytest.mark.parametrize(("root", "model"), models())
+def test_itf_py_reads_every_action_with_its_arguments(root: Path, model: ModelFile) -> None:
+    file = walk(root, model)
+    states = read_by_itf_py(file).states[1:]
+    seen = [(s.values["mbt::actionTaken"], from_itf_py(s.values["mbt::nondetPicks"])) for s in states]
+    arguments = [tuple((name, in_python(value)) for name, value in step.arguments) for step in file.steps[1:]]
+    assert seen == [(step.action, ("record", found)) for step, found in zip(file.steps[1:], arguments, strict=True)]
