@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-WORD_BYTES: Final = 8
+from kmc.engine.native import memory
+
+WORD_BYTES: Final = memory.WORD_BYTES
 UNIT_BYTES: Final = 2  # a unit is 16 bits
 WORD_UNITS: Final = 4
-SLACK_WORDS: Final = 64
+SLACK_WORDS: Final = memory.SLACK_WORDS
 LINE_WORDS: Final = 8  # of the cache
 
 # Control words of a search, read by all threads.

@@ -12,15 +12,17 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmc.engine.layout.control_words import SLACK_WORDS, WORD_BYTES
 from kmc.errors import SystemFault
 
 Words = NDArray[np.int64]
+
+WORD_BYTES: Final = 8
+SLACK_WORDS: Final = 64
 
 # Where memory is read at random, huge pages save page walks. Where it is written in order they save nothing, and on a
 # virtual machine whose host takes back what is free, touching them costs five times as much as touching small ones.
