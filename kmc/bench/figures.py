@@ -39,12 +39,11 @@ def figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def _memory(run: Mapping[str, Any]) -> dict[str, Any]:
     """Bytes per visited state, and per row of a frontier."""
     distinct = run["distinct"]
-    parents = run["parents_bytes"] / distinct
     peak = [size / states for states, size in run["growths"][-1:] if states] or [run["table_bytes"] / distinct]
     return {
-        "table_and_parents_bytes_per_state_average": run["table_bytes_per_state_average"] + parents,
-        "table_and_parents_bytes_per_state_after_growth": peak[0] + parents,
-        "table_and_parents_bytes_per_state_at_end": run["table_bytes"] / distinct + parents,
+        "table_bytes_per_state_average": run["table_bytes_per_state_average"],
+        "table_bytes_per_state_after_growth": peak[0],
+        "table_bytes_per_state_at_end": run["table_bytes"] / distinct,
         "frontier_row_bytes": run["rows_bytes"] / distinct,
     }
 

@@ -100,7 +100,6 @@ def _native(model: Model, request: Request) -> dict[str, Any]:
         "stopped": outcome.stopped.value if outcome.stopped else None,
         "interrupted": outcome.interrupted,
         "table_bytes": outcome.table_bytes,
-        "parents_bytes": outcome.parents_bytes,
         "rows_bytes": outcome.rows_bytes,
         "frontier_bytes_max": outcome.frontier_bytes_max,
         "growths": [list(growth) for growth in outcome.growths],

@@ -31,7 +31,7 @@ from kmc.spec.model import bind
 STATES = 20_000_000
 PYTHON_STATES = 20_000
 BYTES_PER_STATE = 200
-"""What a state beyond the limit may need: table and parents, its row in two of three, and a last level that doubles."""
+"""What a state beyond the limit may need: slots of the table, a row in two of three, and a last level that doubles."""
 
 _BASE_BYTES = 1 << 29
 _COLD_STARTS = 2

@@ -33,7 +33,7 @@ How to read the table:
   CPU ns/state   CPU time of all threads for one generated state, the least of all runs: other work on the
                  machine disturbs it little
   generated/s    by the clock, the fastest run; worth something on a quiet machine only: mind the load
-  B/state        table and parents for each distinct state: on average, and right after the table grew
+  B/state        the table for each distinct state: on average, and right after it grew
   B/row          a state of a frontier at rest
   peak B/state   the largest resident memory of the process over distinct states
 
@@ -178,8 +178,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
 def _row(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:
     memory = "-", "-"
     if "frontier_row_bytes" in one:
-        average = one["table_and_parents_bytes_per_state_average"]
-        grown = one["table_and_parents_bytes_per_state_after_growth"]
+        average = one["table_bytes_per_state_average"]
+        grown = one["table_bytes_per_state_after_growth"]
         memory = f"{average:.1f} / {grown:.1f}", f"{one['frontier_row_bytes']:.1f}"
     return (
         name,

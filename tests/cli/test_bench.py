@@ -102,7 +102,7 @@ def test_the_table_has_a_line_for_each_number_of_threads(tmp_path: Path) -> None
 def run_of(**changes: Any) -> dict[str, Any]:
     """A run as figures read it."""
     base = {"generated": 40, "distinct": 10, "levels": [1, 9], "stopped": "states", "seconds": 2.0, "cpu_seconds": 3.0}
-    memory = {"peak_memory_bytes": 500, "table_bytes": 160, "parents_bytes": 80, "rows_bytes": 600}
+    memory = {"peak_memory_bytes": 500, "table_bytes": 160, "rows_bytes": 600}
     grown = {
         "growths": [(4, 64), (8, 160)],
         "table_bytes_per_state_average": 12.0,
@@ -114,9 +114,9 @@ def run_of(**changes: Any) -> dict[str, Any]:
 
 def test_bytes_per_state_are_told_on_average_and_after_growth() -> None:
     found = figures([run_of()])
-    assert found["table_and_parents_bytes_per_state_average"] == 12 + 8
-    assert found["table_and_parents_bytes_per_state_after_growth"] == 160 / 8 + 8
-    assert found["table_and_parents_bytes_per_state_at_end"] == 16 + 8
+    assert found["table_bytes_per_state_average"] == 12
+    assert found["table_bytes_per_state_after_growth"] == 160 / 8
+    assert found["table_bytes_per_state_at_end"] == 16
     assert found["frontier_row_bytes"] == 60
 
 

@@ -1,9 +1,8 @@
-"""Nothing depends on the sizes of buffers: however small they are, rows come back whole and parents lead to them."""
+"""Nothing depends on the sizes of buffers: however small they are, rows come back whole."""
 
 from __future__ import annotations
 
 import ctypes
-import itertools
 import random
 from dataclasses import replace
 
@@ -54,13 +53,7 @@ def test_buffers_of_any_size_change_nothing(seed: int, monkeypatch: pytest.Monke
     assert outcome.generated == explored.generated
     levels = [[point_of(record) for record in search.kept(number + 1)] for number in range(len(outcome.levels))]
     assert [set(level) for level in levels] == explored.levels
-    if not grid.forgets:
-        for depth, points in enumerate(levels):
-            for ordinal, point in enumerate(points):
-                chain = search.parents.chain(depth, ordinal)
-                path = [levels[number][place] for number, (place, _) in enumerate(chain)]
-                assert path[-1] == point
-                assert set(itertools.pairwise(path)) <= explored.edges
+    assert [len(level) for level in levels] == list(outcome.levels)
 
 
 def test_the_codes_of_the_row_before_stay_when_the_out_buffer_grows() -> None:

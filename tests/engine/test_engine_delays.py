@@ -34,7 +34,7 @@ def runs(grid: Grid, **settings: Any) -> list[Search]:
 
 def facts(outcome: Outcome) -> Outcome:
     """An outcome without the sizes of memory, which do depend on threads."""
-    return replace(outcome, table_bytes=0, parents_bytes=0, frontier_bytes_max=0, rows_bytes=0, growths=())
+    return replace(outcome, table_bytes=0, frontier_bytes_max=0, rows_bytes=0, growths=())
 
 
 MODELS: dict[str, tuple[Grid, dict[str, Any]]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import threading
@@ -58,12 +57,11 @@ def test_growth_in_the_midst_of_a_level_loses_no_state(threads: int) -> None:
     assert outcome.levels == level_sizes(4, 9)
 
 
-def test_the_table_and_parents_stay_within_24_bytes_a_state_once_they_are_large() -> None:
+def test_the_table_stays_within_21_bytes_a_state_once_it_is_large() -> None:
     outcome = run(Grid(dims=4, size=36), threads=2, table_slots=2, block_words=1 << 13)
     assert outcome.levels == level_sizes(4, 36)
     assert 13 * outcome.distinct < outcome.table_bytes
     assert max(size / states for states, size in outcome.growths[8:]) <= 20.1
-    assert outcome.parents_bytes < 3 * outcome.distinct
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -150,18 +148,18 @@ def test_an_interrupt_stops_all_threads_and_keeps_the_counts() -> None:
 
 @pytest.mark.parametrize("batch", [1, 5, 64])
 @pytest.mark.parametrize("chunk_rows", [1, 4])
-def test_frontiers_and_parents_name_a_path_to_every_state(chunk_rows: int, batch: int) -> None:
+def test_the_steps_into_a_level_are_all_that_lead_there(chunk_rows: int, batch: int) -> None:
     grid = Grid(dims=3, size=5)
     search = Search(grid.kernels, grid.initial, Settings(threads=3, deadlock=False, chunk_rows=chunk_rows, batch=batch))
-    outcome = search.run()
+    levels = range(1, len(search.run().levels) + 1)
     edges = explore(grid).edges
-    levels = [[point_of(record) for record in search.kept(number + 1)] for number in range(len(outcome.levels))]
-    for depth, points in enumerate(levels):
-        for ordinal, point in enumerate(points):
-            chain = search.parents.chain(depth, ordinal)
-            path = [levels[position][place] for position, (place, _) in enumerate(chain)]
-            assert path[-1] == point
-            assert set(itertools.pairwise(path)) <= edges
+    for level in levels[:-1]:
+        sources = {point_of(record) for record in search.kept(level)}
+        reached = search.steps_into(level, [record.fingerprint for record in search.kept(level + 1)])
+        steps = {(point_of(edge.source), point_of(edge.successor)) for found in reached.values() for edge in found}
+        targets = {point_of(record) for record in search.kept(level + 1)}
+        assert steps == {(source, target) for source, target in edges if source in sources and target in targets}
+        assert all(reached.values())
 
 
 @pytest.mark.parametrize("threads", THREADS)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from support.crashes import Crash, Disk
 from support.grid_kernels import Grid
-from support.saved_runs import DIGESTS, GRIDS, TINY, begin, go_on, search_in, told, whole
+from support.saved_runs import GRIDS, TINY, begin, go_on, search_in, told, whole
 
 from kmc.engine.checkpoint.save import Saver
 from kmc.engine.files import durable_file
@@ -194,7 +194,7 @@ def damage_byte(path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", [damage_cut, damage_byte, Path.unlink])
-@pytest.mark.parametrize("name", ["known", "rows-5", "parents-0-0", "run.json"])
+@pytest.mark.parametrize("name", ["known", "rows-5", "run.json"])
 def test_a_damaged_file_is_an_error(name: str, damage: Callable[[Path], None], tmp_path: Path) -> None:
     cut_short(tmp_path, GRIDS[0], limits=Limits(depth=5))
     damage(tmp_path / FOLDER / name)
@@ -278,24 +278,6 @@ def test_a_full_disk_leaves_what_was_saved(
     assert caught.value.code == "KMC550"
     assert directory.manifest.levels > 0
     assert told(go_on(tmp_path, GRIDS[0])) == whole(GRIDS[0])
-
-
-def test_parents_of_all_sessions_name_a_path(tmp_path: Path) -> None:
-    grid = Grid(3, 4)
-    cut_short(tmp_path, grid, threads=2, limits=Limits(depth=3))
-    go_on(tmp_path, grid, threads=1, limits=Limits(depth=6))
-    directory = RunDirectory.opened(tmp_path)
-    directory.begin(DIGESTS)
-    search = search_in(directory, grid, threads=3)
-    levels = search.run().levels
-    for depth, rows in enumerate(levels):
-        for ordinal in range(rows):
-            chain = search.parents.chain(depth, ordinal)
-            assert chain[0][0] == 0
-            assert all(place < levels[number] for number, (place, _) in enumerate(chain))
-            # Each step adds 1 to one coordinate, and at most 3 steps to each.
-            actions = [action for _, action in chain[1:]]
-            assert max((actions.count(action) for action in actions), default=0) <= 3
 
 
 def test_short_runs_save_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

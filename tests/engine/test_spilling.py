@@ -1,4 +1,4 @@
-"""When memory is short, rows and parents go to files, and nothing else changes."""
+"""When memory is short, rows go to files, and nothing else changes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,6 @@ def test_results_are_the_same_with_rows_in_files(grid: Grid, threads: int, tmp_p
     assert told(outcome) == whole(grid)
     assert isinstance(rested, Shelf)
     assert rested.rested_bytes >= outcome.rows_bytes > 0
-    assert all(stream.spilling for stream in search.parents.streams)
     # Of the levels that are over nothing is left but the last one.
     assert len([path for path in directory.folder.iterdir() if path.name.startswith("rows")]) <= 1
     directory.discard()
@@ -57,18 +56,6 @@ def test_a_run_with_rows_in_files_goes_on(grid: Grid, tmp_path: Path) -> None:
         search_in(directory, grid, **{**SHORT, "limits": Limits(depth=depth, memory_bytes=1 << 40)}).run()
         directory.close()
         assert told(go_on(path, grid, threads=2, **SHORT)) == whole(grid)
-
-
-def test_parents_in_files_name_a_path(tmp_path: Path) -> None:
-    grid = Grid(3, 30, fan=0)
-    search = search_in(begin(tmp_path), grid, threads=2, chunk_rows=64, batch=64, **SHORT)
-    levels = search.run().levels
-    kept = search.parents.bytes
-    assert kept < 2 * sum(levels) / 4
-    for depth in range(0, len(levels), 7):
-        actions = [action for _, action in search.parents.chain(depth, levels[depth] - 1)[1:]]
-        assert len(actions) == depth
-        assert max((actions.count(action) for action in actions), default=0) <= 29
 
 
 def test_memory_that_rests_in_a_file_stays_where_it_was_and_is_given_back(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import itertools
 import numpy as np
 
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.engine.files.run_manifest import Extent, Manifest, Session, damaged
+from kmc.engine.files.run_manifest import Extent, Manifest, damaged
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.dictionary import Lexicon
 from kmc.engine.layout.frontier import Level
@@ -19,7 +19,6 @@ from kmc.engine.native.memory import MappedFile, Words
 from kmc.engine.native.threads import Crew
 from kmc.engine.run_state.finding_log import Ledger
 from kmc.engine.run_state.fingerprint_table import FingerprintTable
-from kmc.engine.run_state.parents import Parents, SavedStream, Stream
 
 _RANGE_WORDS = 1 << 18
 
@@ -87,20 +86,6 @@ class Loader:
         assert snapshot is not None, "there is a level"
         assert met is not None, "there is a level"
         ledger.restore(snapshot.findings, snapshot.counted, self._words(met))
-
-    def parents(self, parents: Parents) -> None:
-        """The parents of earlier sessions."""
-        parents.first_level = len(self._levels)
-        parents.earlier = [(session.first_level, self._streams(session)) for session in self._manifest.parents]
-
-    def _streams(self, session: Session) -> list[Stream]:
-        found: list[Stream] = []
-        for extent, ends, starts in zip(session.streams, session.ends, session.starts, strict=True):
-            file = self._directory.mapped(extent.file) if extent.words else None
-            if file is not None:
-                self._check(extent, file)
-            found.append(SavedStream(file, extent, ends, starts))
-        return found
 
     def _words(self, extent: Extent) -> Words:
         """The words of a file that is read whole."""

@@ -1,4 +1,4 @@
-"""What gives memory back when it is short: frontiers that are only kept to look back, then parents and rows to files.
+"""What gives memory back when it is short: frontiers that are only kept to look back, then rows to files.
 
 Memory is short when the process takes a share of its limit, not counting the pages of files, which the system takes
 back by itself. From then on every block goes to its file as soon as it is full, so that the table alone still grows.
@@ -15,7 +15,6 @@ from kmc.engine.checkpoint.spill_files import Shelf
 from kmc.engine.layout.frontier import Block, Level
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.native.memory import BlockPool
-from kmc.engine.run_state.parents import Parents
 
 _PROCESS = psutil.Process()
 
@@ -29,10 +28,9 @@ def used_bytes() -> int:
 class Relief:
     """Watches the limit of `settings`. `making` is the level (from 1) that blocks are filled for."""
 
-    def __init__(self, settings: Settings, parents: Parents, shelf: Shelf | None) -> None:
+    def __init__(self, settings: Settings, shelf: Shelf | None) -> None:
         self._limit = settings.limits.memory_bytes
         self._short_bytes = None if self._limit is None else self._limit * settings.spill_share
-        self._parents = parents
         self._shelf = shelf
         self.pool = BlockPool(settings.block_words)
         self.spilling = False
@@ -62,8 +60,6 @@ class Relief:
         self.pool.clear()
         if self._shelf is None:
             return
-        for stream in self._parents.streams:
-            stream.spill()
         for level, kept in history.items():
             self.rest(level, kept.blocks)
         self.rest(self.making, full)

@@ -23,7 +23,7 @@ from kmc.engine.checkpoint.load import Loader
 from kmc.engine.checkpoint.spill_files import Shelf
 from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.engine.files.run_manifest import Extent, Frontier, Manifest, Session, Snapshot
+from kmc.engine.files.run_manifest import Extent, Frontier, Manifest, Snapshot
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.dictionary import Lexicon
 from kmc.engine.layout.frontier import Level
@@ -32,7 +32,6 @@ from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import Crew
 from kmc.engine.run_state.finding_log import Ledger
 from kmc.engine.run_state.fingerprint_table import FingerprintTable
-from kmc.engine.run_state.parents import Parents
 
 _KNOWN = "known"
 _RANGE_SLOTS = 1 << 20
@@ -47,7 +46,6 @@ class Parts:
 
     ledger: Ledger
     lexicon: Lexicon
-    parents: Parents
     shelf: Shelf
     crew: Crew
     shared: Memory
@@ -85,7 +83,6 @@ class Saver:
         level = loader.level()
         loader.lexicon(parts.lexicon)
         loader.ledger(parts.ledger)
-        loader.parents(parts.parents)
         self._file = self._directory.file(_KNOWN)
         return level
 
@@ -115,13 +112,10 @@ class Saver:
             self._write_table(table, half_made)
         manifest = replace(self._written(snapshot, level), fingerprint_bits=64 * table.entry_words)
         self._directory.commit(manifest)
-        self._directory.clean(self._kept_files())
+        self._directory.clean(self._parts.shelf.files)
         self._ended = time.monotonic()
         self._bytes_per_second = max(1e6, cost / max(self._ended - began, 1e-3)) if cost > 1e6 else _BYTES_PER_SECOND
         self.saves += 1
-
-    def _kept_files(self) -> frozenset[str]:
-        return self._parts.shelf.files | frozenset(map(self._parts.parents.name, range(self._parts.crew.size)))
 
     def _written(self, snapshot: Snapshot, level: Level) -> Manifest:
         """Write what the manifest of this moment speaks of."""
@@ -142,9 +136,6 @@ class Saver:
         chunks = parts.shelf.put(_chunks_by_place(level), number)
         lexicon = parts.shelf.put(parts.lexicon.words, number)
         met = parts.shelf.put(parts.ledger.met_words(snapshot.met), number)
-        earlier = self._directory.manifest.parents
-        sessions = [session for session in earlier if session.first_level != parts.parents.first_level]
-        session = saved_parents(parts.parents, number)
         assert self._file is not None, "the table was written"
         self._file.sync()
         parts.shelf.sync(number)
@@ -154,7 +145,6 @@ class Saver:
             known=self._known,
             met=met,
             frontier=Frontier(placed, chunks, lexicon),
-            parents=(*sessions, session),
         )
 
     def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
@@ -218,21 +208,6 @@ class Saver:
     def discard(self) -> None:
         """The search is over, and nothing is left to resume."""
         self._directory.discard()
-
-
-def saved_parents(parents: Parents, levels: int) -> Session:
-    """Write the parents of this session, up to the end of so many levels of the run, to their files."""
-    end = levels - parents.first_level
-    streams, ends, starts = [], [], []
-    for number, stream in enumerate(parents.streams):
-        stream.flush()
-        words = stream.levels[end - 1]
-        streams.append(Extent(parents.name(number), 0, words, stream.sums[end - 1]))
-        ends.append(tuple(stream.ends[:end]))
-        starts.append(tuple(start for start in stream.starts if start[1] < words))
-        if words:
-            stream.file.sync()
-    return Session(parents.first_level, tuple(streams), tuple(ends), tuple(starts))
 
 
 def _longer(extent: Extent, words: int, found: int) -> Extent:

@@ -16,10 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
 from kmc.engine.layout.control_words import WORD_BYTES
-from kmc.engine.native.memory import Words
 from kmc.errors import SystemFault
 
 FAILPOINT_VARIABLE = "KMC_FAILPOINT"
@@ -68,12 +65,6 @@ class DataFile:
             done = 0
             while done < len(data):
                 done += os.pwrite(self.descriptor, data[done:], place * WORD_BYTES + done)
-
-    def read(self, words: int, place: int) -> Words:
-        """The `words` words from word `place` on, fewer where the file ends; SystemFault KMC550 if that fails."""
-        with step("read", self.path):
-            data = os.pread(self.descriptor, words * WORD_BYTES, place * WORD_BYTES)
-        return np.frombuffer(data[: len(data) // WORD_BYTES * WORD_BYTES], np.int64)
 
     def sync(self) -> None:
         """Wait until everything that was written is on the disk."""

@@ -17,7 +17,7 @@ from kmc.engine.layout.search_outcome import Finding, FindingKind
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 4
+FORMAT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,20 +54,6 @@ class Extent:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """The parents that one process noted from `first_level` on: a stream for each thread.
-
-    `ends` tell, level by level, before which entry of a stream the level ends; `starts` the entries and words from
-    which on a stream can be read.
-    """
-
-    first_level: int
-    streams: tuple[Extent, ...]
-    ends: tuple[tuple[int, ...], ...]
-    starts: tuple[tuple[tuple[int, int], ...], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Frontier:
     """The files of the last level: its blocks, its chunks by place in the blocks' file, the words that have codes."""
 
@@ -87,7 +73,6 @@ class Manifest:
     known: Extent | None = None
     met: Extent | None = None
     frontier: Frontier | None = None
-    parents: tuple[Session, ...] = ()
 
     @property
     def levels(self) -> int:
@@ -100,7 +85,6 @@ class Manifest:
         found = [extent for extent in (self.known, self.met) if extent is not None]
         if self.frontier is not None:
             found += [*self.frontier.blocks, self.frontier.chunks, self.frontier.lexicon]
-        found += [stream for session in self.parents for stream in session.streams]
         return tuple(extent for extent in found if extent.words)
 
     @property
@@ -168,15 +152,6 @@ def _restored(run: Mapping[str, Any]) -> Manifest:
         known=_extent(run["known"]),
         met=_extent(run["met"]),
         frontier=found and Frontier(_extents(found["blocks"]), Extent(**found["chunks"]), Extent(**found["lexicon"])),
-        parents=tuple(
-            Session(
-                session["first_level"],
-                _extents(session["streams"]),
-                tuple(map(tuple, session["ends"])),
-                tuple(tuple((entry, word) for entry, word in starts) for starts in session["starts"]),
-            )
-            for session in run["parents"]
-        ),
     )
 
 

@@ -12,7 +12,6 @@ from kmc.engine.native import memory
 
 WORD_BYTES: Final = memory.WORD_BYTES
 UNIT_BYTES: Final = 2  # a unit is 16 bits
-WORD_UNITS: Final = 4
 SLACK_WORDS: Final = memory.SLACK_WORDS
 LINE_WORDS: Final = 8  # of the cache
 
@@ -61,9 +60,6 @@ OUT_USED: Final = 2
 BLOCK: Final = 3
 BLOCK_WORDS: Final = 4
 BLOCK_USED: Final = 5
-PARENTS: Final = 6
-PARENTS_UNITS: Final = 7  # its size and use count units of 16 bits
-PARENTS_USED: Final = 8
 LOG: Final = 9
 LOG_WORDS: Final = 10
 LOG_USED: Final = 11
@@ -82,10 +78,8 @@ ROWS_LEFT: Final = 22  # in the chunk
 ORDINAL: Final = 23
 FRESH_CHUNK: Final = 24  # 1: the next row begins a chunk
 SOURCE: Final = 25  # the unpacked record whose successors are being taken; 0 for initial states
-SOURCE_ORDINAL: Final = 27
 BATCH_NOW: Final = 28  # states of the batch at hand: BATCH, or less with delays
 CHANCE: Final = 29  # what chance says next of delays; 0 for none
-PARENT_LAST: Final = 30  # the source's ordinal in the last entry of the log of parents, or PARENT_NONE
 # What it counted.
 GENERATED: Final = 32  # address of one counter per action
 FAILED: Final = 34  # one counter per invariant, then one per transition invariant
@@ -124,7 +118,6 @@ PAUSED: Final = 1
 NEED_TABLE: Final = 2
 NEED_OUT: Final = 3
 NEED_BLOCK: Final = 4
-NEED_PARENTS: Final = 5
 NEED_LOG: Final = 6
 NEED_MADE: Final = 7
 NEED_ROWS: Final = 8
@@ -150,23 +143,11 @@ TOUCHED_INVARIANTS: Final = 1
 TOUCHED_GOALS_SHIFT: Final = 1
 TOUCHED_ALL: Final = -1
 
-# A source: [unpacked record][ordinal][number of successors].
-SOURCE_WORDS: Final = 3
+# A source: [unpacked record][number of successors].
+SOURCE_WORDS: Final = 2
 
 # A new state among those that are pending: [record][number of its source].
 NOVELTY_WORDS: Final = 2
-
-# A parent: [action 16 bits | ordinal in the level before 48 bits]. In the log it is one unit, [step 8 bits | action 8
-# bits], where its ordinal is that of the entry before and so small a step, else an escape and the units of the word.
-PARENT_MASK: Final = (1 << 48) - 1
-PARENT_ACTION_SHIFT: Final = 48
-PARENT_STEPS: Final = 255  # a step in a unit is less
-PARENT_STEP_SHIFT: Final = 8
-PARENT_ACTIONS: Final = 256  # an action in a unit is less
-PARENT_ESCAPE: Final = 0xFFFF
-PARENT_PADDING: Final = 0xFF00  # no entry: it fills the last word before a block or a level begins
-PARENT_UNITS_MAX: Final = 5  # of an entry
-PARENT_NONE: Final = 1 << 62  # far from every ordinal: the next entry is an escape
 
 # An entry of the log of findings.
 ENTRY_KIND: Final = 0
@@ -174,7 +155,6 @@ ENTRY_VALUE: Final = 1
 ENTRY_FINGERPRINT: Final = 2
 ENTRY_RANK: Final = 3
 ENTRY_SOURCE: Final = 4
-ENTRY_ORDINAL: Final = 5
 ENTRY_WORDS: Final = 8
 
 # Kinds of entries.

@@ -1,6 +1,6 @@
 """The frontier: the states of one level as packed records in blocks, cut into chunks that threads take in turn.
 
-Invariant: the rows of a thread lie in the order in which it found them, which is the order of its log of parents; so
+Invariant: the rows of a thread lie in the order in which it found them; so
 the ordinal of a state in its level is its place in the chunks. Ordinals differ from run to run, levels as sets do not.
 A row that lost its view to another keeps its ordinal and is marked dead.
 """

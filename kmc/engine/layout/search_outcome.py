@@ -90,7 +90,7 @@ class Outcome:
 
     `failed` counts violating states per invariant, then violating steps per transition invariant, over the whole
     search. `goals` is a mask of reached goals; `goals_asked` of those asked for in the first level with
-    findings. `table_bytes` and `parents_bytes` are those at the end, `rows_bytes` those of all rows at rest, level
+    findings. `table_bytes` is that at the end, `rows_bytes` those of all rows at rest, level
     after level; `growths` are those of the table (`FingerprintTable`). `cpu_seconds_before`: of earlier
     sessions of a run that was resumed.
     """
@@ -108,7 +108,6 @@ class Outcome:
     stopped: Bound | None
     interrupted: bool
     table_bytes: int
-    parents_bytes: int
     frontier_bytes_max: int
     rows_bytes: int
     growths: tuple[tuple[int, int], ...]

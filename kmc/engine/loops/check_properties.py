@@ -29,7 +29,6 @@ def note(mine: int, kind: int, value: int, fingerprint: int, rank: int) -> None:
     store(entry, f.ENTRY_FINGERPRINT, fingerprint)
     store(entry, f.ENTRY_RANK, rank)
     store(entry, f.ENTRY_SOURCE, load(source, 1) if source != 0 else 0)
-    store(entry, f.ENTRY_ORDINAL, load(mine, f.SOURCE_ORDINAL))
     store(mine, f.LOG_USED, used + f.ENTRY_WORDS)
 
 

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from kmc.engine.loops import storage as s
 from kmc.engine.loops.compiled_loops import storing_loop
-from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.memory import Memory
 
 WORD_MASK = (1 << 64) - 1
 
 
-def after_storing(name: str, **words: int) -> Words:
-    """Run such a loop with these control words; what they are afterwards."""
+def run_storing(name: str, **words: int) -> int:
+    """Run such a loop with these control words; its RESULT."""
     control = Memory(s.CONTROL_WORDS)
     for word, value in words.items():
         control.array[getattr(s, word)] = value
     storing_loop(name)(control.address, 0)
-    return control.array
-
-
-def run_storing(name: str, **words: int) -> int:
-    """Run such a loop with these control words; its RESULT."""
-    return int(after_storing(name, **words)[s.RESULT])
+    return int(control.array[s.RESULT])
 
 
 def checksum(address: int, words: int, place: int) -> int:

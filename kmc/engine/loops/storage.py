@@ -1,4 +1,4 @@
-"""Native loops between memory and files: fingerprints out of a level, into a table, parents, and checksums of words.
+"""Native loops between memory and files: fingerprints out of a level, into a table, and checksums of words.
 
 Each takes the address of its control words. A checksum is a sum over words mixed with their places: parts of a file
 can be summed by different threads, one wrong word is always noticed, and any other damage but for odds of 2^-64.
@@ -10,12 +10,12 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.packed_rows import body_of, is_dead, packed_end
 from kmc.engine.loops.table_64 import insert
 from kmc.engine.loops.table_128 import insert_wide
-from kmc.engine.native.intrinsics import add, inlined, load, load_anywhere, load_code, store
+from kmc.engine.native.intrinsics import add, inlined, load, load_anywhere, store
 
 CONTROL_WORDS = 8
 FIRST = 0  # address: of words, or of chunks
 COUNT = 1  # how many
-PLACE = 2  # of the first in its file; of `collect`: the first ordinal; of `parent`: which entry
+PLACE = 2  # of the first in its file; of `collect`: the first ordinal
 TARGET = 3  # address: where `collect` writes, or the table
 SLOTS = 4
 RESULT = 5
@@ -99,31 +99,4 @@ def admit_wide(control: int, _: int) -> int:
         if first != 0:
             new += insert_wide(load(control, TARGET), load(control, SLOTS), first, load(words, index + 1))
     add(control, RESULT, new)
-    return 0
-
-
-def parent(control: int, _: int) -> int:
-    """Write entry PLACE of COUNT words of a log of parents, which begin with an escape, to RESULT; PLACE is -1 then.
-
-    Nothing but these words is read, whatever they are; what cannot be a log has no entries from there on.
-    """
-    units = load(control, FIRST)
-    end = load(control, COUNT) * f.WORD_UNITS
-    left = load(control, PLACE)
-    entry = index = 0
-    while left >= 0 and index < end:
-        unit = load_code(units, index)
-        index += 1
-        if unit == f.PARENT_ESCAPE and index + f.WORD_UNITS <= end:
-            entry = load_anywhere(units + index * f.UNIT_BYTES)
-            index += f.WORD_UNITS
-            left -= 1
-        elif unit < f.PARENT_PADDING and index > 1:
-            ordinal = entry + (unit >> f.PARENT_STEP_SHIFT) & f.PARENT_MASK
-            entry = unit % f.PARENT_ACTIONS << f.PARENT_ACTION_SHIFT | ordinal
-            left -= 1
-        elif unit != f.PARENT_PADDING:
-            end = 0
-    store(control, PLACE, left)
-    store(control, RESULT, entry)
     return 0

@@ -42,12 +42,9 @@ from kmc.engine.native.intrinsics import (
     call_two,
     copy_eight,
     inlined,
-    is_less,
     load,
     load_shared,
     store,
-    store_anywhere,
-    store_code,
 )
 from kmc.engine.native.specialization import DELAYED, RANKED
 
@@ -97,7 +94,6 @@ def enter_row(shared: int, mine: int) -> int:
     record = load(mine, f.ROWS) + load(mine, f.ROWS_USED) * f.WORD_BYTES
     store(mine, f.RECORD_END, unpack(shared, load(mine, f.RECORD), load(mine, f.BEFORE), record))
     store(mine, f.SOURCE, record)
-    store(mine, f.SOURCE_ORDINAL, load(mine, f.ORDINAL))
     return 1
 
 
@@ -127,8 +123,7 @@ def accept(shared: int, mine: int, found: int) -> None:
     sources = load(mine, f.SOURCE_COUNT)
     entry = load(mine, f.SOURCES) + sources * (f.SOURCE_WORDS * f.WORD_BYTES)
     store(entry, 0, load(mine, f.SOURCE))
-    store(entry, 1, load(mine, f.SOURCE_ORDINAL))
-    store(entry, 2, found)
+    store(entry, 1, found)
     store(mine, f.SOURCE_COUNT, sources + 1)
     store(mine, f.PENDING, load(mine, f.PENDING) + found)
     store(mine, f.OUT_USED, used)
@@ -184,8 +179,6 @@ def shortage(mine: int) -> int:
     # Packed, a record whose words are all different takes a little more than a quarter more.
     if load(mine, f.BLOCK_USED) + used + used // 2 + pending > load(mine, f.BLOCK_WORDS):
         return f.NEED_BLOCK
-    if load(mine, f.PARENTS_USED) + pending * f.PARENT_UNITS_MAX > load(mine, f.PARENTS_UNITS):
-        return f.NEED_PARENTS
     if load(mine, f.LOG_USED) + 3 * pending * f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
         return f.NEED_LOG
     if load(mine, f.MADE_USED) + pending * f.CHUNK_WORDS > load(mine, f.MADE_WORDS):
@@ -196,28 +189,8 @@ def shortage(mine: int) -> int:
 
 
 @inlined
-def log_parent(mine: int, action: int) -> None:
-    """Put the parent of a state that the source leads to at the end of the log of parents."""
-    units = load(mine, f.PARENTS)
-    used = load(mine, f.PARENTS_USED)
-    ordinal = load(mine, f.SOURCE_ORDINAL)
-    # A thread's sources come in order, so that a step is seldom large, and negative never: it would be an escape, too.
-    step = ordinal - load(mine, f.PARENT_LAST)
-    store(mine, f.PARENT_LAST, ordinal)
-    # One comparison for both: what of an action has no room in a unit makes this number 256 or more.
-    if is_less(step | action & -f.PARENT_ACTIONS, f.PARENT_STEPS) != 0:
-        store_code(units, used, step << f.PARENT_STEP_SHIFT | action)
-        store(mine, f.PARENTS_USED, used + 1)
-    else:
-        word = action << f.PARENT_ACTION_SHIFT | ordinal & f.PARENT_MASK
-        store_code(units, used, f.PARENT_ESCAPE)
-        store_anywhere(units + (used + 1) * f.UNIT_BYTES, word)
-        store(mine, f.PARENTS_USED, used + f.PARENT_UNITS_MAX)
-
-
-@inlined
 def append(shared: int, mine: int, successor: int) -> None:
-    """Put a record at the end of the next frontier, and its parent at the end of the log of parents."""
+    """Put a record at the end of the next frontier."""
     source = load(mine, f.SOURCE)
     chunk = enter_chunk(shared, mine)
     end = pack(shared, mine, successor, source if source != 0 else load(mine, f.NO_RECORD), load(mine, f.BLOCK_END))
@@ -225,7 +198,6 @@ def append(shared: int, mine: int, successor: int) -> None:
     store(mine, f.BLOCK_END, end)
     store(mine, f.BLOCK_USED, (end - load(mine, f.BLOCK) + f.WORD_BYTES - 1) // f.WORD_BYTES)
     store(mine, f.STORED_IN_LEVEL, load(mine, f.STORED_IN_LEVEL) + 1)
-    log_parent(mine, load(successor, 0) >> f.ACTION_SHIFT & f.ACTION_MASK)
 
 
 @inlined
@@ -298,8 +270,7 @@ def enter_source(mine: int, index: int) -> int:
     """Make a state whose successors are pending the source; how many they are."""
     entry = load(mine, f.SOURCES) + index * (f.SOURCE_WORDS * f.WORD_BYTES)
     store(mine, f.SOURCE, load(entry, 0))
-    store(mine, f.SOURCE_ORDINAL, load(entry, 1))
-    return load(entry, 2)
+    return load(entry, 1)
 
 
 @inlined
@@ -447,6 +418,6 @@ def seek(shared: int, mine: int) -> int:
                 return f.NEED_OUT
             noted = leads_to_target(shared, found, out)
         if noted != 0:
-            note(mine, f.FOUND, 0, load(source, 1), 0)
+            note(mine, f.FOUND, load(mine, f.ORDINAL), load(source, 1), 0)
         leave_row(mine)
     return f.PAUSED

@@ -1,1 +1,1 @@
-"""What one search holds in memory: the fingerprint table, findings, and parents."""
+"""What one search holds in memory: the fingerprint table and findings."""

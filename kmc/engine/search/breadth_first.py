@@ -1,8 +1,8 @@
 """The breadth-first search over compiled kernels: level by level, on all threads, counting as TLC does.
 
 Invariant: counts, levels and the set of findings depend on the model alone, not on threads, chunks or the sizes of
-tables; which of several shortest paths the log of parents names does. So a level with a finding is finished, and
-predecessors are found again by fingerprint (`predecessors`), never taken from the log.
+tables. So a level with a finding is finished. Who found a state first depends on threads and is not noted: a trace
+takes the least of all predecessors, which are found again by fingerprint (`predecessors`).
 
 The semantics are those of `kmc.reference.search`. What is at rest between levels is a `Level` and nothing else: rows
 compacted at rest, on disk, or from another process enter and leave there.
@@ -34,7 +34,6 @@ from kmc.engine.native.specialization import Traits
 from kmc.engine.native.threads import Crew
 from kmc.engine.run_state.finding_log import Ledger
 from kmc.engine.run_state.fingerprint_table import FingerprintTable, target_table
-from kmc.engine.run_state.parents import Parents
 from kmc.engine.search.counters import generated, give, goals, taken, total
 from kmc.engine.search.worker import Worker
 from kmc.errors import SystemFault
@@ -74,8 +73,6 @@ class Search:
         self._earlier: Search | None = None
         self._crew = Crew(self._settings.threads, self._poll, self._stop)
         self._ledger = Ledger(kernels.invariant_count, kernels.meets_again)
-        open_file = directory.file if directory is not None else None
-        self.parents = Parents(self._settings.threads, self._settings.block_words, open_file)
         self._known = FingerprintTable(self._settings.table_slots, wide=kernels.wide)
         self._found = self._level_table(self._settings.table_slots) if kernels.rank else self._known
         self._lexicon = Lexicon(kernels.plain_words, kernels.implied_words)
@@ -84,15 +81,15 @@ class Search:
         self._words = self._shared.array
         self._tell_kernels()
         shelf = Shelf(directory, ranked=kernels.rank != 0) if directory is not None else None
-        self._relief = Relief(self._settings, self.parents, shelf)
+        self._relief = Relief(self._settings, shelf)
         properties = kernels.invariant_count + kernels.transition_invariant_count
         self._workers = [
-            Worker(self._relief, stream, self._settings.batch, kernels.action_count + 1, properties)
-            for stream in self.parents.streams
+            Worker(self._relief, self._settings.batch, kernels.action_count + 1, properties)
+            for _ in range(self._settings.threads)
         ]
         self._saver: Saver | None = None
         if directory is not None and shelf is not None:
-            parts = Parts(self._ledger, self._lexicon, self.parents, shelf, self._crew, self._shared)
+            parts = Parts(self._ledger, self._lexicon, shelf, self._crew, self._shared)
             self._saver = Saver(directory, parts, self._settings.save_seconds)
         if self._settings.delays is not None:
             self._words[f.YIELD] = yield_address()
@@ -351,7 +348,6 @@ class Search:
             stopped=self._stopped,
             interrupted=self._interrupted,
             table_bytes=self._known.bytes,
-            parents_bytes=self.parents.bytes,
             frontier_bytes_max=self._frontier_bytes_max,
             rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
             growths=tuple(self._known.growths),
@@ -410,7 +406,7 @@ class Search:
         finished = self._run_loop(seek_loop(), self._history[level].rows)
         assert finished, "without limits only an exception stops a loop"
         logs = np.concatenate([worker.take_log() for worker in self._workers])
-        found = records_of(self._lexicon, self._history[level].chunks, logs[:, f.ENTRY_ORDINAL].tolist())
+        found = records_of(self._lexicon, self._history[level].chunks, logs[:, f.ENTRY_VALUE].tolist())
         return sorted(found, key=lambda record: record.fingerprint)
 
     def _earlier_search(self, level: int) -> Search:

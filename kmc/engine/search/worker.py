@@ -12,7 +12,6 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.frontier import Block, Record, record_words
 from kmc.engine.layout.packed_rows import length_at
 from kmc.engine.native.memory import PAGE_WORDS, Memory, Words
-from kmc.engine.run_state.parents import ParentStream
 
 _OUT_WORDS = 1 << 15
 _ROWS_AT_ONCE = 4
@@ -25,9 +24,8 @@ class Worker:
     `rows_words`: the words of all packed rows that it made, of levels that are finished.
     """
 
-    def __init__(self, relief: Relief, parents: ParentStream, batch: int, actions: int, properties: int) -> None:
+    def __init__(self, relief: Relief, batch: int, actions: int, properties: int) -> None:
         self._relief = relief
-        self._parents = parents
         # Threads write these words all the time: each has pages of its own, so that none waits for a cache line.
         self._mine = Memory(f.MINE_WORDS)
         self.words = self._mine.array
@@ -66,8 +64,6 @@ class Worker:
     def end_level(self) -> tuple[Words, int, list[Block]]:
         """The chunks of the frontier that was made, its number of rows, and its blocks."""
         stored = int(self.words[f.STORED_IN_LEVEL])
-        self.words[f.PARENTS_USED] = self._parents.end_level(int(self.words[f.PARENTS_USED]), stored)
-        self.words[f.PARENT_LAST] = f.PARENT_NONE
         self._close_block()
         self.rows_words += int(self.words[f.BLOCK_USED])
         chunks = self._owned[f.MADE].array[: self.words[f.MADE_USED]]
@@ -116,11 +112,6 @@ class Worker:
                 self._blocks.append(Block(block))
                 self.words[f.BLOCK : f.BLOCK_USED + 1] = block.address, block.words, 0
                 self.words[f.FRESH_CHUNK] = 1
-            case f.NEED_PARENTS:
-                used, stored = int(self.words[f.PARENTS_USED]), int(self.words[f.STORED_IN_LEVEL])
-                memory = self._parents.next_block(used, stored, self.pending)
-                self.words[f.PARENTS : f.PARENTS_USED + 1] = memory.address, memory.words * f.WORD_UNITS, 0
-                self.words[f.PARENT_LAST] = f.PARENT_NONE
             case _:
                 raise AssertionError(f"a loop answered {status}")
 
@@ -165,7 +156,7 @@ class Worker:
         self._provide_codes()
         self.words[f.PENDING] = len(records)
         self.words[f.SOURCE_COUNT] = 1
-        self._sources.array[: f.SOURCE_WORDS] = 0, -1, len(records)
+        self._sources.array[: f.SOURCE_WORDS] = 0, len(records)
 
     def take_log(self) -> Words:
         """The entries of the log, one per line; the log is empty afterwards."""
