@@ -2,13 +2,16 @@
 
 An entry is keyed by everything that decides the code: LLVM IR text, llvmlite and LLVM versions, recipe and target. It
 opens with a digest of key and code; what does not match it (cut off, altered, copied from another entry, written by
-another user) is no entry and is written anew. A folder that cannot be written means no cache, never an error.
+another user) is no entry and is written anew. The same holds for what is not a regular file: a FIFO, a device or a
+symbolic link at an entry's path is neither waited for nor followed. A folder that cannot be written means no cache,
+never an error.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,6 +26,11 @@ from kmc.runtime.object_code import RECIPE, emit_object
 
 _MAGIC = b"kmc kernels 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
+# Far above the code of any spec: a file that somebody put there must not fill the memory.
+_ENTRY_BYTES_MAX = 1 << 30
+# Without a wait for the writer of a FIFO.
+_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+_WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +56,7 @@ class KernelCache:
         if self.folder is None:
             return None
         try:
-            with (self.folder / key).open("rb") as file:
-                # Code runs with our rights: what others wrote must not.
-                if os.fstat(file.fileno()).st_uid != os.geteuid():
-                    return None
-                entry = file.read()
+            entry = _content(self.folder / key)
         except OSError:
             return None
         code = entry[len(_MAGIC) + _DIGEST_BYTES :]
@@ -63,7 +67,7 @@ class KernelCache:
         if self.folder is None:
             return
         with suppress(OSError):
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _make_private(self.folder)
             _replace(self.folder / key, _entry(key, code))
 
 
@@ -92,6 +96,37 @@ def cached_object(text: str, target: Target | None = None, cache: KernelCache | 
 def _entry(key: str, code: bytes) -> bytes:
     """The bytes of an entry."""
     return _MAGIC + hashlib.sha256(key.encode() + code).digest() + code
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of an entry; none when it is not to be trusted."""
+    descriptor = os.open(path, _READ)
+    try:
+        if not _is_trusted(os.fstat(descriptor)):
+            return b""
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
+def _is_trusted(entry: os.stat_result) -> bool:
+    """Whether only this user can have written an entry: its code runs with this user's rights."""
+    return (
+        stat.S_ISREG(entry.st_mode)
+        and entry.st_uid == os.geteuid()
+        and not entry.st_mode & _WRITABLE_BY_OTHERS
+        and entry.st_size <= _ENTRY_BYTES_MAX
+    )
+
+
+def _make_private(folder: Path) -> None:
+    """Make a folder and those above it that are missing, for this user alone; `mkdir` does so for the last one only."""
+    if folder.is_dir():
+        return
+    if folder.parent != folder:
+        _make_private(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=True)
 
 
 def _replace(path: Path, data: bytes) -> None:

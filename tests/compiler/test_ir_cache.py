@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -133,6 +137,105 @@ def test_a_damaged_entry_is_written_anew(cache: KernelCache, damage: Callable[[P
 def test_a_folder_in_the_place_of_an_entry_is_no_entry(cache: KernelCache) -> None:
     entry_of(cache).mkdir(parents=True)
     assert NativeModule(cached_object(TEXT, cache=cache), ["main"]).call("main", [], (4, 0)) == 7
+
+
+def put_fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def put_device(path: Path) -> None:
+    try:
+        os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 5))  # /dev/zero: reading it never ends
+    except PermissionError:
+        pytest.skip("only root makes devices")
+
+
+def put_folder(path: Path) -> None:
+    path.mkdir()
+
+
+def put_symlink_loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def put_symlink_to_an_entry(path: Path) -> None:
+    other = KernelCache(path.parent / "other")
+    cached_object(TEXT, cache=other)
+    path.symlink_to(path.parent / "other" / KEY)
+
+
+def put_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        # The path itself may be longer than a socket's may.
+        descriptor = os.open(path.parent, os.O_RDONLY)
+        made.bind(f"/proc/self/fd/{descriptor}/{path.name}")
+        os.close(descriptor)
+
+
+def put_huge_file(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(1 << 42)
+
+
+IN_THE_WAY = [put_fifo, put_device, put_folder, put_symlink_loop, put_symlink_to_an_entry, put_socket, put_huge_file]
+
+
+@pytest.mark.parametrize("put", IN_THE_WAY)
+def test_what_is_not_a_file_of_code_is_neither_read_nor_waited_for(put: Callable[[Path], None], tmp_path: Path) -> None:
+    cache = KernelCache(tmp_path / "kernels")
+    entry_of(cache).parent.mkdir()
+    put(entry_of(cache))
+    # In a process of its own: one that hangs ends this test and not the suite.
+    read = f"from kmc.runtime.object_cache import *; print(KernelCache(Path({str(cache.folder)!r})).read({KEY!r}))"
+    ran = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.stdout, ran.stderr) == ("None\n", "")
+    code = cached_object(TEXT, cache=cache)
+    assert code == emit_object(TEXT)
+    assert put is put_folder or cache.read(KEY) == code
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_an_entry_that_others_can_write_is_not_read(mode: int, cache: KernelCache) -> None:
+    cached_object(TEXT, cache=cache)
+    entry_of(cache).chmod(mode)
+    assert cache.read(KEY) is None
+
+
+def test_a_file_that_cannot_be_read_is_no_entry(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = cached_object(TEXT, cache=cache)
+
+    def refused(*_: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patch:  # root may read every file
+        patch.setattr("os.open", refused)
+        assert cache.read(KEY) is None
+    assert cache.read(KEY) == code
+
+
+def test_every_folder_that_is_made_is_for_this_user_alone(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        cached_object(TEXT, cache=KernelCache.of_environment({"XDG_CACHE_HOME": str(tmp_path / "cache")}))
+    finally:
+        os.umask(before)
+    made = [path for path in tmp_path.rglob("*") if path.is_dir()]
+    assert sorted(path.name for path in made) == ["cache", "kernels", "kmc"]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o700}
+
+
+def test_a_folder_that_was_there_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "kmc").mkdir()
+    (tmp_path / "kmc").chmod(0o755)
+    cached_object(TEXT, cache=KernelCache(tmp_path / "kmc" / "kernels"))
+    assert stat.S_IMODE((tmp_path / "kmc").stat().st_mode) == 0o755
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "/".join(["x" * 200] * 30)])
+def test_a_folder_whose_name_is_too_long_means_no_cache(name: str, tmp_path: Path, compilations: Compilations) -> None:
+    cache = KernelCache(tmp_path / name)
+    assert cached_object(TEXT, cache=cache) == cached_object(TEXT, cache=cache)
+    assert compilations.count == 2
 
 
 def test_an_entry_of_another_user_is_not_read(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
