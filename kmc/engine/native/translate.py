@@ -9,6 +9,7 @@ Uses what numba's own ahead-of-time compiler is made of, which may change betwee
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any, ClassVar
@@ -24,6 +25,8 @@ from numba.core.typing.templates import AbstractTemplate, make_concrete_template
 from numba.core.untyped_passes import DeadBranchPrune, FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
 from kmc.engine.native.intrinsics import Intrinsic, parts
+from kmc.engine.native.struct_types import Address, StructClass, type_of
+from kmc.engine.native.structs import Struct
 from kmc.runtime.native_module import symbol
 
 Part = Callable[..., Any]
@@ -164,7 +167,11 @@ class _Translation:
         self._flags.error_model = "numpy"
 
     def _known(self, value: Any) -> Any:
-        """The type of an intrinsic or a part; None for what is neither."""
+        """The type of an intrinsic, a part or the class of a struct; None for what is none of these."""
+        if isinstance(value, type) and issubclass(value, Struct):
+            if value not in self._types:
+                self._types[value] = StructClass(value, self._template_of_struct(value))
+            return self._types[value]
         if isinstance(value, Intrinsic) or (callable(value) and (value in parts or value in _BUILTINS)):
             if value not in self._types:
                 self._types[value] = types.Function(self._template(value))
@@ -182,6 +189,15 @@ class _Translation:
 
         self._target.insert_func_defn([(emit, value, takes)])
         return make_concrete_template("intrinsic", value, [signature(types.int64, *takes)])
+
+    def _template_of_struct(self, struct: type[Struct]) -> Any:
+        """Called with an address, the class of a struct gives the struct there."""
+
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return arguments[0]
+
+        self._target.insert_func_defn([(emit, struct, (types.int64,))])
+        return make_concrete_template("struct", struct, [signature(Address(struct), types.int64)])
 
     def _template_of_part(self, part: Part) -> Any:
         translation = self
@@ -226,7 +242,8 @@ class _Translation:
 
 
 def _signature(part: Part) -> Any:
-    """Words in, and a word out or nothing."""
+    """What a part takes and gives: words and structs, or nothing."""
     assert isinstance(part, FunctionType), part
-    result = types.none if part.__annotations__["return"] == "None" else types.int64
-    return signature(result, *[types.int64] * part.__code__.co_argcount)
+    annotations = inspect.get_annotations(part, eval_str=True)
+    names = part.__code__.co_varnames[: part.__code__.co_argcount]
+    return signature(type_of(annotations["return"]), *[type_of(annotations[name]) for name in names])
