@@ -1,7 +1,10 @@
-"""What KIP-595 promises of logs and votes, said of two logs, or of one server before and after a step.
+"""What KIP-595 promises of logs and votes, said of two logs, of one server before and after a step, or of all.
 
-Shared by the specs of KIP-996. Who has to keep a promise, and which states release a server from it, is the spec's.
+Shared by the specs of KIP-996, whose states of a server differ: a promise takes the states that it depends on, such
+as the one of a server that lost its disk and keeps nothing.
 """
+
+from .quorums import is_quorum
 
 
 def logs_agree(log1, log2, offset_max):
@@ -27,3 +30,58 @@ def only_grows(old, new):
 def keeps_vote(old, new):
     """A server that has voted still has that vote, or is in a later epoch."""
     return old.voted_for is None or new.voted_for == old.voted_for or new.current_epoch > old.current_epoch
+
+
+def votes_are_kept(st, nxt, dead_state, releasing_states):
+    """Every server keeps its vote within its epoch, unless it dies or comes into a state that releases it from that.
+
+    A server that is alive after the step is alive before it too: death is for good.
+    """
+    return all(
+        keeps_vote(st.servers[s], nxt.servers[s]) or nxt.servers[s].state in releasing_states
+        for s in st.servers
+        if nxt.servers[s].state != dead_state
+    )
+
+
+def logs_only_grow(st, nxt, leader_state, dead_state):
+    """The log of a server that leads and lives on only grows."""
+    return all(
+        only_grows(st.servers[s].log, nxt.servers[s].log)
+        for s in st.servers
+        if st.servers[s].state == leader_state and nxt.servers[s].state != dead_state
+    )
+
+
+def epochs_never_fall(st, nxt, dead_state):
+    """The epoch of a server that lives on does not fall."""
+    return all(
+        nxt.servers[s].current_epoch >= st.servers[s].current_epoch
+        for s in st.servers
+        if nxt.servers[s].state != dead_state
+    )
+
+
+def follows_newer_leader(old, new, leader_state, follower_state):
+    """A leader follows its successor at once, without being unattached before."""
+    return old.state == leader_state and new.state == follower_state and new.current_epoch > old.current_epoch
+
+
+def has_entry_of(st, leader, k, offset, dead_state):
+    """Server k has the leader's entry at `offset`; a server that lost its disk had it if the leader knows that."""
+    if st.servers[k].state == dead_state:
+        known = st.servers[leader].flwr_end_offset
+        return k in known and known[k] >= offset
+    # A leader that appends and commits in one step, as a single voter does, has no entry there before it.
+    return k == leader or has_entry(st.servers[k].log, st.servers[leader].log, offset)
+
+
+def is_covered(st, leader, offset, dead_state):
+    """A majority of the configuration in force at this leader has its entry at `offset`."""
+    members = st.servers[leader].config.members
+    return is_quorum({k for k in members if has_entry_of(st, leader, k, offset, dead_state)}, members)
+
+
+def is_on_some_disk(st, values):
+    """Every one of these values is in the log of a live server, voter or not."""
+    return all(any(has_value(me.log, v) for me in st.servers.values()) for v in values)

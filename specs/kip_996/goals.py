@@ -5,6 +5,14 @@ No model reaches all of it; the manifest's models together do, and each says wha
 
 from kmc.spec import spec
 
+from ..consensus.reachable import (
+    commits_in_own_epoch,
+    is_truncated,
+    leads_after_election,
+    leads_with_committed_config,
+    refuses_pre_vote,
+    two_servers_are_in,
+)
 from .functions import is_observer, is_voter, most_recent_reconfig_entry
 from .types import (
     AddVoter,
@@ -18,28 +26,17 @@ from .types import (
     ServerState,
 )
 
-FIRST_EPOCH = 1
-
-
-def leads_after_election(me):
-    """The server leads by an election, and so by a pre-vote: the first leader was not elected."""
-    return me.state == ServerState.LEADER and me.current_epoch > FIRST_EPOCH
-
 
 @spec.reachable
 def a_leader_is_elected_after_a_pre_vote(st):
     """Some server leads a later epoch than the first."""
-    return any(leads_after_election(me) for me in st.servers.values())
+    return any(leads_after_election(me, ServerState.LEADER) for me in st.servers.values())
 
 
 @spec.reachable
 def two_servers_lead(st):
     """A leader has not heard of its successor."""
-    return any(
-        node1.state == ServerState.LEADER and node2.state == ServerState.LEADER and s1 != s2
-        for s1, node1 in st.servers.items()
-        for s2, node2 in st.servers.items()
-    )
+    return two_servers_are_in(st.servers, ServerState.LEADER)
 
 
 @spec.reachable
@@ -58,10 +55,7 @@ def two_candidates_compete(st):
 @spec.reachable
 def a_pre_vote_is_refused(st):
     """A server that hears from its leader has refused a pre-vote, and that answer was read (KIP-996)."""
-    return any(
-        m.pre_vote and not m.vote_granted and m.error is None and m.leader is not None
-        for m in st.net_messages_processed.of(RequestVoteResponse)
-    )
+    return any(refuses_pre_vote(m) for m in st.net_messages_processed.of(RequestVoteResponse))
 
 
 @spec.reachable
@@ -80,7 +74,8 @@ def a_value_is_refused(st):
 def a_refused_value_is_committed(st):
     """A client was told that its value failed, and it is committed all the same: a refusal says nothing certain."""
     return any(
-        leads_after_election(me) and any(me.log.at(o).value == v for o in me.log.offsets() if o <= me.hwm)
+        leads_after_election(me, ServerState.LEADER)
+        and any(me.log.at(o).value == v for o in me.log.offsets() if o <= me.hwm)
         for v in st.inv_neg_acked
         for me in st.servers.values()
     )
@@ -90,12 +85,7 @@ def a_refused_value_is_committed(st):
 def a_record_is_committed_after_a_failover(st):
     """An elected leader has committed a client's record of its own epoch."""
     return any(
-        leads_after_election(me)
-        and any(
-            me.log.at(o).command == Command.APPEND_COMMAND and me.log.at(o).epoch == me.current_epoch
-            for o in me.log.offsets()
-            if o <= me.hwm
-        )
+        leads_after_election(me, ServerState.LEADER) and commits_in_own_epoch(me, Command.APPEND_COMMAND)
         for me in st.servers.values()
     )
 
@@ -104,8 +94,7 @@ def a_record_is_committed_after_a_failover(st):
 def a_log_is_truncated(st):
     """A follower has read that its log diverges, and its log is shorter than when it asked (KIP-595)."""
     return any(
-        len(st.servers[m.dest].log) + 1 < m.correlation.fetch_offset
-        and st.servers[m.dest].state != ServerState.DEAD_NO_STATE
+        is_truncated(st.servers[m.dest], m, ServerState.DEAD_NO_STATE)
         for m in st.net_messages_processed.of(FetchResponseDiverging)
     )
 
@@ -114,8 +103,7 @@ def a_log_is_truncated(st):
 def a_voter_is_added(st):
     """A leader has committed an AddVoter (KIP-853)."""
     return MaxAddReconfigs > 0 and any(
-        me.state == ServerState.LEADER
-        and me.config.committed
+        leads_with_committed_config(me, ServerState.LEADER)
         and isinstance(most_recent_reconfig_entry(me.log).entry.value, AddVoter)
         for me in st.servers.values()
     )
@@ -125,7 +113,7 @@ def a_voter_is_added(st):
 def an_added_voter_leads(st):
     """A server that was no first voter was elected."""
     return MaxAddReconfigs > 0 and any(
-        leads_after_election(me)
+        leads_after_election(me, ServerState.LEADER)
         and any(isinstance(entry.value, InitCluster) and s not in entry.value.members for entry in me.log)
         for s, me in st.servers.items()
     )
@@ -135,8 +123,7 @@ def an_added_voter_leads(st):
 def a_voter_is_removed(st):
     """A leader has committed a RemoveVoter, and leads on (KIP-853)."""
     return MaxRemoveReconfigs > 0 and any(
-        me.state == ServerState.LEADER
-        and me.config.committed
+        leads_with_committed_config(me, ServerState.LEADER)
         and isinstance(most_recent_reconfig_entry(me.log).entry.value, RemoveVoter)
         for me in st.servers.values()
     )
@@ -154,7 +141,10 @@ def a_leader_has_removed_itself(st):
 def a_leader_follows_a_leader_that_removed_itself(st):
     """The cluster goes on without the leader that removed itself."""
     return MaxRemoveReconfigs > 0 and any(
-        leads_after_election(me) and me.config.committed and is_voter(me, s) and s1 not in me.config.members
+        leads_after_election(me, ServerState.LEADER)
+        and me.config.committed
+        and is_voter(me, s)
+        and s1 not in me.config.members
         for s, me in st.servers.items()
         for s1, other in st.servers.items()
         if is_observer(other, s1)

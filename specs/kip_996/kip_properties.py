@@ -6,8 +6,14 @@ promise is of states: what Durability asks for with less, to tell a lost value f
 
 from kmc.spec import spec
 
-from ..consensus.promises import has_entry, has_value, keeps_vote, only_grows
-from ..consensus.quorums import is_quorum
+from ..consensus.promises import (
+    epochs_never_fall,
+    follows_newer_leader,
+    is_covered,
+    is_on_some_disk,
+    logs_only_grow,
+    votes_are_kept,
+)
 from .functions import most_recent_reconfig_entry
 from .types import ServerState
 
@@ -20,6 +26,7 @@ MAY_HEAR_OF_A_NEWER_LEADER = {
 }
 MAY_HEAR_OF_ITS_LEADER = {ServerState.UNATTACHED, ServerState.PROSPECTIVE, ServerState.CANDIDATE}
 MAY_TIME_OUT = {ServerState.UNATTACHED, ServerState.CANDIDATE, ServerState.FOLLOWER}
+RELEASED_FROM_VOTE = {ServerState.LEADER, ServerState.RESIGNED}
 
 
 def lives_on(nxt, s):
@@ -68,9 +75,7 @@ def QuorumStateTransitions(st, nxt):
 
 def leader_follows_at_once(old, new):
     """The step of the finding leader_to_follower: a leader follows its successor without being unattached before."""
-    return (
-        old.state == ServerState.LEADER and new.state == ServerState.FOLLOWER and new.current_epoch > old.current_epoch
-    )
+    return follows_newer_leader(old, new, ServerState.LEADER, ServerState.FOLLOWER)
 
 
 @spec.transition_invariant
@@ -97,29 +102,19 @@ def OnlyProspectiveBecomesCandidate(st, nxt):
 @spec.transition_invariant
 def VoteIsKeptInItsEpoch(st, nxt):
     """A vote is kept within its epoch until its holder becomes leader or resigns (KIP-996; KIP-595, Quorum State)."""
-    return all(
-        keeps_vote(st.servers[s], nxt.servers[s])
-        or nxt.servers[s].state == ServerState.LEADER
-        or nxt.servers[s].state == ServerState.RESIGNED
-        for s in st.servers
-        if lives_on(nxt, s)
-    )
+    return votes_are_kept(st, nxt, ServerState.DEAD_NO_STATE, RELEASED_FROM_VOTE)
 
 
 @spec.transition_invariant
 def LeaderNeverTruncates(st, nxt):
     """A leader only appends to its log (KIP-595, Log reconciliation is the followers')."""
-    return all(
-        only_grows(st.servers[s].log, nxt.servers[s].log)
-        for s in st.servers
-        if st.servers[s].state == ServerState.LEADER and lives_on(nxt, s)
-    )
+    return logs_only_grow(st, nxt, ServerState.LEADER, ServerState.DEAD_NO_STATE)
 
 
 @spec.transition_invariant
 def EpochNeverFalls(st, nxt):
     """The epoch of a live server never falls (KIP-595, Quorum State)."""
-    return all(nxt.servers[s].current_epoch >= st.servers[s].current_epoch for s in st.servers if lives_on(nxt, s))
+    return epochs_never_fall(st, nxt, ServerState.DEAD_NO_STATE)
 
 
 def newly_committed(old, new):
@@ -134,27 +129,12 @@ def newly_committed(old, new):
     return 0
 
 
-def has_entry_of(st, leader, k, offset):
-    """Server k has the leader's entry at `offset`; a server that lost its disk had it if the leader knows that."""
-    if st.servers[k].state == ServerState.DEAD_NO_STATE:
-        known = st.servers[leader].flwr_end_offset
-        return k in known and known[k] >= offset
-    # A leader that appends and commits in one step, as a single voter does, has no entry there before it.
-    return k == leader or has_entry(st.servers[k].log, st.servers[leader].log, offset)
-
-
-def is_covered(st, leader, offset):
-    """A majority of the configuration in force at this leader has its entry at `offset`."""
-    members = st.servers[leader].config.members
-    return is_quorum({k for k in members if has_entry_of(st, leader, k, offset)}, members)
-
-
 @spec.transition_invariant
 def HighWatermarkIsCovered(st, nxt):
     """What a leader commits is on a majority of the configuration that it commits it under (KIP-595; KIP-853)."""
     return all(
         newly_committed(st.servers[s], nxt.servers[s]) == 0
-        or is_covered(st, s, newly_committed(st.servers[s], nxt.servers[s]))
+        or is_covered(st, s, newly_committed(st.servers[s], nxt.servers[s]), ServerState.DEAD_NO_STATE)
         for s in st.servers
         if st.servers[s].state == ServerState.LEADER
     )
@@ -166,4 +146,4 @@ def AcknowledgedIsOnDisk(st):
 
     Weaker than Durability, which does not count a leader that removes itself.
     """
-    return all(any(has_value(me.log, v) for me in st.servers.values()) for v in st.inv_pos_acked)
+    return is_on_some_disk(st, st.inv_pos_acked)

@@ -5,6 +5,14 @@ No model reaches all of it; the manifest's models together do, and each says wha
 
 from kmc.spec import spec
 
+from ..consensus.reachable import (
+    commits_in_own_epoch,
+    is_truncated,
+    leads_after_election,
+    leads_with_committed_config,
+    refuses_pre_vote,
+    two_servers_are_in,
+)
 from .functions import most_recent_reconfig_entry
 from .types import (
     AddVoter,
@@ -18,37 +26,23 @@ from .types import (
     ServerState,
 )
 
-FIRST_EPOCH = 1
-
-
-def leads_after_election(me):
-    """The server leads by an election, and so by a pre-vote: the first leader was not elected."""
-    return me.state == ServerState.LEADER and me.current_epoch > FIRST_EPOCH
-
 
 @spec.reachable
 def a_leader_is_elected_after_a_pre_vote(st):
     """Some server leads a later epoch than the first."""
-    return any(leads_after_election(me) for me in st.servers.values())
+    return any(leads_after_election(me, ServerState.LEADER) for me in st.servers.values())
 
 
 @spec.reachable
 def two_servers_lead(st):
     """A leader has not heard of its successor."""
-    return any(
-        node1.state == ServerState.LEADER and node2.state == ServerState.LEADER and s1 != s2
-        for s1, node1 in st.servers.items()
-        for s2, node2 in st.servers.items()
-    )
+    return two_servers_are_in(st.servers, ServerState.LEADER)
 
 
 @spec.reachable
 def a_pre_vote_is_refused(st):
     """A server that hears from its leader has refused a pre-vote, and that answer was read (KIP-996)."""
-    return any(
-        m.pre_vote and not m.vote_granted and m.error is None and m.leader is not None
-        for m in st.net_messages_processed.of(RequestVoteResponse)
-    )
+    return any(refuses_pre_vote(m) for m in st.net_messages_processed.of(RequestVoteResponse))
 
 
 @spec.reachable
@@ -67,7 +61,7 @@ def a_value_is_refused(st):
 def a_record_is_committed_after_a_failover(st):
     """An elected leader has committed an entry of its own epoch."""
     return any(
-        leads_after_election(me)
+        leads_after_election(me, ServerState.LEADER)
         and any(me.log.at(o).epoch == me.current_epoch for o in me.log.offsets() if o <= me.hwm)
         for me in st.servers.values()
     )
@@ -77,12 +71,7 @@ def a_record_is_committed_after_a_failover(st):
 def a_value_is_committed_after_a_failover(st):
     """An elected leader has committed a client's value of its own epoch."""
     return any(
-        leads_after_election(me)
-        and any(
-            me.log.at(o).command == Command.APPEND_COMMAND and me.log.at(o).epoch == me.current_epoch
-            for o in me.log.offsets()
-            if o <= me.hwm
-        )
+        leads_after_election(me, ServerState.LEADER) and commits_in_own_epoch(me, Command.APPEND_COMMAND)
         for me in st.servers.values()
     )
 
@@ -91,8 +80,7 @@ def a_value_is_committed_after_a_failover(st):
 def a_log_is_truncated(st):
     """A follower has read that its log diverges, and its log is shorter than when it asked (KIP-595)."""
     return any(
-        len(st.servers[m.dest].log) + 1 < m.correlation.fetch_offset
-        and st.servers[m.dest].state != ServerState.DEAD_NO_STATE
+        is_truncated(st.servers[m.dest], m, ServerState.DEAD_NO_STATE)
         for m in st.net_messages_processed.of(FetchResponseDiverging)
     )
 
@@ -101,8 +89,7 @@ def a_log_is_truncated(st):
 def a_voter_is_added(st):
     """A leader has committed an AddVoter (KIP-853)."""
     return MaxAddReconfigs > 0 and any(
-        me.state == ServerState.LEADER
-        and me.config.committed
+        leads_with_committed_config(me, ServerState.LEADER)
         and isinstance(most_recent_reconfig_entry(me.log).entry.value, AddVoter)
         for me in st.servers.values()
     )
@@ -112,8 +99,7 @@ def a_voter_is_added(st):
 def a_voter_is_removed(st):
     """A leader has committed a RemoveVoter, and leads on (KIP-853)."""
     return MaxRemoveReconfigs > 0 and any(
-        me.state == ServerState.LEADER
-        and me.config.committed
+        leads_with_committed_config(me, ServerState.LEADER)
         and isinstance(most_recent_reconfig_entry(me.log).entry.value, RemoveVoter)
         for me in st.servers.values()
     )
