@@ -9,7 +9,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check test lint golden results fuzz clean
+.PHONY: help check test lint golden results docs fuzz clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ golden: $(VENV)/.installed-test ## the golden cases above 100,000 states; takes 
 
 results: $(VENV)/.installed ## run the models that have no result yet, and write results/; takes long
 	$(BIN)/kmc report
+
+docs: $(VENV)/.installed-test ## write the page of error codes, docs/errors.md
+	PYTHONPATH=tests $(BIN)/python -m support.errors_page
 
 fuzz: $(VENV)/.installed-test ## the tests that draw examples, with other and more examples every time
 	$(BIN)/python -m pytest --hypothesis-profile=fuzz -m hypothesis

@@ -186,7 +186,7 @@ def _start_seconds(words: Sequence[str], environment: dict[str, str]) -> tuple[f
 
 def _failed_start(ran: subprocess.CompletedProcess[str]) -> SystemFault:
     last = (ran.stderr or ran.stdout).strip().splitlines()[:4]
-    return SystemFault("KMC541", "the model does not start", help="see it with kmc check", notes=tuple(last))
+    return SystemFault("KMC547", "the model does not start", help="see it with kmc check", notes=tuple(last))
 
 
 def _tlc(benchmark: Benchmark, plan: Plan, folder: Path, tell: Tell) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def run_job(request: Request, folder: Path) -> dict[str, Any]:
     ran = run_timed([sys.executable, "-m", "kmc.bench.job", str(asked), str(answered)])
     if ran.returncode != 0 or not answered.exists():
         raise SystemFault(
-            "KMC541",
+            "KMC546",
             f"a run of {request.states:,} states ended with status {ran.returncode}",
             help="see the same model with kmc check; status -9 means that the system ran out of memory",
             notes=tuple(ran.stderr.strip().splitlines()[-_LAST_LINES:]),

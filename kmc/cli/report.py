@@ -97,7 +97,7 @@ def report(words: tuple[str, ...], /, **given: Any) -> int:
 def _report(typed: str, options: ReportOptions) -> int:
     spec, manifest = loaded(typed)
     if manifest is None or not manifest.entries:
-        raise CommandLineError("KMC612", f"{typed} has no manifest, so there is nothing to run", help="see kmc check")
+        raise CommandLineError("KMC614", f"{typed} has no manifest, so there is nothing to run", help="see kmc check")
     path = Path(options.out) / f"{spec.name}.json"
     records = read_records(path)
     chosen = _chosen(typed, manifest, records, options)
@@ -136,7 +136,7 @@ def _chosen(typed: str, manifest: Manifest, records: Mapping[str, Any], options:
     for name in options.models:
         if name not in manifest.entries:
             help_line = did_you_mean(name, manifest.entries)
-            raise CommandLineError("KMC613", f"the manifest of {typed} has no model '{name}'", help=help_line)
+            raise CommandLineError("KMC615", f"the manifest of {typed} has no model '{name}'", help=help_line)
     if options.models:
         return options.models
     return list(manifest.entries) if options.again else stale(manifest.entries, records, find_spec_root(typed))

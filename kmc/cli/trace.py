@@ -77,7 +77,7 @@ def _spec_of(name: str, file: TraceFile) -> Spec:
 
 
 def chosen_variables(file: TraceFile, only: Sequence[str], hide: Sequence[str]) -> TraceFile:
-    """The trace with the variables `only` (all if empty) but `hide`; CommandLineError KMC604 for a name that it lacks.
+    """The trace with the variables `only` (all if empty) but `hide`; CommandLineError for none (KMC604, KMC608).
 
     Its steps keep the others, so that a step that changes only these is not shown as one that changes nothing.
     """
@@ -88,7 +88,7 @@ def chosen_variables(file: TraceFile, only: Sequence[str], hide: Sequence[str]) 
             )
     kept = tuple(name for name in file.variables if (not only or name in only) and name not in hide)
     if not kept:
-        raise CommandLineError("KMC604", "no variable is left to show", help="hide fewer variables")
+        raise CommandLineError("KMC608", "no variable is left to show", help="hide fewer variables")
     return replace(file, variables=kept)
 
 

@@ -98,7 +98,7 @@ def _replay_step(model: Model, action: Action, before: Any, step: TraceStep, num
     if [name for name, _ in step.arguments] != names:
         given = ", ".join(name for name, _ in step.arguments) or "none"
         raise InternalError(
-            "KMC904", f"state {number} of the trace: {action.title} has not the parameters that it gives: {given}"
+            "KMC908", f"state {number} of the trace: {action.title} does not take the parameters given: {given}"
         )
     steps = _relation(model, action).steps(before)
     successors = []

@@ -128,12 +128,12 @@ def _resolve(spec: Spec, file: ModelFile) -> Model:
 
 
 def _check_started(spec: Spec, group: SymmetrySet) -> None:
-    """Raise SpecError (KMC173) for a spawned type whose identifiers in use are not the keys that it says they are."""
+    """Raise SpecError (KMC159) for a spawned type whose identifiers in use are not the keys that it says they are."""
     for cls in group.classes:
         if cls.started is not None and not is_started_in(cls, spec.state_class.fields.get(cls.started)):
             message = f"State has no field '{cls.started}' of the type PartialMap[{cls.__name__}, ...]"
             advice = f"let started name the partial map whose keys are the {cls.__name__} in use"
-            raise SpecError("KMC173", message, group.span, help=advice)
+            raise SpecError("KMC159", message, group.span, help=advice)
 
 
 def _check_relation(spec: Spec, file: ModelFile) -> None:

@@ -272,7 +272,7 @@ class _Checker:
             case ast.Yield() | ast.YieldFrom():
                 self._refuse(node, "KMC119", "yield has no result", "write yield ... as a line of its own")
             case ast.Attribute(attr=attr) if attr.startswith("_"):
-                self._refuse(node, "KMC126", f"'{attr}' is not in the spec language", "fields begin with a letter")
+                self._refuse(node, "KMC158", f"'{attr}' is not in the spec language", "fields begin with a letter")
             case ast.BinOp(op=operator) | ast.UnaryOp(op=operator) if type(operator) in OPERATORS:
                 shown, advice = OPERATORS[type(operator)]
                 self._refuse(node, "KMC139", f"'{shown}' is not in the spec language", advice)
@@ -304,7 +304,7 @@ class _Checker:
     def _call(self, node: ast.Call, *, text_allowed: bool) -> None:
         name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
         if name == "require" and isinstance(node.func, ast.Name):
-            self._refuse(node, "KMC112", "require has no result", "write require(condition) as a line of its own")
+            self._refuse(node, "KMC157", "require has no result", "write require(condition) as a line of its own")
         if name in ("bool", "int") and isinstance(node.func, ast.Name):
             advice = (
                 "write the comparison: x > 0, len(s) > 0, x is not None" if name == "bool" else "write 1 if x else 0"

@@ -266,7 +266,7 @@ def test_a_run_that_dies_tells_its_status(tmp_path: Path, monkeypatch: pytest.Mo
         measured_runs.measure(
             benchmark, measured_runs.Plan(states=5, runs=1, threads=(1,), starts=False), lambda text: None
         )
-    assert caught.value.code == "KMC541"
+    assert caught.value.code == "KMC546"
 
 
 @pytest.mark.parametrize("spec", [name for name in shipped_specs() if benchmarks_of(name)])

@@ -159,13 +159,13 @@ def test_a_file_that_is_no_report_is_not_overwritten() -> None:
 
 def test_a_model_that_is_not_there_is_an_error() -> None:
     ran = kmc("report", "./light", "smok")
-    assert (ran.exit_code, "KMC613" in ran.stderr, "did you mean 'smoke'?" in ran.stderr) == (2, True, True)
+    assert (ran.exit_code, "KMC615" in ran.stderr, "did you mean 'smoke'?" in ran.stderr) == (2, True, True)
 
 
 def test_a_spec_without_a_manifest_is_an_error(light: Path) -> None:
     (light / "models.toml").unlink()
     ran = kmc("report", "./light")
-    assert (ran.exit_code, "KMC612" in ran.stderr) == (2, True)
+    assert (ran.exit_code, "KMC614" in ran.stderr) == (2, True)
 
 
 RECORD: dict[str, Any] = {

@@ -182,4 +182,4 @@ def test_started_names_a_map_of_the_state(tmp_path: Path, field: str) -> None:
     )
     with pytest.raises(KmcError) as caught:
         model_of(tmp_path, source, "CONSTANTS Most = 3 Host = {h, g} SYMMETRY workers")
-    assert caught.value.code in ("KMC173", "KMC126")
+    assert caught.value.code in ("KMC159", "KMC126")

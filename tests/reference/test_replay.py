@@ -123,7 +123,9 @@ class TestKRaft:
     def test_a_renamed_parameter_is_noticed(self, kraft: Model, illegal_state: Violation) -> None:
         (_, server), *_ = illegal_state.trace.steps[1].arguments
         trace = altered(illegal_state.trace, lambda steps: put(steps, 2, arguments=(("k", server),)))
-        assert refused(kraft, trace).startswith("KMC904 state 2 of the trace: RequestVote has not the parameters")
+        assert refused(kraft, trace).startswith(
+            "KMC908 state 2 of the trace: RequestVote does not take the parameters given"
+        )
 
     def test_a_wrong_label_is_noticed(self, kraft: Model, illegal_state: Violation) -> None:
         trace = altered(illegal_state.trace, lambda steps: put(steps, 2, label="RequestVote(nobody)"))

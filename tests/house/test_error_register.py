@@ -1,0 +1,181 @@
+"""The register of error codes is complete: each code is raised, has one meaning, and stands on the page.
+
+docs/error_codes.toml holds the meanings; `make docs` writes docs/errors.md from it and from the sources.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from support.error_sites import CODE, Site, Unknown, sites_of
+from support.errors_page import PAGE, REGISTER, exit_status, meanings_of, page, sites_by_code
+from support.source_tree import Source, sources
+
+# A code of one meaning that several files raise; a code that is not here belongs to one file.
+SEVERAL_FILES = {
+    "KMC118": "a name of Python, called or only named",
+    "KMC125": "a name that is taken: by a field, by another file, by the language",
+    "KMC152": "an annotation without a finite domain, seen in its text or in its value",
+    "KMC161": "an imported spec, whose first declaration may be a constant or not",
+    "KMC186": "a recursion, direct or through other helpers",
+    "KMC194": "an import, which is looked up in three places",
+    "KMC203": "a sequence that is too long, when it is appended to and when it is stored",
+    "KMC212": "a field that a record does not have, read and set",
+    "KMC230": "values that cannot be unpacked, as Python and as a sequence sees it",
+    "KMC246": "values without an order: records, sequences and what Python compares",
+    "KMC304": "sections of a model, in a .cfg file and in a manifest",
+    "KMC306": "the assignment of a constant, in a .cfg file and behind --set",
+    "KMC308": "a set, in a .cfg file and in a manifest",
+    "KMC310": "a name listed twice, in a .cfg file and in a manifest",
+    "KMC422": "the shape of a trace, in each format",
+    "KMC423": "a value of a trace, in each format",
+    "KMC503": "a file of results, written by three commands",
+    "KMC802": "a type without a layout, seen by the check of limits or by the layout",
+    "KMC921": "compiled code against the interpreter, in a check and in a single step",
+}
+
+
+def unreadable(found: Iterable[Source]) -> list[str]:
+    """Codes in a form that `support.error_sites` does not know, so that the register would miss them."""
+    return [
+        f"{site.path}:{site.line}: {site.code} is raised in an unknown form: teach support/error_sites.py to read it"
+        for source in found
+        for site in sites_of(source)
+        if isinstance(site, Unknown)
+    ]
+
+
+def unregistered(meanings: Mapping[str, str], sites: Mapping[str, list[Site]]) -> list[str]:
+    """Codes that are raised and not registered, or registered and not raised."""
+    missing = [f"{sites[code][0].path}: add the meaning of {code} to docs/error_codes.toml" for code in sites]
+    stale = [f"docs/error_codes.toml: nothing raises {code}" for code in meanings if code not in sites]
+    return [text for text, code in zip(missing, sites, strict=True) if code not in meanings] + stale
+
+
+def shared_meanings(meanings: Mapping[str, str]) -> list[str]:
+    """Codes with the same meaning, so that one of them is superfluous."""
+    texts = list(meanings.values())
+    return [code for code, text in meanings.items() if texts.count(text) > 1]
+
+
+def several_meanings(sites: Mapping[str, list[Site]], several_files: Iterable[str]) -> list[str]:
+    """Codes that are raised with different exit statuses, or in several files without a reason why they are one."""
+    found = []
+    for code, places in sites.items():
+        paths = sorted({place.path for place in places})
+        if len({exit_status(place.kind) for place in places}) > 1:
+            found.append(f"{code} has several exit statuses: {', '.join(paths)}")
+        if (len(paths) > 1) != (code in several_files):
+            found.append(
+                f"{code} is raised in {', '.join(paths)}: give each meaning its own code, or see SEVERAL_FILES"
+            )
+    return found
+
+
+def test_every_error_is_read() -> None:
+    assert unreadable(sources("kmc", "distributed")) == []
+
+
+def test_every_code_is_registered_and_raised() -> None:
+    assert unregistered(meanings_of(REGISTER), sites_by_code()) == []
+
+
+def test_every_meaning_is_a_sentence_of_its_own() -> None:
+    meanings = meanings_of(REGISTER)
+    assert shared_meanings(meanings) == []
+    assert [code for code, text in meanings.items() if not re.fullmatch(r"[A-Z`].*\.", text)] == []
+
+
+def test_every_code_has_one_meaning() -> None:
+    assert several_meanings(sites_by_code(), SEVERAL_FILES) == []
+
+
+def test_the_register_is_sorted() -> None:
+    codes = list(meanings_of(REGISTER))
+    assert codes == sorted(codes)
+    assert [code for code in codes if not CODE.fullmatch(code)] == []
+
+
+def test_the_page_is_what_make_docs_writes() -> None:
+    written = page(meanings_of(REGISTER), sites_by_code())
+    assert PAGE.read_text(encoding="utf-8") == written, "docs/errors.md is out of date: run `make docs`"
+
+
+def sites_in(path: str, text: str) -> dict[str, list[Site]]:
+    """The places of one made-up source, by code."""
+    found: dict[str, list[Site]] = {}
+    for site in sites_of(Source(path, text)):
+        assert isinstance(site, Site)
+        found.setdefault(site.code, []).append(site)
+    return found
+
+
+def test_a_code_in_an_unknown_form_is_found() -> None:
+    assert len(unreadable([Source("kmc/x.py", 'complain("KMC101")\n')])) == 1
+
+
+def test_a_code_that_is_not_registered_is_found() -> None:
+    sites = sites_in("kmc/x.py", 'raise SpecError("KMC101", "no")\n')
+    assert len(unregistered({}, sites)) == 1
+    assert len(unregistered({"KMC101": "One.", "KMC102": "Two."}, sites)) == 1
+    assert unregistered({"KMC101": "One."}, sites) == []
+
+
+def test_two_codes_of_one_meaning_are_found() -> None:
+    assert shared_meanings({"KMC101": "One.", "KMC102": "One.", "KMC103": "Two."}) == ["KMC101", "KMC102"]
+
+
+def test_a_code_of_two_meanings_is_found() -> None:
+    one = sites_in("kmc/x.py", 'raise SystemFault("KMC541", "these bytes")\n')["KMC541"]
+    other = sites_in("kmc/y.py", 'raise SystemFault("KMC541", "a run ended")\n')["KMC541"]
+    assert len(several_meanings({"KMC541": [*one, *other]}, ())) == 1
+    assert several_meanings({"KMC541": [*one, *other]}, ("KMC541",)) == []
+    assert len(several_meanings({"KMC541": one}, ("KMC541",))) == 1
+
+
+def test_a_code_of_two_exit_statuses_is_found() -> None:
+    text = 'raise SystemFault("KMC541", "a")\nraise CommandLineError("KMC541", "b")\n'
+    assert len(several_meanings(sites_in("kmc/x.py", text), ())) == 1
+
+
+def test_a_code_cannot_be_registered_twice(tmp_path: Path) -> None:
+    register = tmp_path / "codes.toml"
+    register.write_text('KMC101 = "One."\nKMC101 = "Two."\n')
+    with pytest.raises(tomllib.TOMLDecodeError):
+        meanings_of(register)
+
+
+TEXTS = """
+HELP = "see the page"
+
+def advice(flag):
+    return "write x" if flag else f"write {flag.name}"
+
+def check(self, node, value):
+    raise SpecError("KMC101", f"{value} is wrong: {shown(value)}", None, advice(value))
+    message = "one" + " text"
+    self._refuse(node, "KMC102", message, HELP)
+    place.refuse("of a trace", "the format", "KMC423")
+    self.fail("KMC911", "of the IR")
+    raise EvaluationError("KMC201", "with help", help=did_you_mean("x", "y"))
+"""
+
+
+def test_texts_are_read_from_the_source() -> None:
+    found = {code: (site.messages, site.helps) for code, (site,) in sites_in("kmc/x.py", TEXTS).items()}
+    assert found == {
+        "KMC101": (("{value} is wrong: {...}",), ("write x", "write {name}")),
+        "KMC102": (("one text",), ("see the page",)),
+        "KMC423": (("of a trace",), ("the format",)),
+        "KMC911": (("of the IR",), ()),
+        "KMC201": (("with help",), ("did you mean '...'?",)),
+    }
+
+
+def test_the_page_shows_meaning_text_and_help() -> None:
+    text = page({"KMC101": "It is wrong."}, sites_in("kmc/x.py", TEXTS))
+    assert "### KMC101\n\nIt is wrong.\n\n- `{value} is wrong: {...}`\n  → `write x`, or `write {name}`\n" in text
