@@ -149,8 +149,8 @@ class _Report:
         """Find the rows of all findings, or the steps to them, in one pass over a level each."""
         own = [finding.fingerprint for finding in findings if _is_of_kept_state(finding)]
         reached = [finding.fingerprint for finding in findings if not _is_of_kept_state(finding)]
-        self._records = self._search.states(level, own) if own else {}
-        self._steps = self._search.steps_into(level - 1, reached) if reached else {}
+        self._records = self._search.back.states(level, own) if own else {}
+        self._steps = self._search.back.steps_into(level - 1, reached) if reached else {}
 
     def _read(self, finding: Finding) -> Iterator[_Found]:
         """What a finding means in the words of the spec."""
@@ -187,7 +187,8 @@ class _Report:
         rank = finding.rank if self._compiled.kernels.rank else None
         inside = finding.stored and not _may_be_outside(finding)
         for edge in self._steps[finding.fingerprint]:
-            if finding.source in (0, edge.source.fingerprint) and self._search.counts(edge, rank=rank, inside=inside):
+            told = finding.source in (0, edge.source.fingerprint)
+            if told and self._search.back.counts(edge, rank=rank, inside=inside):
                 yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
 
     def _outside(self, finding: Finding) -> Record:
@@ -227,7 +228,7 @@ class _Report:
     def _least_predecessor(self, level: int, state: Any) -> Any:
         record = self._compiled.record(state)
         rank = self._compiled.kernels.rank_of(record.row) if self._compiled.kernels.rank else None
-        edges = self._search.predecessors(level, record.fingerprint, rank=rank)
+        edges = self._search.back.predecessors(level, record.fingerprint, rank=rank)
         if not edges:
             raise InternalError("KMC922", f"no state of level {level} leads to a state of the next level")
         sources = {edge.source.fingerprint: self._compiled.state(edge.source.row) for edge in edges}

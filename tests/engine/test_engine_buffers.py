@@ -51,13 +51,13 @@ def test_buffers_of_any_size_change_nothing(seed: int, monkeypatch: pytest.Monke
     outcome, explored = search.run(), explore(grid)
     assert outcome.findings == ()
     assert outcome.generated == explored.generated
-    levels = [[point_of(record) for record in search.kept(number + 1)] for number in range(len(outcome.levels))]
+    levels = [[point_of(record) for record in search.back.kept(number + 1)] for number in range(len(outcome.levels))]
     assert [set(level) for level in levels] == explored.levels
     assert [len(level) for level in levels] == list(outcome.levels)
 
 
 def test_the_codes_of_the_row_before_stay_when_the_out_buffer_grows() -> None:
-    mine = Search(Grid().kernels, Grid().initial)._workers[0]
+    mine = Search(Grid().kernels, Grid().initial)._maker.workers[0]
     codes = list(range(1, 8))
     (ctypes.c_uint16 * 7).from_address(int(mine.words[f.LAST_CODES]))[:] = codes
     mine.words[f.LAST_COUNT] = 7

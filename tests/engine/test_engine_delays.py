@@ -68,7 +68,7 @@ def test_all_runs_find_what_an_obvious_search_finds(forgets: bool) -> None:
         outcome = search.run()
         assert outcome.levels == tuple(map(len, expected.levels))
         assert outcome.generated == expected.generated
-        kept = [{point_of(record) for record in search.kept(number + 1)} for number in range(len(outcome.levels))]
+        kept = [{point_of(record) for record in search.back.kept(number + 1)} for number in range(len(outcome.levels))]
         assert kept == expected.levels
 
 
@@ -81,7 +81,7 @@ def test_a_table_that_grows_within_a_level_loses_and_doubles_nothing() -> None:
 @pytest.mark.parametrize("delays", [None, 1])
 def test_chance_is_asked_exactly_with_delays(delays: int | None) -> None:
     search = Search(Grid().kernels, Grid().initial, Settings(delays=delays))
-    mine = search._workers[0].words
+    mine = search._maker.workers[0].words
     before = int(mine[f.CHANCE])
     search.run()
     assert (int(mine[f.CHANCE]) != before) == (delays is not None)
@@ -92,6 +92,6 @@ def test_threads_take_turns_differently_from_run_to_run() -> None:
     orders = set()
     for search in runs(grid, batch=40):
         assert search.run().levels == level_sizes(4, 9)
-        orders.add(tuple(point_of(record) for record in search.kept(9)))
+        orders.add(tuple(point_of(record) for record in search.back.kept(9)))
     assert len(orders) > 1
     assert len({frozenset(order) for order in orders}) == 1

@@ -154,10 +154,10 @@ def test_the_steps_into_a_level_are_all_that_lead_there(chunk_rows: int, batch: 
     levels = range(1, len(search.run().levels) + 1)
     edges = explore(grid).edges
     for level in levels[:-1]:
-        sources = {point_of(record) for record in search.kept(level)}
-        reached = search.steps_into(level, [record.fingerprint for record in search.kept(level + 1)])
+        sources = {point_of(record) for record in search.back.kept(level)}
+        reached = search.back.steps_into(level, [record.fingerprint for record in search.back.kept(level + 1)])
         steps = {(point_of(edge.source), point_of(edge.successor)) for found in reached.values() for edge in found}
-        targets = {point_of(record) for record in search.kept(level + 1)}
+        targets = {point_of(record) for record in search.back.kept(level + 1)}
         assert steps == {(source, target) for source, target in edges if source in sources and target in targets}
         assert all(reached.values())
 
@@ -165,7 +165,7 @@ def test_the_steps_into_a_level_are_all_that_lead_there(chunk_rows: int, batch: 
 @pytest.mark.parametrize("threads", THREADS)
 def test_only_a_thread_alone_writes_to_the_table_without_a_lock(threads: int) -> None:
     search = Search(Grid().kernels, Grid().initial, Settings(threads=threads))
-    assert search._words[f.ALONE] == (threads == 1)
+    assert search._maker._words[f.ALONE] == (threads == 1)
 
 
 def test_a_property_too_many_for_a_mask_is_refused() -> None:

@@ -115,7 +115,7 @@ def test_ctrl_c_while_the_table_grows_loses_nothing(tmp_path: Path, monkeypatch:
     grid = Grid(2, 2, fan=3_000)
     directory = begin(tmp_path)
     search = search_in(directory, grid, threads=2, save_seconds=1e9)
-    grow, rows = type(search._known)._move, []
+    grow, rows = type(search._maker.known)._move, []
 
     def interrupted_move(table: Any, slots: int, crew: Any) -> None:
         search._interrupt()
@@ -123,7 +123,7 @@ def test_ctrl_c_while_the_table_grows_loses_nothing(tmp_path: Path, monkeypatch:
         grow(table, slots, crew)
 
     with monkeypatch.context() as patch:
-        patch.setattr(type(search._known), "_move", interrupted_move)
+        patch.setattr(type(search._maker.known), "_move", interrupted_move)
         assert search.run().interrupted
     directory.close()
     assert len(rows) == 1

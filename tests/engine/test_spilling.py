@@ -11,8 +11,8 @@ import pytest
 from support.grid_kernels import Grid
 from support.saved_runs import DIGESTS, GRIDS, begin, go_on, search_in, told, whole
 
-from kmc.engine.checkpoint.memory_pressure import used_bytes
-from kmc.engine.checkpoint.spill_files import Shelf
+from kmc.engine.checkpoint.memory_budget import used_bytes
+from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files import durable_file
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout import control_words as f
@@ -38,10 +38,10 @@ def test_results_are_the_same_with_rows_in_files(grid: Grid, threads: int, tmp_p
     directory = begin(tmp_path)
     search = search_in(directory, grid, threads=threads, **SHORT)
     outcome = search.run()
-    rested = search._relief._shelf
+    rested = search._budget._files
     assert told(outcome) == whole(grid)
-    assert isinstance(rested, Shelf)
-    assert rested.rested_bytes >= outcome.rows_bytes > 0
+    assert isinstance(rested, SpillFiles)
+    assert rested.spilled_bytes >= outcome.rows_bytes > 0
     # Of the levels that are over nothing is left but the last one.
     assert len([path for path in directory.folder.iterdir() if path.name.startswith("rows")]) <= 1
     directory.discard()
@@ -65,7 +65,7 @@ def test_memory_that_rests_in_a_file_stays_where_it_was_and_is_given_back(tmp_pa
     file = durable_file.DataFile(tmp_path / "rows-1")
     file.write(memory.address, words, PAGE_WORDS)
     before = used_bytes()
-    memory.rest_in(file.descriptor, PAGE_WORDS, words // 2, writable=False)
+    memory.map_file(file.descriptor, PAGE_WORDS, words // 2, writable=False)
     assert before - used_bytes() > 8 * words * 0.9
     assert memory.array[: words // 2].tolist() == list(range(words // 2))
 

@@ -17,7 +17,7 @@ from kmc.engine.layout.frontier import Level
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
 from kmc.engine.native.memory import MappedFile, Words
 from kmc.engine.native.threads import Crew
-from kmc.engine.run_state.finding_log import Ledger
+from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.run_state.fingerprint_table import FingerprintTable
 
 _RANGE_WORDS = 1 << 18
@@ -80,12 +80,12 @@ class Loader:
         assert self._manifest.frontier is not None, "there is a level"
         lexicon.words[:] = self._words(self._manifest.frontier.lexicon)
 
-    def ledger(self, ledger: Ledger) -> None:
+    def findings(self, log: FindingLog) -> None:
         """What was counted once."""
         snapshot, met = self._manifest.snapshot, self._manifest.met
         assert snapshot is not None, "there is a level"
         assert met is not None, "there is a level"
-        ledger.restore(snapshot.findings, snapshot.counted, self._words(met))
+        log.restore(snapshot.findings, snapshot.counted, self._words(met))
 
     def _words(self, extent: Extent) -> Words:
         """The words of a file that is read whole."""

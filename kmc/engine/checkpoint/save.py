@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.checkpoint.load import Loader
-from kmc.engine.checkpoint.spill_files import Shelf
+from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Extent, Frontier, Manifest, Snapshot
@@ -30,7 +30,7 @@ from kmc.engine.layout.frontier import Level
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
 from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import Crew
-from kmc.engine.run_state.finding_log import Ledger
+from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.run_state.fingerprint_table import FingerprintTable
 
 _KNOWN = "known"
@@ -44,9 +44,9 @@ _BYTES_PER_SECOND = 5e8
 class Parts:
     """What of a search is saved; `shared` are its control words, which say how rows are packed."""
 
-    ledger: Ledger
+    findings: FindingLog
     lexicon: Lexicon
-    shelf: Shelf
+    files: SpillFiles
     crew: Crew
     shared: Memory
 
@@ -82,7 +82,7 @@ class Saver:
         self._known = loader.known(table)
         level = loader.level()
         loader.lexicon(parts.lexicon)
-        loader.ledger(parts.ledger)
+        loader.findings(parts.findings)
         self._file = self._directory.file(_KNOWN)
         return level
 
@@ -112,7 +112,7 @@ class Saver:
             self._write_table(table, half_made)
         manifest = replace(self._written(snapshot, level), fingerprint_bits=64 * table.entry_words)
         self._directory.commit(manifest)
-        self._directory.clean(self._parts.shelf.files)
+        self._directory.clean(self._parts.files.files)
         self._ended = time.monotonic()
         self._bytes_per_second = max(1e6, cost / max(self._ended - began, 1e-3)) if cost > 1e6 else _BYTES_PER_SECOND
         self.saves += 1
@@ -125,7 +125,7 @@ class Saver:
             itertools.chain.from_iterable(
                 parts.crew.run(
                     lambda thread: [
-                        (index, parts.shelf.saved(block, number))
+                        (index, parts.files.saved(block, number))
                         for index, block in enumerate(level.blocks)
                         if block.used and index % parts.crew.size == thread
                     ]
@@ -133,12 +133,12 @@ class Saver:
             )
         )
         placed = tuple(extent for _, extent in sorted(blocks, key=lambda found: found[0]))
-        chunks = parts.shelf.put(_chunks_by_place(level), number)
-        lexicon = parts.shelf.put(parts.lexicon.words, number)
-        met = parts.shelf.put(parts.ledger.met_words(snapshot.met), number)
+        chunks = parts.files.put(_chunks_by_place(level), number)
+        lexicon = parts.files.put(parts.lexicon.words, number)
+        met = parts.files.put(parts.findings.met_words(snapshot.met), number)
         assert self._file is not None, "the table was written"
         self._file.sync()
-        parts.shelf.sync(number)
+        parts.files.sync(number)
         return replace(
             self._directory.manifest,
             snapshot=snapshot,

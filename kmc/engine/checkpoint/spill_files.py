@@ -1,7 +1,7 @@
 """Files that blocks of the frontier are written to: to be found again by another process, or to free memory.
 
-Invariant: a block keeps its address. One that is put to rest is written to the file of its level, and that file is
-mapped where it lay; so threads may read it meanwhile, and the system may take its pages whenever it needs them.
+Invariant: a block keeps its address. One that is spilled is written to the file of its level, and that file is mapped
+where the block lay. So threads may read it meanwhile, and the system may take its pages whenever it needs them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def file_name(level: int) -> str:
     return f"rows-{level}"
 
 
-class Shelf:
+class SpillFiles:
     """The files of all levels that are in use. `ranked`: rows are marked after they were written."""
 
     def __init__(self, directory: RunDirectory, *, ranked: bool) -> None:
@@ -33,19 +33,19 @@ class Shelf:
         self._lock = threading.Lock()
         self._files: dict[int, DataFile] = {}
         self._ends: dict[int, int] = {}
-        self.rested_bytes = 0
+        self.spilled_bytes = 0
 
-    def rest(self, block: Block, level: int) -> None:
-        """Put a block that is closed to rest, unless it is."""
+    def spill(self, block: Block, level: int) -> None:
+        """Move a block that is closed to the file of its level, unless it is there."""
         with self._lock:
-            if block.at_rest or not block.used:
+            if block.on_disk or not block.used:
                 return
             self._write(block, level)
             assert block.place is not None, "it was just written"
             words = _pages(block.used + SLACK_WORDS)
-            block.memory.rest_in(self._files[level].descriptor, block.place, words, writable=self._ranked)
-            block.at_rest = True
-            self.rested_bytes += words * 8
+            block.memory.map_file(self._files[level].descriptor, block.place, words, writable=self._ranked)
+            block.on_disk = True
+            self.spilled_bytes += words * 8
 
     def _write(self, block: Block, level: int) -> None:
         if block.place is not None:
@@ -91,7 +91,7 @@ class Shelf:
         """The names of the files that are in use."""
         return frozenset(map(file_name, self._files))
 
-    def forget(self, level: int) -> None:
+    def release(self, level: int) -> None:
         """Nothing refers to the blocks of a level any more: remove its file unless it is part of what is saved."""
         if level in self._files:
             self._files.pop(level).close()

@@ -24,7 +24,7 @@ FORMAT = 5
 class Snapshot:
     """Where a search stands at the end of a level: its counters, and what it noted.
 
-    `generated` counts by action, and initial states last. `met` is how many entries the ledger had counted once.
+    `generated` counts by action, and initial states last. `met` is how many violating states were counted once.
     `seconds` and `cpu_seconds` are those of all sessions.
     """
 

@@ -1,7 +1,7 @@
 """The frontier: the states of one level as packed records in blocks, cut into chunks that threads take in turn.
 
-Invariant: the rows of a thread lie in the order in which it found them; so
-the ordinal of a state in its level is its place in the chunks. Ordinals differ from run to run, levels as sets do not.
+Invariant: the rows of a thread lie in the order in which it found them; so the ordinal of a state in its level is its
+place in the chunks. Ordinals differ from run to run, levels as sets do not.
 A row that lost its view to another keeps its ordinal and is marked dead.
 """
 
@@ -33,14 +33,14 @@ class Block:
     """Memory that rows are written into, one after another: `used` words of it once it is full or its level ends.
 
     `place` is where its words stand in the file of their level, once they were written there, with their checksum if
-    that is known; `at_rest` tells whether the file holds the memory too.
+    that is known; `on_disk` tells whether that file is what the memory maps.
     """
 
     memory: Memory
     used: int = 0
     place: int | None = None
     checksum: int | None = None
-    at_rest: bool = False
+    on_disk: bool = False
 
     def close(self, used: int) -> None:
         """Nothing more is written into it; InternalError KMC924 if its end was passed."""
@@ -63,8 +63,8 @@ class Level:
 
     @property
     def bytes(self) -> int:
-        """The memory of the blocks, touched or not, but for those that rest in a file."""
-        return sum(block.memory.words for block in self.blocks if not block.at_rest) * f.WORD_BYTES
+        """The memory of the blocks, touched or not, but for those that map a file."""
+        return sum(block.memory.words for block in self.blocks if not block.on_disk) * f.WORD_BYTES
 
 
 def record_at(address: int) -> Record:

@@ -74,7 +74,7 @@ class Memory:
         slack = np.frombuffer(self._map, np.int64, SLACK_WORDS, self._offset + self.words * WORD_BYTES)
         return bool(slack[_TOUCHED_WORDS:].any())
 
-    def rest_in(self, descriptor: int, place: int, words: int, *, writable: bool) -> None:
+    def map_file(self, descriptor: int, place: int, words: int, *, writable: bool) -> None:
         """Let a file hold the first `words` words, at the same address: they stand there from word `place` on.
 
         Both are a number of pages. What lies behind them is forgotten, and the pages are given back.

@@ -21,7 +21,7 @@ _OF_SOURCE = (f.EXPAND_ERROR, f.NO_SUCCESSOR)
 _ERRORS = (f.EXPAND_ERROR, f.CHECK_ERROR)
 
 
-class Ledger:
+class FindingLog:
     """Findings and counts. `repeated`: violating states that are stored may come more than once, or were refused."""
 
     def __init__(self, invariants: int, repeated: bool) -> None:
@@ -77,7 +77,7 @@ class Ledger:
         return found.view(np.int64)
 
     def restore(self, findings: tuple[Finding, ...], counted: Iterable[int], met: Words) -> None:
-        """Be as another ledger was; `met` are its words."""
+        """Hold what another log held; `met` are its words."""
         self.findings, self.found_any = findings, bool(findings)
         self.counted[:] = list(counted)
         self._met = {(key[0], key[1]): None for key in met.view(np.uint64).reshape(-1, 2).tolist()}

@@ -1,1 +1,1 @@
-"""The breadth-first search: levels, workers, counters."""
+"""The breadth-first search: the loop over levels, what makes one, the levels kept, and looking back."""

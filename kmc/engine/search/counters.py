@@ -1,4 +1,4 @@
-"""The counters of all threads, taken at the end of a level and given to a search that goes on from there."""
+"""The counters of all threads: summed, taken as a snapshot at the end of a level, and restored from one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from kmc.engine.files.run_manifest import Snapshot
 from kmc.engine.layout import control_words as f
-from kmc.engine.run_state.finding_log import Ledger
+from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.search.worker import Worker
 
 
@@ -22,7 +22,7 @@ def generated(workers: Sequence[Worker]) -> int:
     return sum(int(worker.generated.array.sum()) for worker in workers)
 
 
-def goals(workers: Sequence[Worker]) -> int:
+def reached(workers: Sequence[Worker]) -> int:
     """The mask of the goals reached so far."""
     reached = 0
     for worker in workers:
@@ -30,8 +30,8 @@ def goals(workers: Sequence[Worker]) -> int:
     return reached
 
 
-def taken(
-    workers: Sequence[Worker], ledger: Ledger, levels: Sequence[int], goals_asked: int, seconds: float, cpu: float
+def snapshot(
+    workers: Sequence[Worker], log: FindingLog, levels: Sequence[int], goals_asked: int, seconds: float, cpu: float
 ) -> Snapshot:
     """Where a search stands; no thread may run."""
     return Snapshot(
@@ -41,18 +41,18 @@ def taken(
         stored=total(workers, f.STORED),
         expanded=total(workers, f.EXPANDED),
         rows_words=sum(worker.rows_words for worker in workers),
-        goals=goals(workers),
+        goals=reached(workers),
         goals_asked=goals_asked,
-        findings=ledger.findings,
-        counted=tuple(ledger.counted.tolist()),
-        met=ledger.met_count,
+        findings=log.findings,
+        counted=tuple(log.counted.tolist()),
+        met=log.met_count,
         seconds=seconds,
         cpu_seconds=cpu,
     )
 
 
-def give(worker: Worker, snapshot: Snapshot) -> None:
-    """Let one thread have counted all that a snapshot says."""
+def restore(worker: Worker, snapshot: Snapshot) -> None:
+    """Set the counters of one thread to all that a snapshot says."""
     worker.generated.array[:] = snapshot.generated
     worker.failed.array[:] = snapshot.failed
     worker.words[f.STORED] = snapshot.stored

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ctypes
 
-from kmc.engine.checkpoint.memory_pressure import Relief
+from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.frontier import Block, Record, record_words
 from kmc.engine.layout.packed_rows import length_at
@@ -24,8 +24,8 @@ class Worker:
     `rows_words`: the words of all packed rows that it made, of levels that are finished.
     """
 
-    def __init__(self, relief: Relief, batch: int, actions: int, properties: int) -> None:
-        self._relief = relief
+    def __init__(self, budget: MemoryBudget, batch: int, actions: int, properties: int) -> None:
+        self._budget = budget
         # Threads write these words all the time: each has pages of its own, so that none waits for a cache line.
         self._mine = Memory(f.MINE_WORDS)
         self.words = self._mine.array
@@ -107,8 +107,8 @@ class Worker:
                 used = int(self.words[f.OUT_USED])
                 self._close_block()
                 for full in self._blocks[-1:]:
-                    self._relief.filled(full)
-                block = self._relief.pool.take(len(self._blocks), used + used // 2 + self.pending)
+                    self._budget.filled(full)
+                block = self._budget.pool.take(len(self._blocks), used + used // 2 + self.pending)
                 self._blocks.append(Block(block))
                 self.words[f.BLOCK : f.BLOCK_USED + 1] = block.address, block.words, 0
                 self.words[f.FRESH_CHUNK] = 1

@@ -1,0 +1,68 @@
+"""The memory that a search may take, and what is given back when it runs short.
+
+Memory is short when the process takes a share of its limit, not counting the pages of files, which the system takes
+back by itself. Then levels that are only kept to look back go, and from then on every block goes to a file as soon as
+it is full, so that the table alone still grows. Without a folder for files only the first step is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import psutil
+
+from kmc.engine.checkpoint.spill_files import SpillFiles
+from kmc.engine.layout.frontier import Block, Level
+from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.native.memory import BlockPool
+
+_PROCESS = psutil.Process()
+
+
+def used_bytes() -> int:
+    """The memory of this process, without pages of files."""
+    found = _PROCESS.memory_info()
+    return int(found.rss - getattr(found, "shared", 0))
+
+
+class MemoryBudget:
+    """Watches the limit of `settings`, and owns the free blocks.
+
+    `making` is the level (from 1) that blocks are filled for. Once `spilling` is set, it stays.
+    """
+
+    def __init__(self, settings: Settings, files: SpillFiles | None) -> None:
+        self._limit = settings.limits.memory_bytes
+        self._short_bytes = None if self._limit is None else self._limit * settings.spill_share
+        self._files = files
+        self.pool = BlockPool(settings.block_words)
+        self.spilling = False
+        self.making = 1
+
+    def fits(self, more_bytes: int, give_back: Callable[[], None]) -> bool:
+        """Whether `more_bytes` still fit below the limit, after `give_back` was called if memory is short."""
+        if self._limit is None or self._short_bytes is None:
+            return True
+        if used_bytes() + more_bytes < self._short_bytes:
+            return True
+        self.spilling = True
+        give_back()
+        self.pool.clear()
+        return used_bytes() + more_bytes < self._limit
+
+    def filled(self, block: Block) -> None:
+        """A block of the level that is being made is full: spill it if memory is short."""
+        self.spill(self.making, [block])
+
+    def spill(self, level: int, blocks: Iterable[Block]) -> None:
+        """Move blocks of a level to its file, if memory is short."""
+        if self.spilling and self._files is not None:
+            for block in blocks:
+                self._files.spill(block, level)
+
+    def release(self, number: int, level: Level) -> None:
+        """Nothing refers to a level any more: use its memory again, unless memory is short, and remove its file."""
+        if not self.spilling:
+            self.pool.give(block.memory for block in level.blocks if not block.on_disk)
+        if self._files is not None:
+            self._files.release(number)

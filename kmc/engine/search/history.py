@@ -1,0 +1,55 @@
+"""The levels that a search keeps in memory to look back at, the newest always among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kmc.engine.checkpoint.memory_budget import MemoryBudget
+from kmc.engine.layout.frontier import Level
+
+
+class History:
+    """Levels by number (from 1), up to `bytes_max` bytes of rows; fewer when memory is short.
+
+    `peak_bytes` is the most that it held.
+    """
+
+    def __init__(self, budget: MemoryBudget, bytes_max: int) -> None:
+        self._budget = budget
+        self._bytes_max = bytes_max
+        self._levels: dict[int, Level] = {}
+        self.peak_bytes = 0
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._levels
+
+    def __getitem__(self, number: int) -> Level:
+        return self._levels[number]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(sorted(self._levels))
+
+    def keep(self, number: int, level: Level) -> None:
+        """Add a level, and drop the oldest ones that are beyond the limit."""
+        self._levels[number] = level
+        size = sum(kept.bytes for kept in self._levels.values())
+        self.peak_bytes = max(self.peak_bytes, size)
+        for old in sorted(self._levels)[:-1]:
+            if size <= self._bytes_max and not self._budget.spilling:
+                break
+            size -= self._levels[old].bytes
+            self._drop(old)
+        self._budget.spill(number, level.blocks)
+
+    def drop_all_but_the_newest(self) -> None:
+        """Give back what only serves to look back."""
+        for old in sorted(self._levels)[:-1]:
+            self._drop(old)
+
+    def spill(self) -> None:
+        """Move the blocks of all levels to files."""
+        for number, level in self._levels.items():
+            self._budget.spill(number, level.blocks)
+
+    def _drop(self, number: int) -> None:
+        self._budget.release(number, self._levels.pop(number))

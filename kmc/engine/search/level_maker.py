@@ -1,0 +1,248 @@
+"""From one level of the search to the next, on all threads: expand its rows, look up successors, keep what is new.
+
+Invariant: between two calls no thread runs, and what depends on the order of threads is inside a level: the ordinal of
+a state, and the block that holds its row. Counts, levels as sets and findings depend on the model alone.
+
+A level maker knows kernels, tables and threads. Limits, saving and what a finding means are for the search above it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kmc.engine.checkpoint.memory_budget import MemoryBudget
+from kmc.engine.files.run_manifest import Snapshot
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.dictionary import Lexicon
+from kmc.engine.layout.frontier import Block, Level, Record, joined
+from kmc.engine.layout.kernel_interface import Kernels
+from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.loops.compiled_loops import Loop, crown_loop, seek_loop, work_loop, yield_address
+from kmc.engine.loops.unpack import records_of
+from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.specialization import Traits
+from kmc.engine.native.threads import Crew
+from kmc.engine.run_state.fingerprint_table import FingerprintTable, target_table
+from kmc.engine.search import counters
+from kmc.engine.search.worker import Worker
+
+_NO_CHUNKS = np.zeros((0, f.CHUNK_WORDS), np.int64)
+
+
+class LevelMaker:
+    """Tables, workers and control words of one search.
+
+    `fits` says whether so many bytes more may be taken; where it says no, it has called `stop`. `known` holds the
+    fingerprints of all levels that were made.
+    """
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        settings: Settings,
+        threads: Crew,
+        budget: MemoryBudget,
+        fits: Callable[[int], bool],
+    ) -> None:
+        self._kernels = kernels
+        self._settings = settings
+        self._threads = threads
+        self._budget = budget
+        self._fits = fits
+        self._stopping = False
+        self._unfinished = _NO_CHUNKS
+        self._distinct = 0
+        self._traits = Traits(kernels.wide, kernels.rank != 0, settings.delays is not None)
+        self.known = FingerprintTable(settings.table_slots, wide=kernels.wide)
+        # With a view, the states of the level that is being made are told apart by rank, in a table of their own.
+        self._found = self._level_table(settings.table_slots) if kernels.rank else self.known
+        self.lexicon = Lexicon(kernels.plain_words, kernels.implied_words)
+        self.shared = Memory(f.SHARED_WORDS)
+        self._words = self.shared.array
+        properties = kernels.invariant_count + kernels.transition_invariant_count
+        self.workers = [
+            Worker(budget, settings.batch, kernels.action_count + 1, properties) for _ in range(settings.threads)
+        ]
+        self._tell_kernels()
+        self._tell_tables()
+        if settings.delays is not None:
+            self._tell_delays(settings.delays)
+
+    def _tell_kernels(self) -> None:
+        kernels, settings, words = self._kernels, self._settings, self._words
+        words[f.EXPAND], words[f.CHECK], words[f.INVARIANTS] = kernels.expand, kernels.check, kernels.invariant_count
+        words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
+        words[f.REACH] = kernels.goals
+        words[f.STEP], words[f.RANK] = kernels.step, kernels.rank
+        words[f.SETTLE], words[f.TOUCHED] = kernels.settle, kernels.touched
+        words[f.LEXICON], words[f.PLAIN] = self.lexicon.address, self.lexicon.plain
+        words[f.IMPLIED] = self.lexicon.implied
+        words[f.ALONE] = settings.threads == 1
+        words[f.DEADLOCK], words[f.LOGGING], words[f.REPEATED] = settings.deadlock, 1, kernels.meets_again
+        words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
+
+    def _tell_tables(self) -> None:
+        words = self._words
+        words[f.TABLE], words[f.SLOTS], words[f.LIMIT] = self._found.address, self._found.slots, self._found.limit
+        words[f.KNOWN], words[f.KNOWN_SLOTS] = self.known.address, self.known.slots
+
+    def _tell_delays(self, seed: int) -> None:
+        self._words[f.YIELD] = yield_address()
+        for number, worker in enumerate(self.workers):
+            worker.words[f.CHANCE] = random.Random(f"{seed} {number}").getrandbits(62)
+
+    def _level_table(self, slots: int) -> FingerprintTable:
+        return FingerprintTable(slots, ranked=True, wide=self._kernels.wide)
+
+    def stop(self) -> None:
+        """Make the threads end soon, between two batches; the level that they make is left unfinished."""
+        self._stopping = True
+        self._words[f.PAUSE] = 1
+
+    @property
+    def reachables_asked(self) -> int:
+        """The mask of the reachables that the level made last was asked for: those that none before had reached."""
+        return int(self._words[f.ASKED])
+
+    @property
+    def unfinished(self) -> list[Words]:
+        """The chunks of a level that was stopped before its end."""
+        return [self._unfinished, *(worker.made for worker in self.workers)]
+
+    @property
+    def full_blocks(self) -> list[Block]:
+        """The blocks of the level that is being made that nothing more is written into."""
+        return [block for worker in self.workers for block in worker.full_blocks]
+
+    @property
+    def cut_by_the_bound(self) -> bool:
+        """Whether a successor of the last level was new and not stored."""
+        return any(worker.words[f.BEYOND] for worker in self.workers)
+
+    def restore(self, snapshot: Snapshot, read_back: Callable[[], Level]) -> Level:
+        """Stand where a saved search stood; `read_back` fills the table and the dictionary, and gives the level."""
+        self._distinct = sum(snapshot.levels)
+        self.known.grow(self._distinct + self._distinct // 4, self._threads)
+        level = read_back()
+        counters.restore(self.workers[0], snapshot)
+        self._words[f.COUNT] = 0 if self._kernels.rank else self._distinct
+        self._tell_tables()
+        return level
+
+    def count_only(self) -> None:
+        """From the next level on count findings without noting them."""
+        self._words[f.LOGGING] = 0
+
+    def take_findings(self) -> list[Words]:
+        """The findings of the level made last, thread by thread; they are forgotten here."""
+        return [worker.take_log() for worker in self.workers]
+
+    def first(self, initial: Sequence[Record]) -> Level | None:
+        """The level of the initial states; None if it was stopped."""
+        actions = self._kernels.action_count
+        self.workers[0].offer([replace(record, action=actions) for record in initial])
+        self._words[f.CHUNK_COUNT] = 0
+        return self._make(0, store=True)
+
+    def next(self, level: Level, *, store: bool) -> Level | None:
+        """The level behind `level`; None if it was stopped. Without `store`, successors are checked and not kept."""
+        self._set_chunks(level)
+        return self._make(level.rows, store=store)
+
+    def _set_chunks(self, level: Level) -> None:
+        self._words[f.CHUNKS] = level.chunks.ctypes.data
+        self._words[f.CHUNK_COUNT] = len(level.chunks)
+        self._words[f.NEXT_CHUNK] = 0
+        for worker in self.workers:
+            worker.words[f.ROWS_LEFT] = 0
+
+    def _make(self, rows: int, *, store: bool) -> Level | None:
+        self._words[f.STORING] = store
+        self._words[f.ASKED] = ~counters.reached(self.workers) & (1 << self._kernels.goal_count) - 1
+        if not self._run(work_loop(self._traits), rows):
+            return None
+        made = [worker.end_level() for worker in self.workers]
+        starts = np.cumsum([0] + [count for _, count, _ in made]).tolist()
+        chunks = joined([(part, start) for (part, _, _), start in zip(made, starts, strict=False)])
+        level: Level | None = Level(starts[-1], chunks, tuple(block for _, _, blocks in made for block in blocks))
+        for worker in self.workers:
+            worker.begin_level()
+        if self._kernels.rank and level is not None and level.rows:
+            self._unfinished = level.chunks
+            level = self._with_one_row_a_view(level)
+            if level is None:
+                return None
+            self._unfinished = _NO_CHUNKS
+        self._distinct += level.rows if level is not None else 0
+        return level
+
+    def _with_one_row_a_view(self, level: Level) -> Level | None:
+        """Keep one row of each view alive: that of the least rank. None if it was stopped."""
+        rows = int(self._words[f.COUNT])
+        if not self._grow(self.known, self._distinct + rows):
+            return None
+        self._set_chunks(level)
+        if not self._run(crown_loop(self._traits), level.rows):
+            return None
+        self._found = self._level_table(max(self._settings.table_slots, 2 * rows))
+        self._words[f.COUNT] = 0
+        self._tell_tables()
+        return replace(level, rows=rows)
+
+    def seek(self, level: Level, fingerprints: Collection[int], *, steps: bool) -> list[Record]:
+        """The states of `level` that are among `fingerprints`, or those with a step to one of them, by fingerprint.
+
+        For after the search: what a level was stopped at is forgotten.
+        """
+        targets = target_table(fingerprints)
+        self._words[f.TARGETS], self._words[f.TARGET_SLOTS] = targets.address, targets.words
+        self._words[f.TARGET_STEPS] = steps
+        self._words[f.PAUSE] = self._stopping = False
+        for worker in self.workers:
+            worker.abandon()
+        self._set_chunks(level)
+        finished = self._run(seek_loop(), level.rows)
+        assert finished, "without limits only an exception stops a loop"
+        notes = np.concatenate(self.take_findings())
+        found = records_of(self.lexicon, level.chunks, notes[:, f.ENTRY_VALUE].tolist())
+        return sorted(found, key=lambda record: record.fingerprint)
+
+    def records(self, level: Level) -> list[Record]:
+        """All states of a level, in the order of their ordinals."""
+        return records_of(self.lexicon, level.chunks, range(int(level.chunks[:, 1].sum())))
+
+    def _run(self, loop: Loop, rows: int) -> bool:
+        """Run a loop on all threads, or in this one if rows are few; False if it was stopped."""
+        threads = 0 if rows <= self._settings.chunk_rows else None
+        while not self._stopping:
+            answers = self._threads.run(lambda number: self._drive(loop, self.workers[number]), threads)
+            if all(answer == f.DONE for answer in answers):
+                return True
+            if f.NEED_TABLE in answers and not self._stopping:
+                pending = sum(worker.pending for worker in self.workers)
+                self._words[f.PAUSE] = 0
+                self._grow(self._found, int(self._words[f.COUNT]) + pending)
+            self._words[f.PAUSE] = self._stopping
+        return False
+
+    def _grow(self, table: FingerprintTable, count: int) -> bool:
+        """Make room for `count` fingerprints; False if that would take too much memory, and the search is stopped."""
+        if not self._fits(table.growth_bytes(count)):
+            return False
+        table.grow(count, self._threads)
+        self._tell_tables()
+        return True
+
+    def _drive(self, loop: Loop, worker: Worker) -> int:
+        while True:
+            status = loop(self.shared.address, worker.address)
+            if status in (f.DONE, f.PAUSED):
+                return status
+            if status == f.NEED_TABLE:
+                self._words[f.PAUSE] = 1
+                return status
+            worker.provide(status)

@@ -1,0 +1,81 @@
+"""How a search got somewhere: the states of a level, and the steps into it, found again by fingerprint.
+
+A level that is kept is expanded again, once for all that is asked. For an older one another search, without
+properties, goes there first: when levels grow, that costs less than the search did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from kmc.engine.layout.frontier import Record
+from kmc.engine.layout.kernel_interface import Kernels
+from kmc.engine.layout.search_outcome import Edge
+from kmc.engine.search.history import History
+from kmc.engine.search.level_maker import LevelMaker
+
+
+class LookingBack:
+    """What can be asked of a search that has run; levels count from 1.
+
+    `search_again(level)` is the looking back of a search that went as far as to keep `level`.
+    """
+
+    def __init__(
+        self, kernels: Kernels, maker: LevelMaker, history: History, search_again: Callable[[int], LookingBack]
+    ) -> None:
+        self._kernels = kernels
+        self._maker = maker
+        self._history = history
+        self._search_again = search_again
+        self._earlier: LookingBack | None = None
+
+    def predecessors(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[Edge]:
+        """`steps_into` one state. `rank` tells states of one view apart; `inside` leaves out steps that break a
+        constraint.
+        """
+        edges = self.steps_into(level, [fingerprint])[fingerprint]
+        return [edge for edge in edges if self.counts(edge, rank=rank, inside=inside)]
+
+    def counts(self, edge: Edge, *, rank: int | None, inside: bool) -> bool:
+        """Whether `predecessors` takes a step, of those that `steps_into` gives."""
+        kernels = self._kernels
+        if rank is not None and kernels.rank_of(edge.successor.row) != rank:
+            return False
+        return not inside or kernels.is_inside(edge.source.row, edge.successor.row)
+
+    def steps_into(self, level: int, fingerprints: Collection[int]) -> dict[int, list[Edge]]:
+        """All steps from states of `level` to each of some states, by fingerprint of the source."""
+        if level not in self._history:
+            return self._before(level).steps_into(level, fingerprints)
+        steps: dict[int, list[Edge]] = {fingerprint: [] for fingerprint in fingerprints}
+        for source in self._maker.seek(self._history[level], fingerprints, steps=True):
+            for successor in self._kernels.successors(source.row):
+                if successor.fingerprint in steps:
+                    steps[successor.fingerprint].append(Edge(source, successor))
+        return steps
+
+    def states(self, level: int, fingerprints: Collection[int]) -> dict[int, Record]:
+        """The states of `level` with these fingerprints, those that are there."""
+        if level > max(self._history, default=0):
+            # Every state of it lies outside of the constraints.
+            return {}
+        if level not in self._history:
+            return self._before(level).states(level, fingerprints)
+        found = self._maker.seek(self._history[level], fingerprints, steps=False)
+        return {record.fingerprint: record for record in found}
+
+    def kept(self, level: int) -> list[Record]:
+        """All states of a level, in order, if it is still kept; KeyError if not."""
+        return self._maker.records(self._history[level])
+
+    def covers(self, level: int) -> bool:
+        """Whether `predecessors` of this level costs no more than expanding a level."""
+        return level in self._history or (self._earlier is not None and self._earlier.covers(level))
+
+    def _before(self, level: int) -> LookingBack:
+        if self._earlier is None or not self._earlier.covers(level):
+            # The old one goes first, so that two are never in memory.
+            self._earlier = None
+            self._earlier = self._search_again(level)
+        return self._earlier
