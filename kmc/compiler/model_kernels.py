@@ -16,10 +16,9 @@ from kmc.actions.action import Action, Arguments
 from kmc.compiler.checks.limits import check_fits
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
-from kmc.compiler.lowering.expressions import evaluate
-from kmc.compiler.lowering.lowering import Lowering
-from kmc.compiler.lowering.network_operations import each_deliverable, has_shape, received
-from kmc.compiler.lowering.statements import body_of_action, statements
+from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.lowering.lowering import new_lowering
+from kmc.compiler.lowering.network_entries import each_deliverable, has_shape, received
 from kmc.compiler.passes.fingerprint_128 import second_identity, wide_functions
 from kmc.compiler.passes.hoist_guards import hoisted
 from kmc.compiler.passes.read_sets import touched
@@ -62,7 +61,7 @@ class _Builder:
     def lowering(self, path: str) -> Lowering:
         code = Code(path)
         code.checks = self.checks  # type: ignore[assignment]  # numbered across kernels
-        return Lowering(code, evaluate, statements, row=self.row)
+        return new_lowering(code, self.row)
 
     def bases(self, low: Lowering, pointer: str) -> None:
         """Where each network's entries begin, and the length of the row."""
@@ -143,7 +142,7 @@ class _Builder:
     def _body(self, low: Lowering, action: Action, arguments: dict[str, Value], state: Rec) -> None:
         node = definition(action.function)
         first = node.args.args[0].arg
-        body_of_action(low, node, {first: state, **arguments}, Scope(action.function.__globals__))
+        low.run_action(node, {first: state, **arguments}, Scope(action.function.__globals__))
 
     def _finish(self, low: Lowering, name: str, parameters: tuple[str, ...]) -> str:
         low.code.emit(Return(x.binary("or", x.place_at(Var("count"), POSITION_BITS), Var("pos"))))

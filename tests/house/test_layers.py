@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import pytest
 from support.source_tree import ROOT, Source, is_within, sources, tree_of
@@ -164,6 +165,26 @@ def folders_without_room(source: Source) -> list[str]:
     return [] if known else [source.at(1, f"{folder[0]} is not among the rooms of {package}")]
 
 
+def modules_imported(found: Iterable[Source]) -> dict[str, set[str]]:
+    """For each of these modules, those among them that it imports, wherever the import stands."""
+    sources_found = tuple(found)
+    modules = {source.module for source in sources_found}
+    graph: dict[str, set[str]] = {}
+    for source in sources_found:
+        targets = {item.target if item.target in modules else item.module for item in imports_of(source)}
+        graph[source.module] = (targets & modules) - {source.module}
+    return graph
+
+
+def circle_of_imports(found: Iterable[Source]) -> list[str]:
+    """Modules that import each other in a circle, the first one last again; empty if there is none."""
+    try:
+        TopologicalSorter(modules_imported(found)).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def packages_away_from_home(source: Source) -> list[str]:
     """Imports of a package by a module outside the layers that may use it."""
     return [
@@ -276,6 +297,27 @@ def test_imports_between_rooms_point_downwards() -> None:
 
 def test_every_folder_of_a_large_package_is_a_room() -> None:
     assert breaches(folders_without_room, "kmc") == []
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_no_modules_of_a_large_package_import_each_other_in_a_circle(package: str) -> None:
+    found = sources(package.replace(".", "/"))
+    assert sum(map(len, modules_imported(found).values())) > len(found)
+    assert circle_of_imports(found) == []
+
+
+@pytest.mark.parametrize(
+    "closing",
+    ["from kmc.lang import a", "def f():\n    from kmc.lang.a import g", "if TYPE_CHECKING:\n    import kmc.lang.a"],
+)
+def test_a_circle_of_imports_is_found(closing: str) -> None:
+    found = [
+        Source("kmc/lang/a.py", "from kmc.lang.b import g"),
+        Source("kmc/lang/b.py", "from . import c"),
+        Source("kmc/lang/c.py", closing),
+    ]
+    assert set(circle_of_imports(found)) == {"kmc.lang.a", "kmc.lang.b", "kmc.lang.c"}
+    assert circle_of_imports(found[:2]) == []
 
 
 def test_packages_are_imported_only_at_home() -> None:

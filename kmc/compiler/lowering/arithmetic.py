@@ -6,7 +6,7 @@ import ast
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
-from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.values.value import Num, Value
 
 NUMBER_MAX = 1 << 62

@@ -1,41 +1,60 @@
-"""Where branches meet: one value for several, and the code that gives it its value in each branch.
+"""Branch merge: one value for the values of several branches (a phi), and the code that sets it in each branch.
 
-Values with words meet in variables of a type that holds them all. Collections of which none such exists stay apart,
-each behind a guard that its branch sets.
+Values with words are merged in variables of a type that holds them all. Collections that no type holds stay separate,
+each behind a guard that its branch sets. Networks are merged by their changes, each behind such a guard.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Let, Var
+from kmc.compiler.lowering.context import Lowering, Setter
 from kmc.compiler.lowering.iteration import is_collection, kind_of
-from kmc.compiler.lowering.lowering import Lowering
 from kmc.compiler.lowering.map_operations import words_as
+from kmc.compiler.lowering.network_operations import whole_network
 from kmc.compiler.values.packing import field, lift
-from kmc.compiler.values.value import Chosen, EmptySet, MapItems, Nothing, Packed, Rec, SeqLiteral, Several, Value
+from kmc.compiler.values.value import (
+    Chosen,
+    Each,
+    EmptySet,
+    MapItems,
+    Net,
+    NetOp,
+    Nothing,
+    Num,
+    Packed,
+    Rec,
+    SeqLiteral,
+    Several,
+    Value,
+)
 from kmc.compiler.values.value_types import common_type
 from kmc.errors import SpecError
 from kmc.lang.types import MessageBagType, MessageSetType, Type
 from kmc.runtime.state_layout import layout_of
 
-Setter = Callable[[Value], None]
 
-
-def meet_values(low: Lowering, found: list[Value], node: ast.AST) -> tuple[Value, list[Setter]]:
-    """One value for several branches, none of which gives a network, and for each the code that gives it there."""
+def merge(low: Lowering, found: list[Value], node: ast.AST) -> tuple[Value, list[Setter]]:
+    """One value for several branches, and for each branch the code that gives it its value there."""
+    if any(isinstance(value, Net) for value in found):
+        return _merge_networks(low, found, node)
+    if all(value == found[0] for value in found):
+        return found[0], [lambda value: None for _ in found]
+    if all(isinstance(value, Num) for value in found):
+        return _merge_numbers(low, [value for value in found if isinstance(value, Num)])
     if all(isinstance(value, Several) for value in found):
-        return _meet_several(low, [value for value in found if isinstance(value, Several)], node)
+        return _merge_several(low, [value for value in found if isinstance(value, Several)], node)
     states = [value for value in found if isinstance(value, Rec) and _has_network(value)]
     if len(states) == len(found) and len({id(state.type.cls) for state in states}) == 1:
-        return _meet_states(low, states, node)
+        return _merge_states(low, states, node)
     declared = _joint_type(low, found, node)
     if declared is None:
         if all(is_collection(value) for value in found):
-            return _meet_apart(low, found)
+            return _keep_separate(low, found)
         low.code.refuse(node, "branches that give values of different types", "use them in the branch that gives them")
     names = [low.code.fresh("m") for _ in range(layout_of(declared).words)]
 
@@ -79,10 +98,10 @@ def _has_network(value: Rec) -> bool:
     return any(isinstance(kind, MessageSetType | MessageBagType) for kind in value.type.cls.fields.values())
 
 
-def _meet_several(low: Lowering, found: list[Several], node: ast.AST) -> tuple[Value, list[Setter]]:
+def _merge_several(low: Lowering, found: list[Several], node: ast.AST) -> tuple[Value, list[Setter]]:
     if len({len(value.items) for value in found}) != 1:
         low.code.refuse(node, "branches that give different numbers of values")
-    parts = [low.meet(list(column), node) for column in zip(*(value.items for value in found), strict=True)]
+    parts = [low.merge(list(column), node) for column in zip(*(value.items for value in found), strict=True)]
 
     def assign(value: Value, branch: int) -> None:
         assert isinstance(value, Several)
@@ -93,13 +112,13 @@ def _meet_several(low: Lowering, found: list[Several], node: ast.AST) -> tuple[V
     return Several(tuple(value for value, _ in parts)), setters
 
 
-def _meet_states(low: Lowering, found: list[Rec], node: ast.AST) -> tuple[Value, list[Setter]]:
-    """States meet field by field: fields that no branch changes stay where they lie."""
+def _merge_states(low: Lowering, found: list[Rec], node: ast.AST) -> tuple[Value, list[Setter]]:
+    """States are merged field by field: fields that no branch changes stay where they lie."""
     parts = {}
     for name in found[0].type.cls.fields:
         values = [field(low.code, value, name, node) for value in found]
         if any(value is not values[0] for value in values):
-            parts[name] = low.meet(values, node)
+            parts[name] = low.merge(values, node)
 
     def assign(value: Value, branch: int) -> None:
         for name, (_, setters) in parts.items():
@@ -110,8 +129,8 @@ def _meet_states(low: Lowering, found: list[Rec], node: ast.AST) -> tuple[Value,
     return Rec(found[0].type, None, fields), [partial(assign, branch=branch) for branch in range(len(found))]
 
 
-def _meet_apart(low: Lowering, found: list[Value]) -> tuple[Value, list[Setter]]:
-    """Collections that no type holds: each is run through where it is used, if its branch was taken."""
+def _keep_separate(low: Lowering, found: list[Value]) -> tuple[Value, list[Setter]]:
+    """Collections that no type holds: each is iterated where it is used, if its branch was taken."""
     low.code.forgiving = True
     guards = [low.code.fresh("taken") for _ in found]
     low.code.emit(*(Let(guard, x.ZERO) for guard in guards))
@@ -121,3 +140,67 @@ def _meet_apart(low: Lowering, found: list[Value]) -> tuple[Value, list[Setter]]
 
     options = tuple((Var(guard), value) for guard, value in zip(guards, found, strict=True))
     return Chosen(options), [partial(assign, guard=guard) for guard in guards]
+
+
+def _merge_numbers(low: Lowering, found: list[Num]) -> tuple[Value, list[Setter]]:
+    """Numbers are merged as they are: they may lie so far apart that no layout holds both."""
+    name = low.code.fresh("m")
+
+    def assign(value: Value) -> None:
+        assert isinstance(value, Num)
+        low.code.emit(Let(name, value.code))
+
+    least, most = min(value.low for value in found), max(value.high for value in found)
+    return Num(Var(name), least, most), [assign for _ in found]
+
+
+def _merge_networks(low: Lowering, found: list[Value], node: ast.AST) -> tuple[Value, list[Setter]]:
+    """Networks are merged by their changes: each keeps the words that its branch gives it, behind a guard."""
+    numbers = {(value.number, value.pointer) for value in found if isinstance(value, Net)}
+    if len(numbers) != 1:
+        low.code.refuse(node, "branches that give different networks", "yield in each branch")
+    nets = [whole_network(low, value, *next(iter(numbers)), node) for value in found]
+    changes: list[NetOp | Each] = []
+    setters: list[Setter] = []
+    resets: list[str] = []
+    for net in nets:
+        mine: list[tuple[str, NetOp | Each]] = []
+        for change in net.changes:
+            guard = low.code.fresh("g")
+            if isinstance(change, Each):
+                # The messages are made where they are sent, from what the branch has computed.
+                low.code.forgiving = True
+                resets.append(guard)
+                mine.append((guard, change))
+                changes.append(replace(change, guard=Var(guard)))
+                continue
+            kept = tuple(low.code.fresh("w") for _ in change.words)
+            index = None if change.index is None else low.code.fresh("x")
+            resets.append(guard)
+            mine.append((guard, change))
+            changes.append(NetOp(change.kind, tuple(map(Var, kept)), Var(guard), None if index is None else Var(index)))
+        setters.append(_network_setter(low, mine, changes[len(changes) - len(mine) :]))
+    for guard in resets:
+        low.code.emit(Let(guard, x.ZERO))
+    for change in changes:
+        for word in change.words if isinstance(change, NetOp) else ():
+            assert isinstance(word, Var)
+            low.code.emit(Let(word.name, x.ZERO))
+        if isinstance(change, NetOp) and isinstance(change.index, Var):
+            low.code.emit(Let(change.index.name, x.ZERO))
+    return Net(nets[0].number, nets[0].pointer, tuple(changes)), setters
+
+
+def _network_setter(low: Lowering, mine: list[tuple[str, NetOp | Each]], joint: list[NetOp | Each]) -> Setter:
+    def assign(value: Value) -> None:
+        for (guard, change), target in zip(mine, joint, strict=True):
+            low.code.emit(Let(guard, change.guard))
+            if isinstance(target, Each) or isinstance(change, Each):
+                continue
+            for name, word in zip(target.words, change.words, strict=True):
+                assert isinstance(name, Var)
+                low.code.emit(Let(name.name, word))
+            if isinstance(target.index, Var) and change.index is not None:
+                low.code.emit(Let(target.index.name, change.index))
+
+    return assign

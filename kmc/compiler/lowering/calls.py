@@ -8,9 +8,8 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.lowering.arithmetic import in_range
+from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import (
-    all_of,
-    any_of,
     as_collection,
     best_of,
     count_of,
@@ -21,10 +20,11 @@ from kmc.compiler.lowering.iteration import (
     typed_set,
 )
 from kmc.compiler.lowering.lazy_collections import lazy_length
-from kmc.compiler.lowering.lowering import Lowering
 from kmc.compiler.lowering.map_literals import as_map
 from kmc.compiler.lowering.map_operations import admitted, map_method
+from kmc.compiler.lowering.network_methods import net_method
 from kmc.compiler.lowering.network_operations import size
+from kmc.compiler.lowering.quantifiers import all_of, any_of
 from kmc.compiler.lowering.sequences import seq_method
 from kmc.compiler.values.packing import (
     alternatives,
@@ -390,8 +390,6 @@ def _pair(low: Lowering, first: Value, second: Value, node: ast.AST) -> Value:
 
 def method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Scope) -> Value:
     """A method of a value."""
-    from kmc.compiler.lowering.network_operations import net_method
-
     if isinstance(owner, Net):
         return net_method(low, owner, name, node, scope)
     if isinstance(owner, Packed | Stored) and isinstance(owner.type, UnionType):

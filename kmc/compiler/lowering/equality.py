@@ -6,7 +6,7 @@ import ast
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Expr
-from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.values.packing import is_none, pack
 from kmc.compiler.values.value import EmptySet, Nothing, Num, Python, Value
 from kmc.compiler.values.value_types import common_type

@@ -9,8 +9,8 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.lowering.arithmetic import divided, in_range
 from kmc.compiler.lowering.calls import call
+from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import check_elements, is_collection, settled
-from kmc.compiler.lowering.lowering import Lowering
 from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import member, same, subset
@@ -280,7 +280,7 @@ def _if_expression(low: Lowering, node: ast.IfExp, scope: Scope) -> Value:
         low.code.capture(lambda branch=branch: found.append(low.evaluate(branch, scope)))  # type: ignore[misc]  # bound now
         for branch in (node.body, node.orelse)
     ]
-    value, setters = low.meet(found, node)
+    value, setters = low.merge(found, node)
     for draft, setter, mine in zip(drafts, setters, found, strict=True):
         low.code.into(draft, lambda setter=setter, mine=mine: setter(mine))  # type: ignore[misc]  # bound now
     low.code.branch(condition, drafts[0], drafts[1])

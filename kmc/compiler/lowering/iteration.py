@@ -11,10 +11,12 @@ from collections.abc import Callable
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, If, Let, Var
+from kmc.compiler.lowering.context import UNROLL, Body, Lowering
 from kmc.compiler.lowering.equality import equal
 from kmc.compiler.lowering.lazy_collections import each_different, each_lazy, picked_subsets
-from kmc.compiler.lowering.lowering import Lowering
-from kmc.compiler.lowering.network_operations import among, each_message
+from kmc.compiler.lowering.map_literals import as_map, map_kind
+from kmc.compiler.lowering.network_entries import among
+from kmc.compiler.lowering.network_operations import each_message
 from kmc.compiler.values.code import Draft
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import array_head, element, unwrap, words
@@ -50,11 +52,8 @@ from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import BoolType, MapType, PairType, SeqType, SetType, Type, UnionType
 from kmc.runtime.state_layout import WORD, is_scalar, key_count
 
-UNROLL = 4
 _MESSAGES_MAX = 1 << 20
 """More messages than any network holds."""
-
-Body = Callable[[Value], object]
 
 
 def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL, *, once: bool = True) -> None:
@@ -84,8 +83,6 @@ def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = U
         case SetOp() | Chosen() | Picked() | Generator():
             each_lazy(low, whole, body, node)
         case MapItems() | MapLiteral():
-            from kmc.compiler.lowering.map_literals import as_map
-
             each(low, as_map(low, whole, node), body, node, unroll)
         case Subsets(inner):
             _subsets(low, inner, body, node)
@@ -261,30 +258,6 @@ def run(low: Lowering, comprehension: Comprehension, body: Body, *, once: bool =
     level(0)
 
 
-def any_of(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST) -> Expr:
-    """1 if `test` gives 1 for some element; stops at the first."""
-    return _search(low, whole, test, node, wanted=True)
-
-
-def all_of(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST) -> Expr:
-    """1 if `test` gives 1 for every element; stops at the first that fails."""
-    return _search(low, whole, test, node, wanted=False)
-
-
-def _search(low: Lowering, whole: Value, test: Callable[[Value], Expr], node: ast.AST, *, wanted: bool) -> Expr:
-    result, label = low.code.fresh("q"), low.code.fresh("quantifier")
-    low.code.emit(Let(result, Const(int(not wanted))))
-
-    def try_one(item: Value) -> None:
-        truth = test(item)
-        hit = truth if wanted else x.negate(truth)
-        low.code.branch(hit, [Let(result, Const(int(wanted))), Break(label)])
-
-    draft = low.code.capture(lambda: each(low, whole, try_one, node, once=False))
-    low.code.block(label, draft)
-    return Var(result)
-
-
 def count_of(low: Lowering, whole: Value, node: ast.AST) -> Num:
     """How many elements are true."""
     total = low.code.fresh("n")
@@ -333,7 +306,7 @@ def _best_or(low: Lowering, whole: Value, node: ast.AST, default: Value, *, larg
     each(low, whole, lambda item: low.code.emit(Let(some, x.ONE)), node, once=False)
     best: list[Value] = []
     draft = low.code.capture(lambda: best.append(best_of(low, whole, node, None, largest=largest)))
-    value, setters = low.meet([best[0], default], node)
+    value, setters = low.merge([best[0], default], node)
     low.code.into(draft, lambda: setters[0](best[0]))
     low.code.branch(Var(some), draft, low.code.capture(lambda: setters[1](default)))
     return value
@@ -463,8 +436,6 @@ def is_collection(value: Value) -> bool:
 
 def kind_of(low: Lowering, value: Value, node: ast.AST) -> Type | None:
     """The type of a value once it is settled; None for what has no words."""
-    from kmc.compiler.lowering.map_literals import map_kind
-
     match value:
         case Comprehension() | SetLiteral() | SetOp() | Chosen() | Python() if is_collection(value):
             kind = _set_kind(low, lambda body: each(low, value, body, node, once=False), node)

@@ -11,28 +11,25 @@ from collections.abc import Callable
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, Const, Expr, If, Let, Var
+from kmc.compiler.lowering.context import Body, Lowering
 from kmc.compiler.lowering.equality import equal
-from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.quantifiers import all_of
 from kmc.compiler.values.value import Chosen, Comprehension, Generator, Num, Picked, SetOp, Value
-
-Body = Callable[[Value], object]
 
 
 def each_lazy(low: Lowering, whole: SetOp | Chosen | Picked | Generator, body: Body, node: ast.AST) -> None:
     """Call `body` with every element, equal ones once."""
-    from kmc.compiler.lowering.iteration import each
-
     match whole:
         case SetOp("or", left, right):
-            each(low, left, body, node)
-            _each_if(low, right, lambda item: x.negate(_member(low, item, left, node)), body, node)
+            low.each(left, body, node)
+            _each_if(low, right, lambda item: x.negate(low.member(item, left, node)), body, node)
         case SetOp("and", left, right):
-            _each_if(low, left, lambda item: _member(low, item, right, node), body, node)
+            _each_if(low, left, lambda item: low.member(item, right, node), body, node)
         case SetOp(_, left, right):
-            _each_if(low, left, lambda item: x.negate(_member(low, item, right, node)), body, node)
+            _each_if(low, left, lambda item: x.negate(low.member(item, right, node)), body, node)
         case Chosen(options):
             for guard, option in options:
-                draft = low.code.capture(lambda option=option: each(low, option, body, node))  # type: ignore[misc]  # bound now
+                draft = low.code.capture(lambda option=option: low.each(option, body, node))  # type: ignore[misc]  # bound now
                 low.code.branch(guard, draft)
         case Picked(inner, mask):
             place = low.code.fresh("place")
@@ -42,32 +39,24 @@ def each_lazy(low: Lowering, whole: SetOp | Chosen | Picked | Generator, body: B
                 low.code.branch(x.extract(mask, Var(place), 1), low.code.capture(lambda: body(item)))
                 low.code.emit(Let(place, x.add(Var(place), x.ONE)))
 
-            each(low, inner, one, node)
+            low.each(inner, one, node)
         case Generator():
             _run_generator(low, whole, body)
 
 
 def _each_if(low: Lowering, whole: Value, test: Callable[[Value], Expr], body: Body, node: ast.AST) -> None:
-    from kmc.compiler.lowering.iteration import each
-
     def one(item: Value) -> None:
         wanted = test(item)
         low.code.branch(wanted, low.code.capture(lambda: body(item)))
 
-    each(low, whole, one, node)
-
-
-def _member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
-    from kmc.compiler.lowering.membership import member
-
-    return member(low, item, whole, node)
+    low.each(whole, one, node)
 
 
 def lazy_member(low: Lowering, item: Value, whole: SetOp | Chosen, node: ast.AST) -> Expr:
     """1 if `item` is an element."""
     if isinstance(whole, SetOp):
-        left = _member(low, item, whole.left, node)
-        right = _member(low, item, whole.right, node)
+        left = low.member(item, whole.left, node)
+        right = low.member(item, whole.right, node)
         if whole.kind == "or":
             return x.either(left, right)
         return x.both(left, right if whole.kind == "and" else x.negate(right))
@@ -76,7 +65,7 @@ def lazy_member(low: Lowering, item: Value, whole: SetOp | Chosen, node: ast.AST
     for guard, option in whole.options:
 
         def look(option: Value = option) -> None:
-            low.code.emit(Let(found, _member(low, item, option, node)))
+            low.code.emit(Let(found, low.member(item, option, node)))
 
         low.code.branch(guard, low.code.capture(look))
     return Var(found)
@@ -84,8 +73,6 @@ def lazy_member(low: Lowering, item: Value, whole: SetOp | Chosen, node: ast.AST
 
 def each_different(low: Lowering, whole: Comprehension, body: Body, node: ast.AST) -> None:
     """The values of a comprehension, equal ones once: an element counts if none before it is equal."""
-    from kmc.compiler.lowering.iteration import run
-
     place = low.code.fresh("place")
     low.code.emit(Let(place, x.ZERO))
 
@@ -98,17 +85,15 @@ def each_different(low: Lowering, whole: Comprehension, body: Body, node: ast.AS
             low.code.branch(equal(low, item, other, node), [Let(seen, x.ONE), Break(label)])
             low.code.emit(Let(before, x.add(Var(before), x.ONE)))
 
-        low.code.block(label, low.code.capture(lambda: run(low, whole, compare, once=False)))
+        low.code.block(label, low.code.capture(lambda: low.each(whole, compare, node, once=False)))
         low.code.branch(x.negate(Var(seen)), low.code.capture(lambda: body(item)))
         low.code.emit(Let(place, x.add(Var(place), x.ONE)))
 
-    run(low, whole, one, once=False)
+    low.each(whole, one, node, once=False)
 
 
 def lazy_length(low: Lowering, whole: Value, node: ast.AST) -> Num:
     """How many different elements a collection has."""
-    from kmc.compiler.lowering.iteration import each
-
     total = low.code.fresh("size")
     low.code.emit(Let(total, x.ZERO))
     most = [0]
@@ -118,15 +103,13 @@ def lazy_length(low: Lowering, whole: Value, node: ast.AST) -> Num:
         most[0] += max(1, low.times // outer)
         low.code.emit(Let(total, x.add(Var(total), x.ONE)))
 
-    each(low, whole, tally, node)
+    low.each(whole, tally, node)
     return Num(Var(total), 0, most[0])
 
 
 def lazy_subset(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     """1 if every element of `left` is one of `right`."""
-    from kmc.compiler.lowering.iteration import all_of
-
-    return low.code.keep(all_of(low, left, lambda item: _member(low, item, right, node), node))
+    return low.code.keep(all_of(low, left, lambda item: low.member(item, right, node), node))
 
 
 def picked_subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> None:
@@ -138,8 +121,6 @@ def picked_subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> No
 
 
 def _run_generator(low: Lowering, whole: Generator, body: Body) -> None:
-    from kmc.compiler.lowering.statements import body_of_action
-
     outer, choice = low.on_yield, low.choice_label
 
     def found(lowering: Lowering, value: Value, node: ast.AST) -> None:
@@ -148,5 +129,5 @@ def _run_generator(low: Lowering, whole: Generator, body: Body) -> None:
         lowering.on_yield, lowering.choice_label = found, inner
 
     low.on_yield = found
-    body_of_action(low, whole.node, dict(whole.arguments), whole.scope)
+    low.run_action(whole.node, dict(whole.arguments), whole.scope)
     low.on_yield, low.choice_label = outer, choice

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
-from kmc.compiler.lowering.iteration import run
-from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.lowering.equality import equal
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import Words, array_head, array_of, element, keep_words, lift, pack, value_words
 from kmc.compiler.values.scope import Scope
@@ -52,7 +52,7 @@ def each_entry(low: Lowering, written: MapItems | MapLiteral, put: Put) -> None:
         assert isinstance(item, Several)
         put(*item.items)
 
-    run(low, Comprehension(node, written.scope), one, once=False)
+    low.each(Comprehension(node, written.scope), one, node, once=False)
 
 
 def map_kind(low: Lowering, written: MapItems | MapLiteral, node: ast.AST) -> MapType | None:
@@ -111,10 +111,8 @@ def build_map(low: Lowering, declared: MapType, source: Callable[[Put], None], n
     so_far = Packed(declared, tuple(Var(name) for name in names))
 
     def put(key: Value, value: Value) -> None:
-        from kmc.compiler.lowering.map_operations import words_as
-
         number = low.code.keep(key_code(low.code, key, declared.key, node), "k")
-        item = lift(declared.value, keep_words(low.code, words_as(low, value, declared.value, node)))
+        item = lift(declared.value, keep_words(low.code, low.words_as(value, declared.value, node)))
         same: Expr = x.ONE
         for new, old in zip(value_words(item), value_words(element(so_far, number)), strict=True):
             same = x.both(same, x.eq(new, old))
@@ -150,24 +148,20 @@ def converted_map(low: Lowering, value: Packed | Stored, declared: MapType, node
 
 def equal_maps(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     """1 if two maps have the same keys, and equal values there; of any types."""
-    from kmc.compiler.lowering.equality import equal
-    from kmc.compiler.lowering.map_operations import subscript
-    from kmc.compiler.lowering.membership import member
-
     result = low.code.fresh("same")
     low.code.emit(Let(result, x.ONE))
 
     def one_way(mine: Value, other: Value, *, values: bool) -> None:
         def compare(here: Expr, key: Value, item: Value) -> None:
             def look() -> None:
-                there = low.code.keep(member(low, key, other, node))
+                there = low.code.keep(low.member(key, other, node))
                 same = low.code.fresh("value")
                 low.code.emit(Let(same, there))
                 if values:
                     low.code.branch(
                         there,
                         low.code.capture(
-                            lambda: low.code.emit(Let(same, equal(low, item, subscript(low, other, key, node), node)))
+                            lambda: low.code.emit(Let(same, equal(low, item, low.entry(other, key, node), node)))
                         ),
                     )
                 low.code.branch(Var(same), [], [Let(result, x.ZERO)])
@@ -194,7 +188,7 @@ def as_list(low: Lowering, node: ast.ListComp, scope: Scope) -> Value:
         items.append(item)
         most[0] += max(1, low.times // max(1, outer))
 
-    low.capture_only(lambda: run(low, written, look))
+    low.capture_only(lambda: low.each(written, look, node))
     kind = type_of_all(items)
     if not items:
         return SeqLiteral(())
@@ -220,15 +214,13 @@ def _filled(low: Lowering, declared: SeqType, written: Comprehension, node: ast.
     low.code.emit(Let(length, x.ZERO), *(Let(name, x.ZERO) for name in names))
 
     def append(item: Value) -> None:
-        from kmc.compiler.lowering.map_operations import words_as
-
-        parts = keep_words(low.code, words_as(low, item, declared.element, node))
+        parts = keep_words(low.code, low.words_as(item, declared.element, node))
         changed = placed(declared, tuple(Var(name) for name in names), Var(length), parts)
         kept = keep_words(low.code, changed)
         low.code.emit(*(Let(name, word) for name, word in zip(names, kept, strict=True)))
         low.code.emit(Let(length, x.add(Var(length), x.ONE)))
 
-    run(low, written, append)
+    low.each(written, append, node)
     first = x.binary("or", Var(names[0]), Var(length))
     return Packed(declared, (first, *(Var(name) for name in names[1:])))
 

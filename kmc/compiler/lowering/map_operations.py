@@ -7,10 +7,11 @@ from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import is_collection, settled, typed_set
-from kmc.compiler.lowering.lowering import Lowering
 from kmc.compiler.lowering.map_literals import as_map, build_map, converted_map, each_entry, in_words, map_kind
 from kmc.compiler.lowering.membership import member
+from kmc.compiler.lowering.network_operations import count_of_message
 from kmc.compiler.values.keys import key_number
 from kmc.compiler.values.packing import Words, array_head, array_of, combine, element, keep_words, lift, pack, unwrap
 from kmc.compiler.values.scope import Scope
@@ -158,7 +159,7 @@ def _item(low: Lowering, owner: Value, number: int) -> Value:
         other = _item(low, owner.base, number)
         if owner.key == Const(number):
             return owner.value
-        value, setters = low.meet([owner.value, other], ast.Pass())
+        value, setters = low.merge([owner.value, other], ast.Pass())
         drafts = [low.code.capture(lambda s=s, v=v: s(v)) for s, v in zip(setters, (owner.value, other), strict=True)]  # type: ignore[misc]  # bound now
         low.code.branch(x.eq(owner.key, Const(number)), drafts[0], drafts[1])
         return value
@@ -247,8 +248,10 @@ def _with_room(low: Lowering, owner: Value, entry: list[Value], declared: FreeMa
     return Packed(wider, keep_words(low.code, map_words(low, owner, wider, node)))
 
 
-def value_at(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
-    """A map at a key that it has."""
+def entry(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
+    """What a map has at one of its keys, or a bag for one of its messages."""
+    if isinstance(owner, Net):
+        return count_of_message(low, owner, key, node)
     return subscript(low, owner, key, node)
 
 
@@ -284,7 +287,7 @@ def subscript(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
         if number == owner.key:
             return owner.value
         here = x.eq(number, owner.key)
-        value, setters = low.meet([owner.value, subscript(low, owner.base, key, node)], node)
+        value, setters = low.merge([owner.value, subscript(low, owner.base, key, node)], node)
         other = subscript(low, owner.base, key, node)
         changed = owner.value
         drafts = [

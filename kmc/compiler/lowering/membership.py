@@ -6,12 +6,15 @@ import ast
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.equality import equal
-from kmc.compiler.lowering.iteration import any_of, is_collection, range_length, settled
+from kmc.compiler.lowering.iteration import is_collection, range_length, settled
 from kmc.compiler.lowering.lazy_collections import lazy_member, lazy_subset
-from kmc.compiler.lowering.lowering import Lowering
 from kmc.compiler.lowering.map_literals import as_map, equal_maps, in_words, map_length
-from kmc.compiler.lowering.network_operations import among, contains, is_message
+from kmc.compiler.lowering.network_entries import among, is_message
+from kmc.compiler.lowering.network_equality import same_network
+from kmc.compiler.lowering.network_operations import contains
+from kmc.compiler.lowering.quantifiers import any_of
 from kmc.compiler.values.keys import key_code, key_number
 from kmc.compiler.values.packing import alternatives, array_head, pack, unwrap, words
 from kmc.compiler.values.value import (
@@ -156,8 +159,6 @@ def same(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     """1 if two values are equal, whatever they were written as."""
     left, right = settled(low, left, node), settled(low, right, node)
     if isinstance(left, Net) or isinstance(right, Net):
-        from kmc.compiler.lowering.pending_networks import same_network
-
         return same_network(low, left, right, node)
     if isinstance(left, Numbers) and isinstance(right, Numbers):
         return _same_ranges(low, left, right)

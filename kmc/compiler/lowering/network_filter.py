@@ -13,8 +13,8 @@ from functools import partial
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Store, Var
-from kmc.compiler.lowering.lowering import Lowering
-from kmc.compiler.lowering.network_operations import has_shape, layout_at, received, size_word
+from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.lowering.network_entries import has_shape, layout_at, received, size_word
 from kmc.compiler.values.packing import Words
 from kmc.compiler.values.value import Comprehension, Each, Net, NetOp, Value
 

@@ -1,6 +1,6 @@
-"""Networks while they are compiled: membership, counts, running through messages, and the changes of a successor.
+"""Networks while they are compiled, with the changes of this step: size, membership, counts, iterating over messages.
 
-Reading goes to the entries of the current state. A change is noted in the `Net` value and carried out in the row of
+Reading goes to the entries of the current state. A change is recorded in the `Net` value and carried out in the row of
 the successor, after its entries have been copied (`kmc.compiler.successor.writer`).
 """
 
@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import LANES, Break, CallKernel, Const, Expr, If, Intrinsic, Let, Matches, Var
-from kmc.compiler.lowering.lowering import Lowering
-from kmc.compiler.values.code import Code
-from kmc.compiler.values.packing import Words, alternatives, combine, is_none, pack, unwrap
-from kmc.compiler.values.scope import Scope
+from kmc.compiler.ir.nodes import Expr
+from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.lowering.network_entries import (
+    count_in_state,
+    each_in_state,
+    find,
+    is_own,
+    layout_at,
+    message_words,
+    size_word,
+)
+from kmc.compiler.lowering.pending_networks import count_after, each_after, size_after, there_after
 from kmc.compiler.values.value import (
     Chosen,
     Comprehension,
     Each,
     EmptySet,
-    Entries,
     Joint,
     MapItems,
     MapLiteral,
@@ -30,108 +34,45 @@ from kmc.compiler.values.value import (
     Net,
     NetOp,
     Num,
-    Packed,
     Picked,
-    Python,
-    Rec,
-    Received,
     SetLiteral,
     SetOp,
-    Stored,
     Value,
 )
-from kmc.lang.types import RecordType, Type, UnionType
-from kmc.runtime.state_layout import WORD, NetworkLayout, Place, RowLayout, exact, record_layout, shape_type
-
-
-def row_of(low: Lowering) -> RowLayout:
-    """The layout of the state that is being read."""
-    assert low.row is not None
-    return low.row
-
-
-def layout_at(low: Lowering, number: int) -> NetworkLayout:
-    """The layout of network `number`."""
-    return row_of(low).networks[number][1]
-
-
-def size_word(low: Lowering, net: Net | Messages) -> Expr:
-    """How many entries the network has."""
-    return x.load(net.pointer, Const(row_of(low).counts + net.number))
 
 
 def size(low: Lowering, net: Net, node: ast.AST) -> Num:
     """len(net)."""
     if net.changes:
-        from kmc.compiler.lowering.pending_networks import size_after
-
         return size_after(low, net, node)
     return Num(size_word(low, net), 0, 1 << 31)
 
 
-def message_words(low: Lowering, value: Value, number: int, node: ast.AST) -> Words:
-    """The entry of a message, with count 0."""
-    layout = layout_at(low, number)
-    if isinstance(value, Received) and value.network == number:
-        return _without_count(layout, _entry(low, value, layout))
-    value = unwrap(low.code, value.value if isinstance(value, Received) else value, node)
-    declared = value.type if isinstance(value, Rec | Packed | Stored) else None
-    if isinstance(value, Packed | Stored) and _has_shapes(declared):
-        return _words_of_any(low, value, number, node)
-    if not isinstance(declared, RecordType) or len(declared.cls.shapes) != 1:
-        low.code.refuse(node, "this value as a message")
-    cls = declared.cls.shapes[0]
-    if exact(cls) not in layout.shapes:
-        low.code.refuse(node, f"{cls.__name__} in this network")
-    tag = (Const(layout.shapes.index(exact(cls)) << layout.count_bits),)
-    pieces = [
-        (Place(0, 0), layout.count_bits + layout.tag_bits, tag),
-        (layout.payload, record_layout(cls).layout.bits, pack(low.code, value, shape_type(cls), node)),
-    ]
-    return combine(layout.words, pieces)
+def contains(low: Lowering, net: Net, value: Value, node: ast.AST) -> Expr:
+    """1 if the message is in the network; in a bag also with count 0."""
+    if is_own(value, net) and not net.changes:
+        return x.ONE
+    words = message_words(low, value, net.number, node)
+    if net.changes:
+        return there_after(low, net, net.changes, tuple(low.code.keep(word) for word in words), node)
+    return x.binary("sle", x.ZERO, find(low, net, words))
 
 
-def _has_shapes(declared: Type | None) -> bool:
-    """Whether a type leaves open which shape a message has."""
-    return isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) != 1)
+def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], object], node: ast.AST) -> None:
+    """Iterate over the messages of a network, or of some shapes of it."""
+    shapes = whole.shapes if isinstance(whole, Messages) else layout_at(low, whole.number).shapes
+    if whole.changes:
+        each_after(low, Net(whole.number, whole.pointer, whole.changes), shapes, body, node)
+    else:
+        each_in_state(low, whole, shapes, body)
 
 
-def _words_of_any(low: Lowering, value: Packed | Stored, number: int, node: ast.AST) -> Words:
-    """The entry of a message that has one of several shapes."""
-    names = [low.code.fresh("any") for _ in range(layout_at(low, number).words)]
-    low.code.emit(*(Let(name, x.ZERO) for name in names))
-    low.code.check(x.negate(is_none(value)), node)
-    for here, item in alternatives(low.code, value):
-        if not is_message(low, item, number):
-            low.code.check(x.negate(here), node)
-            continue
-
-        def convert(item: Value = item) -> None:
-            parts = message_words(low, item, number, node)
-            low.code.emit(*(Let(name, word) for name, word in zip(names, parts, strict=True)))
-
-        low.code.branch(here, low.code.capture(convert))
-    return tuple(Var(name) for name in names)
-
-
-def is_message(low: Lowering, value: Value, number: int) -> bool:
-    """Whether a value may be a message of network `number`."""
-    value = value.value if isinstance(value, Received) else value
-    declared = value.type if isinstance(value, Rec | Packed | Stored) else None
-    if isinstance(declared, UnionType):
-        kinds = [kind for kind in declared.alternatives if isinstance(kind, RecordType)]
-        return any(exact(shape) in layout_at(low, number).shapes for kind in kinds for shape in kind.cls.shapes)
-    shapes = declared.cls.shapes if isinstance(declared, RecordType) else ()
-    return any(exact(shape) in layout_at(low, number).shapes for shape in shapes)
-
-
-def payload_value(layout: NetworkLayout, entry: Words, shape: Any) -> Packed:
-    """The message that an entry is, known to have this shape."""
-    declared, bits = shape_type(shape), record_layout(shape).layout.bits
-    if bits <= WORD:
-        place = layout.payload
-        return Packed(declared, (x.extract(entry[place.word], place.bit, bits),))
-    return Packed(declared, entry[1 : 1 + record_layout(shape).layout.words])
+def count_of_message(low: Lowering, net: Net, value: Value, node: ast.AST) -> Num:
+    """How often a message can still be delivered; 0 if it is not in the bag."""
+    if not net.changes:
+        return count_in_state(low, net, value, node)
+    words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
+    return count_after(low, net, words, value, node)
 
 
 def whole_network(low: Lowering, value: Value, number: int, pointer: str, node: ast.AST) -> Net:
@@ -147,213 +88,3 @@ def whole_network(low: Lowering, value: Value, number: int, pointer: str, node: 
     if is_bag or not isinstance(value, Net | Comprehension | SetLiteral | Messages | Joint | SetOp | Chosen | Picked):
         low.code.refuse(node, "this value as a network")
     return Net(number, pointer, (clear, Each("add", value, x.ONE)))
-
-
-def _entry(low: Lowering, received: Received, layout: NetworkLayout) -> Words:
-    first = _address(low, received.value.pointer, received.network, received.index)
-    return tuple(x.load(received.value.pointer, x.add(first, Const(k))) for k in range(layout.words))
-
-
-def _without_count(layout: NetworkLayout, entry: Words) -> Words:
-    mask = Const(x.signed(~((1 << layout.count_bits) - 1)))
-    return (x.binary("and", entry[0], mask), *entry[1:])
-
-
-def _address(low: Lowering, pointer: str, number: int, index: Expr) -> Expr:
-    words = layout_at(low, number).words
-    return x.add(low.bases[pointer][number], x.binary("mul", index, Const(words)))
-
-
-def find(low: Lowering, net: Net, words: Words) -> Expr:
-    """The index of an entry in the network as it is in the state, or -1."""
-    target = low.code.fresh("at")
-    base = low.bases[net.pointer][net.number]
-    low.code.emit(
-        CallKernel(target, f"find_{net.number}", ((net.pointer, x.ZERO),), (base, size_word(low, net), *words))
-    )
-    return Var(target)
-
-
-def contains(low: Lowering, net: Net, value: Value, node: ast.AST) -> Expr:
-    """1 if the message is in the network; in a bag also with count 0."""
-    if _is_own(value, net) and not net.changes:
-        return x.ONE
-    words = message_words(low, value, net.number, node)
-    if net.changes:
-        from kmc.compiler.lowering.pending_networks import there_after
-
-        return there_after(low, net, net.changes, tuple(low.code.keep(word) for word in words), node)
-    return x.binary("sle", x.ZERO, find(low, net, words))
-
-
-def among(low: Lowering, whole: Messages, message: Value, node: ast.AST) -> Expr:
-    """1 if a message is among those of some shapes of a network."""
-    if message_shape(message) not in whole.shapes:
-        return x.ZERO
-    words = message_words(low, message, whole.number, node)
-    return x.binary("sle", x.ZERO, find(low, Net(whole.number, whole.pointer), words))
-
-
-def message_shape(message: Value) -> Any:
-    """The class of a message whose shape is known."""
-    assert isinstance(message, Received)
-    assert isinstance(message.value.type, RecordType)
-    return message.value.type.cls.shapes[0]
-
-
-def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], object], node: ast.AST) -> None:
-    """Run through the messages of a network, or of some shapes of it."""
-    layout = layout_at(low, whole.number)
-    shapes = whole.shapes if isinstance(whole, Messages) else layout.shapes
-    if whole.changes:
-        from kmc.compiler.lowering.pending_networks import each_after
-
-        each_after(low, Net(whole.number, whole.pointer, whole.changes), shapes, body, node)
-        return
-
-    def one(index: Expr) -> None:
-        first = low.code.keep(x.load(whole.pointer, _address(low, whole.pointer, whole.number, index)), "entry")
-        for shape in shapes:
-            draft = low.code.capture(lambda shape=shape: body(received(low, whole.pointer, whole.number, index, shape)))  # type: ignore[misc]  # bound now
-            low.code.branch(has_shape(layout, first, shape), draft)
-
-    low.code.count_up(x.ZERO, low.code.keep(size_word(low, whole), "size"), one)
-
-
-def each_deliverable(low: Lowering, number: int, body: Callable[[Expr], object]) -> None:
-    """Run through the indices of the messages of the current state that can be delivered: in a bag, count not 0."""
-    layout, base = layout_at(low, number), low.bases["cur"][number]
-    size = low.code.keep(size_word(low, Net(number, "cur")), "size")
-    if not layout.count_bits:
-        low.code.count_up(x.ZERO, size, body, "index")
-    elif layout.words == 1:
-        none = x.matches("cur", base, x.low_mask(layout.count_bits), x.ZERO)
-        each_lane(low.code, size, lambda start: x.binary("xor", _at_lane(none, start), Const(-1)), body)
-    else:
-
-        def one(index: Expr) -> None:
-            first = x.load("cur", _address(low, "cur", number, index))
-            alive = x.negate(x.eq(count_at(layout, first), x.ZERO))
-            low.code.branch(alive, low.code.capture(lambda: body(index)))
-
-        low.code.count_up(x.ZERO, size, one, "index")
-
-
-def _at_lane(matches: Expr, start: Expr) -> Expr:
-    """The same comparison of the words `start` words further on."""
-    assert isinstance(matches, Matches)
-    return replace(matches, index=x.add(matches.index, start))
-
-
-def each_lane(code: Code, size: Expr, hits: Callable[[Expr], Expr], body: Callable[[Expr], object]) -> None:
-    """Run through the indices below `size` of entries of one word that `hits` finds.
-
-    `hits(start)` is a mask of the entries from `start` on, as many as `matches` looks at.
-    """
-    start, mask, outer, inner = (code.fresh(stem) for stem in ("start", "mask", "loop", "loop"))
-    code.emit(Let(start, x.ZERO))
-
-    def some() -> None:
-        code.emit(If(x.binary("sle", size, Var(start)), (Break(outer),)))
-        code.emit(Let(mask, x.binary("and", hits(Var(start)), x.lanes_below(x.sub(size, Var(start))))))
-        code.loop(inner, code.capture(one))
-        code.emit(Let(start, x.add(Var(start), Const(LANES))))
-
-    def one() -> None:
-        code.emit(If(x.eq(Var(mask), x.ZERO), (Break(inner),)))
-        index = code.keep(x.add(Var(start), Intrinsic("cttz", (Var(mask),))), "index")
-        code.emit(Let(mask, x.binary("and", Var(mask), x.sub(Var(mask), x.ONE))))
-        body(index)
-
-    code.loop(outer, code.capture(some))
-
-
-def has_shape(layout: NetworkLayout, first: Expr, shape: Any) -> Expr:
-    """1 if the entry whose first word is `first` has this shape."""
-    tag = x.extract(first, layout.count_bits, layout.tag_bits)
-    return x.eq(tag, Const(layout.shapes.index(exact(shape))))
-
-
-def count_at(layout: NetworkLayout, first: Expr) -> Expr:
-    """The delivery count of the entry whose first word is `first`."""
-    return x.extract(first, 0, layout.count_bits)
-
-
-def received(low: Lowering, pointer: str, number: int, index: Expr, shape: object) -> Received:
-    """The message at `index`, known to have this shape."""
-    layout = layout_at(low, number)
-    place = layout.payload
-    word = x.add(_address(low, pointer, number, index), Const(place.word))
-    return Received(Stored(shape_type(shape), pointer, word, place.bit), number, index)
-
-
-_OF_SETS = frozenset(["of", "send", "send_all", "discard", "keep"])
-_OF_BAGS = frozenset(["of", "add", "add_all", "take", "count", "counts"])
-
-
-def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope) -> Value:
-    """A method of a network."""
-    is_bag = layout_at(low, net.number).count_bits > 0
-    if name not in (_OF_BAGS if is_bag else _OF_SETS):
-        low.code.refuse(node, f"'{name}' of a {'bag' if is_bag else 'set'} of messages")
-    values = [low.evaluate(argument, scope) for argument in node.args]
-    if name == "of" and isinstance(values[0], Python):
-        return Messages(net.number, net.pointer, tuple(values[0].object.shapes), net.changes)
-    if name == "count":
-        return count_of_message(low, net, values[0], node)
-    if name == "counts":
-        return Entries(net, "items")
-    if name == "keep":
-        return _kept(net, values[0], node)
-    kinds = {"add": "add", "send": "add", "take": "take", "discard": "discard", "add_all": "add", "send_all": "add"}
-    if name.endswith("_all"):
-        return Net(net.number, net.pointer, (*net.changes, Each(kinds[name], _sent(low, values[0], node), x.ONE)))
-    value = values[0]
-    index = None
-    if _is_own(value, net) and isinstance(value, Received) and kinds[name] != "add" and not net.changes:
-        index = value.index
-    words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
-    return Net(net.number, net.pointer, (*net.changes, NetOp(kinds[name], words, x.ONE, index)))
-
-
-def _is_own(value: Value, net: Net) -> bool:
-    """Whether a message was found in this very network."""
-    return isinstance(value, Received) and (value.network, value.value.pointer) == (net.number, net.pointer)
-
-
-def _sent(low: Lowering, messages: Value, node: ast.AST) -> Value:
-    """Messages that are sent together, equal ones once."""
-    from kmc.compiler.lowering.iteration import as_collection
-
-    messages = as_collection(low, messages, node)
-    if isinstance(messages, Packed | Stored):
-        low.code.refuse(node, "sending these values", "send messages")
-    return messages
-
-
-def _kept(net: Net, wanted: Value, node: ast.AST) -> Net:
-    """The network without the messages for which `wanted` does not hold."""
-    scope = Scope({}, {"messages": net, "wanted": wanted})
-    dropped = ast.parse("{m for m in messages if not wanted(m)}", mode="eval").body
-    assert isinstance(dropped, ast.SetComp)
-    for part in ast.walk(dropped):
-        ast.copy_location(part, node)
-    return Net(net.number, net.pointer, (*net.changes, Each("discard", Comprehension(dropped, scope), x.ONE)))
-
-
-def count_of_message(low: Lowering, net: Net, value: Value, node: ast.AST) -> Num:
-    """How often a message can still be delivered; 0 if it is not in the bag."""
-    layout = layout_at(low, net.number)
-    top = (1 << layout.count_bits) - 1
-    if _is_own(value, net) and not net.changes:
-        assert isinstance(value, Received)
-        return Num(count_at(layout, _entry(low, value, layout)[0]), 0, top)
-    words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
-    if net.changes:
-        from kmc.compiler.lowering.pending_networks import count_after
-
-        return count_after(low, net, words, value, node)
-    index = low.code.keep(find(low, net, words))
-    there = x.binary("sle", x.ZERO, index)
-    address = _address(low, net.pointer, net.number, x.select(there, index, x.ZERO))
-    return Num(x.select(there, count_at(layout, x.load(net.pointer, address)), x.ZERO), 0, top)

@@ -6,7 +6,7 @@ import ast
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
-from kmc.compiler.lowering.lowering import Lowering
+from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.values.packing import array_head, element, keep_words, lift, make_seq, pack, unwrap, value_words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Num, Numbers, Packed, SeqLiteral, Stored, Value

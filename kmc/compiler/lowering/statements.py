@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 from kmc.compiler.ir.nodes import Break, Const
-from kmc.compiler.lowering.lowering import Call, Lowering, body_of
+from kmc.compiler.lowering.calls import bound_call
+from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.lowering.iteration import each
 from kmc.compiler.values.code import Draft
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Closure, Value
@@ -89,7 +91,7 @@ def _join(low: Lowering, scope: Scope, scopes: tuple[Scope, Scope], drafts: list
     joined = {}
     for name in first.keys() & second.keys():
         pair = [first[name], second[name]]
-        value, setters = low.meet(pair, node)
+        value, setters = low.merge(pair, node)
         for draft, setter, found in zip(drafts, setters, pair, strict=True):
             low.code.into(draft, lambda setter=setter, found=found: setter(found))  # type: ignore[misc]  # bound now
         joined[name] = value
@@ -97,8 +99,6 @@ def _join(low: Lowering, scope: Scope, scopes: tuple[Scope, Scope], drafts: list
 
 
 def _for(low: Lowering, node: ast.For, scope: Scope) -> None:
-    from kmc.compiler.lowering.iteration import each
-
     def choose(item: Value) -> None:
         inner = scope.child()
         low.assign(node.target, item, inner)
@@ -113,21 +113,7 @@ def _for(low: Lowering, node: ast.For, scope: Scope) -> None:
 
 def _delegate(low: Lowering, node: ast.Call, scope: Scope) -> None:
     """`yield from helper(...)`: a `return` or a failed `require` leaves the helper only."""
-    from kmc.compiler.lowering.calls import bound_call
-
     found, arguments, inner = bound_call(low, node, scope)
     outer = low.choice_label
-    body_of_action(low, found, {name: low.kept(value) for name, value in arguments.items()}, inner)
+    low.run_action(found, {name: low.kept(value) for name, value in arguments.items()}, inner)
     low.choice_label = outer
-
-
-def body_of_action(low: Lowering, node: ast.FunctionDef, arguments: dict[str, Value], scope: Scope) -> None:
-    """Lower an action: `return` and a failed `require` leave it."""
-    inner = scope.child()
-    inner.locals.update(arguments)
-    call = Call(low.code.fresh("action"))
-    low.calls.append(call)
-    low.choice_label = call.label
-    body = low.code.capture(lambda: statements(low, body_of(node), inner))
-    low.calls.pop()
-    low.code.block(call.label, body)

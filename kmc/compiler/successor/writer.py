@@ -12,11 +12,12 @@ from functools import partial
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Copy, Expr, If, Let, Return, Stmt, Store, Var
+from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import each
-from kmc.compiler.lowering.lowering import Lowering
 from kmc.compiler.lowering.map_literals import each_entry
+from kmc.compiler.lowering.network_entries import message_words
 from kmc.compiler.lowering.network_filter import is_filter, write_kept
-from kmc.compiler.lowering.network_operations import message_words, whole_network
+from kmc.compiler.lowering.network_operations import whole_network
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, lift, pack, words
 from kmc.compiler.values.value import (

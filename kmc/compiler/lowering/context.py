@@ -1,0 +1,209 @@
+"""The state of lowering one kernel, handed to every function of this package.
+
+Lowering is staged interpretation: the author's functions are evaluated with typed code in the place of values. Helpers
+are inlined, and the values of branches are merged in variables. The language is recursive (an element of a set may be a
+comprehension), so the modules that lower it call each other in a circle. `Operations` cuts the circle: it holds the
+functions that a module needs of those above it, and `lowering.py` passes them in.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from kmc.compiler.ir.nodes import Expr
+from kmc.compiler.values.code import Code, Draft
+from kmc.compiler.values.packing import Words, unwrap
+from kmc.compiler.values.scope import Scope, definition, is_spec_function, lookup
+from kmc.compiler.values.value import Bool, Num, SeqLiteral, Several, Sym, Value
+from kmc.lang.types import Type
+from kmc.runtime.state_layout import RowLayout
+
+Body: TypeAlias = Callable[[Value], object]
+"""What is done with each element of a collection."""
+
+Setter: TypeAlias = Callable[[Value], None]
+"""Emits, in one branch, the code that gives a merged value its value there."""
+
+Yield = Callable[["Lowering", Value, ast.AST], None]
+
+UNROLL = 4
+"""Loops over a constant domain of at most so many elements are unrolled."""
+
+
+@dataclass(slots=True)
+class Call:
+    """An inlined function: where to go on, and what each return found."""
+
+    label: str
+    returns: list[tuple[Draft, Value]] = field(default_factory=list)
+
+
+class EachElement(Protocol):
+    """The type of `iteration.each`."""
+
+    def __call__(
+        self, low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL, *, once: bool = True
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """The functions that modules of this package need of modules above them; `Lowering` has a method for each."""
+
+    evaluate: Callable[[Lowering, ast.expr, Scope], Value]
+    run: Callable[[Lowering, list[ast.stmt], Scope], bool]
+    each: EachElement
+    member: Callable[[Lowering, Value, Value, ast.AST], Expr]
+    entry: Callable[[Lowering, Value, Value, ast.AST], Value]
+    words_as: Callable[[Lowering, Value, Type, ast.AST], Words]
+    merge: Callable[[Lowering, list[Value], ast.AST], tuple[Value, list[Setter]]]
+
+
+@dataclass(slots=True)
+class Lowering:
+    """State of the evaluation of one kernel; `times` is how often the code that is being emitted runs at most."""
+
+    code: Code
+    operations: Operations
+    on_yield: Yield | None = None
+    row: RowLayout | None = None
+    bases: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
+    choice_label: str = ""
+    calls: list[Call] = field(default_factory=list)
+    times: int = 1
+
+    def evaluate(self, node: ast.expr, scope: Scope) -> Value:
+        """The value of an expression."""
+        return self.operations.evaluate(self, node, scope)
+
+    def run(self, body: list[ast.stmt], scope: Scope) -> bool:
+        """Lower statements; False if control never falls off their end."""
+        return self.operations.run(self, body, scope)
+
+    def run_action(self, node: ast.FunctionDef, arguments: dict[str, Value], scope: Scope) -> None:
+        """Lower an action: `return` and a failed `require` leave it."""
+        inner = scope.child()
+        inner.locals.update(arguments)
+        call = Call(self.code.fresh("action"))
+        self.calls.append(call)
+        self.choice_label = call.label
+        body = self.code.capture(lambda: self.run(_body_of(node), inner))
+        self.calls.pop()
+        self.code.block(call.label, body)
+
+    def each(self, whole: Value, body: Body, node: ast.AST, *, once: bool = True) -> None:
+        """Call `body` with every element of a collection; `once` is false where equal ones do no harm."""
+        self.operations.each(self, whole, body, node, once=once)
+
+    def member(self, item: Value, whole: Value, node: ast.AST) -> Expr:
+        """1 if `item` is in a set, map, sequence, range or network."""
+        return self.operations.member(self, item, whole, node)
+
+    def words_as(self, value: Value, declared: Type, node: ast.AST) -> Words:
+        """The words of a value in a type, whatever it was written as."""
+        return self.operations.words_as(self, value, declared, node)
+
+    def merge(self, found: list[Value], node: ast.AST) -> tuple[Value, list[Setter]]:
+        """One value for several branches, and for each branch the code that gives it its value there."""
+        return self.operations.merge(self, found, node)
+
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Bind names to a value."""
+        match target:
+            case ast.Name(id=name):
+                scope.locals[name] = self.kept(value)
+            case ast.Tuple(elts=targets) | ast.List(elts=targets) if _fits(targets, value):
+                assert isinstance(value, Several | SeqLiteral)
+                for inner, item in zip(targets, value.items, strict=True):
+                    self.assign(inner, item, scope)
+            case _:
+                self.code.refuse(target, "this assignment")
+
+    def name(self, node: ast.Name, scope: Scope) -> Value:
+        """The value of a name."""
+        found = lookup(scope, node.id)
+        if found is None:
+            self.code.refuse(node, f"the name '{node.id}'")
+        return found
+
+    def entry(self, owner: Value, key: Value, node: ast.AST) -> Value:
+        """What a map has at one of its keys, or a bag for one of its messages."""
+        return self.operations.entry(self, owner, key, node)
+
+    def capture_only(self, body: Callable[[], object]) -> None:
+        """Let `body` run to see what it meets, and forget what it emits."""
+        self.code.capture(body)
+
+    def repeated(self, times: int, body: Callable[[], object]) -> None:
+        """Emit what `body` emits, which runs up to `times` times as often as what is around it."""
+        outer, self.times = self.times, self.times * max(times, 0)
+        try:
+            body()
+        finally:
+            self.times = outer
+
+    def truth(self, value: Value, node: ast.AST) -> Expr:
+        """The code of a condition."""
+        value = unwrap(self.code, value, node)
+        if not isinstance(value, Bool):
+            self.code.refuse(node, "a condition that is not a Bool")
+        return value.code
+
+    def kept(self, value: Value) -> Value:
+        """A scalar in a variable, so that it is computed once and its uses are seen to be the same."""
+        match value:
+            case Bool(code):
+                return Bool(self.code.keep(code))
+            case Num(code, low, high):
+                return Num(self.code.keep(code), low, high)
+            case Sym(cls, code):
+                return Sym(cls, self.code.keep(code))
+            case Several(items):
+                return Several(tuple(self.kept(item) for item in items))
+            case _:
+                return value
+
+    def call_function(self, function: object, arguments: dict[str, Value], node: ast.FunctionDef | ast.Lambda,
+                      scope: Scope) -> Value:  # fmt: skip
+        """Inline a function whose parameters have these values; `scope` is the one it was defined in."""
+        inner = scope.child()
+        inner.locals.update({name: self.kept(value) for name, value in arguments.items()})
+        if isinstance(node, ast.Lambda):
+            return self.evaluate(node.body, inner)
+        if len(self.calls) > 60:
+            self.code.refuse(node, "recursion")
+        call = Call(self.code.fresh("call"))
+        self.calls.append(call)
+        body = self.code.capture(lambda: self.run(_body_of(node), inner))
+        self.calls.pop()
+        return self._returned(call, body, node)
+
+    def _returned(self, call: Call, body: Draft, node: ast.AST) -> Value:
+        if not call.returns:
+            self.code.refuse(node, "a helper that returns nothing")
+        if len(call.returns) == 1 and len(body) >= 2 and body[-2] is call.returns[0][0]:
+            self.code.slot().extend(body[:-2])
+            return call.returns[0][1]
+        value, targets = self.merge([found for _, found in call.returns], node)
+        for (place, found), target in zip(call.returns, targets, strict=True):
+            self.code.into(place, lambda found=found, target=target: target(found))  # type: ignore[misc]  # bound now
+        self.code.block(call.label, body)
+        return value
+
+    def predicate(self, function: object, arguments: dict[str, Value]) -> Expr:
+        """The truth of a spec function of states."""
+        assert is_spec_function(function)
+        scope = Scope(function.__globals__)  # type: ignore[attr-defined]  # spec functions are plain functions
+        return self.truth(self.call_function(function, arguments, definition(function), scope), definition(function))  # type: ignore[arg-type]  # as above
+
+
+def _fits(targets: list[ast.expr], value: Value) -> bool:
+    return isinstance(value, Several | SeqLiteral) and len(targets) == len(value.items)
+
+
+def _body_of(node: ast.FunctionDef) -> list[ast.stmt]:
+    """The statements of a function without its docstring."""
+    return node.body[1:] if ast.get_docstring(node) is not None else node.body
