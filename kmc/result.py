@@ -122,7 +122,8 @@ class Result:
     """Everything that a check found out.
 
     `levels[k]` are the distinct states at level k + 1. `cpu_seconds` are those of the search, `compile_seconds` apart.
-    `fingerprint_bits` is 0 where states are compared by value.
+    `fingerprint_bits` is 0 where states are compared by value. `cut` counts the generated states outside of the
+    constraints: their properties were checked, and they were not expanded.
     """
 
     verdict: Verdict
@@ -142,6 +143,7 @@ class Result:
     warnings: tuple[str, ...] = ()
     compile_seconds: float = 0.0
     fingerprint_bits: int = 0
+    cut: int = 0
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
         """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for an unfired action or goal."""

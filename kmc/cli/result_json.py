@@ -25,6 +25,8 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "generated_by_action": dict(result.generated_by_action),
         "levels": list(result.levels),
         **violation_json(violation, trace_file),
+        "constraints": [constraint.name for constraint in (*model.constraints, *model.action_constraints)],
+        "cut": result.cut,
         "bound": result.bound.value if result.bound else None,
         "properties": [_property_json(prop) for prop in result.properties],
         "unreached_goals": list(result.unreached_goals),
@@ -46,9 +48,9 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
 def failure_json(error: Exception, spec: str, model: str | None, engine: str, status: int) -> dict[str, Any]:
     """The object for a check that has no result because `error` ended it: the same keys, unknown ones null."""
     unknown = (
-        "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file bound "
-        "properties unreached_goals never_fired collision_bound fingerprint_bits seconds cpu_seconds compile_seconds "
-        "peak_memory_bytes"
+        "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file "
+        "constraints cut bound properties unreached_goals never_fired collision_bound fingerprint_bits seconds "
+        "cpu_seconds compile_seconds peak_memory_bytes"
     )
     shown = error_json(error) if isinstance(error, KmcError) else {"code": "KMC900", "message": repr(error)}
     return {

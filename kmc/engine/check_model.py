@@ -288,6 +288,7 @@ def _result(
         peak_memory_bytes=peak_memory_bytes(),
         engine=ENGINE,
         fingerprint_bits=compiled.spec.fingerprint_bits,
+        cut=outcome.cut,
     )
 
 

@@ -61,7 +61,7 @@ class Search:
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         self._coverage = Coverage(spec.actions)
         self._findings = Findings()
-        self._generated = self._initial = self._expanded = 0
+        self._generated = self._initial = self._expanded = self._cut = 0
         self._goals_reached: set[Goal] = set()
         self._goals_asked = model.goals
         self._unstored: set[Any] = set()
@@ -177,6 +177,7 @@ class Search:
 
     def _take(self, source: int | None, state: Any, *, in_model: bool, storing: bool) -> None:
         """A state was generated: store it unless it lies outside of the model or bound, and check it if it is new."""
+        self._cut += not in_model
         if in_model and storing:
             is_new = self.graph.offer(source, state)
         else:
@@ -258,6 +259,7 @@ class Search:
             cpu_seconds=cpu_seconds() - self._cpu_began,
             peak_memory_bytes=peak_memory_bytes(),
             engine=ENGINE,
+            cut=self._cut,
         )
 
     def _violation(self) -> Violation | None:

@@ -85,6 +85,8 @@ def test_constraints_keep_states_out(threads: int) -> None:
     assert outcome.generated == expected.generated
     assert outcome.levels == tuple(map(len, expected.levels))
     assert outcome.generated_by_action == tuple(expected.by_action[action] for action in range(4))
+    # Each of the 36 points before the wall steps to it, and 30 of them along the second coordinate, at the gate.
+    assert outcome.cut == 36 + 30
 
 
 @pytest.mark.parametrize("depth", [1, 4])

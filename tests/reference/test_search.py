@@ -140,7 +140,11 @@ class TestCounting:
 class TestConstraints:
     def test_a_state_outside_is_generated_but_not_stored(self, tmp_path: Path) -> None:
         result = Search(model_of(tmp_path, COUNTER, "CONSTANT Limit = 9 CONSTRAINT AtMostTwo")).run()
-        assert (result.verdict, result.counters.generated, result.levels) == (Verdict.OK, 4, (1, 1, 1))
+        assert (result.verdict, result.counters.generated, result.levels, result.cut) == (Verdict.OK, 4, (1, 1, 1), 1)
+
+    def test_a_constraint_that_holds_everywhere_cuts_nothing(self, tmp_path: Path) -> None:
+        result = Search(model_of(tmp_path, COUNTER, "CONSTANT Limit = 2 CONSTRAINT AtMostTwo")).run()
+        assert (result.counters.distinct, result.cut) == (3, 0)
 
     def test_a_state_outside_is_checked(self, tmp_path: Path) -> None:
         source = COUNTER + "\n\n@spec.invariant\ndef NotThree(st):\n    return st.n != 3\n"
@@ -152,6 +156,7 @@ class TestConstraints:
         source = COUNTER.replace("State(n=0)", "State(n=3)")
         result = Search(model_of(tmp_path, source, "CONSTRAINT AtMostTwo INVARIANT BelowTwo")).run()
         assert (result.verdict, result.counters.generated, result.counters.distinct) == (Verdict.VIOLATION, 1, 0)
+        assert result.cut == 1
 
     def test_a_step_against_an_action_constraint_is_not_taken_but_checked(self, tmp_path: Path) -> None:
         source = COUNTER + "\n\n@spec.action_constraint\ndef StaysBelowTwo(st, nxt):\n    return nxt.n < 2\n"

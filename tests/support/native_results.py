@@ -23,6 +23,7 @@ def told(result: Result) -> dict[str, Any]:
         "verdict": result.verdict,
         "counters": (counters.generated, counters.distinct, counters.left, counters.depth),
         "initial": result.initial,
+        "cut": result.cut,
         "levels": result.levels,
         "generated_by_action": result.generated_by_action,
         "properties": result.properties,

@@ -37,7 +37,7 @@ def told(outcome: Outcome) -> tuple[Any, ...]:
     """What must not depend on how often a search was cut short."""
     return (
         outcome.levels,
-        (outcome.generated, outcome.distinct, outcome.expanded, outcome.initial),
+        (outcome.generated, outcome.cut, outcome.distinct, outcome.expanded, outcome.initial),
         outcome.generated_by_action,
         outcome.failed,
         outcome.goals,

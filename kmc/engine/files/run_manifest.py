@@ -17,20 +17,21 @@ from kmc.engine.layout.search_outcome import Finding, FindingKind
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 5
+FORMAT = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """Where a search stands at the end of a level: its counters, and what it noted.
 
-    `generated` counts by action, and initial states last. `met` is how many violating states were counted once.
-    `seconds` and `cpu_seconds` are those of all sessions.
+    `generated` counts by action, and initial states last; `cut` are those of them outside of the constraints. `met` is
+    how many violating states were counted once. `seconds` and `cpu_seconds` are those of all sessions.
     """
 
     levels: tuple[int, ...]
     generated: tuple[int, ...]
     failed: tuple[int, ...]
+    cut: int
     stored: int
     expanded: int
     rows_words: int

@@ -86,6 +86,7 @@ FAILED: Final = 34  # one counter per invariant, then one per transition invaria
 EXPANDED: Final = 35
 STORED: Final = 36  # over the whole run
 STORED_IN_LEVEL: Final = 37
+CUT: Final = 38  # generated states that lie outside of the constraints: checked, not expanded
 GOALS: Final = 39  # bit mask of reached goals
 BEYOND: Final = 40  # 1: the bound cut off a state
 FRESH: Final = 41  # the new states among those that are pending: address, size and use of their list, in words

@@ -88,14 +88,15 @@ class Edge:
 class Outcome:
     """The numbers of a search. `findings` are all of the first level that has any, least first.
 
-    `failed` counts violating states per invariant, then violating steps per transition invariant, over the whole
-    search. `goals` is a mask of reached goals; `goals_asked` of those asked for in the first level with
-    findings. `table_bytes` is that at the end, `rows_bytes` those of all rows at rest, level
-    after level; `growths` are those of the table (`FingerprintTable`). `cpu_seconds_before`: of earlier
-    sessions of a run that was resumed.
+    `cut` counts the generated states outside of the constraints. `failed` counts violating states per invariant, then
+    violating steps per transition invariant, over the whole search. `goals` is a mask of reached goals; `goals_asked`
+    of those asked for in the first level with findings. `table_bytes` is that at the end, `rows_bytes` those of all
+    rows at rest, level after level; `growths` are those of the table (`FingerprintTable`). `cpu_seconds_before`: of
+    earlier sessions of a run that was resumed.
     """
 
     generated: int
+    cut: int
     distinct: int
     expanded: int
     initial: int

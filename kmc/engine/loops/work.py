@@ -247,6 +247,7 @@ def take(shared: int, mine: int, successor: int, index: int) -> int:
     if inside < 0:
         return 0
     if inside == 0:
+        store(mine, f.CUT, load(mine, f.CUT) + times)
         judge(shared, mine, successor, rank_if_any(shared, successor), 0)
     elif load(shared, f.STORING) == 0:
         if is_known(shared, successor) == 0:

@@ -218,6 +218,7 @@ class Search:
         failed[: kernels.invariant_count] += self._findings.counted
         return Outcome(
             generated=counters.generated(workers),
+            cut=counters.total(workers, f.CUT),
             distinct=counters.total(workers, f.STORED),
             expanded=counters.total(workers, f.EXPANDED),
             initial=by_action[-1],

@@ -38,6 +38,7 @@ def snapshot(
         levels=tuple(levels),
         generated=tuple(np.sum([worker.generated.array for worker in workers], axis=0).tolist()),
         failed=tuple(np.sum([worker.failed.array for worker in workers], axis=0).tolist()),
+        cut=total(workers, f.CUT),
         stored=total(workers, f.STORED),
         expanded=total(workers, f.EXPANDED),
         rows_words=sum(worker.rows_words for worker in workers),
@@ -55,6 +56,7 @@ def restore(worker: Worker, snapshot: Snapshot) -> None:
     """Set the counters of one thread to all that a snapshot says."""
     worker.generated.array[:] = snapshot.generated
     worker.failed.array[:] = snapshot.failed
+    worker.words[f.CUT] = snapshot.cut
     worker.words[f.STORED] = snapshot.stored
     worker.words[f.EXPANDED] = snapshot.expanded
     worker.words[f.GOALS] = snapshot.goals
