@@ -7,7 +7,7 @@ from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Module
 from kmc.compiler.model_kernels import build_kernels, instances_of
 from kmc.compiler.symmetry.fingerprint_kernels import settles
-from kmc.runtime.compiled_spec import CompiledSpec, Names
+from kmc.runtime.compiled_spec import CompiledSpec, Names, SearchRules
 from kmc.runtime.native_module import Target, host_target
 from kmc.runtime.object_cache import KernelCache, cached_object
 from kmc.runtime.schema import Schema, described
@@ -37,7 +37,8 @@ def compile_spec(
     names = (*_OF_ROWS, *(name for name, there in further.items() if there))
     kernels = {name: f"wide_{name}" if wide else name for name in names}
     schema = described(Schema(model.spec.state_class, model.spec.variables))
-    return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen)
+    rules = SearchRules(model.view is not None, model.deadlock, model.max_depth)
+    return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen, rules)
 
 
 def _names(model: Model, *, instances: bool) -> Names:

@@ -77,8 +77,7 @@ def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[R
     """Let `directory` say what is searched, or check that it is what was; the bound may not lie behind."""
     initial = sha256(b"".join(sorted(record.row.tobytes() for record in records))).hexdigest()
     # Of the compiled meaning, so that a changed comment does not matter.
-    meaning = f"{compiled.spec.digest} {compiled.model.deadlock}"
-    directory.begin({"the spec or its model": meaning, "the set of initial states": initial})
+    directory.begin({"the spec or its model": compiled.spec.digest, "the set of initial states": initial})
     levels = directory.manifest.levels
     if bounds.depth is not None and bounds.depth < levels:
         raise CommandLineError(

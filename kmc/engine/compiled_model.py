@@ -52,26 +52,4 @@ def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
         # The loop is loaded here, so that the clock of the search does not count that.
         loop.load()
 
-    def address(name: str) -> int:
-        return spec.module.address(spec.kernels[name])
-
-    kernels = Kernels(
-        expand=address("expand"),
-        action_count=len(model.spec.actions),
-        check=address("check") if model.invariants else 0,
-        goals=address("goals") if model.goals else 0,
-        outside=address("outside") if model.constraints else 0,
-        step_outside=address("step_outside") if model.action_constraints else 0,
-        step=address("step") if model.transition_invariants else 0,
-        touched=address("touched"),
-        rank=address("rank") if model.view is not None else 0,
-        settle=address("settle") if "settle" in spec.kernels else 0,
-        invariant_count=len(model.invariants),
-        goal_count=len(model.goals),
-        transition_invariant_count=len(model.transition_invariants),
-        plain_words=1 + spec.words_before,
-        # Without a view, the hash sum of a row that is kept is the fingerprint.
-        implied_words=int(model.view is None and spec.words_before == 0),
-        wide=spec.words_before > 0,
-    )
-    return CompiledModel(model, spec, kernels, time.monotonic() - began)
+    return CompiledModel(model, spec, Kernels.of(spec), time.monotonic() - began)

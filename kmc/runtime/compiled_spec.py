@@ -4,7 +4,8 @@ Invariant: it needs neither the spec's sources nor the compiler. What it takes a
 neutral TLA+ values; a row means the same wherever `layout_digest` is the same. A choice number means something for
 the very row that it came from; what engines match states by is the fingerprint.
 
-Bytes hold LLVM IR, machine code for one CPU with its features, the layout and the names. Where a feature is missing,
+Bytes hold LLVM IR, machine code for one CPU with its features, the layout, the names, the rules of a search, and the
+object code of loops if an engine added it. Where a feature is missing,
 the code is made again from the LLVM IR. Threads may share an object: kernels keep nothing.
 """
 
@@ -54,21 +55,37 @@ class Names:
     action_constraints: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SearchRules:
+    """What a search must know of a model besides its kernels.
+
+    `view`: its view forgets something, so states of one view are told apart by rank. `deadlock`: a state without
+    successors is a failure. `max_depth`: states of later levels are not stored, where that is not None.
+    """
+
+    view: bool
+    deadlock: bool
+    max_depth: int | None
+
+
 class CompiledSpec:
     """See the module docstring."""
 
     def __init__(
         self, names: Names, schema: dict[str, Any], kernels: Mapping[str, str], llvm_ir: str | bytes, code: bytes,
-        target: Target,
+        target: Target, rules: SearchRules, loops: Mapping[str, bytes] | None = None,
     ) -> None:  # fmt: skip
         """`llvm_ir` is text, or compressed as it travels; `schema` is what `schema.described` gives.
 
-        `kernels` names in the code the kernels of one row.
+        `kernels` names in the code the kernels of one row. `loops` is object code by key that an engine wants where
+        the spec goes; it means nothing here.
         """
         self.names = names
         self.kernels = dict(kernels)
         self.words_before = WIDE_WORDS if kernels["identity"] != "identity" else 0
         self.target = target
+        self.rules = rules
+        self.loops = dict(loops or {})
         self._schema_data = schema
         self._llvm_ir = llvm_ir
         self._code = code
@@ -80,16 +97,27 @@ class CompiledSpec:
             "schema": self._schema_data,
             "kernels": self.kernels,
             "target": asdict(self.target),
+            "rules": asdict(self.rules),
+            "loops": list(self.loops),
         }
-        return sealed([json.dumps(about).encode(), _compressed(self._llvm_ir), self._code])
+        return sealed([json.dumps(about).encode(), _compressed(self._llvm_ir), self._code, *self.loops.values()])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> CompiledSpec:
         """The object that `data` holds, which must come from a trusted place; SystemFault KMC541 for other bytes."""
-        about, llvm_ir, code = unsealed(data)
+        about, llvm_ir, code, *loops = unsealed(data)
         given = json.loads(about)
         names: dict[str, Any] = {k: v if isinstance(v, str) else tuple(v) for k, v in given["names"].items()}
-        return cls(Names(**names), given["schema"], given["kernels"], llvm_ir, code, Target(**given["target"]))
+        return cls(
+            Names(**names), given["schema"], given["kernels"], llvm_ir, code, Target(**given["target"]),
+            SearchRules(**given["rules"]), dict(zip(given["loops"], loops, strict=True)),
+        )  # fmt: skip
+
+    def with_loops(self, loops: Mapping[str, bytes]) -> CompiledSpec:
+        """The same compiled spec, with this object code of an engine's loops by key."""
+        return CompiledSpec(
+            self.names, self._schema_data, self.kernels, self._llvm_ir, self._code, self.target, self.rules, loops
+        )
 
     @cached_property
     def layout_digest(self) -> str:
@@ -98,8 +126,12 @@ class CompiledSpec:
 
     @cached_property
     def digest(self) -> str:
-        """Identifies the compiled meaning: layout, names, kernels."""
-        return _digest([self.layout_digest, json.dumps(asdict(self.names)), self.llvm_ir])
+        """Identifies the compiled meaning: layout, names, kernels, and whether a deadlock fails.
+
+        The bound of levels is left out: a saved run may go on under another one.
+        """
+        rules = json.dumps([self.rules.view, self.rules.deadlock])
+        return _digest([self.layout_digest, json.dumps(asdict(self.names)), rules, self.llvm_ir])
 
     @property
     def llvm_ir(self) -> str:

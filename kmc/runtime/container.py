@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kmc.errors import SystemFault
 
 _NAME = b"kmc compiled spec "
-_VERSION = b"1\n"
+_VERSION = b"2\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _LENGTH_BYTES = 8
 

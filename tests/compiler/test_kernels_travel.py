@@ -241,7 +241,9 @@ def test_code_that_cannot_run_here_is_made_again(change: str, tmp_path: Path, mo
         "features": replace(host_target(), features=host_target().features + ",+feature-of-another-cpu"),
         "triple": replace(host_target(), triple="riscv64-unknown-linux-gnu"),
     }[change]
-    there = CompiledSpec(spec.names, spec._schema_data, spec.kernels, spec.llvm_ir, b"code of another CPU", other)
+    there = CompiledSpec(
+        spec.names, spec._schema_data, spec.kernels, spec.llvm_ir, b"code of another CPU", other, spec.rules
+    )
     here = CompiledSpec.from_bytes(there.to_bytes())
     assert here.expand_block(rows).fingerprints.tolist() == spec.expand_block(rows).fingerprints.tolist()
 
@@ -257,7 +259,7 @@ def damaged(data: bytes) -> dict[str, bytes]:
     """Bytes that are no compiled spec, by what is wrong with them."""
     return {
         "they begin otherwise": b"PK" + data,
-        "another version of kmc": data.replace(b"spec 1\n", b"spec 2\n", 1),
+        "another version of kmc": data.replace(b"spec 2\n", b"spec 1\n", 1),
         "damaged or cut off": data[:-1],
         "damaged": data[:-100] + bytes([data[-100] ^ 1]) + data[-99:],
         "damaged or": data + b"x",
@@ -266,7 +268,7 @@ def damaged(data: bytes) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("why", list(damaged(b"kmc compiled spec 1\n" + bytes(200))))
+@pytest.mark.parametrize("why", list(damaged(b"kmc compiled spec 2\n" + bytes(200))))
 def test_bytes_that_are_no_compiled_spec_are_one_error(why: str, tmp_path: Path) -> None:
     spec, _, _ = small(tmp_path)
     with pytest.raises(SystemFault, match=why) as raised:

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.frontier import UNSIGNED, Record, record_at
 from kmc.engine.native.memory import Memory, Words
+from kmc.runtime.compiled_spec import CompiledSpec
 
 PROPERTIES_MAX = 62
 
@@ -61,6 +62,34 @@ class Kernels:
             raise ValueError(f"at most {PROPERTIES_MAX} properties of a kind fit a mask")
         if self.action_count > f.ACTION_MASK:
             raise ValueError(f"at most {f.ACTION_MASK} actions fit a header")
+
+    @classmethod
+    def of(cls, spec: CompiledSpec) -> Kernels:
+        """The kernels of a compiled spec, which keeps their code alive; no sources and no compiler are needed."""
+        names = spec.names
+
+        def address(name: str, wanted: bool = True) -> int:
+            return spec.module.address(spec.kernels[name]) if wanted else 0
+
+        return cls(
+            expand=address("expand"),
+            action_count=len(names.actions),
+            check=address("check", bool(names.invariants)),
+            goals=address("goals", bool(names.goals)),
+            outside=address("outside", bool(names.constraints)),
+            step_outside=address("step_outside", bool(names.action_constraints)),
+            step=address("step", bool(names.transition_invariants)),
+            touched=address("touched"),
+            rank=address("rank", spec.rules.view),
+            settle=address("settle", "settle" in spec.kernels),
+            invariant_count=len(names.invariants),
+            goal_count=len(names.goals),
+            transition_invariant_count=len(names.transition_invariants),
+            plain_words=1 + spec.words_before,
+            # Without a view, the hash sum of a row that is kept is the fingerprint.
+            implied_words=int(not spec.rules.view and spec.words_before == 0),
+            wide=spec.words_before > 0,
+        )
 
     @property
     def meets_again(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +25,9 @@ from kmc.runtime.object_code import emit_object
 
 _KERNEL = "loop"
 _ENGINE = Path(__file__).parents[1]  # loops hold code and numbers of several of its folders
+
+
+_received: dict[str, bytes] = {}
 
 
 class Loop:
@@ -67,7 +70,9 @@ class Loop:
 
     def is_ready(self) -> bool:
         """Whether it is loaded, or its code is in the cache."""
-        return self._module is not None or KernelCache.of_environment().read(self.key) is not None
+        if self._module is not None or self.key in _received:
+            return True
+        return KernelCache.of_environment().read(self.key) is not None
 
     def compiled(self) -> bytes:
         """Its object code, made now."""
@@ -76,16 +81,22 @@ class Loop:
 
         return emit_object(llvm_text(self.function, _KERNEL, self.traits.values))
 
+    def object_code(self) -> bytes:
+        """Its object code: what was received, or from the cache, or as promised, or compiled now."""
+        if (received := _received.get(self.key)) is not None:
+            return received
+        kept = KernelCache.of_environment()
+        found = kept.read(self.key)
+        if found is None:
+            found = (self.promised() if self.promised else None) or self.compiled()
+            kept.write(self.key, found)
+        return found
+
     def load(self) -> NativeModule:
-        """Its code in this process: from the cache, or else as promised, or else compiled now."""
+        """Its code in this process."""
         with self._lock:
             if self._module is None:
-                kept = KernelCache.of_environment()
-                found = kept.read(self.key)
-                if found is None:
-                    found = (self.promised() if self.promised else None) or self.compiled()
-                    kept.write(self.key, found)
-                self._module = NativeModule(found, [_KERNEL])
+                self._module = NativeModule(self.object_code(), [_KERNEL])
             return self._module
 
 
@@ -159,3 +170,24 @@ def settle_loop(ranked: bool, wide: bool) -> Loop:
 def storing_loop(name: str) -> Loop:
     """A loop of `kmc.engine.loops.storage` by name."""
     return Loop(getattr(storage, name))
+
+
+def loops_of(traits: Traits) -> tuple[Loop, ...]:
+    """All loops that a search with these traits may run, those of saving and looking back among them."""
+    tables = [loop(ranked, traits.wide) for loop in (move_loop, settle_loop) for ranked in {False, traits.ranked}]
+    files = ["total", "collect_wide", "admit_wide"] if traits.wide else ["total", "collect", "admit"]
+    ranked = [crown_loop(traits)] if traits.ranked else []
+    return (work_loop(traits), *ranked, seek_loop(), *tables, *map(storing_loop, files))
+
+
+def object_codes(traits: Traits) -> dict[str, bytes]:
+    """The object code of all these loops by key, for another process on a machine of this kind; `receive` takes it."""
+    return {loop.key: loop.object_code() for loop in loops_of(traits)}
+
+
+def receive(codes: Mapping[str, bytes]) -> None:
+    """Use this object code in this process for the loops of these keys, which must come from a trusted place.
+
+    Code of another kmc or for another CPU has keys that no loop here has, so it is never run.
+    """
+    _received.update(codes)
