@@ -1,6 +1,6 @@
-"""A saved search, read back: every word is checked before anything relies on it.
+"""Loading a checkpoint. Every word is checked before anything relies on it.
 
-A damaged file is an error (KMC551) and never another result: checksums cover all words, and numbers must fit.
+A damaged file is an error (KMC551), never a wrong result: checksums cover all words, and counts must agree.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _RANGE_WORDS = 1 << 18
 
 
 class Loader:
-    """Reads what the manifest of `directory` speaks of."""
+    """Reads the files that the manifest of `directory` refers to."""
 
     def __init__(self, directory: RunDirectory, crew: Crew) -> None:
         self._directory = directory
@@ -32,7 +32,7 @@ class Loader:
         self._crew = crew
 
     def known(self, table: FingerprintTable) -> Extent:
-        """Put all fingerprints into the table, which has room for them; where they stand."""
+        """Insert all saved fingerprints into the table, which has room for them; their extent in the file."""
         extent = self._manifest.known
         assert extent is not None, "there is a level"
         file = self._directory.mapped(extent.file)
@@ -65,7 +65,7 @@ class Loader:
         return self._manifest.snapshot.levels
 
     def level(self) -> Level:
-        """The frontier, in its file."""
+        """The frontier, mapped from its file."""
         frontier = self._manifest.frontier
         assert frontier is not None, "there is a level"
         file = self._directory.mapped(frontier.blocks[0].file)
@@ -76,19 +76,19 @@ class Loader:
         return Level(self._levels[-1], np.ascontiguousarray(chunks), (), file)
 
     def lexicon(self, lexicon: Lexicon) -> None:
-        """Give words the codes that rows have them by."""
+        """Restore the dictionary, so that the codes in rows mean what they meant."""
         assert self._manifest.frontier is not None, "there is a level"
         lexicon.words[:] = self._words(self._manifest.frontier.lexicon)
 
     def findings(self, log: FindingLog) -> None:
-        """What was counted once."""
+        """Restore the findings, and which violating states were counted."""
         snapshot, met = self._manifest.snapshot, self._manifest.met
         assert snapshot is not None, "there is a level"
         assert met is not None, "there is a level"
         log.restore(snapshot.findings, snapshot.counted, self._words(met))
 
     def _words(self, extent: Extent) -> Words:
-        """The words of a file that is read whole."""
+        """A copy of the words of an extent, checked."""
         if not extent.words:
             return np.zeros(0, np.int64)
         file = self._directory.mapped(extent.file)

@@ -1,11 +1,12 @@
-"""Saving a search level by level into its folder.
+"""Saving a search into its run directory, level by level.
 
-Invariant: what is saved is the end of a level. A search that is stopped inside of one leaves the fingerprints of the
-level that it was making out, and finds them again when it is resumed.
+Invariant: a checkpoint is the end of a level. When a search stops inside a level, the fingerprints of the unfinished
+level are left out; a resumed search finds those states again.
 
-The first save writes all fingerprints of the table, and from then on those of each new level are added to the file as
-it ends, which is cheap; the frontier is written only when a save is due. So a short run writes next to nothing, and a
-long one spends a twentieth of its time at most. A run that ends in the midst saves its last level then, if it was not.
+The first checkpoint writes every fingerprint in the table. After that, the fingerprints of each new level are appended
+when the level ends, which is cheap; the frontier is written only when a checkpoint is due. So a short run writes almost
+nothing, and a long one spends at most a twentieth of its time on it. An interrupted run saves its last completed level,
+unless that is already on disk.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _BYTES_PER_SECOND = 5e8
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What of a search is saved; `shared` are its control words, which say how rows are packed."""
+    """The parts of a search that are saved. `shared` are its control words; they say how rows are packed."""
 
     findings: FindingLog
     lexicon: Lexicon
@@ -52,7 +53,7 @@ class Parts:
 
 
 class Saver:
-    """Saves into `directory` at most every `seconds`, and more seldom where that would cost too much."""
+    """Saves into `directory` at most every `seconds`, and less often where that would cost too much."""
 
     def __init__(self, directory: RunDirectory, parts: Parts, seconds: float) -> None:
         self._directory = directory
@@ -68,16 +69,16 @@ class Saver:
 
     @property
     def levels(self) -> int:
-        """How many levels are saved."""
+        """The number of levels that are saved."""
         return self._directory.manifest.levels
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """Where the search stood when it was saved."""
+        """The counters of the search at the last checkpoint; None before the first."""
         return self._directory.manifest.snapshot
 
     def resume(self, table: FingerprintTable) -> Level:
-        """Read back what is saved, and go on behind it: the level to expand next."""
+        """Read the checkpoint back; the level to expand next."""
         parts, loader = self._parts, Loader(self._directory, self._parts.crew)
         self._known = loader.known(table)
         level = loader.level()
@@ -87,7 +88,7 @@ class Saver:
         return level
 
     def end_level(self, snapshot: Snapshot, level: Level, table: FingerprintTable) -> None:
-        """A level has ended: save it if that is due."""
+        """Take note of a level that has ended, and save it if a checkpoint is due."""
         began = time.monotonic()
         self._latest = snapshot, level
         if self._file is not None:
@@ -102,7 +103,7 @@ class Saver:
         return written * f.WORD_BYTES / self._bytes_per_second
 
     def save(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
-        """Save the last level that ended, unless it is saved; `half_made` are the chunks of one that did not end."""
+        """Save the last completed level, unless it is saved. `half_made` are the chunks of an unfinished one."""
         if self._latest is None or len(self._latest[0].levels) == self.levels:
             return
         snapshot, level = self._latest
@@ -118,7 +119,7 @@ class Saver:
         self.saves += 1
 
     def _written(self, snapshot: Snapshot, level: Level) -> Manifest:
-        """Write what the manifest of this moment speaks of."""
+        """Write everything that the new manifest refers to; that manifest."""
         number = len(snapshot.levels)
         parts = self._parts
         blocks = tuple(
@@ -148,7 +149,7 @@ class Saver:
         )
 
     def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
-        """Begin the file of fingerprints with those of the table, but for the level that was not finished."""
+        """Start the file of fingerprints with those in the table, except those of the unfinished level."""
         self._file = self._directory.file(_KNOWN)
         left_out = np.sort(_keys(self._fingerprints_of(half_made, table.entry_words)))
         for low in range(0, table.slots, _RANGE_SLOTS):
@@ -167,7 +168,7 @@ class Saver:
             self._known = _longer(self._known, len(words), found)
 
     def _add_level(self, level: Level, entry_words: int) -> None:
-        """Add the fingerprints of a level: each thread takes ranges of chunks, whose places in the file are known."""
+        """Append a level's fingerprints. Each thread takes ranges of chunks, whose places in the file are known."""
         file, before = self._file, self._known.words
         assert file is not None, "it was opened"
         ranges = itertools.count(0, _RANGE_CHUNKS)
@@ -187,7 +188,7 @@ class Saver:
             self._known = _longer(self._known, words, found)
 
     def _collected(self, chunks: Words, entry_words: int) -> tuple[int, Memory]:
-        """The ordinal of the first row of a range of chunks, and the fingerprints of all, 0 for a dead row."""
+        """The ordinal of the first row in a range of chunks, and the fingerprints of all rows, 0 for a dead one."""
         first, rows = int(chunks[0, 2]), int(chunks[:, 1].sum())
         found = Memory(rows * entry_words)
         run_storing(
@@ -201,12 +202,12 @@ class Saver:
         return first, found
 
     def _fingerprints_of(self, half_made: Sequence[Words], entry_words: int) -> Words:
-        """The fingerprints of all rows of some chunks; threads numbered their rows each from 0."""
+        """The fingerprints of all rows of some chunks. Each thread numbered its rows from 0."""
         parts = [self._collected(chunks, entry_words)[1].array for chunks in half_made if len(chunks)]
         return np.concatenate([np.zeros(0, np.int64), *parts]).reshape(-1, entry_words)
 
     def discard(self) -> None:
-        """The search is over, and nothing is left to resume."""
+        """Remove the checkpoint: the search is over, so nothing is left to resume."""
         self._directory.discard()
 
 
@@ -215,14 +216,14 @@ def _longer(extent: Extent, words: int, found: int) -> Extent:
 
 
 def _keys(entries: Words) -> NDArray[Any]:
-    """Fingerprints as values that numpy can sort and compare, whatever their width."""
+    """Fingerprints of either width as values that numpy can sort and compare."""
     if entries.shape[1] == 1:
         return entries.reshape(-1)
     return entries.view([(f"word {number}", np.int64) for number in range(entries.shape[1])]).reshape(-1)
 
 
 def _chunks_by_place(level: Level) -> Words:
-    """The chunks of a level, with places in the file of its blocks for addresses."""
+    """The chunks of a level, with places in the blocks' file instead of addresses."""
     blocks = sorted((block for block in level.blocks if block.used), key=lambda block: block.memory.address)
     addresses = np.array([block.memory.address for block in blocks])
     places = np.array([block.place for block in blocks])

@@ -1,4 +1,4 @@
-"""Files that blocks of the frontier are written to: to be found again by another process, or to free memory.
+"""Files that hold blocks of the frontier, for a later process that resumes the run, or to free memory.
 
 Invariant: a block keeps its address. One that is spilled is written to the file of its level, and that file is mapped
 where the block lay. So threads may read it meanwhile, and the system may take its pages whenever it needs them.
@@ -25,7 +25,7 @@ def file_name(level: int) -> str:
 
 
 class SpillFiles:
-    """The files of all levels that are in use. `ranked`: rows are marked after they were written."""
+    """The files of the levels in use. `ranked`: rows may still be marked dead after they were written."""
 
     def __init__(self, directory: RunDirectory, *, ranked: bool) -> None:
         self._directory = directory
@@ -56,7 +56,7 @@ class SpillFiles:
             block.checksum = checksum(block.memory.address, block.used, place)
 
     def _append(self, address: int, words: int, level: int) -> int:
-        """Write words to the end of a level's file; where they begin, which is where a page does."""
+        """Append words to a level's file, from the next page on; the place of the first."""
         if level not in self._files:
             self._files[level], self._ends[level] = self._directory.file(file_name(level)), 0
         place = self._ends[level]
@@ -65,7 +65,7 @@ class SpillFiles:
         return place
 
     def put(self, words: Words, level: int) -> Extent:
-        """Write other words of a level to its file."""
+        """Write words that are not rows (chunks, dictionary) to a level's file."""
         if not len(words):
             return Extent(file_name(level), 0, 0, 0)
         kept = np.ascontiguousarray(words)
@@ -74,7 +74,7 @@ class SpillFiles:
         return Extent(file_name(level), place, len(kept), checksum(kept.ctypes.data, len(kept), place))
 
     def saved(self, block: Block, level: int) -> Extent:
-        """Where a block of a finished level stands in its file, written now if it was not."""
+        """The extent of a finished level's block in its file; it is written now if it was not yet."""
         with self._lock:
             self._write(block, level)
         assert block.place is not None, "it was just written"
@@ -83,16 +83,16 @@ class SpillFiles:
         return Extent(file_name(level), block.place, block.used, block.checksum)
 
     def sync(self, level: int) -> None:
-        """Wait until all that was written of a level is on the disk."""
+        """Wait until everything written of a level is on the disk."""
         self._files[level].sync()
 
     @property
     def files(self) -> frozenset[str]:
-        """The names of the files that are in use."""
+        """The names of the files in use."""
         return frozenset(map(file_name, self._files))
 
     def release(self, level: int) -> None:
-        """Nothing refers to the blocks of a level any more: remove its file unless it is part of what is saved."""
+        """Remove the file of a level that nothing refers to, unless the checkpoint needs it."""
         if level in self._files:
             self._files.pop(level).close()
             self._directory.remove(file_name(level))

@@ -1,7 +1,8 @@
-"""The findings of a search, level by level, from the logs of its threads.
+"""The findings of a search, merged level by level from what its threads noted.
 
-Invariant: what it holds does not depend on threads: a state that several found, or that a constraint refused and a
-deeper level met again, or stored, counts once. Only the first level with findings is kept; later ones are counted.
+Invariant: the contents do not depend on threads. A state counts once, whether several threads found it, or a constraint
+refused it and a deeper level met it again or stored it. The findings of the first level that has any are kept; later
+ones are only counted.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _ERRORS = (f.EXPAND_ERROR, f.CHECK_ERROR)
 
 
 class FindingLog:
-    """Findings and counts. `repeated`: violating states that are stored may come more than once, or were refused."""
+    """Findings and counts. `repeated`: a violating state that is stored may be reported more than once."""
 
     def __init__(self, invariants: int, repeated: bool) -> None:
         self._invariants = invariants
@@ -34,7 +35,7 @@ class FindingLog:
         self.found_any = False
 
     def add(self, level: int, logs: Iterable[Words]) -> None:
-        """Take the log entries of the expansion of `level` (0: of the initial states)."""
+        """Add what the threads noted while `level` was expanded (0: the initial states were checked)."""
         entries = np.unique(np.concatenate(list(logs))[:, : f.ENTRY_SOURCE + 1], axis=0)
         found = {self._finding(level, entry) for entry in entries.tolist()}
         if not found:
@@ -68,11 +69,11 @@ class FindingLog:
 
     @property
     def met_count(self) -> int:
-        """How many states were counted once."""
+        """The number of violating states that were counted."""
         return len(self._met)
 
     def met_words(self, count: int) -> Words:
-        """The first `count` of them, two words each."""
+        """The first `count` of these states, two words each."""
         found = np.array([*islice(self._met, count)], np.uint64).reshape(-1)
         return found.view(np.int64)
 

@@ -1,10 +1,11 @@
-"""The fingerprint table as Python owns it: its memory, its size, when it grows.
+"""The memory of the fingerprint table, and when it grows. The table's layout is in `kmc.engine.loops.table_64`.
 
-Invariant: it is never fuller than `LOAD_MAX`, counting what pending batches may add, so a probe ends. It grows by
-half (a small one fourfold), in place: at 8 bytes a slot and between 40 and 60 percent full it takes 13 to 20 bytes a
-state, 16 on average, and no more while it grows; twice that with fingerprints of 128 bits. The fuller a table, the more
-often a line is, and a look-up waits for the next one. Addresses for half of the machine's memory are set aside; pages
-are taken as they are touched.
+Invariant: the table is never fuller than `LOAD_MAX`, counting what pending batches may add, so every probe ends.
+
+It grows in place, by half (a small one fourfold). At 8 bytes a slot and 40 to 60 percent full it takes 13 to 20 bytes a
+state, 16 on average, and no more while it grows; twice that with 128-bit fingerprints. In a fuller table more lines are
+full, and a lookup then waits for a second line. Addresses for half of the machine's memory are reserved; pages are
+taken when they are touched.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _LAST_RANGE_SLOTS = 1 << 12
 class FingerprintTable:
     """A set of fingerprints, of two words if `wide`; with `ranked`, each with the least rank of its states.
 
-    `growths`: for each time that it grew, how many fingerprints it made room for, and its bytes afterwards.
+    `growths`: for each growth, the number of fingerprints that it made room for, and the bytes afterwards.
     """
 
     def __init__(self, slots: int, *, ranked: bool = False, wide: bool = False) -> None:
@@ -40,26 +41,26 @@ class FingerprintTable:
 
     @property
     def address(self) -> int:
-        """Where the slots lie."""
+        """The address of the slots."""
         return self._memory.address
 
     @property
     def limit(self) -> int:
-        """How many fingerprints it may hold before it must grow."""
+        """The number of fingerprints it may hold before it must grow."""
         return _limit(self.slots)
 
     @property
     def bytes(self) -> int:
-        """The memory of the slots."""
+        """The bytes of the slots."""
         return self.slots * self._width * f.WORD_BYTES
 
     @property
     def entry_words(self) -> int:
-        """The words of a fingerprint."""
+        """The number of words in a fingerprint."""
         return 1 + self._wide
 
     def entries(self, low: int, high: int) -> Words:
-        """The fingerprints in a range of slots that is whole lines, one per line of the answer; of no ranked table."""
+        """The fingerprints in a range of slots, a row each. The range is whole cache lines, the table not ranked."""
         assert not self._ranked, "a ranked table is that of one level"
         lines = self._memory.array[low * self._width : high * self._width].reshape(-1, self._width, f.LINE_WORDS)
         found = lines.transpose(0, 2, 1).reshape(-1, self._width)
@@ -67,7 +68,7 @@ class FingerprintTable:
         return used
 
     def growth_bytes(self, count: int) -> int:
-        """What `grow` adds."""
+        """The bytes that `grow` would add."""
         return (self._slots_for(count) - self.slots) * self._width * f.WORD_BYTES
 
     def _slots_for(self, count: int) -> int:
@@ -77,10 +78,10 @@ class FingerprintTable:
         return _whole_lines(slots)
 
     def grow(self, count: int, crew: Crew) -> None:
-        """Make room for `count` fingerprints, with all threads. SystemFault if they do not fit into memory.
+        """Make room for `count` fingerprints, on all threads. SystemFault if they do not fit into memory.
 
-        Cut short by an exception it leaves a table that is good for nothing: the search is over. A search that is
-        told to stop meanwhile does so afterwards.
+        An exception leaves a table that cannot be used any more. A search that is told to stop meanwhile stops after
+        this.
         """
         slots = self._slots_for(count)
         if slots * self._width > self._memory.words:
@@ -117,7 +118,7 @@ class FingerprintTable:
 
 
 def _whole_lines(slots: int) -> int:
-    """A number of slots that fills cache lines."""
+    """The number of slots, rounded up to whole cache lines."""
     return max(f.LINE_WORDS, -(-slots // f.LINE_WORDS) * f.LINE_WORDS)
 
 
@@ -126,7 +127,7 @@ def _limit(slots: int) -> int:
 
 
 def _reserved(words: int) -> Memory:
-    """Addresses to grow into: half of the machine's memory, or what the system grants."""
+    """Memory with room to grow: addresses for half of the machine's memory, or what the system grants."""
     wanted = max(words, psutil.virtual_memory().total // 2 // f.WORD_BYTES)
     while True:
         try:
@@ -138,7 +139,7 @@ def _reserved(words: int) -> Memory:
 
 
 def target_table(fingerprints: Collection[int]) -> Memory:
-    """A table of a few fingerprints that is at most half full, to be read only."""
+    """A read-only table of a few fingerprints, at most half full."""
     table = Memory(_whole_lines(2 * len(fingerprints) + 2))
     slots, lines = table.array, table.words // f.LINE_WORDS
     for fingerprint in fingerprints:

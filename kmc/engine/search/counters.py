@@ -33,7 +33,7 @@ def reached(workers: Sequence[Worker]) -> int:
 def snapshot(
     workers: Sequence[Worker], log: FindingLog, levels: Sequence[int], goals_asked: int, seconds: float, cpu: float
 ) -> Snapshot:
-    """Where a search stands; no thread may run."""
+    """The counters of a search at the end of a level; no thread may run."""
     return Snapshot(
         levels=tuple(levels),
         generated=tuple(np.sum([worker.generated.array for worker in workers], axis=0).tolist()),

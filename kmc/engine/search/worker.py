@@ -1,6 +1,6 @@
-"""What belongs to one thread of a search: its control words and the memory that its loops fill.
+"""One thread's part of a search: its control words and the buffers that its loops fill.
 
-Invariant: the control words always tell the address and size of memory that this object holds.
+Invariant: the control words always give the address and size of memory that this object owns.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _OWN_WORDS = {f.OUT: _OUT_WORDS, f.LOG: 1 << 10, f.MADE: 1 << 10, f.ROWS: 1 << 1
 
 
 class Worker:
-    """One thread's part. `actions` and `properties`: how many counters of each it has.
+    """The control words and buffers of one thread. `actions` and `properties`: how many counters of each it has.
 
-    `rows_words`: the words of all packed rows that it made, of levels that are finished.
+    `rows_words`: the words of all packed rows that it wrote in finished levels.
     """
 
     def __init__(self, budget: MemoryBudget, batch: int, actions: int, properties: int) -> None:
@@ -53,7 +53,7 @@ class Worker:
         self.words[place : place + 3] = memory.address, memory.words, used
 
     def begin_level(self) -> None:
-        """Forget the frontier that was made; its blocks belong to a level now."""
+        """Start a new frontier; the blocks of the last one belong to a level now."""
         self._blocks = []
         self.words[f.BLOCK : f.BLOCK_USED + 1] = 0
         self.words[f.MADE_USED] = 0
@@ -62,7 +62,7 @@ class Worker:
         self.words[f.FRESH_CHUNK] = 1
 
     def end_level(self) -> tuple[Words, int, list[Block]]:
-        """The chunks of the frontier that was made, its number of rows, and its blocks."""
+        """The chunks of the finished frontier, its number of rows, and its blocks."""
         stored = int(self.words[f.STORED_IN_LEVEL])
         self._close_block()
         self.rows_words += int(self.words[f.BLOCK_USED])
@@ -76,7 +76,7 @@ class Worker:
 
     @property
     def full_blocks(self) -> list[Block]:
-        """The blocks of that frontier that nothing more is written into."""
+        """The blocks of that frontier that are full."""
         return self._blocks[:-1]
 
     def _close_block(self) -> None:
@@ -84,12 +84,12 @@ class Worker:
             self._blocks[-1].close(int(self.words[f.BLOCK_USED]))
 
     def abandon(self) -> None:
-        """Forget where the loop stood: rows not yet expanded, successors not yet taken."""
+        """Drop unfinished work: rows not yet expanded, successors not yet looked up."""
         self.words[[f.PENDING, f.SOURCE_COUNT, f.OUT_USED, f.ROWS_USED, f.ROWS_LEFT, f.LOG_USED, f.FRESH_USED]] = 0
         self.words[f.BEFORE] = self._no_record.address
 
     def provide(self, status: int) -> None:
-        """Enlarge what a loop says is short."""
+        """Enlarge the buffer that a loop reports as too small."""
         match status:
             case f.NEED_OUT:
                 self._enlarge(f.OUT, 0)
@@ -120,16 +120,16 @@ class Worker:
         self._own(place, self._owned[place].enlarged(used + more, used), used)
 
     def _enlarge_rows(self) -> None:
-        """Make room for the row that is to be unpacked next; at most the one before it is there."""
+        """Make room for the row to be unpacked next. At most the row before it is in the buffer."""
         length = length_at(int(self.words[f.RECORD]))
         self._enlarge(f.ROWS, _ROWS_AT_ONCE * 2 * (length + f.SLACK_WORDS))
         if self.words[f.BEFORE] != self._no_record.address:
             self.words[f.BEFORE] = self.words[f.ROWS]
 
     def _provide_codes(self) -> None:
-        """Room for as many codes as a record in the out buffer may have; those of the row packed last stay."""
+        """Make room for the codes of any record in the out buffer, and keep those of the row packed last."""
         words = -(-int(self.words[f.OUT_WORDS]) // 4 // PAGE_WORDS) * PAGE_WORDS
-        # Half a page further on, for a read waits for a write before it at the same place of another page.
+        # Half a page apart: a read waits for an earlier write at the same offset of another page.
         place = words + f.SLACK_WORDS + PAGE_WORDS // 2
         codes = Memory(place + words)
         last = codes.address + place * f.WORD_BYTES
@@ -144,7 +144,7 @@ class Worker:
         return int(self.words[f.PENDING])
 
     def offer(self, records: list[Record]) -> None:
-        """Put initial states into the out buffer, as successors of no state."""
+        """Put the initial states into the out buffer, as successors without a source."""
         words = [record_words(record) for record in records]
         total = sum(map(len, words))
         out = Memory(max(total, _OUT_WORDS))
@@ -159,7 +159,7 @@ class Worker:
         self._sources.array[: f.SOURCE_WORDS] = 0, len(records)
 
     def take_log(self) -> Words:
-        """The entries of the log, one per line; the log is empty afterwards."""
+        """The noted findings, a row each; the buffer is empty afterwards."""
         entries = self._owned[f.LOG].array[: self.words[f.LOG_USED]].reshape(-1, f.ENTRY_WORDS).copy()
         self.words[f.LOG_USED] = 0
         return entries
