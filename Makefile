@@ -4,21 +4,27 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# One process a usable CPU. A process takes tests from the others when it has run its own, in the order of the files:
+# so tests of one file mostly share a process, and with it module fixtures and what was compiled.
+PYTEST_PARALLEL := $(BIN)/python -m pytest -n auto --dist worksteal
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check test lint golden results docs fuzz clean
+.PHONY: help check test test-fast lint golden results docs fuzz clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
 
 check: $(VENV)/.installed ## from nothing: install kmc and check KRaft exhaustively
 	$(BIN)/kmc check kraft standard
 
 test: lint ## from nothing: lint, types, then every test but the large golden cases
-	$(BIN)/python -m pytest
+	$(PYTEST_PARALLEL)
+
+test-fast: $(VENV)/.installed-test ## the tests that take little, of every part: under two minutes on two cores
+	$(PYTEST_PARALLEL) -m 'not slow and not golden_large' --durations 10 --durations-min 2
 
 lint: $(VENV)/.installed-test ## ruff (rules and format) and strict mypy
 	$(BIN)/ruff check .
@@ -35,7 +41,7 @@ docs: $(VENV)/.installed-test ## write the page of error codes, docs/errors.md
 	PYTHONPATH=tests $(BIN)/python -m support.errors_page
 
 fuzz: $(VENV)/.installed-test ## the tests that draw examples, with other and more examples every time
-	$(BIN)/python -m pytest --hypothesis-profile=fuzz -m hypothesis
+	$(PYTEST_PARALLEL) --hypothesis-profile=fuzz -m hypothesis
 
 clean: ## remove the environment and the caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis

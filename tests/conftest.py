@@ -1,4 +1,4 @@
-"""What every test shares: no deadlines, drawn examples that repeat, and Ctrl-C that is heard.
+"""What every test shares: no deadlines, drawn examples that repeat, Ctrl-C that is heard, and one process a CPU.
 
 A test that draws examples draws the same ones in every run, so a red run is about the commit it ran on. `make fuzz`
 draws others, more of them, and is the place to look for what nobody has met yet.
@@ -10,6 +10,8 @@ import signal
 
 from hypothesis import HealthCheck, settings
 
+from kmc.process import usable_cpus
+
 shared = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("kmc", shared, derandomize=True, database=None)
 settings.register_profile("fuzz", shared, max_examples=2000)
@@ -17,3 +19,8 @@ settings.load_profile("kmc")
 
 # A shell that starts the tests in the background has them and their children ignore Ctrl-C, which some of them send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """For `-n auto`: the CPUs that this process may run on, where pytest-xdist counts those of the machine."""
+    return usable_cpus()

@@ -51,28 +51,33 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return written
 
 
+@pytest.mark.slow
 def test_a_file_tells_machine_commit_command_and_load(measured: dict[str, Any]) -> None:
     assert measured["command"][:4] == ["kmc", "bench", "kraft", "plain"]
     assert {"cpu", "cores", "memory_bytes", "system", "python", "numba"} <= set(measured["machine"])
     assert {"date", "commit", "load_before", "load_after", "digest", "states_asked"} <= set(measured)
 
 
+@pytest.mark.slow
 def test_a_file_has_every_run_with_its_load(measured: dict[str, Any]) -> None:
     kinds = [(run["engine"], run["threads"]) for run in measured["runs"]]
     assert kinds == [("native", 1), ("native", 2), ("native", 1), ("native", 2), ("python", 1)]
     assert all({"load_before", "load_after", "user_seconds", "system_seconds"} <= set(run) for run in measured["runs"])
 
 
+@pytest.mark.slow
 def test_a_run_names_no_place_of_this_machine(measured: dict[str, Any]) -> None:
     assert [value for run in measured["runs"] for value in run.values() if os.sep in str(value)] == []
 
 
+@pytest.mark.slow
 def test_a_run_ends_with_the_first_level_beyond_the_states_asked_for(measured: dict[str, Any]) -> None:
     for run in measured["runs"]:
         assert sum(run["levels"]) == run["distinct"] >= 300 > sum(run["levels"][:-1])
         assert run["stopped"] == "states"
 
 
+@pytest.mark.slow
 def test_figures_are_of_the_run_with_least_cpu_time(measured: dict[str, Any]) -> None:
     found = measured["figures"]["2"]
     cpu = [run["cpu_seconds"] for run in measured["runs"] if run["threads"] == 2]
@@ -81,6 +86,7 @@ def test_figures_are_of_the_run_with_least_cpu_time(measured: dict[str, Any]) ->
     assert found["peak_memory_bytes_per_distinct"] > found["frontier_row_bytes"] > 8
 
 
+@pytest.mark.slow
 def test_a_cold_start_compiles_kernels_and_loops(measured: dict[str, Any]) -> None:
     starts = measured["starts"]
     assert starts["cold_files_compiled"] == 2

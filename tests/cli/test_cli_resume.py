@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,10 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
 
 def in_child(patch: Callable[[], None], *words: str) -> int:
     """The status of `kmc` with these words in a child of this process, which has all loaded; < 0 for a signal."""
-    child = os.fork()
+    with warnings.catch_warnings():
+        # The thread that pytest-xdist has beside this one holds nothing that the child uses.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
     if child == 0:
         status = 99
         try:
@@ -124,6 +128,7 @@ def test_a_counterexample_is_the_same_after_a_kill() -> None:
     assert "Reproduce: kmc check kraft restarts --engine native\n" in ran.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_a_run_that_goes_on(number: int) -> None:
     model = "corrected_whole"  # minutes on any machine: the signal comes long before its end

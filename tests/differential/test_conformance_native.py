@@ -40,12 +40,14 @@ def counted(report: ConformanceReport) -> tuple[int, int, int]:
     return report.sources, report.edges, report.generated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CORPORA)
 def test_no_edge_of_kraft_differs_from_tlc(name: str) -> None:
     report = conform(KRAFT, EDGES / f"{name}.json.gz", engine=compiled_steps)
     assert (report.differences[:3], counted(report)) == ((), CORPORA[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KIP_996_CORPORA)
 def test_no_edge_of_a_sample_of_kip_996_differs_from_tlc(name: str) -> None:
     report = conform(KIP_996, EDGES / f"{name}.json.gz", limit=SAMPLE, engine=compiled_steps)

@@ -30,6 +30,7 @@ def told(engine: str, words: tuple[str, ...]) -> tuple[int, dict[str, Any]]:
     return done.exit_code, {key: value for key, value in found.items() if key not in TIMES + OF_THE_ENGINE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", CHECKS, ids=" ".join)
 def test_both_engines_say_the_same(words: tuple[str, ...]) -> None:
     assert told("native", words) == told("python", words)

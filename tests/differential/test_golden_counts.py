@@ -1,51 +1,63 @@
 """Both engines give TLC's counts, per action, for every golden case of the shipped specs.
 
 The interpreter runs cases of more than 100,000 distinct states with `make golden` only, the native engine those of
-more than 800,000.
+more than 800,000. `make test-fast` runs the smallest case of each spec.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.golden_cases import LARGE, GoldenCase, golden_cases, outcome
+from support.golden_cases import LARGE, GoldenCase, golden_cases, outcome, smallest_case
 
 from kmc.engine.check_model import check_native
 from kmc.reference.search import Search
 from kmc.result import Limits
 
-SHIPPED = [case for spec in ("kraft", "kip_996", "kip_996_draft") for case in golden_cases(spec)]
+SPECS = ("kraft", "kip_996", "kip_996_draft")
+SHIPPED = [case for spec in SPECS for case in golden_cases(spec)]
 
 # A violation has no count to expect: until these two the search meets 462,217 and 762,963 distinct states.
 LARGE_VIOLATIONS = {"kip996-7", "draft-5"}
 # 81,688 distinct states, but twelve times as many are generated, which takes the interpreter a minute.
 ALSO_LARGE = {*LARGE_VIOLATIONS, "draft-1"}
-
-
-def _parameters(cases: list[GoldenCase]) -> list[Any]:
-    return [pytest.param(case, id=case.id, marks=pytest.mark.golden_large if _is_large(case) else ()) for case in cases]
-
-
 LARGE_NATIVE = 800_000
-
-
-def _native_parameters(cases: list[GoldenCase]) -> list[Any]:
-    marked = [(case, case.expect.get("distinct", 0) > LARGE_NATIVE) for case in cases]
-    return [pytest.param(case, id=case.id, marks=pytest.mark.golden_large if large else ()) for case, large in marked]
 
 
 def _is_large(case: GoldenCase) -> bool:
     return case.expect.get("distinct", 0) > LARGE or case.id in ALSO_LARGE
 
 
-@pytest.mark.parametrize("case", _parameters(SHIPPED))
+def _is_large_for_native(case: GoldenCase) -> bool:
+    return bool(case.expect.get("distinct", 0) > LARGE_NATIVE)
+
+
+def _parameters(is_large: Callable[[GoldenCase], bool]) -> list[Any]:
+    fast = {smallest_case(case.spec) for case in SHIPPED}
+    return [
+        pytest.param(
+            case,
+            id=case.id,
+            marks=pytest.mark.golden_large if is_large(case) else () if case.id in fast else pytest.mark.slow,
+        )
+        for case in SHIPPED
+    ]
+
+
+@pytest.mark.parametrize("case", _parameters(_is_large))
 def test_the_interpreter_gives_the_counts_of_tlc(case: GoldenCase) -> None:
     result = Search(case.model()).run()
     assert outcome(result, case.expect) == case.expect
 
 
-@pytest.mark.parametrize("case", _native_parameters(SHIPPED))
+@pytest.mark.parametrize("case", _parameters(_is_large_for_native))
 def test_the_native_engine_gives_the_counts_of_tlc(case: GoldenCase) -> None:
     result = check_native(case.model(), Limits(), threads=2)
     assert outcome(result, case.expect) == case.expect
+
+
+@pytest.mark.parametrize("is_large", [_is_large, _is_large_for_native])
+def test_one_case_of_each_spec_is_fast(is_large: Callable[[GoldenCase], bool]) -> None:
+    assert [parameter.values[0].spec for parameter in _parameters(is_large) if parameter.marks == ()] == list(SPECS)

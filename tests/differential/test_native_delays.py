@@ -43,6 +43,7 @@ def assert_same(found: list[Result]) -> dict[str, Any]:
     return first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_small_spec_has_the_same_result_in_every_run(name: str, tmp_path: Path) -> None:
     case = CASES[name]
@@ -77,6 +78,7 @@ MANY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MANY)
 def test_of_many_failures_at_one_depth_every_run_reports_the_same(name: str, tmp_path: Path) -> None:
     cfg, findings = MANY[name]

@@ -49,6 +49,7 @@ SHIPPED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "name"), SHIPPED)
 def test_a_shipped_spec_takes_the_same_steps(spec: str, name: str) -> None:
     model = shipped_model(spec, name)
@@ -62,6 +63,7 @@ def example_parameters() -> list[Any]:
     return [pytest.param(example, id=f"{number}-{example.heading}") for number, example in enumerate(RUN)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", example_parameters())
 def test_an_example_of_the_language_takes_the_same_steps(example: Example, tmp_path: Path) -> None:
     model = example_model(example, tmp_path)

@@ -28,7 +28,7 @@ SHARE_MIN = 1 / 80
 
 OF_ORDER = "a failure that depends on an order"
 
-pytestmark = pytest.mark.hypothesis
+pytestmark = [pytest.mark.hypothesis, pytest.mark.slow]
 
 
 @cache

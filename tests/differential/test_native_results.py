@@ -46,6 +46,7 @@ def _shipped_models() -> list[Any]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "file"), _shipped_models())
 def test_a_shipped_model_has_one_result(spec: str, file: ModelFile) -> None:
     model = bind(shipped_specs()[spec], file)

@@ -113,6 +113,7 @@ def model_types(cls: Any) -> tuple[Any, Any]:
     return answer, answer.fields["entries"].element.cls
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("size", "rest", "count"),
     [
@@ -178,6 +179,7 @@ PLANTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", PLANTED)
 def test_a_planted_mistake_is_caught(title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place, name, mistake = PLANTED[title]

@@ -134,6 +134,7 @@ BESIDE_A_LEADER = [
 """Models that begin with a leader, which tells server 1 from the others; two voters are alike in their values only."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spec", "name", "symmetry", "depth"), BESIDE_A_LEADER)
 def test_beside_a_fixed_first_leader_servers_are_permuted_with_their_hosts(
     spec: str, name: str, symmetry: str, depth: int
@@ -141,6 +142,7 @@ def test_beside_a_fixed_first_leader_servers_are_permuted_with_their_hosts(
     assert_levels_are_orbits(symmetric(spec, name, symmetry), depth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["kip_996", "kip_996_draft"])
 def test_hosts_that_no_server_has_yet_are_alike(spec: str) -> None:
     """The first servers stand on the first hosts: of five hosts the last two are left over."""

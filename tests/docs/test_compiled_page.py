@@ -76,6 +76,7 @@ def told(result: Result) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", COMPILED)
 def test_an_example_takes_the_same_steps_compiled(block: Block, tmp_path: Path) -> None:
     model = model_of(block, tmp_path)

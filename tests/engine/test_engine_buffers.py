@@ -40,6 +40,7 @@ def drawn_settings(chance: random.Random) -> Settings:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_buffers_of_any_size_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(seed)

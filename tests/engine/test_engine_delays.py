@@ -53,6 +53,7 @@ MODELS: dict[str, tuple[Grid, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_all_runs_find_the_same(name: str) -> None:
     grid, settings = MODELS[name]

@@ -146,6 +146,7 @@ def run_to_the_end(directory: RunDirectory, grid: Grid, threads: int) -> None:
     directory.discard()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grid", [Grid(2, 3), Grid(2, 3, forgets=True)])
 def test_a_crash_at_any_step_leaves_a_run_that_goes_on(grid: Grid, tmp_path: Path) -> None:
     expected, points = whole(grid), points_of(grid, tmp_path)

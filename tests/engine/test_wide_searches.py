@@ -40,6 +40,7 @@ SMALL = 20_000
 CASES = [case for case in golden_cases("kraft") if case.expect.get("distinct", SMALL) < SMALL]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_golden_counts_come_out(case: Any) -> None:
     result = check_native(case.model(), Limits(), threads=2, fingerprint_bits=128)
@@ -93,6 +94,7 @@ def test_a_first_word_that_is_weak_loses_states_with_64_bits(name: str) -> None:
     assert searched(made(), 64, Settings()).distinct < distinct // 10
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("weak_first_words")
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("threads", [1, 3])
@@ -103,6 +105,7 @@ def test_a_first_word_that_is_weak_loses_none_with_128_bits(name: str, threads: 
     assert searched(made(), 128, settings).distinct == distinct
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weak", [False, True])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_view_that_forgets_keeps_one_state_of_each(weak: bool, threads: int, request: pytest.FixtureRequest) -> None:

@@ -140,6 +140,7 @@ def test_without_a_fault_nothing_is_caught(evidence: str) -> None:
     assert not is_caught(evidence)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_of_the_language_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, attribute, fault = FAULTS[name]

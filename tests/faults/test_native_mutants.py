@@ -217,11 +217,13 @@ CAUGHT_IN_SHIPPED = {"kraft": 10, "kip_996": 3}
 of domains, actions that the model rules out."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["small", *SHIPPED])
 def test_the_kernels_without_a_mistake_do_not_differ(name: str) -> None:
     assert not original(name).is_caught(original(name).module)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MUTATIONS)
 def test_planted_mistakes_are_caught(kind: str) -> None:
     small = original("small")
@@ -232,6 +234,7 @@ def test_planted_mistakes_are_caught(kind: str) -> None:
     assert [str(mutant) for mutant in let_by if not explained(mutant) and not small.never_fails(mutant)] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_mistakes_planted_in_the_kernels_of_a_shipped_spec_are_caught(name: str) -> None:
     shipped = original(name)

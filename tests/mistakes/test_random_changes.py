@@ -135,6 +135,7 @@ def _error(folder: Path, spec: str) -> KmcError | None:
     return result.violation.error if result.violation else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["die_hard", "two_phase_commit", "kraft"])
 @pytest.mark.parametrize("seed", range(6))
 def test_a_changed_spec_is_checked_or_gives_one_error_in_its_authors_words(

@@ -36,6 +36,7 @@ def report(request: pytest.FixtureRequest) -> ConformanceReport:
     return conform(KRAFT, EDGES / f"{request.param}.json.gz")
 
 
+@pytest.mark.slow
 class TestKRaft:
     def test_no_edge_differs_from_tlc(self, report: ConformanceReport) -> None:
         assert report.differences[:3] == ()
@@ -52,6 +53,7 @@ def samples() -> list[ConformanceReport]:
     return [conform(KIP_996, EDGES / f"{name}.json.gz", limit=SAMPLE) for name in KIP_996_CORPORA]
 
 
+@pytest.mark.slow
 class TestKip996:
     """Each corpus takes the interpreter 15 s, mostly to read states: whole ones run with the large cases."""
 
@@ -79,6 +81,7 @@ def whole() -> Document:
     return document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", MUTATIONS)
 def test_a_planted_fault_is_a_difference(fault: str, whole: Document, tmp_path: Path) -> None:
     mutation = MUTATIONS[fault]

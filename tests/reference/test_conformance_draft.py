@@ -22,6 +22,8 @@ CORPORA = {
 }
 SAMPLE = 30
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def samples() -> list[ConformanceReport]:

@@ -77,6 +77,7 @@ def test_every_mutant_constant_has_a_mutant_and_is_off_elsewhere(name: str, spec
     assert not any(constant.name in names for file in others for constant in file.constants)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("of", "file"),
     [

@@ -50,6 +50,7 @@ def _golden_id(file: ModelFile) -> str | None:
     return origin.partition("golden case ")[2] or None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "file"), [_parameter(s, f) for s, f in _models() if _distinct(f) <= HUGE and _golden_id(f) is None]
 )

@@ -58,6 +58,12 @@ def golden_cases(spec: str) -> list[GoldenCase]:
     ]
 
 
+def smallest_case(spec: str) -> str:
+    """The id of the case of a spec with the fewest distinct states, which takes both engines seconds."""
+    counted = [case for case in golden_cases(spec) if "distinct" in case.expect]
+    return min(counted, key=lambda case: int(case.expect["distinct"])).id
+
+
 def outcome(result: Result, expect: dict[str, Any]) -> dict[str, Any]:
     """What the result says under the keys of `expect`."""
     found: dict[str, Any] = {

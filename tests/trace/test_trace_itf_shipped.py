@@ -54,6 +54,7 @@ def read_by_itf_py(file: TraceFile) -> itf_py.Trace:
     return itf_py.trace_from_json(json.loads(itf_text(file)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("root", "model"), models())
 def test_itf_py_reads_every_state(root: Path, model: ModelFile) -> None:
     file = walk(root, model)
