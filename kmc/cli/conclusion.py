@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from kmc.cli.fingerprint_width import odds_text
 from kmc.cli.model_text import given_constants_text, listing
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import shown_path
@@ -38,14 +39,51 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
         yield f"Reproduce: {shlex.join(['kmc', *outcome.options.words])}"
 
 
+def constraints_text(model: Model) -> str:
+    """The names of the constraints and action constraints: `Small`, `Small or Slow`."""
+    return " or ".join(constraint.name for constraint in (*model.constraints, *model.action_constraints))
+
+
+def cut_sentence(result: Result, model: Model) -> str:
+    """How many generated states a constraint kept from being expanded; "" for none."""
+    if result.cut == 0:
+        return ""
+    counted = "1 generated state was" if result.cut == 1 else f"{result.cut:,} generated states were"
+    return f"{counted} outside of {constraints_text(model)}: checked, but not expanded."
+
+
+def scope_text(result: Result, model: Model) -> str:
+    """The states in which a property was checked, such as "in the 2 states of levels 1 to 2"."""
+    within = _within(result, model)
+    match result.verdict, result.bound:
+        case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.NOT_CHECKED):
+            return f"in all {_states(result, model)} reachable{within}"
+        case Verdict.BOUND_REACHED, Bound.DEPTH:
+            return f"in the {_states(result, model)} of levels 1 to {result.counters.depth}{within}"
+        case Verdict.BOUND_REACHED, Bound.START:
+            return f"in the {_states(result, model)} that the given state reaches{within}"
+        case _:
+            explored = result.counters.distinct - result.counters.left
+            return f"in the {_counted(explored, model)} explored{within}"
+
+
+def odds_clause(result: Result) -> str:
+    """The odds that a state was missed because it shared a fingerprint; "" where states are compared by value."""
+    if result.fingerprint_bits == 0:
+        return ""
+    return f"odds of a missed state at most {odds_text(result.collision_bound)}"
+
+
 def _proof(result: Result, model: Model) -> str:
     levels = f"all {result.counters.depth} levels" if result.counters.depth > 1 else "one level"
-    bounds = "; ".join(filter(None, (given_constants_text(model.spec), f"{_states(result, model)}, {levels}")))
-    where = f"in every state reachable within these bounds ({bounds})"
-    if model.constraints or model.action_constraints:
-        named = listing([c.name for c in (*model.constraints, *model.action_constraints)])
-        where += f" as far as {named} lets the search go"
+    size = f"{_states(result, model)}, {levels}"
+    bounds = "; ".join(filter(None, (given_constants_text(model.spec), size, odds_clause(result))))
+    where = f"in every state reachable within these bounds ({bounds}){_within(result, model)}"
     return f"Proved: {where}, {_claims(model)}."
+
+
+def _within(result: Result, model: Model) -> str:
+    return f" without breaking {constraints_text(model)}" if result.cut else ""
 
 
 def _states(result: Result, model: Model) -> str:
@@ -76,14 +114,13 @@ def _bounded(outcome: Outcome) -> str:
     counters = result.counters
     match result.bound:
         case Bound.DEPTH:
-            return (
-                f"Nothing is proved beyond level {counters.depth}: in the {_states(result, model)} of levels 1 to "
-                f"{counters.depth}, {_claims(model)}."
-            )
+            scope = scope_text(result, model)
+            return f"Nothing is proved beyond level {counters.depth}: {scope}{_odds(result)}, {_claims(model)}."
         case Bound.START:
             return (
                 f"Proved from the given state ({outcome.options.start}) only: in the {_states(result, model)} that it "
-                f"reaches, {_claims(model)}. Nothing is said about the model as a whole."
+                f"reaches{_within(result, model)}{_odds(result)}, {_claims(model)}. Nothing is said about the model as "
+                f"a whole."
             )
         case Bound.NOT_CHECKED:
             unchecked = listing([prop.name for prop in model.unchecked])
@@ -91,6 +128,10 @@ def _bounded(outcome: Outcome) -> str:
         case _:
             return (
                 f"Nothing is proved: the search stopped at level {counters.depth}, and {counters.left:,} of the states "
-                f"found were left on queue; in the {_counted(counters.distinct - counters.left, model)} explored, "
-                f"{_claims(model)}."
+                f"found were left on queue; {scope_text(result, model)}{_odds(result)}, {_claims(model)}."
             )
+
+
+def _odds(result: Result) -> str:
+    clause = odds_clause(result)
+    return f" ({clause})" if clause else ""

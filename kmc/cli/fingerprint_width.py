@@ -1,4 +1,4 @@
-"""The width of fingerprints: its option, and the warning when 64 bits begin to be few, with what to type instead."""
+"""The width of fingerprints: its option, the odds of a collision in words, and when 64 bits are too few."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import click
 from kmc.result import Result
 
 ODDS_MAX = 1e-3
+ODDS_COUNTED_MIN = 1e-6
 _Command = Callable[..., Any]
 
 
@@ -21,17 +22,26 @@ def fingerprint_option(command: _Command) -> _Command:
         type=click.Choice(["64", "128"]),
         default="64",
         show_default=True,
-        help="Width of the native engine's fingerprints; 128 bits take twice the table, and no state is ever missed.",
+        help="Width of the native engine's fingerprints; 128 bits take twice the table, and make the odds of a missed "
+        "state negligible.",
     )(command)
+
+
+def odds_text(collision_bound: float) -> str:
+    """The odds, in words, of which `collision_bound` is the upper bound: "1 in 148", or "2.4E-18" for small ones."""
+    if collision_bound >= 1:
+        return "1 in 1"
+    if collision_bound < ODDS_COUNTED_MIN:
+        return f"{collision_bound:.1E}" if collision_bound else "0"
+    return f"1 in {round(1 / collision_bound):,}"
 
 
 def fingerprint_warnings(result: Result, words: Sequence[str]) -> tuple[str, ...]:
     """A warning if states may have been missed for want of bits; `words` is what was typed after `kmc`."""
     if result.fingerprint_bits != 64 or result.collision_bound <= ODDS_MAX:
         return ()
-    odds = "1 in " + format(round(1 / result.collision_bound), ",") if result.collision_bound < 1 else "1 in 1"
     command = shlex.join(["kmc", *words, "--fingerprint-bits", "128"])
     return (
         f"two states may have had the same 64-bit fingerprint, and one of them was missed then: the odds are at most "
-        f"{odds}. To leave no such doubt: {command}",
+        f"{odds_text(result.collision_bound)}. To make them negligible: {command}",
     )

@@ -1,6 +1,7 @@
 """A result as a JUnit report: a test case for each property, for the exploration itself, and what `--strict` asks.
 
-Invariant: a report has a failure or an error exactly when the check does not exit 0.
+Invariant: a report has a failure or an error exactly when the check does not exit 0. A test case that passed says in
+its name how far it was checked, unless that was everything, and in its output in how many states.
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree
 
-from kmc.cli.conclusion import conclusion
+from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence, odds_clause, scope_text
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_text
 from kmc.errors import ExitStatus, KmcError
-from kmc.result import PropertyVerdict, Verdict
+from kmc.result import Bound, PropertyVerdict, Verdict
+from kmc.spec.model import Model
 
 EXPLORATION = "every reachable state is explored"
 _FORBIDDEN = {code: None for code in range(32) if code not in (9, 10, 13)}
@@ -22,7 +24,7 @@ _FORBIDDEN = {code: None for code in range(32) if code not in (9, 10, 13)}
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
-    """One test case; `outcome` is None when it passed."""
+    """One test case; `outcome` is None when it passed, and `text` is its output then."""
 
     name: str
     outcome: Literal["failure", "error", "skipped"] | None = None
@@ -56,7 +58,30 @@ def _property(outcome: Outcome, prop: PropertyVerdict) -> TestCase:
         case "not checked":
             return TestCase(prop.name, "skipped", "nothing checks temporal properties yet")
         case _:
-            return TestCase(prop.name)
+            return _passed(outcome, prop.name, "holds")
+
+
+def _passed(outcome: Outcome, name: str, claim: str) -> TestCase:
+    """A test case of what was true in all states that were checked, and only of those."""
+    result, model = outcome.result, outcome.chosen.model
+    said = f"{claim} {scope_text(result, model)}"
+    limits = (odds_clause(result), cut_sentence(result, model))
+    return TestCase(name + _scope(outcome), text="; ".join(filter(None, (said, *limits))))
+
+
+def _scope(outcome: Outcome) -> str:
+    """How far the check went, for the name of a test case; "" if that was every reachable state."""
+    result, model = outcome.result, outcome.chosen.model
+    within = f" within {constraints_text(model)}" if model.constraints or model.action_constraints else ""
+    match result.verdict, result.bound:
+        case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.NOT_CHECKED):
+            return within
+        case Verdict.BOUND_REACHED, Bound.DEPTH:
+            return f" in levels 1 to {result.counters.depth}{within}"
+        case Verdict.BOUND_REACHED, Bound.START:
+            return f" from the given state{within}"
+        case _:
+            return f" as far as the search went{within}"
 
 
 def _last_words(outcome: Outcome) -> str:
@@ -68,29 +93,35 @@ def _last_words(outcome: Outcome) -> str:
 def _exploration(outcome: Outcome) -> TestCase:
     result = outcome.result
     words = "\n".join(conclusion(outcome))
+    name = _exploration_name(outcome.chosen.model)
     match result.verdict:
         case Verdict.INTERRUPTED:
-            return TestCase(EXPLORATION, "error", "interrupted", words)
+            return TestCase(name, "error", "interrupted", words)
         case Verdict.ERROR | Verdict.ASSERTION:
             error = result.violation.error if result.violation else None
             text = error_text(error) if error else result.verdict.value
             kind: Literal["failure", "error"] = "error" if result.verdict is Verdict.ERROR else "failure"
-            return TestCase(EXPLORATION, kind, text.splitlines()[0], f"{text}\n{_last_words(outcome)}")
+            return TestCase(name, kind, text.splitlines()[0], f"{text}\n{_last_words(outcome)}")
         case Verdict.BOUND_REACHED:
             bound = result.bound.value if result.bound else "bound"
             accepted = outcome.status is not ExitStatus.BOUND_REACHED
-            return TestCase(EXPLORATION, "skipped" if accepted else "failure", f"bound reached: {bound}", words)
+            return TestCase(name, "skipped" if accepted else "failure", f"bound reached: {bound}", words)
         case Verdict.OK:
-            return TestCase(EXPLORATION)
+            return TestCase(name, text="\n".join(filter(None, (words, cut_sentence(result, outcome.chosen.model)))))
         case _:
-            return TestCase(EXPLORATION, "skipped", "a violation ended the exploration", words)
+            return TestCase(name, "skipped", "a violation ended the exploration", words)
+
+
+def _exploration_name(model: Model) -> str:
+    constraints = constraints_text(model)
+    return f"every state reachable without breaking {constraints} is explored" if constraints else EXPLORATION
 
 
 def _deadlock(outcome: Outcome) -> Iterator[TestCase]:
     if outcome.result.verdict is Verdict.DEADLOCK:
         yield TestCase("no deadlock", "failure", "deadlock reached", _last_words(outcome))
     elif outcome.chosen.model.deadlock:
-        yield TestCase("no deadlock")
+        yield _passed(outcome, "no deadlock", "none")
 
 
 def _strict(outcome: Outcome) -> Iterator[TestCase]:
@@ -129,5 +160,7 @@ def _suite(name: str, cases: list[TestCase], seconds: float) -> str:
         if case.outcome is not None:
             detail = ElementTree.SubElement(element, case.outcome, message=case.message.translate(_FORBIDDEN))
             detail.text = case.text.translate(_FORBIDDEN)
+        elif case.text:
+            ElementTree.SubElement(element, "system-out").text = case.text.translate(_FORBIDDEN)
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

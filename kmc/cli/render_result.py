@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from rich.text import Text
 
-from kmc.cli.conclusion import conclusion
+from kmc.cli.conclusion import conclusion, cut_sentence
 from kmc.cli.console import bytes_in_words, definitions, seconds_in_words, table
 from kmc.cli.model_text import constants_text, names
 from kmc.cli.outcome import Outcome
@@ -32,10 +32,10 @@ def verdict_lines(outcome: Outcome) -> Iterator[Text]:
     match result.verdict:
         case Verdict.OK:
             yield Text("Model checking completed. No error has been found.", _GOOD)
-            yield Text(_collision_line(result))
+            yield from _limit_lines(outcome)
         case Verdict.BOUND_REACHED:
             yield Text(_bound_line(outcome), _WARNING)
-            yield Text(_collision_line(result))
+            yield from _limit_lines(outcome)
         case Verdict.INTERRUPTED:
             yield Text("Model checking interrupted. No error has been found so far.", _WARNING)
         case _:
@@ -61,6 +61,14 @@ def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator
         yield from error_lines(violation.error)
     if not alone or violation.verdict is not Verdict.VIOLATION:
         yield Text("Error: The behavior up to this point is:", _BAD)
+
+
+def _limit_lines(outcome: Outcome) -> Iterator[Text]:
+    """What makes "no error" weaker than it sounds: collisions of fingerprints, and constraints that cut the graph."""
+    yield Text(_collision_line(outcome.result))
+    cut = cut_sentence(outcome.result, outcome.chosen.model)
+    if cut:
+        yield Text(f"  {cut}", _WARNING)
 
 
 def _collision_line(result: Result) -> str:
@@ -142,7 +150,8 @@ def warning_lines(outcome: Outcome) -> Iterator[Text]:
     if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
         return
     kind, style = ("Error", _BAD) if outcome.options.strict else ("Warning", _WARNING)
-    within = "" if result.verdict is Verdict.OK or result.bound is Bound.NOT_CHECKED else ", as far as the search went"
+    whole = (result.verdict is Verdict.OK or result.bound is Bound.NOT_CHECKED) and not result.cut
+    within = "" if whole else ", as far as the search went"
     for action in result.never_fired:
         yield Text(f"{kind}: Action {action} never fired{within}.", style)
     for goal in result.unreached_goals:

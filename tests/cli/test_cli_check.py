@@ -15,6 +15,7 @@ from support.cli_runner import COUNTER, DATA, check_json, kmc
 
 import kmc.cli.check as check_module
 import kmc.cli.counterexample as counterexample_module
+from kmc.cli.fingerprint_width import odds_text
 from kmc.errors import InternalError
 
 # How each model of the counter ends: exit status and `result`.
@@ -171,17 +172,65 @@ def test_a_junit_report_fails_exactly_when_the_check_does(model: str, strict: bo
     assert (status != 0) == (failed > 0)
 
 
-def junit_cases(*words: str) -> dict[str, list[str]]:
-    """The test cases of a check's report: what stands under each."""
+def junit_elements(*words: str) -> dict[str, ElementTree.Element]:
+    """The test cases of a check's report by name."""
     kmc("check", COUNTER, *words, "--no-run-dir", "--junit", "report.xml")
-    return {
-        case.get("name", ""): [found.tag for found in case] for case in ElementTree.parse("report.xml").iter("testcase")
-    }
+    return {case.get("name", ""): case for case in ElementTree.parse("report.xml").iter("testcase")}
+
+
+def junit_cases(*words: str) -> dict[str, list[str]]:
+    """The test cases of a check's report: what stands under each, its output apart."""
+    cases = junit_elements(*words).items()
+    return {name: [found.tag for found in case if found.tag != "system-out"] for name, case in cases}
+
+
+def junit_output(name: str, *words: str) -> str:
+    """What a test case that passed has to say."""
+    case = junit_elements(*words)[name]
+    assert [found.tag for found in case] == ["system-out"]
+    return case.findtext("system-out", "")
 
 
 def test_a_junit_report_has_a_case_for_each_property() -> None:
     cases = junit_cases("two")
-    assert (cases["InRange"], cases["BelowTwo"]) == ([], ["failure"])
+    assert (cases["InRange as far as the search went"], cases["BelowTwo"]) == ([], ["failure"])
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "scope"),
+    [
+        (["smoke"], "InRange", "in all 4 states reachable"),
+        (["bounded", "--bounded-ok"], "InRange in levels 1 to 2", "in the 2 states of levels 1 to 2"),
+        (["smoke", "--max-states", "2"], "InRange as far as the search went", "in the 1 state explored"),
+        (["two"], "InRange as far as the search went", "in the 2 states explored"),
+        (["constrained"], "InRange within UpToOne", "in all 2 states reachable without breaking UpToOne"),
+    ],
+)
+def test_a_junit_case_that_passed_says_how_far_it_was_checked(words: list[str], name: str, scope: str) -> None:
+    assert junit_output(name, *words).startswith(f"holds {scope}; odds of a missed state at most ")
+
+
+def test_a_junit_report_says_what_a_constraint_cut() -> None:
+    cut = "1 generated state was outside of UpToOne: checked, but not expanded."
+    assert junit_output("InRange within UpToOne", "constrained").endswith(f"; {cut}")
+    explored = "every state reachable without breaking UpToOne is explored"
+    assert junit_output(explored, "constrained").endswith(f"\n{cut}")
+    assert "every reachable state is explored" not in junit_elements("constrained")
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_the_json_object_names_the_constraints_and_counts_what_they_cut(engine: str) -> None:
+    found = check_json(COUNTER, "constrained", "--engine", engine)
+    whole = check_json(COUNTER, "smoke", "--engine", engine)
+    assert [(one["constraints"], one["cut"]) for one in (found, whole)] == [(["UpToOne"], 1), ([], 0)]
+
+
+@pytest.mark.parametrize(
+    ("bound", "words"),
+    [(0.0, "0"), (2.4e-18, "2.4E-18"), (1e-6, "1 in 1,000,000"), (0.006754, "1 in 148"), (3.0, "1 in 1")],
+)
+def test_odds_are_words_that_a_person_can_judge(bound: float, words: str) -> None:
+    assert odds_text(bound) == words
 
 
 def test_a_junit_report_skips_what_was_not_checked() -> None:
