@@ -147,7 +147,7 @@ class SystemFault(KmcError):
 
 
 class InternalError(KmcError):
-    """kmc itself is wrong: a counterexample that does not replay, a broken promise between its parts."""
+    """A mistake of kmc, such as a counterexample that does not replay."""
 
     exit_status = ExitStatus.INTERNAL
 

@@ -25,7 +25,7 @@ Arguments: TypeAlias = tuple[Any, ...]
 
 
 class Fairness(Enum):
-    """What a behaviour may not ignore for ever: nothing, an action always enabled, one enabled again and again."""
+    """What a behaviour may not ignore for ever: nothing, a continuously enabled action, a repeatedly enabled action."""
 
     NONE = "none"
     WEAK = "weak"

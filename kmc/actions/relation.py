@@ -1,8 +1,8 @@
 """The next-state relation: all steps of a state, counted as TLC counts them.
 
 Invariant: one yielded step per way in which TLC would generate it; duplicates and stuttering steps included. The
-relation is unconstrained. Errors in an action carry the author's place and the action's label. A state in which an
-action fails has no steps: whether another action comes before the one that fails is nobody's business.
+relation does not apply constraints. Errors in an action carry the author's place and the action's label. A state in
+which an action fails has no steps, so the result does not depend on the order of the actions.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class NextStateRelation:
     def errors(self, state: Any) -> list[KmcError]:
         """The error of each action instance that fails in `state`; empty when `steps` gives all.
 
-        Which of several errors `steps` raises depends on the order in which messages lie in memory; what is returned
-        here does not, but for its order.
+        Which of several errors `steps` raises depends on the order of messages in memory. The set of errors returned
+        here does not, only their order does.
         """
         found: list[KmcError] = []
         for plan in self._plans:

@@ -76,7 +76,7 @@ def find_benchmarks(spec: str, name: str | None) -> list[Benchmark]:
 def _declared(name: str, root: Path, path: Path, table: object) -> Benchmark:
     at = Span(str(path), 1)
     if not isinstance(table, Mapping):
-        raise ModelError("KMC327", f"'{name}' is no table", at, f"write [{name}], then its keys")
+        raise ModelError("KMC327", f"'{name}' is not a table", at, f"write [{name}], then its keys")
     for key in table:
         if key not in _KEYS:
             raise ModelError("KMC327", f"a benchmark has no key '{key}'", at, did_you_mean(key, _KEYS))
@@ -95,12 +95,12 @@ def _declared(name: str, root: Path, path: Path, table: object) -> Benchmark:
 def _text(table: Mapping[str, object], key: str, name: str, at: Span) -> str:
     found = table.get(key, "")
     if not isinstance(found, str):
-        raise ModelError("KMC327", f"'{key}' of '{name}' is no text", at, f'write {key} = "..."')
+        raise ModelError("KMC327", f"'{key}' of '{name}' is not a text", at, f'write {key} = "..."')
     return found
 
 
 def _texts(table: Mapping[str, object], key: str, name: str, at: Span) -> list[str]:
     found = table.get(key, [])
     if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise ModelError("KMC327", f"'{key}' of '{name}' is no list of texts", at, f'write {key} = ["..."]')
+        raise ModelError("KMC327", f"'{key}' of '{name}' is not a list of texts", at, f'write {key} = ["..."]')
     return list(found)

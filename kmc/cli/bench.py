@@ -47,7 +47,7 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
     """An option's value as numbers of threads: `1,2`; click.BadParameter for anything else."""
     words = value.split(",")
     if not all(word.isdecimal() and 1 <= int(word) <= _THREADS_MAX for word in words):
-        raise click.BadParameter(f"'{value}' is no list of numbers of threads; write 1,2", ctx, param)
+        raise click.BadParameter(f"'{value}' is not a list of numbers of threads; write 1,2", ctx, param)
     return tuple(sorted({int(word) for word in words}))
 
 

@@ -20,7 +20,7 @@ def duration_seconds(ctx: click.Context, param: click.Parameter, value: str | No
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", value.strip().lower())
     if found is None or found[2] not in _SECONDS or float(found[1]) == 0:
-        raise click.BadParameter(f"'{value}' is no duration; write seconds, or 90s, 10m, 1h", ctx, param)
+        raise click.BadParameter(f"'{value}' is not a duration; write seconds, or 90s, 10m, 1h", ctx, param)
     return float(found[1]) * _SECONDS[found[2]]
 
 
@@ -30,7 +30,7 @@ def size_bytes(ctx: click.Context, param: click.Parameter, value: str | None) ->
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", value.strip().lower())
     if found is None or float(found[1]) == 0:
-        raise click.BadParameter(f"'{value}' is no size; write 512M or 8G", ctx, param)
+        raise click.BadParameter(f"'{value}' is not a size; write 512M or 8G", ctx, param)
     return int(float(found[1]) * _BYTES[found[2]])
 
 

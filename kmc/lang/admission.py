@@ -1,8 +1,8 @@
 """Admission: whether a value is in the domain of a type, decided once per field at the moment it is stored.
 
 `admitter(type)` gives a function from a value to the value to store: the same value, or a literal (a set, a list, a
-dict of the spec's source) turned into a value that knows its type. What is outside the domain raises DomainError in
-words of the value and the domain; the caller adds the field, and the loader the author's line.
+dict of the spec's source) turned into a value that knows its type. A value outside the domain raises a
+DomainError that shows the value and the domain. The caller adds the field, and the loader adds the author's line.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _advice(value: object, declared: Type) -> str:
 
 def _int_advice(value: object) -> str:
     if isinstance(value, bool):
-        return "a Bool is no number; write 1 if x else 0"
+        return "a Bool is not a number; write 1 if x else 0"
     return "guard the action, or widen the Int(...) of the declaration" if isinstance(value, int) else "write a number"
 
 
@@ -168,7 +168,7 @@ def _set(admit_element: Admit, declared: Type) -> Admit:
                 if admit_element(element) is not element:
                     return frozenset(admit_element(element) for element in value)
         except DomainError:
-            # The one that is reported must not depend on the order in memory.
+            # Which element is reported must not depend on the order in memory.
             from kmc.lang.order import ordered
 
             for element in ordered(value):

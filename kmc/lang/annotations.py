@@ -127,9 +127,9 @@ class MessageBag(_Subscripted):
 
 
 def as_type(annotation: Any, where: str) -> types.Type:
-    """The type that `annotation` means; SpecError naming `where` when it means none."""
+    """The type that `annotation` means; SpecError naming `where` when it is not a type."""
     if isinstance(annotation, types.Joinable):
-        declared: types.Type = annotation  # type: ignore[assignment]  # the classes of Type are all that join
+        declared: types.Type = annotation  # type: ignore[assignment]  # only the classes of Type can be joined
         return declared
     described = getattr(annotation, "kmc_type", None)
     if isinstance(described, types.Joinable):

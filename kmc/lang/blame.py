@@ -17,7 +17,7 @@ from typing import Any
 from kmc.errors import KmcError, Span
 from kmc.lang.python_errors import in_words
 
-# Methods whose errors speak of "this sequence", "this map" or "this network", and mean what the method is called on.
+# Methods whose errors say "this sequence", "this map" or "this network" of the value that they are called on.
 _METHODS = frozenset(["add", "add_all", "append", "at", "send", "send_all", "set", "take", "upto", "without"])
 _SUBJECTS = ("this sequence", "this map", "this network")
 _SUBJECT_LENGTH_MAX = 40
@@ -79,7 +79,7 @@ def blamed(error: Exception, files: Collection[str]) -> KmcError:
 
 
 def _of_class_header(span: Span) -> Span:
-    """Of a whole class, only `class Name`."""
+    """For a whole class, only `class Name`."""
     text = span.source_line() or ""
     if not text.lstrip().startswith("class "):
         return span
@@ -100,7 +100,7 @@ def _naming_subject(error: KmcError) -> KmcError:
 
 
 def _subject(span: Span) -> str | None:
-    """What the call or subscription at `span` is applied to, as the author wrote it."""
+    """The object of the call or subscription at `span`, as the author wrote it."""
     try:
         tree = ast.parse(f"({_source(span)}\n)", mode="eval").body
     except (SyntaxError, ValueError):

@@ -1,10 +1,10 @@
 r"""TLC's `.cfg` model files, read strictly.
 
-Invariant: whatever a file says is in the ModelFile or is an error; nothing is skipped. The subset is CONSTANT(S),
-SPECIFICATION or INIT and NEXT, INVARIANT(S), PROPERTY/PROPERTIES, CONSTRAINT(S), ACTION_CONSTRAINT(S), SYMMETRY, VIEW
-and CHECK_DEADLOCK, with comments `\* ...` and nested `(* ... *)`. As in TLC, layout is free and a list ends at the next
-keyword; unlike TLC, a word that is nearly a keyword is refused where TLC would take it for one more name of the list.
-Whether the spec has these names is not known here.
+Invariant: everything in a file either becomes part of the ModelFile or is an error; nothing is skipped. The subset is
+CONSTANT(S), SPECIFICATION or INIT and NEXT, INVARIANT(S), PROPERTY/PROPERTIES, CONSTRAINT(S), ACTION_CONSTRAINT(S),
+SYMMETRY, VIEW and CHECK_DEADLOCK, with comments `\* ...` and nested `(* ... *)`. As in TLC, layout is free and a list
+ends at the next keyword. Unlike TLC, a word that is nearly a keyword is an error; TLC takes it for one more name of the
+list. Whether the spec declares these names is checked elsewhere.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def read_cfg(path: Path) -> ModelFile:
 def parse_cfg(text: str, path: str) -> ModelFile:
     """The model that the text of a `.cfg` file describes; `path` names the file in spans.
 
-    Raises ModelError at the offending token: KMC302 for what is no token, KMC303 for an unknown word, KMC304 for
+    Raises ModelError at the offending token: KMC302 for an unknown token, KMC303 for an unknown word, KMC304 for
     sections that exclude, need or repeat each other, KMC305 for a constant given twice, KMC306 for a constant without
     `=` or value, KMC307 for a substitution, KMC308 for a bad set, KMC309 for a section without a name, KMC310 for a
     name listed twice, KMC311 for CHECK_DEADLOCK with anything but TRUE or FALSE.
@@ -156,7 +156,7 @@ def _section_goes_on(token: Token) -> bool:
 
 def _unknown_word(token: Token) -> ModelError:
     if token.text in KEYWORDS_NOT_SUPPORTED:
-        help_line = "remove the section; what it says belongs into the spec"
+        help_line = "remove the section; its content belongs in the spec"
         return ModelError("KMC303", f"TLC's keyword {token.text} is not supported", token.span, help_line)
     message = f"{token.shown()} stands where a keyword is needed"
     return ModelError("KMC303", message, token.span, did_you_mean(token.text, KEYWORDS))
@@ -176,7 +176,7 @@ def _refuse_near_keyword(token: Token) -> None:
 
 def _missing_name(token: Token, keyword: Token) -> ModelError:
     if token.kind == "end" or _is_keyword(token):
-        message = f"{keyword.text} is empty: {token.shown()} follows at once"
+        message = f"{keyword.text} is empty: {token.shown()} follows immediately"
         return ModelError("KMC309", message, keyword.span, "add a name, or remove the keyword")
     message = f"{token.shown()} stands where {keyword.text} needs a name"
     return ModelError("KMC309", message, token.span, "write a name that the spec defines")

@@ -2,7 +2,7 @@
 
 `MaxElections = constant("MaxElections", Int(0, 9), "How many elections may start")` evaluates to the value that the
 model gives. Specs are executed once per model, inside `constants_of(...)`; a constant without a value there gets a
-stand-in, so that all missing ones are reported together.
+placeholder, so that all missing constants are reported together.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def spawned(name: str, count: int, *, started: str | None = None) -> type[Ident]
     """A type of identifiers 1..`count` that come into use while the model runs: `ServerId.fresh(st.servers.keys())`.
 
     With `started`, the field of State whose keys are those in use, the type is symmetric: a model may permute them
-    among themselves. Those not yet in use keep their places, so that the next one is the same in all permuted states.
+    among themselves. Members that are not yet in use keep their places, so that the next one is the same in all
+    permuted states.
     """
     if type(count) is not int or count < 1:
         message = f"spawned needs a positive number of identifiers, not {shown(count)}"

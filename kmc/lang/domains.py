@@ -1,4 +1,4 @@
-"""Domains: the members of a type where they can be listed, and every type in words."""
+"""Domains: the members of a type, if they can be listed, and the description of every type."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def subsets(elements: Any) -> Iterator[frozenset[Any]]:
 
 
 def describe(declared: Type) -> str:
-    """A domain in words, as an error names it."""
+    """A domain as an error describes it."""
     match declared:
         case BoolType():
             return "Bool"

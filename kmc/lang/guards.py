@@ -1,4 +1,4 @@
-"""What a spec's actions and helpers guard with, beyond `if` and `return`."""
+"""Guards of actions and helpers beyond `if` and `return`: `require`, `ways`, `count`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kmc.lang.showing import shown
 
 
 class Disabled(Exception):
-    """The current choice of an action has no successor; ends the innermost choosing `for`, or the action."""
+    """A `require` failed: the current choice, or the action outside of choices, has no successor."""
 
 
 _DISABLED = Disabled()
 
 
 def truth(value: Any) -> bool:
-    """`value` if it is a Bool: what a condition is. Nothing else is true or false, as in TLA+."""
+    """`value` if it is a Bool. As in TLA+, no other value is true or false."""
     if value is True or value is False:
         checked: bool = value
         return checked
@@ -44,7 +44,7 @@ def truths(values: Iterable[Any]) -> Iterator[bool]:
 
 
 def number(value: Any) -> Any:
-    """`value` unless it is a Bool, which Python counts as 0 or 1: for operands of arithmetic."""
+    """An operand of arithmetic: `value`, unless it is a Bool, which Python would count as 0 or 1."""
     if value is True or value is False:
         raise EvaluationError(
             "KMC250",
@@ -57,8 +57,8 @@ def number(value: Any) -> Any:
 def require(condition: Any) -> None:
     """Go on only if `condition` holds: a helper that guards as well as updates (TLA+'s `/\\ guard /\\ x' = ...`).
 
-    When it does not hold, the innermost `for` of the action that holds a `yield` goes on with its next choice, or the
-    action ends if there is none.
+    When it does not hold, the innermost choosing `for` (one with a `yield`) continues with its next choice. Outside of
+    a choice, the action ends.
     """
     if condition is not True and not truth(condition):
         raise _DISABLED
@@ -67,7 +67,7 @@ def require(condition: Any) -> None:
 def ways(*conditions: bool) -> range:
     """One round of a `for` per condition that holds: `for _ in ways(a, b): yield ...`.
 
-    TLC generates a successor once for every way in which a disjunction holds; equal counts need the same.
+    TLC generates a successor once for every disjunct that holds, so equal counts need the same multiplicity.
     """
     return range(count(conditions))
 
@@ -78,7 +78,8 @@ def count(conditions: Iterable[bool]) -> int:
 
 
 def product(numbers: Iterable[int]) -> int:
-    """The product, 1 of no numbers: in how many ways a conjunction holds whose members hold in so many ways each.
+    """The product of the numbers, 1 if there are none: the number of ways in which a conjunction holds whose members
+    hold in that many ways each.
 
     TLC goes through the witnesses of an `\\E` under `\\A` too: `range(product(count(...) for i in Server))`.
     """

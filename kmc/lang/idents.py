@@ -1,10 +1,10 @@
 """Identifiers: members of a set that the model gives (`Server = {n1, n2, n3}`), or ids spawned while the model runs.
 
-Identifiers are compared for equality and used as keys, nothing else: no order, no arithmetic. A symmetric identifier
-type may be permuted (TLC's symmetry sets); the model says whether it is. A spawned type has members 1, 2, ..., n, of
-which a state uses a first part: `Id.fresh(used)` gives the next one; it is symmetric if it says in which field of the
-state those in use are keys (`started`). Initial states may name members by their place in
-the model: `Server.at(1)`; anywhere else that would break symmetry.
+Identifiers can be compared for equality and used as keys. They have no order and no arithmetic. A symmetric identifier
+type may be permuted (TLC's symmetry sets); the model decides whether it is. A spawned type has members 1, 2, ..., n,
+and a state uses the first of them: `Id.fresh(used)` gives the next one. A spawned type is symmetric if `started` names
+the field of the state whose keys are the members in use. Initial states may name members by their position in the
+model (`Server.at(1)`); anywhere else this would break symmetry.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """The manifest of a spec, `models.toml`: its models with their expected results, its findings and its mutants.
 
-Invariant: every key is known and of the right type, and every expected result names its origin, so that a typo never
-turns a check off and no figure stands without a source. A finding is a model of which a claim fails, and its
-`title` says which. A mutant is one in which a constant weakens the spec so that a claim fails, which shows that the
-claim does not hold vacuously. TOML's reader gives no positions, so `_KeySpans` walks the text once more to find where
-each key stands.
+Invariant: every key is known and of the right type, and every expected result names its origin. So a typo never turns
+a check off, and no figure is without a source. A finding is a model in which a claim fails; its `title` says which. A
+mutant is a model in which a constant weakens the spec so that a claim fails, which shows that the claim does not hold
+vacuously. TOML's reader gives no positions, so `_KeySpans` scans the text again to find the place of each key.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from kmc.lang.modelfile import (
 from kmc.result import Verdict
 
 RESULTS = tuple(verdict.value for verdict in Verdict if verdict is not Verdict.INTERRUPTED)
-"""What `result` can be: any verdict that a model can be expected to end with."""
+"""The values of `result`: every verdict that a model may be expected to end with."""
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -254,7 +253,7 @@ class _Table:
             raise self.mistake("KMC323", f"'{key}' is missing in {self.shown}", f"add {key} = {example}")
 
     def wrong(self, wanted: str, example: str, key: str, *index: int) -> ModelError:
-        """KMC322: the value of a key, or the member of its list at an index, is not what is wanted."""
+        """KMC322: the value of a key, or a member of its list, has the wrong form."""
         found: object = self.data[key]
         for place in index:
             found = found[place] if isinstance(found, list) else found
@@ -385,7 +384,7 @@ def _constants(table: _Table) -> tuple[Assignment, ...]:
     for name in table.data:
         if not is_name(name):
             message = f"'{name}' cannot name a constant"
-            raise table.mistake("KMC322", message, "names have letters, digits and '_', and are no keywords", name)
+            raise table.mistake("KMC322", message, "names have letters, digits and '_', and are not keywords", name)
     return tuple(
         Assignment(name, _raw(table, value, name), table.spans.of((*table.path, name)))
         for name, value in table.data.items()
@@ -426,13 +425,13 @@ def _raw_set(table: _Table, values: list[object], name: str, *index: int) -> Raw
 
 
 def _expected(table: _Table) -> dict[str, object]:
-    """The expected results as they are written, once every one is known to be of the right type."""
+    """The expected results as written, after checking that each is of the right type."""
     table.only((*_FIGURES, *_OTHER_RESULTS))
     table.needs("origin", '"who computed these figures, and when"')
     table.needs("result", '"ok"')
     table.text("origin")
     if table.text("result") not in RESULTS:
-        message = f"'{table.text('result')}' is no result"
+        message = f"'{table.text('result')}' is not a result"
         raise table.mistake("KMC322", message, did_you_mean(table.text("result"), RESULTS), "result")
     for figure, least in _FIGURES.items():
         table.number(figure, least)

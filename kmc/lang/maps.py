@@ -14,7 +14,7 @@ from kmc.lang.showing import shown
 
 
 class MapDomain(Protocol):
-    """What a typed map asks of its type: admit a key or a value, or raise DomainError."""
+    """What the type of a map decides: which keys and values it admits. Others raise DomainError."""
 
     total: bool
 

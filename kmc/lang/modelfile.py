@@ -1,4 +1,4 @@
-"""A model file as data, and the text of its values: what `.cfg` files, `models.toml` and `--set` have in common.
+"""A model file as data, and the text of its values: what `.cfg` files, `models.toml` and `--set` share.
 
 Invariant: a value here is raw, exactly what a person wrote. Which constants a spec has, and of which type, is decided
 where a spec meets its model; the spans kept here let that step blame the right word. Sets keep the order in which
@@ -64,7 +64,7 @@ class ModelValue:
 
 @dataclass(frozen=True, slots=True)
 class RawSet:
-    """A set in the order its members were written; raises ModelError KMC308 when a member occurs twice."""
+    """A set, in the order in which its members were written; raises ModelError KMC308 when a member occurs twice."""
 
     members: tuple[Raw, ...]
 
@@ -142,7 +142,7 @@ class ModelFile:
 
 
 def raw_identity(value: Raw) -> object:
-    """A hashable stand-in that is equal for equal values only: 1 is not TRUE, and the order of a set is no matter."""
+    """A hashable key, equal for equal values only: 1 differs from TRUE, and the order of a set does not count."""
     match value:
         case RawSet(members):
             return frozenset(raw_identity(member) for member in members)
@@ -157,7 +157,7 @@ def same_name_model_value(assignment: Assignment) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Whether the text can name a constant, a model value, an invariant, ...: a TLA+ identifier, no reserved word."""
+    """Whether the text can name a constant, a model value, an invariant ...: a TLA+ identifier, not reserved."""
     return re.fullmatch(_NAME, text) is not None and text not in RESERVED
 
 
@@ -309,7 +309,7 @@ def _plain_value(token: Token) -> Raw:
 
 
 def _integer(token: Token) -> int:
-    # Python refuses to convert texts of thousands of digits, so the length is looked at first.
+    # Python refuses to convert texts of thousands of digits, so check the length first.
     if len(token.text) <= _INTEGER_DIGITS_MAX and fits_integer(int(token.text)):
         return int(token.text)
     raise ModelError("KMC302", "this number does not fit 64 bits", token.span, "write a smaller number")
@@ -375,7 +375,7 @@ def _read_set_option(tokens: Tokens) -> Assignment:
     name = tokens.take()
     form = "write --set NAME=VALUE, for example --set MaxElections=2 or --set 'Server={n1,n2}'"
     if name.kind != "name" or not is_name(name.text):
-        found = "there is nothing" if name.kind == "end" else f"{name.shown()} is no name of a constant"
+        found = "there is nothing" if name.kind == "end" else f"{name.shown()} is not the name of a constant"
         raise ModelError("KMC306", found, name.span, form)
     equals = tokens.take_mark("=")
     if equals is None:

@@ -1,8 +1,8 @@
 """Networks: sets of messages, and bags that keep delivered messages with count 0.
 
-Both are immutable; messages are told apart by value. Adding to a set twice is once (kip_996's network); a bag counts
-deliveries and, like the function from messages to counts that some TLA+ specs use, never forgets a message.
-A network that has been stored in a field knows its type and admits only its messages.
+Both are immutable, and messages are compared by value. Adding a message to a set twice adds it once (kip_996's
+network). A bag counts deliveries and never forgets a message, like the function from messages to counts of some TLA+
+specs. A network that has been stored in a field knows its type and admits only its messages.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HASH_MASK = (1 << 61) - 1
 
 
 class NetworkDomain(Protocol):
-    """What a typed network asks of its type: which message classes, how many messages, how large a count."""
+    """What the type of a network decides: message classes, the number of messages, the largest count."""
 
     classes: frozenset[type]
     capacity: int
@@ -83,7 +83,7 @@ class _Network:
         return len(self._counts)
 
     def __eq__(self, other: object) -> bool:
-        """As sets of messages, or as functions from messages to counts, also to a literal of the spec's source."""
+        """Equal as sets of messages, or as functions from messages to counts; also to a literal of the source."""
         if isinstance(other, _Network):
             return type(other) is type(self) and self._counts == other._counts
         return self._equals_literal(other)
@@ -148,7 +148,7 @@ class MessageBagValue(_Network):
         return self._with([(message, self._counts.get(message, 0) + 1) for message in different])
 
     def take(self, message: Any) -> MessageBagValue:
-        """One delivery less; the message stays with count 0. EvaluationError when there is none to take."""
+        """One delivery less; the message stays with count 0. EvaluationError when its count is 0."""
         if self._counts.get(message, 0) == 0:
             raise EvaluationError(
                 "KMC232", "this message cannot be delivered: its count is 0", help="guard with bag.count(m) > 0"

@@ -1,7 +1,7 @@
-"""`max` and `min` of a spec: of numbers only.
+"""`max` and `min` of a spec, for numbers only.
 
-Python's also take values with a partial order, as sets, or a key: then which of several greatest ones is the result
-depends on the order in which a set lies in memory.
+Python's versions also take a key, or partially ordered values such as sets. Then there can be several greatest values,
+and which one is returned depends on the order of a set in memory.
 """
 
 from __future__ import annotations

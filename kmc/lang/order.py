@@ -1,6 +1,6 @@
 """A total order of values, for display and for choosing one counterexample among equals.
 
-The order is a function of the values alone: not of hashes, not of the order in which a search met them. Kinds are
+The order depends on the values only: not on hashes, and not on the order in which a search found them. Kinds are
 ordered first (Nil, booleans, integers, symbols, sequences, sets, maps, records, networks), then contents.
 """
 
@@ -18,7 +18,7 @@ SortKey: TypeAlias = tuple[Any, ...]
 
 
 def sort_key(value: Any) -> SortKey:
-    """A key such that `sorted(values, key=sort_key)` is the display order; TypeError for what is no spec value."""
+    """A key such that `sorted(values, key=sort_key)` is the display order; TypeError for anything but a spec value."""
     if value is None:
         return (0,)
     if isinstance(value, bool):
@@ -39,7 +39,7 @@ def sort_key(value: Any) -> SortKey:
         return (8, len(value), tuple(sorted(sort_key(message) for message in value)))
     if isinstance(value, MessageBagValue):
         return (9, len(value), tuple(sorted((sort_key(message), count) for message, count in value.counts())))
-    raise TypeError(f"{value!r} is no value of the spec language")
+    raise TypeError(f"{value!r} is not a value of the spec language")
 
 
 def ordered(values: Any) -> list[Any]:

@@ -15,7 +15,7 @@ from kmc.lang.showing import shown
 
 
 def pair(first: Any, second: Any) -> frozenset[Any]:
-    """The unordered pair of two different identifiers; EvaluationError when they are the same, or one is none."""
+    """The unordered pair of two different identifiers; EvaluationError when they are equal or not identifiers."""
     _require_identifiers((first, second))
     if first is second:
         raise EvaluationError(
@@ -25,7 +25,7 @@ def pair(first: Any, second: Any) -> frozenset[Any]:
 
 
 def pairs(elements: Iterable[Any]) -> frozenset[frozenset[Any]]:
-    """All unordered pairs of different identifiers; EvaluationError when an element is none."""
+    """All unordered pairs of different identifiers; EvaluationError when an element is not an identifier."""
     members = tuple(elements)
     _require_identifiers(members)
     return frozenset(frozenset(chosen) for chosen in combinations(members, 2))

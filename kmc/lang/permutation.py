@@ -1,8 +1,8 @@
 """Permutations of symmetric identifiers, applied to whole values.
 
 `permute(value, swap, memo)` is the value with every identifier replaced; a value without identifiers is returned as it
-is. This is the obvious recursion that the oracle uses; it trusts that the permuted value is in every domain, as the
-symmetric types demand.
+is. This is the plain recursion that the reference interpreter uses. It does not check domains again: domains of
+symmetric types are closed under permutation.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ def swaps(classes: Iterable[type[Ident]]) -> list[Swap]:
 
 
 def is_started_in(cls: type[Ident], declared: Type | None) -> bool:
-    """Whether a field of this type can hold which members of `cls` are in use: a partial map that they are keys of."""
+    """Whether a field of this type can record which members of `cls` are in use: a partial map with them as keys."""
     return isinstance(declared, MapType) and not declared.total and declared.key == IdentType(cls)
 
 
 def keeps_unused(swap: Swap, cls: type[Ident], used: frozenset[Ident]) -> bool:
     """Whether a permutation leaves the members that are not in use where they are.
 
-    Members come into use in order. Should they not, all keep their places: the next one must be no other.
+    Members come into use in order, so the next member must stay the next one under every permutation. If the members in
+    use are not a first part of the type, only the identity is allowed.
     """
     in_order = used == frozenset(cls.members[: len(used)])
     return all(swap.get(member, member) is member for member in cls.members if not in_order or member not in used)
@@ -66,6 +67,6 @@ def permute(value: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
 
 
 def permute_state(state: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
-    """`permute` of a whole state, which is too often new to be worth remembering."""
+    """`permute` of a whole state. States are not memoized, because most of them are new."""
     cls = type(state)
     return tuple.__new__(cls, (cls, *(permute(item, swap, memo) for _, item in state.items())))

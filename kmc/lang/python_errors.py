@@ -1,7 +1,7 @@
 """Python's exceptions in the words of the spec language.
 
-Every kind of value is called by its name in the language, never by that of a Python class of ours, and each error says
-what to write instead. Where Python's text already speaks of the author's names, it stays.
+Every kind of value has its name in the language, never that of a Python class of kmc, and each error says what to
+write instead. Python's own text is kept where it already uses the author's names.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _value(message: str) -> EvaluationError:
 
 
 def _kind(name: str) -> str:
-    """A Python class's name in the words of the language; a record of the author's is called by its own."""
+    """A Python class in the words of the language; a record of the author keeps its own name."""
     return _WORDS.get(name, f"a {name}" if name[:1].isupper() else name)
 
 

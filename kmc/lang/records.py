@@ -88,7 +88,7 @@ def _own_fields(cls: RecordMeta, name: str, namespace: dict[str, Any]) -> dict[s
     if stray:
         raise SpecError(
             "KMC132",
-            f"'{stray[0]}' in record {name} is no field",
+            f"'{stray[0]}' in record {name} is not a field",
             help="a record holds annotated fields only: name: Type; write helpers as functions",
         )
     return fields
@@ -115,7 +115,7 @@ def _install_fields(cls: RecordMeta) -> None:
 
 
 def _exact_class(declared: Type) -> type | None:
-    """The class whose instances are all in the domain, so that most values are admitted by one comparison."""
+    """The class whose instances are all in the domain. It admits most values with one comparison."""
     match declared:
         case BoolType():
             return bool
@@ -249,7 +249,7 @@ class Message(Record, root=True):
 
 
 def _naming(cls: type[Record], field: str, error: DomainError) -> DomainError:
-    """`error` with the field in whose domain the value is not."""
+    """`error`, naming the field whose domain the value is outside of."""
     return DomainError(error.code, f"'{field}' of {cls.__name__}: {error.message}", error.span, error.help, error.notes)
 
 
@@ -258,16 +258,16 @@ def _usage(cls: type[Record]) -> str:
 
 
 def _refuse_tuple(record: Record) -> NoReturn:
-    """A record is a tuple to Python only."""
+    """Refuse to use a record as a tuple."""
     raise EvaluationError(
         "KMC215",
-        f"a {type(record).__name__} record is no collection",
+        f"a {type(record).__name__} record is not a collection",
         help=f"name a field: {', '.join(type(record).fields)}",
     )
 
 
 def _no_field(name: str) -> property:
-    """Hides a method of tuples, so that reading it is what reading any unknown field is."""
+    """Hides a method of tuples: reading it fails like reading any unknown field."""
 
     def read(record: Record) -> NoReturn:
         raise AttributeError(name=name, obj=record)
@@ -275,7 +275,7 @@ def _no_field(name: str) -> property:
     return property(read)
 
 
-# Set afterwards, so that mypy does not take them for what a field of this name overrides.
+# Set afterwards, so that mypy does not treat a field of this name as an override.
 for _name in ("count", "index"):
     type.__setattr__(Record, _name, _no_field(_name))
 

@@ -79,12 +79,12 @@ class SeqValue(tuple[Any, ...]):
 
     @property
     def count(self) -> NoReturn:
-        """No word of the language: hides the method of tuples."""
+        """Not part of the language: hides the method of tuples."""
         raise AttributeError(name="count", obj=self)
 
     @property
     def index(self) -> NoReturn:
-        """No word of the language: hides the method of tuples, which counts from 0."""
+        """Not part of the language: hides the method of tuples, which counts from 0."""
         raise AttributeError(name="index", obj=self)
 
     def __repr__(self) -> str:
@@ -103,10 +103,10 @@ def seq_literal(elements: Any) -> SeqValue:
 
 
 def in_order(elements: Any) -> Any:
-    """`elements` if iterating them has a meaning as an order; else EvaluationError.
+    """`elements` if their order has a meaning; else EvaluationError.
 
-    The front end wraps what a list comprehension runs over: a sequence built from a set would depend on the order in
-    which the set happens to lie in memory.
+    The front end wraps what a list comprehension runs over: a sequence built from a set would depend on the order
+    of that set in memory.
     """
     if isinstance(elements, SeqValue | range):
         return elements
@@ -118,7 +118,7 @@ def in_order(elements: Any) -> Any:
 
 
 def in_parts(value: Any) -> Any:
-    """`value` if it is what a helper returned or a range, to be assigned to several names; else EvaluationError."""
+    """`value`, to be unpacked into several names, if a helper returned it or it is a range; else EvaluationError."""
     if type(value) is tuple or type(value) is range:
         return value
     raise EvaluationError(

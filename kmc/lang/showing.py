@@ -1,7 +1,7 @@
 """How an error shows a value: short, in one line.
 
-Values of the language look as in TLA+. That text is made by `kmc.lang.tla`, which knows every kind of value and stands
-above them all; it registers itself here, so that the modules of values can name a value in their own errors.
+Values of the language look as in TLA+. `kmc.lang.tla` makes that text. It imports the modules of all values, so those
+modules cannot import it; it registers itself here instead, and they can show values in their own errors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def shown(value: object) -> str:
 
 
 def shown_python(value: object) -> str:
-    """What is no value of the language, by its kind."""
+    """Text for something that is not a value of the language: its kind."""
     if isinstance(value, FunctionType):
         return "a lambda" if value.__name__ == "<lambda>" else f"the function {value.__name__}"
     if isinstance(value, str):

@@ -14,7 +14,7 @@ from kmc.lang.types import UnionType
 
 
 class SymbolMeta(type):
-    """The class of symbol classes: a class is also the collection of its members, in the order of their declaration."""
+    """The class of symbol classes. A symbol class is a collection: its members, in the order of declaration."""
 
     members: tuple[Any, ...]
 

@@ -69,7 +69,7 @@ Tla: TypeAlias = bool | int | str | TlaSet | TlaSeq | TlaMap | TlaRecord
 """A TLA+ value; a str is a model value."""
 
 NIL = "Nil"
-"""What None is in TLA+: a model value of this name, by the custom of the specs."""
+"""The TLA+ name of None: a model value, as the TLA+ specs have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +104,12 @@ def text(tree: Tla) -> str:
 
 
 def shortened(line: str) -> str:
-    """As much of a text as stands in one line of an error, at most 80 characters."""
+    """A text cut to one line of an error, at most 80 characters."""
     return line if len(line) <= _SHORT else line[: _SHORT - 3] + "..."
 
 
 def encode(value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
-    """The TLA+ value of a spec value; TypeError for what is none."""
+    """The TLA+ value of a spec value; TypeError for anything else."""
     if value is None:
         return NIL
     if isinstance(value, bool | int):
@@ -126,7 +126,7 @@ def encode(value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
         return function([(encode(key, naming), encode(value[key], naming)) for key in ordered(value)])
     if isinstance(value, MessageBagValue):
         return function([(encode(message, naming), value.count(message)) for message in ordered(value)])
-    raise TypeError(f"{value!r} is no value of the spec language")
+    raise TypeError(f"{value!r} is not a value of the spec language")
 
 
 @shown.register(Symbol)
@@ -171,7 +171,7 @@ def _mismatch(tree: Tla, declared: Type) -> NoReturn:
 
 
 def decode(tree: Tla, declared: Type, naming: Naming = PYTHON_NAMING) -> Any:
-    """The spec value of type `declared` that `tree` is; TraceError when it is none.
+    """The spec value of type `declared` that `tree` represents; TraceError when there is none.
 
     Literal values come back (an untyped sequence, map or network): storing them in a field admits them.
     """

@@ -1,7 +1,7 @@
 """The static types of the spec language: what an annotation in a spec means.
 
-Every type is finite, so that a compiler can give it bits and a person can be told its domain. A type is data only;
-what can be done with it stands beside it, one idea a file: `admission` (is a value in the domain), `domains`
+Every type is finite, so a compiler can lay it out in bits, and an error can show its domain. A type is data only; its
+operations are in modules of their own: `admission` (is a value in the domain), `domains`
 (enumerate and describe it), `order`, `permutation`, `tla`. Dispatch is by `match` over the closed union `Type`.
 """
 

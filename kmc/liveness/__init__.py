@@ -1,1 +1,1 @@
-"""What a temporal property is. Formulas only: nothing here or elsewhere checks them yet, and a run says so."""
+"""Temporal properties, as formulas only. kmc cannot check them yet, and a run with one says so."""

@@ -17,7 +17,7 @@ StatePredicate: TypeAlias = Callable[[Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class AlwaysEventually:
-    """[]<>goal: again and again, for ever."""
+    """[]<>goal: the goal holds infinitely often."""
 
     goal: StatePredicate
 

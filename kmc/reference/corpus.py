@@ -66,7 +66,7 @@ class Corpus:
 
 
 def read_corpus(path: Path) -> Corpus:
-    """Read a corpus. Raises TraceError: KMC431 when it cannot be read, KMC432 when it is no corpus."""
+    """Read a corpus. Raises TraceError: KMC431 when it cannot be read, KMC432 when it is not a corpus."""
     document = _read_json(path)
     return _Reader(path).corpus(document)
 
@@ -150,10 +150,10 @@ class _Reader:
         self._path = path
 
     def corpus(self, document: Any) -> Corpus:
-        self._require(isinstance(document, dict), "it is no JSON object")
+        self._require(isinstance(document, dict), "it is not a JSON object")
         states = self._list(document, "states")
         for number, state in enumerate(states):
-            self._require(isinstance(state, dict), f"state {number} is no object")
+            self._require(isinstance(state, dict), f"state {number} is not an object")
         sources = self._list(document, "sources")
         return Corpus(
             path=self._path,
@@ -172,24 +172,24 @@ class _Reader:
     def _refuse(self, what: str) -> NoReturn:
         raise TraceError(
             "KMC432",
-            f"{self._path} is no corpus: {what}",
+            f"{self._path} is not a corpus: {what}",
             help="a corpus has constants, variables, actions, states and sources",
         )
 
     def _list(self, document: dict[str, Any], key: str) -> list[Any]:
         found = document.get(key)
         if not isinstance(found, list):
-            self._refuse(f"'{key}' is no list")
+            self._refuse(f"'{key}' is not a list")
         return found
 
     def _names(self, document: dict[str, Any], key: str) -> tuple[str, ...]:
         names = self._list(document, key)
-        self._require(all(isinstance(name, str) for name in names), f"'{key}' holds something that is no name")
+        self._require(all(isinstance(name, str) for name in names), f"'{key}' holds something that is not a name")
         return tuple(names)
 
     def _constants(self, found: Any) -> Iterator[Assignment]:
         if not isinstance(found, dict):
-            self._refuse("'constants' is no object")
+            self._refuse("'constants' is not an object")
         for name, raw in found.items():
             yield Assignment(name, self._constant(name, raw), Span(str(self._path), 1))
 

@@ -63,12 +63,12 @@ def check_violation(model: Model, violation: Violation, start: Any = None) -> No
             _check_property(model, violation)
         case Verdict.DEADLOCK:
             if any(True for _ in _relation(model).steps(last)):
-                _refuse("the last state of the trace has a successor, so it is no deadlock")
+                _refuse("the last state of the trace has a successor, so it is not a deadlock")
         case Verdict.ASSERTION | Verdict.ERROR:
             if violation.error is None or _kind(violation.error) not in map(_kind, _errors_at(model, last)):
                 _refuse(f"the error does not recur in the last state of the trace: {violation.error}")
         case Verdict.OK | Verdict.BOUND_REACHED | Verdict.INTERRUPTED | Verdict.LIVENESS:
-            _refuse(f"a verdict '{violation.verdict.value}' is no violation of a state or step")
+            _refuse(f"a verdict '{violation.verdict.value}' is not a violation of a state or step")
         case _:
             assert_never(violation.verdict)
 

@@ -1,4 +1,4 @@
-"""What Python writes and the spec language does not, with what to write instead: the tables behind `subset`."""
+"""Constructs of Python that the spec language lacks, and what to write instead: the tables behind `subset`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from kmc.spec.names import Meaning, Names
 
 
 def check_call(names: Names, fields: Fields, module: str, node: ast.Call, callee: Meaning | None) -> None:
-    """Refuse (KMC127, KMC128) a call whose arguments do not fit what it calls, as far as the name tells."""
+    """Refuse (KMC127, KMC128) a call whose arguments do not fit the record or helper that its name stands for."""
     if callee is not None and isinstance(callee.node, ast.FunctionDef):
         _check_arguments(names, module, node, callee.node)
     elif callee is not None and isinstance(callee.node, ast.ClassDef):

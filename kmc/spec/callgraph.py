@@ -1,8 +1,8 @@
-"""Which function of a spec uses which, collected over all files and then checked as a whole.
+"""The call graph of a spec, collected over all files and then checked as a whole.
 
-A helper that yields is a part of an action: it is delegated to with `yield from`, or chosen from with `for`. A helper
-that requires ends the choice it is called in, so it has no meaning in a property or inside of any(...) and all(...). No
-helper calls itself, over others or not: a compiler unrolls all calls.
+A helper that yields is a part of an action, which delegates to it with `yield from` or chooses from it with `for`. A
+helper that requires ends the choice it is called in, so it has no meaning in a property or inside of any(...) and
+all(...). Recursion is refused, direct or indirect, because a compiler inlines all calls.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Helpers:
                 self._uses.setdefault((module, user), []).append(_Use(helper, node, quantifier))
 
     def ask_next(self, call: ast.Call, meaning: Meaning) -> None:
-        """Note a call of `at` or `fresh` of a type: the next member of a spawned one is named by nobody."""
+        """Note a call of `at` or `fresh` of a type. The next member of a spawned type is not named."""
         if is_next(call, meaning):
             self._next.add(id(call.func))
 
@@ -68,7 +68,7 @@ class Helpers:
             self._members.setdefault((module, user), (node, message, "go through all of them: for s in ..., any(...)"))
 
     def check(self) -> None:
-        """Refuse (KMC136, KMC137, KMC156, KMC186) what only the whole shows."""
+        """Refuse (KMC136, KMC137, KMC156, KMC186) the mistakes that only the whole call graph shows."""
         done: set[_Helper] = set()
         for helper in self._functions:
             self._refuse_recursion(helper, [helper], done)
@@ -78,13 +78,13 @@ class Helpers:
                 self._refuse_members(helper)
             unused = helper not in self._used and not is_shared(helper[0])
             if yields(function) and not function.decorator_list and unused:
-                message = f"'{function.name}' yields, but is no action and no action uses it"
+                message = f"'{function.name}' yields, but is not an action and is not used by one"
                 self.names.refuse(helper[0], function, "KMC137", message, self._advice_on_a_generator())
 
     def _advice_on_a_generator(self) -> str:
         if any("init" in _decorators(function) for function in self._functions.values()):
             return "write @spec.action above it, or yield from it in an action"
-        return "write @spec.init above it if it gives the initial states, which nothing does yet; else @spec.action"
+        return "write @spec.init above it if it gives the initial states, which the spec still lacks; else @spec.action"
 
     def _refuse_recursion(self, helper: _Helper, path: list[_Helper], done: set[_Helper]) -> None:
         for use in self._uses.get(helper, ()):
@@ -105,10 +105,10 @@ class Helpers:
         for use in self._uses.get(helper, ()):
             name = use.helper[1]
             if is_property and self._guards(use.helper):
-                message = f"'{name}' requires, which ends an action, and a property is none"
+                message = f"'{name}' requires, and a property cannot require"
                 self.names.refuse(helper[0], use.node, "KMC136", message, "use a helper that returns a Bool")
             if use.quantifier is not None and self._guards(use.helper):
-                message = f"'{name}' requires, and {use.quantifier}(...) may not get as far as calling it"
+                message = f"'{name}' requires, and {use.quantifier}(...) may stop before calling it"
                 advice = f"require({use.quantifier}(...)) of a helper that returns a Bool"
                 self.names.refuse(helper[0], use.node, "KMC136", message, advice)
 
@@ -158,7 +158,7 @@ def _started(meaning: Meaning) -> str | None:
 def is_next(call: ast.Call, meaning: Meaning) -> bool:
     """Whether a call asks for the next member of a spawned type: `Id.fresh(st.field.keys())`, with the `started` field.
 
-    Only so is the member the same for all permutations of those in use.
+    Only then is the member the same under all permutations of those in use.
     """
     if not (isinstance(call.func, ast.Attribute) and call.func.attr == "fresh" and len(call.args) == 1):
         return False

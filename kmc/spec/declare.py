@@ -1,4 +1,4 @@
-"""What a spec package says: the object `spec` whose decorators and calls register actions and properties.
+"""The object `spec`, whose decorators and calls register the actions and properties of a spec package.
 
 Specs are executed once per model; while that happens, `spec` collects into the builder of the spec being loaded.
 """
@@ -85,7 +85,7 @@ def definition_span(function: Callable[..., Any]) -> Span:
     code = getattr(function, "__code__", None)
     if code is None:
         advice = "write the decorator above a def"
-        raise SpecError("KMC167", f"{shown(function)} is no function", _caller_span(), advice)
+        raise SpecError("KMC167", f"{shown(function)} is not a function", _caller_span(), advice)
     start = Span(code.co_filename, code.co_firstlineno)
     try:
         lines = Path(code.co_filename).read_text(encoding="utf-8").splitlines()
@@ -232,7 +232,7 @@ class SpecFacade:
 def _require_names(span: Span, *names: object) -> None:
     for name in names:
         if not isinstance(name, str):
-            raise SpecError("KMC169", f"{shown(name)} is no name", span, help="write names in quotes")
+            raise SpecError("KMC169", f"{shown(name)} is not a name", span, help="write names in quotes")
 
 
 def _register(function: F, kind: type[P], states: int) -> F:

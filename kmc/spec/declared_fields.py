@@ -22,7 +22,7 @@ class Fields:
         self.all = frozenset(found)
 
     def of(self, cls: Meaning) -> list[str] | None:
-        """The fields of a record class, inherited ones first; None for what is no record class."""
+        """The fields of a record class, inherited ones first; None for a class that is not a record."""
         if not isinstance(cls.node, ast.ClassDef):
             return [] if cls.is_ours and cls.name in ("Record", "Message") else None
         base = self._base(cls)

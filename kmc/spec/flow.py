@@ -1,7 +1,7 @@
-"""The paths through a function of a spec: what a choosing `for` may do, and which names have a value where.
+"""The paths through a function of a spec: what a choosing `for` may do, and where each name has a value.
 
-Invariant of what passes: no outcome depends on the order in which a choice goes through a set. A value never goes from
-one round of a `for` to the next or out of it, and no round ends the others. In TLA+ terms a `for` is an \\E.
+Invariant: in a spec that passes, no outcome depends on the order in which a choice goes through a set. No value passes
+from one round of a `for` to the next, or out of it, and no round ends the others. In TLA+ terms, a `for` is an \\E.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ class _Paths:
         self._chosen |= bound
 
     def _refuse_carried(self, loop: ast.For, known: frozenset[str]) -> None:
-        """Nothing that has a value before a choice may get another one in it."""
+        """A choice may not assign to a name that has a value before it."""
         for inner in _outside_functions([loop.target, *loop.body]):
             match inner:
                 case ast.AugAssign(target=ast.Name(id=name)) if name in known:

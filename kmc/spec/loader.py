@@ -1,9 +1,9 @@
 """Loading a spec package: check it, rewrite its literals, execute it once for one model, collect what it declares.
 
-A package is a folder of `.py` files (or one file); all of them belong to the spec and import each other relatively, and
-so do the files beside the folder that they import. They are executed under a fresh package name through an import hook
-of their own, never through `sys.path`, where a `types.py` would hide Python's, and with only the built-in functions of
-the language.
+A package is a folder of `.py` files (or one file); all of them belong to the spec and import each other
+relatively, as do the files beside the folder that they import. An import hook executes them under a fresh package name,
+with only the built-in functions of the language. `sys.path` is not used, because there a spec's `types.py` would hide
+Python's.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missi
     """Load the spec package at `root` with constants given by `assignments`.
 
     Raises SpecError (exit 150) for what is wrong with the spec and ModelError (exit 151) for a constant that is
-    missing, unknown or outside its domain. With `allow_missing`, missing constants keep their stand-ins if the spec
-    loads with them: enough to say what it declares, not to check it.
+    missing, unknown or outside its domain. With `allow_missing`, missing constants keep their placeholders if
+    the spec loads with them. That is enough to list what it declares, but not to check it.
     """
     sources = read_sources(root)
     given = {assignment.name: assignment for assignment in assignments}
@@ -259,7 +259,7 @@ def _with_network(action: Action, state_class: RecordMeta) -> Action:
     if name not in networks:
         raise SpecError(
             "KMC199",
-            f"{action.title} receives from '{name}', which is no network of State",
+            f"{action.title} receives from '{name}', which is not a network of State",
             action.span,
             did_you_mean(str(name), networks),
         )

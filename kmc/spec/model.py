@@ -32,7 +32,7 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What a check runs on. `unchecked` are temporal properties that the model asks for and nothing checks yet."""
+    """What a check runs on. `unchecked`: the temporal properties of the model, which kmc cannot check yet."""
 
     spec: Spec
     name: str
@@ -87,7 +87,7 @@ def bind(root: Path, file: ModelFile) -> Model:
 
 
 def without_properties(spec: Spec) -> Model:
-    """The model that has the steps of `spec` and asks for nothing."""
+    """The model that has the steps of `spec` and no properties."""
     return replace(_resolve(spec, ModelFile(spec.name, str(spec.root), ())), goals=(), deadlock=False)
 
 
@@ -128,7 +128,7 @@ def _resolve(spec: Spec, file: ModelFile) -> Model:
 
 
 def _check_started(spec: Spec, group: SymmetrySet) -> None:
-    """Raise SpecError (KMC159) for a spawned type whose identifiers in use are not the keys that it says they are."""
+    """Raise SpecError (KMC159) for a spawned type whose `started` does not name a partial map of its members."""
     for cls in group.classes:
         if cls.started is not None and not is_started_in(cls, spec.state_class.fields.get(cls.started)):
             message = f"State has no field '{cls.started}' of the type PartialMap[{cls.__name__}, ...]"
@@ -155,8 +155,12 @@ def _find(spec: Spec, word: Word, what: str) -> object:
 
 
 def _wrong_kind(word: Word, what: str) -> ModelError:
+    article = "an" if what[0] in "aeiou" else "a"
     return ModelError(
-        "KMC347", f"'{word.text}' is no {what}", word.span, help="`kmc specs` lists what the spec declares"
+        "KMC347",
+        f"'{word.text}' is not {article} {what}",
+        word.span,
+        help="`kmc specs` lists what the spec declares",
     )
 
 

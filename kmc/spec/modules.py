@@ -1,8 +1,8 @@
 """The files of a spec as modules: how they are named, and which of them an import names.
 
 A file in the spec's folder has its dotted name there, '' for `__init__.py`. A file that several specs share lies beside
-that folder; its name begins with a slash: `/logs.epochs` is `../logs/epochs.py` from the folder's point of view. The
-dots of an import mean what they mean in Python, with the spec's folder as a package among those shared ones.
+that folder; its name begins with a slash: `/logs.epochs` is `../logs/epochs.py`, seen from that folder. The
+dots of an import mean what they mean in Python, with the spec's folder as one of the shared packages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the names of a spec mean: what each file declares and imports, before anything is executed.
 
-Invariant: after `Names(...)`, every import leads to a declaration, no file imports itself over others, and no name is
-declared twice in a file, so that each name has one meaning wherever it stands.
+Invariant: after `Names(...)`, every import leads to a declaration, imports have no cycle, and no name is declared twice
+in a file. So each name has one meaning in its file.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Names:
         return f"write from {self.modules[module].spelled(files[0])} import {name}" if files else None
 
     def suggestion(self, module: str, name: str, nearby: set[str]) -> str:
-        """What to do about a name that means nothing in a file, where `nearby` are those that do."""
+        """The help for a name that means nothing in a file; `nearby` are the names that mean something there."""
         elsewhere = self._elsewhere(module, name)
         if elsewhere is not None:
             return elsewhere

@@ -1,9 +1,9 @@
 """The meaning of literals, choices and conditions: small rewrites of a spec's AST before Python runs it.
 
 `{a, b}`, `[a, b]` and `{k: v}`, with their comprehensions, become immutable sets, sequences and maps; the body of a
-choosing `for`, and of a generator function, ends quietly when `require` fails in it; what stands as a condition and is
-not plainly a Bool is checked to be one, and an operand of arithmetic not to be one. Nothing else changes, and every
-node keeps its place, so that errors and tracebacks point at the author's text.
+choosing `for`, and of a generator function, ends quietly when `require` fails in it; a condition that is not
+obviously a Bool is checked to be one, and an operand of arithmetic is checked not to be one. Nothing else changes, and
+every node keeps its place, so errors and tracebacks point at the author's text.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _calls(node: ast.expr, names: frozenset[str]) -> bool:
 
 
 def _condition(node: ast.expr) -> ast.expr:
-    """`node` where it stands as a condition: checked to be a Bool, unless its syntax says so."""
+    """`node` as a condition: checked to be a Bool, unless its syntax shows that it is one."""
     match node:
         case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
             return node
@@ -68,7 +68,7 @@ def _condition(node: ast.expr) -> ast.expr:
 
 
 def _operand(node: ast.expr) -> ast.expr:
-    """`node` where it stands as an operand of arithmetic: checked not to be a Bool, unless its syntax says so."""
+    """`node` as an operand of arithmetic: checked not to be a Bool, unless its syntax shows that it is not one."""
     match node:
         case ast.BinOp() | ast.Call(func=ast.Name(id="__kmc_number__")):
             return node
@@ -144,7 +144,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.Compare:
-        """A comparison with the literal 0 or 1, which Python takes for False and True, is one of numbers."""
+        """A comparison with the literal 0 or 1 compares numbers; Python would also accept False and True."""
         self.generic_visit(node)
         match node:
             case ast.Compare(left=left, comparators=[ast.Constant(value=int(value))]) if not isinstance(value, bool):
@@ -175,7 +175,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
-        """Only a tuple that a helper returns is taken apart: a set has no first member."""
+        """Only a tuple that a helper returns may be unpacked: a set has no first member."""
         self.generic_visit(node)
         if isinstance(node.targets[0], ast.Tuple | ast.List) and not isinstance(node.value, ast.Tuple):
             node.value = _call("__kmc_parts__", node.value, node.value)
@@ -207,7 +207,7 @@ class _Rewriter(ast.NodeTransformer):
 
 
 def _typed(annotated: ast.AnnAssign | ast.arg, what: str) -> None:
-    """Let an annotation be read as a type where it stands, so that a mistake is shown there."""
+    """Read an annotation as a type where it is written, so that a mistake is reported there."""
     annotation = annotated.annotation
     if annotation is not None:
         read = _call("__kmc_type__", annotation, annotation)

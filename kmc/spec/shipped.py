@@ -36,7 +36,7 @@ def shipped_specs() -> dict[str, Path]:
 
 
 def find_spec_root(name_or_path: str) -> Path:
-    """The folder or file of a spec; CommandLineError when there is none."""
+    """The folder or file of a spec; CommandLineError when it does not exist."""
     known = shipped_specs()
     if name_or_path in known:
         return known[name_or_path]

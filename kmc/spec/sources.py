@@ -1,7 +1,8 @@
 """Reading the files of a spec: those of its folder, and those beside it that they import.
 
 Invariant: every file read is parsed and passed the checks of the language, alone and with the others, before any of
-them is executed. Of what lies beside the folder only the files are read that are imported, directly or by another one.
+them is executed. Of the files beside the folder, only those are read that are imported, directly or through another
+file.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class Source:
 def read_sources(root: Path) -> dict[str, Source]:
     """The files of the spec at `root` by the names of their modules, its own first.
 
-    Raises SpecError (exit 150) for a file that cannot be read, is no Python or breaks a rule of the language.
+    Raises SpecError (exit 150) for a file that cannot be read, is not Python or breaks a rule of the language.
     """
     if root.is_file():
         paths = {root.stem: root}
@@ -67,7 +68,8 @@ def _source(name: str, path: Path) -> Source:
 def _parsed(text: str, path: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
-            # Python warns of what the checks of the language refuse, or of a backslash in a docstring.
+            # Python's warnings are about constructs that the checks of the language refuse, or about backslashes in
+            # docstrings.
             warnings.simplefilter("ignore")
             tree = ast.parse(text, path)
             # Some mistakes show only here, as a `return` outside of a function.
@@ -130,6 +132,6 @@ class _Beside:
         return None
 
     def _modules(self) -> list[str]:
-        """The modules that lie beside the folder, one level deep; other specs and tests among them do no harm."""
+        """The modules beside the folder, one level deep. Other specs and tests among them are harmless."""
         files = [*self._home.glob("*.py"), *self._home.glob("*/*.py")]
         return sorted(_module_name(file.relative_to(self._home)) for file in files)

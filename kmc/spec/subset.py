@@ -1,8 +1,8 @@
 """The front end's first look at a spec: is every construct in the language?
 
-Runs on the AST of one file before anything is executed, so that a mistake that Python would take silently (a mutated
-field, a result thrown away) is an error at its line. What is refused here is what a compiler could not take, or what
-would make two engines differ. The paths through a function are `flow`'s, what names mean is `names`'s.
+Runs on the AST of one file before anything is executed, so that a mistake that Python would accept silently (a mutated
+field, an unused result) is an error at its line. It refuses what a compiler could not take, and what would make two
+engines differ. `flow` checks the paths through a function, and `names` the meaning of names.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _QUANTIFIERS = frozenset(
         "send_all",
     ]
 )
-# Functions that keep the lambdas that they are given.
+# Functions that keep the lambdas that they are passed.
 _FORMULAS = frozenset(["always_eventually", "leads_to"])
 _IMMUTABLE_HELP = "values are immutable: write st.set(field=value), m.set(key, value), log.append(x), s | {x}"
 
@@ -157,7 +157,7 @@ class _Checker:
         node.col_offset -= 1
         named = node.func if isinstance(node, ast.Call) else node
         if not (isinstance(named, ast.Attribute) and isinstance(named.value, ast.Name)):
-            self._refuse(node, "KMC138", "this is no decorator of the spec language", did_you_mean("", DECORATORS))
+            self._refuse(node, "KMC138", "this is not a decorator of the spec language", did_you_mean("", DECORATORS))
         written = DECORATORS.get(named.attr)
         if written is None:
             message = f"there is no decorator '{named.attr}'"
@@ -196,7 +196,7 @@ class _Checker:
                 return
             case ast.Assert(test=test, msg=msg):
                 if isinstance(test, ast.Tuple):
-                    self._refuse(test, "KMC189", "a tuple is no Bool", 'write assert condition, "message"')
+                    self._refuse(test, "KMC189", "a tuple is not a Bool", 'write assert condition, "message"')
                 self._expression(test)
                 if msg is not None:
                     self._expression(msg, text_allowed=True)
@@ -257,7 +257,7 @@ class _Checker:
             self._refuse(node, "KMC118", f"'{value.func.id}' is not in the spec language", BUILTINS[value.func.id])
         is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
         advice = _IMMUTABLE_HELP if is_method else "write return before it, or give it a name"
-        self._refuse(node, "KMC112", "the result of this expression is thrown away", advice)
+        self._refuse(node, "KMC112", "the result of this expression is not used", advice)
 
     def _expression(self, node: ast.AST, *, text_allowed: bool = False) -> None:
         match node:
@@ -282,7 +282,7 @@ class _Checker:
                 )
             case ast.GeneratorExp():
                 advice = "write a set {... for ...} or a sequence [... for ...]"
-                self._refuse(node, "KMC120", "what is not in brackets can be run through only once", advice)
+                self._refuse(node, "KMC120", "a generator expression can be iterated only once", advice)
             case ast.SetComp() | ast.ListComp() | ast.DictComp():
                 self._formulas_in(node)
             case ast.comprehension(target=target, iter=collection):
@@ -294,7 +294,7 @@ class _Checker:
             self._expression(child, text_allowed=text_allowed)
 
     def _formulas_in(self, comprehension: ast.expr) -> None:
-        """A formula keeps its lambdas, and Python's lambdas see the value that a name has in the end."""
+        """A formula keeps its lambdas, and a lambda of Python sees the last value of a name."""
         for node in ast.walk(comprehension):
             kept = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FORMULAS
             if kept and any(isinstance(part, ast.Lambda) for part in ast.iter_child_nodes(node)):
@@ -312,7 +312,7 @@ class _Checker:
             self._refuse(node, "KMC118", f"{name}(...) is not in the spec language", advice)
         for keyword in node.keywords:
             if keyword.arg == "key" and isinstance(node.func, ast.Name) and name in ("max", "min"):
-                message = f"which of several the key makes equal {name} gives would depend on the order of a set"
+                message = f"which of several with an equal key {name} gives would depend on the order of a set"
                 self._refuse(keyword, "KMC140", message, "write max(...) of numbers, and a quantifier for what has it")
             if keyword.arg is None:
                 self._refuse(keyword.value, "KMC101", "'**' is not in the spec language", "name the arguments")

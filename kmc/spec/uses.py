@@ -1,8 +1,8 @@
-"""How a spec uses its names: a look at every name, field and call in all files before anything is executed.
+"""How a spec uses its names: checks every name, field and call in all files before anything is executed.
 
-It knows no types, yet what it finds would else show only in the state that reaches the line: a name that means
-nothing, a field that no record has, a call with the wrong arguments, a helper that is not called. The rest is found
-where it happens (`kmc.lang.blame`).
+The check knows no types. It finds a name without a meaning, a field that no record has, a call with wrong arguments and
+a helper that is not called; otherwise, such a mistake would only show in a state that reaches its line. All other
+mistakes are reported when they happen (`kmc.lang.blame`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ METHODS = frozenset(
 
 
 def check_uses(modules: Mapping[str, Module], facade: type) -> None:
-    """Raise SpecError (KMC118, KMC124 to KMC130, KMC136, KMC137, KMC186) at the first use that cannot be meant.
+    """Raise SpecError (KMC118, KMC124 to KMC130, KMC136, KMC137, KMC186) at the first use that cannot be intended.
 
     `facade` is the class of the object `spec` that a spec declares with.
     """
@@ -212,7 +212,7 @@ class _Uses:
         self._quantifier = around
 
     def _stores(self, node: ast.Call, callee: Meaning | None) -> bool:
-        """Whether what is called stores its arguments or tests them, so that a function among them is a mistake."""
+        """Whether the callee stores or tests its arguments, so that passing it a function is a mistake."""
         if callee is not None:
             return isinstance(callee.node, ast.ClassDef) or callee.name in ("require", "ways")
         return isinstance(node.func, ast.Attribute) and node.func.attr in ("set", "add", "append", "send")
@@ -220,7 +220,7 @@ class _Uses:
     def _refuse_lost_generator(self, node: ast.Call, name: str) -> None:
         if id(node) not in self._generators_expected:
             advice = f"write yield from {name}(...), or choose from it: for x in {name}(...)"
-            self._refuse(node, "KMC129", f"'{name}' yields states, so a call of it is no value", advice)
+            self._refuse(node, "KMC129", f"'{name}' yields states, so a call of it is not a value", advice)
 
     def _check_delegation(self, call: ast.Call, callee: Meaning | None) -> None:
         if callee is not None and not (isinstance(callee.node, ast.FunctionDef) and yields(callee.node)):

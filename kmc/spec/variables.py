@@ -1,8 +1,8 @@
 """The TLA+ variables of a spec: one table from which traces, ITF, TLC's JSON and conformance are read and written.
 
 Invariant: the table covers every field of the state exactly once, so no variable is ever dropped. A field of the state
-is a variable of its own, or, for a map of records, each field of the records is a variable: a map of records is a
-record of maps, read the other way round.
+is a variable of its own, or, for a map of records, each field of the records is a variable: a map of records is
+equivalent to a record of maps.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def variable_table(table: Mapping[str, str], fields: str, message_tag: str, span
     for name, path in table.items():
         head, separator, inner = path.partition("[].")
         if not head.isidentifier() or (separator and not inner.isidentifier()):
-            raise SpecError("KMC182", f"'{path}' is no path", span, help='write "field" or "map[].field"')
+            raise SpecError("KMC182", f"'{path}' is not a path", span, help='write "field" or "map[].field"')
         variables.append(Variable(name, head, inner if separator else None))
     return VariableTable(tuple(variables), Naming(styles[fields], message_tag), span)
 
@@ -70,7 +70,7 @@ def check_table(table: VariableTable, state_class: RecordMeta) -> None:
     for place in given:
         if place not in wanted or given.count(place) > 1:
             shown = _path(place)
-            raise SpecError("KMC183", f"'{shown}' is no variable, or stands twice in the table", table.span,
+            raise SpecError("KMC183", f"'{shown}' is not a variable, or occurs twice in the table", table.span,
                             did_you_mean(shown, map(_path, wanted)))  # fmt: skip
     missing = [place for place in wanted if place not in given]
     if missing:
@@ -87,7 +87,7 @@ def _path(place: tuple[str, str | None]) -> str:
 def _inner_fields(field: str, declared: object, table: VariableTable) -> Iterable[str]:
     if isinstance(declared, MapType) and isinstance(declared.value, RecordType):
         return declared.value.cls.fields
-    raise SpecError("KMC185", f"'{field}' is no map of records", table.span, help=f'write "{field}"')
+    raise SpecError("KMC185", f"'{field}' is not a map of records", table.span, help=f'write "{field}"')
 
 
 def encode_state(state: Any, table: VariableTable) -> dict[str, Tla]:
@@ -139,7 +139,7 @@ def _column(tree: Tla, declared: Any, inner: str, table: VariableTable) -> dict[
     if not isinstance(tree, TlaMap | TlaSeq):
         raise TraceError(
             "KMC414",
-            f"{shortened(text(tree))} is no function on {describe(declared.key)}",
+            f"{shortened(text(tree))} is not a function on {describe(declared.key)}",
             help="this variable gives a value for every key of a map",
         )
     pairs = tree.pairs if isinstance(tree, TlaMap) else tuple(enumerate(tree.elements, start=1))

@@ -120,7 +120,7 @@ def _parsed(text: str) -> TraceFile:
         return itf_trace(top)
     raise TraceError(
         "KMC424",
-        "JSON, but no trace",
+        "JSON, but not a trace",
         help='an ITF trace has "vars" and "states", a JSON trace of TLC has "counterexample"',
     )
 

@@ -139,7 +139,7 @@ def _step(
     members = place.members("a state, which is an object", _SHAPE)
     for name in members:
         if name not in names and name not in parameters and name != "#meta":
-            members[name].refuse(f"'{name}' is no variable of this trace", 'the array "vars" names them all')
+            members[name].refuse(f"'{name}' is not a variable of this trace", 'the array "vars" names them all')
     for name in names:
         if name not in members:
             place.refuse(f"variable '{name}' is missing", "every state gives every variable")
@@ -211,7 +211,7 @@ def _object(place: Place) -> Tla:
 def _integer(place: Place) -> int:
     digits = place.string('a string "-?digits"', _VALUES)
     if not re.fullmatch(r"-?[0-9]+", digits):
-        place.refuse(f"{json.dumps(digits)} is no integer", 'write {"#bigint": "-?digits"}', "KMC423")
+        place.refuse(f"{json.dumps(digits)} is not an integer", 'write {"#bigint": "-?digits"}', "KMC423")
     return checked_integer(digits)
 
 

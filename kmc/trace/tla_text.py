@@ -47,7 +47,7 @@ class _Reader:
         found = f"'{self.token}'" if self.token else "the end"
         raise TraceError(
             "KMC423",
-            f"{json.dumps(shown)} is no TLA+ value: {found} is unexpected",
+            f"{json.dumps(shown)} is not a TLA+ value: {found} is unexpected",
             help="values are names, numbers, {a}, <<a>>, [f |-> a] and (k :> a)",
         )
 

@@ -254,7 +254,7 @@ class TestOrder:
         assert ordered(reversed(kinds)) == kinds
 
     def test_what_is_no_value_has_no_place(self) -> None:
-        with pytest.raises(TypeError, match="no value of the spec language"):
+        with pytest.raises(TypeError, match="not a value of the spec language"):
             sort_key("text")
 
 

@@ -86,8 +86,8 @@ FILE_MISTAKES = [
     (b'{"vars": ["\xff"]}', "KMC420", "not UTF-8: byte 0xff at offset 11"),
     (b"[" * 100_000, "KMC421", "not a trace: values are nested too deeply"),
     (b'{"states": ' + b"9" * 5000 + b"}", "KMC423", "an integer has more than 1000 digits"),
-    (b"[1, 2]", "KMC424", "JSON, but no trace"),
-    (b"{}", "KMC424", "JSON, but no trace"),
+    (b"[1, 2]", "KMC424", "JSON, but not a trace"),
+    (b"{}", "KMC424", "JSON, but not a trace"),
 ]
 
 
@@ -120,7 +120,7 @@ ITF_MISTAKES = [
     (setting("states", to=[]), "KMC422", "at .states: there is no state"),
     (setting("states", 1, to=7), "KMC422", "at .states[1]: a state, which is an object is expected, not 7"),
     (removing("states", 1, "log"), "KMC422", "at .states[1]: variable 'log' is missing"),
-    (setting("states", 1, "hwm", to=1), "KMC422", "at .states[1].hwm: 'hwm' is no variable of this trace"),
+    (setting("states", 1, "hwm", to=1), "KMC422", "at .states[1].hwm: 'hwm' is not a variable of this trace"),
     (setting("states", 1, "log", to=None), "KMC423", "at .states[1].log: null is no value"),
     (setting("states", 1, "log", to=1.5), "KMC423", "at .states[1].log: 1.5 is no value"),
     (setting("states", 1, "log", to="a\x1b[1m"), "KMC423", 'at .states[1].log: "a\\u001b[1m" has control characters'),
@@ -132,7 +132,11 @@ ITF_MISTAKES = [
     ),
     (setting("states", 1, "log", to={"#unserializable": "Nat"}), "KMC423", "at .states[1].log: this value was not"),
     (setting("states", 1, "log", to={"#bigint": 3}), "KMC422", 'at .states[1].log["#bigint"]: a string "-?digits" is'),
-    (setting("states", 1, "log", to={"#bigint": "3e2"}), "KMC423", 'at .states[1].log["#bigint"]: "3e2" is no integer'),
+    (
+        setting("states", 1, "log", to={"#bigint": "3e2"}),
+        "KMC423",
+        'at .states[1].log["#bigint"]: "3e2" is not an integer',
+    ),
     (setting("states", 1, "log", to={"#bigint": "9" * 1001}), "KMC423", "an integer has more than 1000 digits"),
     (setting("states", 1, "log", to={"#set": 3}), "KMC422", 'at .states[1].log["#set"]: the elements of a set is'),
     (setting("states", 1, "log", to={"#set": [], "a": 1}), "KMC423", "at .states[1].log: an object with #set, a is no"),
@@ -224,7 +228,12 @@ SPEC_MISTAKES = [
     (third("electionCtr", 2), "KMC411", "2 is not in 0..1", "in variable 'electionCtr'"),
     (third("electionCtr", True), "KMC411", "TRUE is not in 0..1", "in variable 'electionCtr'"),
     (third("state", {"n1": "Leader", "n2": "Candidat", "n3": "Voted"}), "KMC411", "Candidat is not in ServerState", ""),
-    (third("votesGranted", "n1"), "KMC414", "n1 is no function on Server {n1, n2, n3}", "in variable 'votesGranted'"),
+    (
+        third("votesGranted", "n1"),
+        "KMC414",
+        "n1 is not a function on Server {n1, n2, n3}",
+        "in variable 'votesGranted'",
+    ),
     (third("log", {"n1": [], "n2": []}), "KMC415", "the variables of 'servers' are functions on different sets", ""),
     (third("acked", []), "KMC427", "'acked' of State: a total map needs exactly the keys Value {v1}", ""),
     (third("messages", {"[mtype |-> Vote]": 1}), "KMC411", "[mtype |-> Vote] is not in", "in variable 'messages'"),
