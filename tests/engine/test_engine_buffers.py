@@ -58,11 +58,11 @@ def test_buffers_of_any_size_change_nothing(seed: int, monkeypatch: pytest.Monke
 
 
 def test_the_codes_of_the_row_before_stay_when_the_out_buffer_grows() -> None:
-    mine = Search(Grid().kernels, Grid().initial)._maker.workers[0]
+    one = Search(Grid().kernels, Grid().initial)._maker.workers[0]
     codes = list(range(1, 8))
-    (ctypes.c_uint16 * 7).from_address(int(mine.words[f.LAST_CODES]))[:] = codes
-    mine.words[f.LAST_COUNT] = 7
-    before = int(mine.words[f.LAST_CODES])
-    mine.provide(f.NEED_OUT)
-    assert int(mine.words[f.LAST_CODES]) != before
-    assert words_at(int(mine.words[f.LAST_CODES]), 2).view("u2")[:7].tolist() == codes
+    (ctypes.c_uint16 * 7).from_address(one.thread.last_codes)[:] = codes
+    one.thread.last_count = 7
+    before = one.thread.last_codes
+    one.provide(f.NEED_OUT)
+    assert one.thread.last_codes != before
+    assert words_at(one.thread.last_codes, 2).view("u2")[:7].tolist() == codes

@@ -12,7 +12,6 @@ import pytest
 from support.grid_kernels import Grid, level_sizes, point_of
 from support.obvious_search import explore
 
-from kmc.engine.layout import control_words as f
 from kmc.engine.layout.search_outcome import Outcome, Settings
 from kmc.engine.search.breadth_first import Search
 from kmc.result import Limits
@@ -82,10 +81,10 @@ def test_a_table_that_grows_within_a_level_loses_and_doubles_nothing() -> None:
 @pytest.mark.parametrize("delays", [None, 1])
 def test_chance_is_asked_exactly_with_delays(delays: int | None) -> None:
     search = Search(Grid().kernels, Grid().initial, Settings(delays=delays))
-    mine = search._maker.workers[0].words
-    before = int(mine[f.CHANCE])
+    thread = search._maker.workers[0].thread
+    before = thread.fuzzing
     search.run()
-    assert (int(mine[f.CHANCE]) != before) == (delays is not None)
+    assert (thread.fuzzing != before) == (delays is not None)
 
 
 def test_threads_take_turns_differently_from_run_to_run() -> None:

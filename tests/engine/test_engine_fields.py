@@ -1,32 +1,43 @@
-"""The numbers that Python and native loops share mean one thing each."""
+"""What the structs of control words promise beside their fields: who writes a word, and on which cache line."""
 
 from __future__ import annotations
 
-import ast
-from itertools import pairwise
-from pathlib import Path
-
 import pytest
 
-from kmc.engine.layout import control_words
-
-SIZES = ("SHARED_WORDS", "MINE_WORDS", "MOVE_WORDS")
-"""What ends each list of control words."""
-
-
-def words_of(size: str) -> list[tuple[str, int]]:
-    """The control words whose number is `size`: those that stand between the one before it and it in the file."""
-    body = ast.parse(Path(control_words.__file__).read_text(encoding="utf-8")).body
-    names = [item.target.id for item in body if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)]
-    starts = [names.index("LINE_WORDS"), *(names.index(name) for name in SIZES)]
-    first, end = list(pairwise(starts))[SIZES.index(size)]
-    return [(name, getattr(control_words, name)) for name in names[first + 1 : end]]
+from kmc.engine.layout import control_words, record_structs
+from kmc.engine.layout.control_words import LINE_WORDS, WORD_BYTES, Shared, TableMove, Thread
+from kmc.engine.native.memory import PAGE_WORDS
+from kmc.engine.native.structs import Struct
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_no_two_control_words_have_one_place(size: str) -> None:
-    words = words_of(size)
-    places = [place for _, place in words]
-    assert len(words) > 5
-    assert len(set(places)) == len(places), sorted(words, key=lambda word: word[1])
-    assert max(places) < getattr(control_words, size)
+@pytest.mark.parametrize(
+    ("struct", "written"), [(Shared, {"count", "next_chunk"}), (TableMove, {"cursor", "aside_count"})]
+)
+def test_words_that_all_threads_write_lie_two_cache_lines_from_others(struct: type[Struct], written: set[str]) -> None:
+    offsets = {name: field.offset for name, field in struct.FIELDS.items()}
+    others = [abs(offsets[name] - offset) for name in written for other, offset in offsets.items() if other != name]
+    assert written <= offsets.keys()
+    assert min(others) >= 2 * LINE_WORDS == 128 // WORD_BYTES
+
+
+def test_the_words_of_a_thread_fit_a_page() -> None:
+    # Each thread has pages of its own for them, so that none waits for a line that another writes.
+    assert Thread.WORDS <= PAGE_WORDS
+
+
+def numbers(module: object, names: list[str]) -> list[int]:
+    """The values of some constants of a module."""
+    assert len(names) > 5
+    return [getattr(module, name) for name in names]
+
+
+def test_answers_of_loops_are_told_apart() -> None:
+    names = ["DONE", "PAUSED", *(name for name in vars(control_words) if name.startswith("NEED_"))]
+    assert len(set(numbers(control_words, names))) == len(names)
+
+
+def test_kinds_of_findings_are_told_apart() -> None:
+    source = list(vars(record_structs))
+    names = source[source.index("EXPAND_ERROR") :]
+    assert names[-1] == "TARGET"
+    assert len(set(numbers(record_structs, names))) == len(names)

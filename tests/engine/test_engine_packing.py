@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.grid_kernels import address
 
-from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.dictionary import Lexicon
 from kmc.engine.layout.frontier import UNSIGNED, Record, record_words
 from kmc.engine.layout.packed_rows import length_at, mark_dead, packed_end, unpacked_words
+from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.loops.compiled_loops import Loop
 from kmc.engine.loops.pack import pack
 from kmc.engine.loops.unpack import records, records_of, unpack
@@ -32,19 +33,19 @@ LONG = 1 << 14
 
 
 @Loop
-def packed(shared: int, mine: int, record: int, source: int, target: int) -> int:
+def packed(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, target: int) -> int:
     """`pack`, to be called from Python."""
-    return pack(shared, mine, record, source, target)
+    return pack(shared, thread, record, source, target)
 
 
 @Loop
-def unpacked(shared: int, at_rest: int, before: int, record: int) -> int:
+def unpacked(shared: Shared, at_rest: int, before: StateRecord, record: StateRecord) -> int:
     """`unpack`, to be called from Python."""
     return unpack(shared, at_rest, before, record)
 
 
 @Loop
-def ended(shared: int, at_rest: int) -> int:
+def ended(shared: Shared, at_rest: int) -> int:
     """`packed_end`, to be called from Python."""
     return packed_end(shared, at_rest)
 
@@ -84,10 +85,10 @@ class Chunk:
         self._codes, self._last, self._none = Memory(words), Memory(words), Memory(2)
         for memory in (self._codes, self._last):
             memory.array[:] = BEHIND
-        self.shared, self._mine = Memory(f.SHARED_WORDS), Memory(f.MINE_WORDS)
-        shared, mine = self.shared.array, self._mine.array
-        shared[[f.LEXICON, f.PLAIN, f.IMPLIED]] = lexicon.address, lexicon.plain, lexicon.implied
-        mine[[f.CODES, f.LAST_CODES, f.LAST_COUNT]] = self._codes.address, self._last.address, 0
+        self.shared, self._thread = Shared.of(Memory(Shared.WORDS)), Thread.of(Memory(Thread.WORDS))
+        self.shared.dictionary, self.shared.plain_words = lexicon.address, lexicon.plain
+        self.shared.implied_words = lexicon.implied
+        self._thread.codes, self._thread.last_codes = self._codes.address, self._last.address
         self._memory = Memory(words)
         self.places = [self._memory.address]
         self.lengths: list[int] = []
@@ -95,7 +96,7 @@ class Chunk:
     def add(self, row: list[int], source: Memory | None = None) -> int:
         """Pack a row as the next one; the bytes that it takes."""
         record, beside = memory_of(row), source or self._none
-        end = call(packed, self.shared.address, self._mine.address, record.address, beside.address, self.end)
+        end = call(packed, self.shared, self._thread, record.address, beside.address, self.end)
         self.places.append(end)
         self.lengths.append(len(row))
         return end - self.places[-2]
@@ -111,8 +112,8 @@ class Chunk:
         for place, end, length in zip(self.places, self.places[1:], self.lengths, strict=False):
             record = Memory(call(wanted_words, length))
             record.array[:] = BEHIND
-            assert call(unpacked, self.shared.address, place, before.address, record.address) == end
-            assert call(ended, self.shared.address, place) == end
+            assert call(unpacked, self.shared, place, before.address, record.address) == end
+            assert call(ended, self.shared, place) == end
             assert length_at(place) == length
             found.append(record)
             before = record

@@ -11,7 +11,6 @@ import pytest
 from support.grid_kernels import ERROR_NUMBER, Grid, fingerprint, level_sizes, point_of
 from support.obvious_search import explore
 
-from kmc.engine.layout import control_words as f
 from kmc.engine.layout.kernel_interface import Kernels
 from kmc.engine.layout.search_outcome import Outcome, Settings
 from kmc.engine.search.breadth_first import Search
@@ -167,7 +166,7 @@ def test_the_steps_into_a_level_are_all_that_lead_there(chunk_rows: int, batch: 
 @pytest.mark.parametrize("threads", THREADS)
 def test_only_a_thread_alone_writes_to_the_table_without_a_lock(threads: int) -> None:
     search = Search(Grid().kernels, Grid().initial, Settings(threads=threads))
-    assert search._maker._words[f.ALONE] == (threads == 1)
+    assert search._maker.shared.alone == (threads == 1)
 
 
 def test_a_property_too_many_for_a_mask_is_refused() -> None:

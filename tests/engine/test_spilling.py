@@ -101,7 +101,7 @@ def test_rows_behind_the_end_of_a_block_are_an_internal_error(monkeypatch: pytes
         provide(worker, status)
         if status == f.NEED_BLOCK:
             # As if the loop thought that rows need less room than they do.
-            worker.words[f.BLOCK_WORDS] += 400
+            worker.thread.block.words += 400
 
     monkeypatch.setattr(BlockPool, "take", roomy)
     grid = Grid(3, 12, pad=46)

@@ -14,6 +14,7 @@ from kmc.engine.files.run_manifest import Extent, Manifest, damaged
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.dictionary import Lexicon
 from kmc.engine.layout.frontier import Level
+from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
 from kmc.engine.native.memory import MappedFile, Words
 from kmc.engine.native.threads import Crew
@@ -45,10 +46,10 @@ class Loader:
                 found += checksum(address, words, low)
                 new += run_storing(
                     "admit_wide" if wide else "admit",
-                    FIRST=address,
-                    COUNT=words // table.entry_words,
-                    TARGET=table.address,
-                    SLOTS=table.slots,
+                    source=address,
+                    count=words // table.entry_words,
+                    target=table.address,
+                    slots=table.slots,
                 )
             return new, found
 
@@ -71,8 +72,8 @@ class Loader:
         file = self._directory.mapped(frontier.blocks[0].file)
         for extent in frontier.blocks:
             self._check(extent, file)
-        chunks = self._words(frontier.chunks).reshape(-1, f.CHUNK_WORDS).copy()
-        chunks[:, 0] = file.address + chunks[:, 0] * f.WORD_BYTES
+        chunks = self._words(frontier.chunks).reshape(-1, Chunk.WORDS).copy()
+        chunks[:, Chunk.first] = file.address + chunks[:, Chunk.first] * f.WORD_BYTES
         return Level(self._levels[-1], np.ascontiguousarray(chunks), (), file)
 
     def lexicon(self, lexicon: Lexicon) -> None:

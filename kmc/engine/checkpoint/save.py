@@ -26,8 +26,10 @@ from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Extent, Frontier, Manifest, Snapshot
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.dictionary import Lexicon
 from kmc.engine.layout.frontier import Level
+from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
 from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import Crew
@@ -49,7 +51,7 @@ class Parts:
     lexicon: Lexicon
     files: SpillFiles
     crew: Crew
-    shared: Memory
+    shared: Shared
 
 
 class Saver:
@@ -189,15 +191,15 @@ class Saver:
 
     def _collected(self, chunks: Words, entry_words: int) -> tuple[int, Memory]:
         """The ordinal of the first row in a range of chunks, and the fingerprints of all rows, 0 for a dead one."""
-        first, rows = int(chunks[0, 2]), int(chunks[:, 1].sum())
+        first, rows = int(chunks[0, Chunk.ordinal]), int(chunks[:, Chunk.rows].sum())
         found = Memory(rows * entry_words)
         run_storing(
             "collect" if entry_words == 1 else "collect_wide",
-            FIRST=chunks.ctypes.data,
-            COUNT=len(chunks),
-            PLACE=first,
-            TARGET=found.address,
-            SHARED=self._parts.shared.address,
+            source=chunks.ctypes.data,
+            count=len(chunks),
+            place=first,
+            target=found.address,
+            shared=self._parts.shared,
         )
         return first, found
 
@@ -228,6 +230,6 @@ def _chunks_by_place(level: Level) -> Words:
     addresses = np.array([block.memory.address for block in blocks])
     places = np.array([block.place for block in blocks])
     chunks = level.chunks.copy()
-    holders = np.searchsorted(addresses, chunks[:, 0], side="right") - 1
-    chunks[:, 0] = places[holders] + (chunks[:, 0] - addresses[holders]) // f.WORD_BYTES
+    holders = np.searchsorted(addresses, chunks[:, Chunk.first], side="right") - 1
+    chunks[:, Chunk.first] = places[holders] + (chunks[:, Chunk.first] - addresses[holders]) // f.WORD_BYTES
     return chunks.reshape(-1)

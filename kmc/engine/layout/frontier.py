@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout import record_structs as r
 from kmc.engine.native.memory import MappedFile, Memory, Words, words_at
 from kmc.errors import InternalError
 
@@ -69,14 +70,14 @@ class Level:
 
 def record_at(address: int) -> Record:
     """A copy of the record at `address`."""
-    header, fingerprint = words_at(address, f.RECORD_HEAD_WORDS).tolist()
-    row = words_at(address + f.RECORD_HEAD_WORDS * f.WORD_BYTES, header & f.LENGTH_MASK)
-    return Record(fingerprint & UNSIGNED, header >> f.ACTION_SHIFT & f.ACTION_MASK, row)
+    header, fingerprint = words_at(address, r.RECORD_HEAD_WORDS).tolist()
+    row = words_at(address + r.RECORD_HEAD_WORDS * f.WORD_BYTES, header & r.LENGTH_MASK)
+    return Record(fingerprint & UNSIGNED, header >> r.ACTION_SHIFT & r.ACTION_MASK, row)
 
 
 def record_words(record: Record) -> Words:
     """A record as native loops read it."""
-    head = np.array([len(record.row) | record.action << f.ACTION_SHIFT, signed(record.fingerprint)], np.int64)
+    head = np.array([len(record.row) | record.action << r.ACTION_SHIFT, signed(record.fingerprint)], np.int64)
     return np.concatenate([head, np.asarray(record.row, np.int64)])
 
 
@@ -89,7 +90,7 @@ def joined(parts: Sequence[tuple[Words, int]]) -> Words:
     """Chunks of all threads with ordinals of the level: each part comes with the number of rows before it."""
     moved = []
     for chunks, before in parts:
-        shifted = chunks.reshape(-1, f.CHUNK_WORDS).copy()
-        shifted[:, 2] += before
+        shifted = chunks.reshape(-1, r.Chunk.WORDS).copy()
+        shifted[:, r.Chunk.ordinal] += before
         moved.append(shifted)
     return np.ascontiguousarray(np.concatenate(moved))

@@ -29,6 +29,7 @@ import ctypes
 from dataclasses import dataclass
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.frontier import UNSIGNED, Record, record_at
 from kmc.engine.native.memory import Memory, Words
 from kmc.runtime.compiled_spec import CompiledSpec
@@ -60,8 +61,8 @@ class Kernels:
     def __post_init__(self) -> None:
         if max(self.invariant_count, self.goal_count, self.transition_invariant_count) > PROPERTIES_MAX:
             raise ValueError(f"at most {PROPERTIES_MAX} properties of a kind fit a mask")
-        if self.action_count > f.ACTION_MASK:
-            raise ValueError(f"at most {f.ACTION_MASK} actions fit a header")
+        if self.action_count > r.ACTION_MASK:
+            raise ValueError(f"at most {r.ACTION_MASK} actions fit a header")
 
     @classmethod
     def of(cls, spec: CompiledSpec) -> Kernels:
@@ -106,7 +107,7 @@ class Kernels:
         records, place = [], out.address
         for _ in range(found):
             records.append(record_at(place))
-            place += (f.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES
+            place += (r.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES
         return records
 
     def rank_of(self, row: Words) -> int:

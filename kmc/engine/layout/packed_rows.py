@@ -21,8 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.dictionary import ESCAPE
-from kmc.engine.native.intrinsics import inlined, load, load_anywhere, load_code, ones, store_code
+from kmc.engine.layout.record_structs import LENGTH_MASK, RECORD_HEAD_WORDS, StateRecord
+from kmc.engine.native.intrinsics import inlined, load_anywhere, load_code, ones, store_code
 
 UNIT_BITS = 16
 SHORT_LENGTH = (1 << 14) - 1
@@ -42,7 +44,7 @@ Codes = NDArray[np.uint16]
 def length_of(packed: int) -> int:
     """The length of a packed row."""
     short = load_code(packed, 0) & SHORT_LENGTH
-    return short if short != SHORT_LENGTH else load_anywhere(packed + f.UNIT_BYTES) & f.LENGTH_MASK
+    return short if short != SHORT_LENGTH else load_anywhere(packed + f.UNIT_BYTES) & LENGTH_MASK
 
 
 @inlined
@@ -65,21 +67,21 @@ def mark_dead(packed: int) -> None:
 
 
 @inlined
-def row_of(record: int) -> int:
+def row_of(record: StateRecord) -> int:
     """The address of the row of an unpacked record."""
-    return record + f.RECORD_HEAD_WORDS * f.WORD_BYTES
+    return record + RECORD_HEAD_WORDS * f.WORD_BYTES
 
 
 @inlined
-def codes_of(record: int) -> int:
+def codes_of(record: StateRecord) -> int:
     """Where the codes of an unpacked record stand: those of the words behind the plain ones."""
-    return row_of(record) + ((load(record, 0) & f.LENGTH_MASK) + STEP) * f.WORD_BYTES
+    return row_of(record) + ((record.header & LENGTH_MASK) + STEP) * f.WORD_BYTES
 
 
 @inlined
 def unpacked_words(length: int) -> int:
     """The words of an unpacked record with its codes, and with room to copy in steps."""
-    return f.RECORD_HEAD_WORDS + length + STEP + (length + GROUP - 1) // GROUP * _GROUP_WORDS
+    return RECORD_HEAD_WORDS + length + STEP + (length + GROUP - 1) // GROUP * _GROUP_WORDS
 
 
 @inlined
@@ -95,11 +97,11 @@ def mask_bytes(count: int) -> int:
 
 
 @inlined
-def packed_end(shared: int, packed: int) -> int:
+def packed_end(shared: Shared, packed: int) -> int:
     """Where a packed record ends."""
     length = length_of(packed)
-    plain = min(load(shared, f.PLAIN), length)
-    place = body_of(packed) + (1 + plain - load(shared, f.IMPLIED)) * f.WORD_BYTES
+    plain = min(shared.plain_words, length)
+    place = body_of(packed) + (1 + plain - shared.implied_words) * f.WORD_BYTES
     escaped = 0
     for start in range(0, length - plain, GROUP):
         count = min(length - plain - start, GROUP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kmc.engine.layout import control_words as f
+from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.frontier import Record
 from kmc.engine.native.memory import SIZE_MAX
 from kmc.result import Bound, Limits
@@ -39,11 +39,11 @@ class Settings:
 class FindingKind(Enum):
     """What a finding says of its state, in the order in which findings of one length are reported."""
 
-    ERROR = f.EXPAND_ERROR
-    CHECK_ERROR = f.CHECK_ERROR
-    DEADLOCK = f.NO_SUCCESSOR
-    INVARIANT = f.INVARIANT
-    STEP = f.STEP_INVARIANT
+    ERROR = r.EXPAND_ERROR
+    CHECK_ERROR = r.CHECK_ERROR
+    DEADLOCK = r.NO_SUCCESSOR
+    INVARIANT = r.INVARIANT
+    STEP = r.STEP_INVARIANT
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ Fingerprints have one word, or two where the search is `WIDE`; which it is, noth
 from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared
+from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.loops.table_64 import best_rank, contains, home, insert, is_not_at_home, lower_rank, ranked_slot
 from kmc.engine.loops.table_128 import (
     RANKED_WORDS,
@@ -16,14 +18,14 @@ from kmc.engine.loops.table_128 import (
     ranked_slot_wide,
     word_of,
 )
-from kmc.engine.native.intrinsics import inlined, load, prefetch, slot_of
+from kmc.engine.native.intrinsics import inlined, prefetch, slot_of
 from kmc.engine.native.specialization import RANKED, WIDE
 
 
 @inlined
-def ask_for(shared: int, record: int) -> None:
+def ask_for(shared: Shared, record: StateRecord) -> None:
     """Ask for the memory where the fingerprint of a record will be looked for."""
-    table, slots, fingerprint = load(shared, f.TABLE), load(shared, f.SLOTS), load(record, 1)
+    table, slots, fingerprint = shared.table, shared.slots, record.fingerprint
     if WIDE == 0:
         prefetch(table, slot_of(fingerprint, slots) * 2 if RANKED != 0 else home(fingerprint, slots))
     elif RANKED != 0:
@@ -35,51 +37,51 @@ def ask_for(shared: int, record: int) -> None:
 
 
 @inlined
-def is_known(shared: int, record: int) -> int:
+def is_known(shared: Shared, record: StateRecord) -> int:
     """1 if the fingerprint of a record is that of a state of an earlier level, else 0."""
-    known, slots = load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS)
+    known, slots = shared.known, shared.known_slots
     if WIDE != 0:
-        return contains_wide(known, slots, load(record, 1), load(record, 2))
-    return contains(known, slots, load(record, 1))
+        return contains_wide(known, slots, record.fingerprint, record.first_word)
+    return contains(known, slots, record.fingerprint)
 
 
 @inlined
-def inserted(shared: int, table: int, slots: int, record: int) -> int:
+def inserted(shared: Shared, table: int, slots: int, record: StateRecord) -> int:
     """Put the fingerprint of a record into a table: 1 if this call did, 0 if it was there."""
     if WIDE != 0:
-        return insert_wide(table, slots, load(record, 1), load(record, 2))
-    return insert(table, slots, load(record, 1), load(shared, f.ALONE))
+        return insert_wide(table, slots, record.fingerprint, record.first_word)
+    return insert(table, slots, record.fingerprint, shared.alone)
 
 
 @inlined
-def may_be_new(shared: int, record: int) -> int:
+def may_be_new(shared: Shared, record: StateRecord) -> int:
     """0 if a record is found in the table of all levels at first sight, else 1."""
     if WIDE != 0:
         return 1
-    return is_not_at_home(load(shared, f.TABLE), load(shared, f.SLOTS), load(record, 1))
+    return is_not_at_home(shared.table, shared.slots, record.fingerprint)
 
 
 @inlined
-def slot_in_level(shared: int, record: int) -> int:
+def slot_in_level(shared: Shared, record: StateRecord) -> int:
     """Where the fingerprint of a record stands in the table of a ranked level, see `ranked_slot`."""
-    table, slots = load(shared, f.TABLE), load(shared, f.SLOTS)
+    table, slots = shared.table, shared.slots
     if WIDE != 0:
-        return ranked_slot_wide(table, slots, load(record, 1), load(record, 2))
-    return ranked_slot(table, slots, load(record, 1))
+        return ranked_slot_wide(table, slots, record.fingerprint, record.first_word)
+    return ranked_slot(table, slots, record.fingerprint)
 
 
 @inlined
-def rank_in_level(shared: int, slot: int, rank: int) -> int:
+def rank_in_level(shared: Shared, slot: int, rank: int) -> int:
     """Note a rank for a slot of the table of a ranked level, see `lower_rank`."""
     if WIDE != 0:
-        return lower_rank_wide(load(shared, f.TABLE), slot, rank)
-    return lower_rank(load(shared, f.TABLE), slot, rank)
+        return lower_rank_wide(shared.table, slot, rank)
+    return lower_rank(shared.table, slot, rank)
 
 
 @inlined
-def best_in_level(shared: int, record: int) -> int:
+def best_in_level(shared: Shared, record: StateRecord) -> int:
     """The least rank of the fingerprint of a record, see `best_rank`."""
-    table, slots = load(shared, f.TABLE), load(shared, f.SLOTS)
+    table, slots = shared.table, shared.slots
     if WIDE != 0:
-        return best_rank_wide(table, slots, load(record, 1), load(record, 2))
-    return best_rank(table, slots, load(record, 1))
+        return best_rank_wide(table, slots, record.fingerprint, record.first_word)
+    return best_rank(table, slots, record.fingerprint)

@@ -6,6 +6,7 @@ Packing never fails, and a model whose words are all different costs little more
 from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.dictionary import ESCAPE, code_of
 from kmc.engine.layout.packed_rows import (
     ESCAPED,
@@ -17,6 +18,7 @@ from kmc.engine.layout.packed_rows import (
     mask_bytes,
     row_of,
 )
+from kmc.engine.layout.record_structs import LENGTH_MASK, StateRecord
 from kmc.engine.native.intrinsics import (
     FEW_CODES,
     copy_eight,
@@ -28,7 +30,6 @@ from kmc.engine.native.intrinsics import (
     load_code,
     lowest,
     ones,
-    store,
     store_anywhere,
     store_code,
     store_some_codes,
@@ -36,20 +37,20 @@ from kmc.engine.native.intrinsics import (
 
 
 @inlined
-def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
+def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, target: int) -> int:
     """Write a record packed to `target`, an even address, behind the last row that this thread packed; where it ends.
 
     `source` is an unpacked record that it has most words from. Writes up to eight words behind its end, which is what
     `Memory.is_overrun` lets pass.
     """
-    length = load(record, 0) & f.LENGTH_MASK
-    plain = min(load(shared, f.PLAIN), length)
+    length = record.header & LENGTH_MASK
+    plain = min(shared.plain_words, length)
     place = pack_head(shared, record, target)
-    store(mine, f.ESCAPED, 0)
+    thread.escaped = 0
     for start in range(0, length - plain, GROUP):
-        codes = load(mine, f.CODES) + start * f.UNIT_BYTES
+        codes = thread.codes + start * f.UNIT_BYTES
         count = min(length - plain - start, GROUP)
-        changed = find_codes(shared, mine, record, source, start) & lowest_bits(count)
+        changed = find_codes(shared, thread, record, source, start) & lowest_bits(count)
         store_anywhere(place, changed)
         place += mask_bytes(count)
         store_some_codes(place, codes, changed)
@@ -60,43 +61,43 @@ def pack(shared: int, mine: int, record: int, source: int, target: int) -> int:
                 changed >> FEW_CODES,
             )
         place += ones(changed) * f.UNIT_BYTES
-    if load(mine, f.ESCAPED) != 0:
+    if thread.escaped != 0:
         store_code(target, 0, load_code(target, 0) | ESCAPED)
-        place = write_escapes(record, plain, load(mine, f.CODES), place)
-    codes = load(mine, f.LAST_CODES)
-    store(mine, f.LAST_CODES, load(mine, f.CODES))
-    store(mine, f.LAST_COUNT, length - plain)
-    store(mine, f.CODES, codes)
+        place = write_escapes(record, plain, thread.codes, place)
+    codes = thread.last_codes
+    thread.last_codes = thread.codes
+    thread.last_count = length - plain
+    thread.codes = codes
     return place
 
 
 @inlined
-def pack_head(shared: int, record: int, target: int) -> int:
+def pack_head(shared: Shared, record: StateRecord, target: int) -> int:
     """Write the header, the fingerprint and the plain words of a packed record; where they end."""
-    length = load(record, 0) & f.LENGTH_MASK
+    length = record.header & LENGTH_MASK
     store_code(target, 0, min(length, SHORT_LENGTH))
     if length >= SHORT_LENGTH:
         store_anywhere(target + f.UNIT_BYTES, length)
     place = body_of(target)
-    store_anywhere(place, load(record, 1))
+    store_anywhere(place, record.fingerprint)
     place += f.WORD_BYTES
-    for word in range(load(shared, f.IMPLIED), min(load(shared, f.PLAIN), length)):
+    for word in range(shared.implied_words, min(shared.plain_words, length)):
         store_anywhere(place, load(row_of(record), word))
         place += f.WORD_BYTES
     return place
 
 
 @inlined
-def find_codes(shared: int, mine: int, record: int, source: int, start: int) -> int:
+def find_codes(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, start: int) -> int:
     """Find the codes of 64 words of a record, from the coded word `start` on; most are those of its source.
 
     A mask of those that must be written: they differ from the codes of the row packed last, or say that there is none.
     Bits for words behind the end of the row mean nothing.
     """
-    length, known = load(record, 0) & f.LENGTH_MASK, load(source, 0)
-    plain, skipped = min(load(shared, f.PLAIN), length), min(load(shared, f.PLAIN), known)
+    length, known = record.header & LENGTH_MASK, source.header
+    plain, skipped = min(shared.plain_words, length), min(shared.plain_words, known)
     count, known = min(length - plain - start, GROUP), known - skipped - start
-    codes, last = load(mine, f.CODES) + start * f.UNIT_BYTES, load(mine, f.LAST_CODES) + start * f.UNIT_BYTES
+    codes, last = thread.codes + start * f.UNIT_BYTES, thread.last_codes + start * f.UNIT_BYTES
     words = row_of(record) + (plain + start) * f.WORD_BYTES
     changed = new = 0
     if known > 0:
@@ -104,7 +105,7 @@ def find_codes(shared: int, mine: int, record: int, source: int, start: int) -> 
         new = differing_words(words, others, 0)
         if count > FEW_CODES:
             new |= differing_words(words, others, FEW_CODES)
-        changed = copy_codes(mine, codes_of(source) + start * f.UNIT_BYTES, min(count, known), codes, last)
+        changed = copy_codes(thread, codes_of(source) + start * f.UNIT_BYTES, min(count, known), codes, last)
     if known < count:
         new |= -1 << max(0, known)
     new &= lowest_bits(count)
@@ -113,15 +114,15 @@ def find_codes(shared: int, mine: int, record: int, source: int, start: int) -> 
     # All that is new among 64 words is looked up in one loop, whose end the processor mostly foresees.
     while new != 0:
         index = lowest(new)
-        code = code_of(load(shared, f.LEXICON), load(words, index))
+        code = code_of(shared.dictionary, load(words, index))
         store_code(codes, index, code)
         if code == ESCAPE:
-            store(mine, f.ESCAPED, 1)
+            thread.escaped = 1
             changed |= 1 << index
         changed |= (1 if code != load_code(last, index) else 0) << index
         new &= new - 1
-    if load(mine, f.LAST_COUNT) < start + count:
-        changed |= -1 << max(0, load(mine, f.LAST_COUNT) - start)
+    if thread.last_count < start + count:
+        changed |= -1 << max(0, thread.last_count - start)
     return changed
 
 
@@ -138,7 +139,7 @@ def differing_words(words: int, others: int, first: int) -> int:
 
 
 @inlined
-def copy_codes(mine: int, source: int, count: int, codes: int, last: int) -> int:
+def copy_codes(thread: Thread, source: int, count: int, codes: int, last: int) -> int:
     """Copy up to 64 codes; a mask of those that differ from the codes at `last` or are ESCAPE."""
     copy_eight(codes, source)
     changed, escapes = differing_codes(source, last), highest_codes(source)
@@ -149,15 +150,15 @@ def copy_codes(mine: int, source: int, count: int, codes: int, last: int) -> int
         escapes |= highest_codes(source + rest) << FEW_CODES
     escapes &= lowest_bits(count)
     if escapes != 0:
-        store(mine, f.ESCAPED, 1)
+        thread.escaped = 1
     return changed | escapes
 
 
 @inlined
-def write_escapes(record: int, plain: int, codes: int, place: int) -> int:
+def write_escapes(record: StateRecord, plain: int, codes: int, place: int) -> int:
     """Write the words of a record that have no code to `place`; where they end."""
     words = row_of(record) + plain * f.WORD_BYTES
-    for index in range((load(record, 0) & f.LENGTH_MASK) - plain):
+    for index in range((record.header & LENGTH_MASK) - plain):
         if load_code(codes, index) == ESCAPE:
             store_anywhere(place, load(words, index))
             place += f.WORD_BYTES

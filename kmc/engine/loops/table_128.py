@@ -11,6 +11,7 @@ In ranked searches, a slot of the table of a level is three words: first, comple
 from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared, TableMove
 from kmc.engine.loops.table_64 import EQUAL, LEAST, MOVE_STEP, home
 from kmc.engine.native.intrinsics import (
     add,
@@ -118,14 +119,14 @@ def lower_rank_wide(table: int, slot: int, rank: int) -> int:
     return LEAST if is_less(before, ~rank) != 0 else 0
 
 
-def move_wide(shared: int, control: int) -> int:
+def move_wide(shared: Shared, plan: TableMove) -> int:
     """`table_64.move` for two words."""
-    table = load(control, f.MOVE_TABLE)
-    slots = load(control, f.MOVE_SLOTS)
-    before = load(control, f.MOVE_FROM)
-    high = load(control, f.MOVE_HIGH)
-    while load_shared(shared, f.PAUSE) == 0:
-        slot = add(control, f.MOVE_CURSOR, MOVE_STEP)
+    table = plan.table
+    slots = plan.slots
+    before = plan.slots_before
+    high = plan.high
+    while load_shared(shared, Shared.pause) == 0:
+        slot = add(plan, TableMove.cursor, MOVE_STEP)
         if slot >= high:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
@@ -139,9 +140,9 @@ def move_wide(shared: int, control: int) -> int:
                 store(table, word, 0)
                 store(table, word + f.LINE_WORDS, 0)
                 if place_wide(table, home(found, slots), first, last, found, second) == 0:
-                    aside = 2 * add(control, f.MOVE_ASIDE_COUNT, 1)
-                    store(load(control, f.MOVE_ASIDE), aside, found)
-                    store(load(control, f.MOVE_ASIDE), aside + 1, second)
+                    aside = 2 * add(plan, TableMove.aside_count, 1)
+                    store(plan.aside, aside, found)
+                    store(plan.aside, aside + 1, second)
             slot += 1
     return f.PAUSED
 
@@ -164,11 +165,11 @@ def place_wide(table: int, slot: int, first: int, last: int, fingerprint: int, s
     return 0
 
 
-def settle_wide(shared: int, control: int) -> int:
+def settle_wide(shared: Shared, plan: TableMove) -> int:
     """Put what `move_wide` put aside into the table, after all ranges are done; DONE."""
-    aside = load(control, f.MOVE_ASIDE)
-    for index in range(0, 2 * load(control, f.MOVE_ASIDE_COUNT), 2):
-        table, slots = load(control, f.MOVE_TABLE), load(control, f.MOVE_SLOTS)
+    aside = plan.aside
+    for index in range(0, 2 * plan.aside_count, 2):
+        table, slots = plan.table, plan.slots
         insert_wide(table, slots, load(aside, index), load(aside, index + 1))
     return f.DONE
 
@@ -179,13 +180,13 @@ def insert_ranked_wide(table: int, slots: int, first: int, rank: int, second: in
     store(table, RANKED_WORDS * (-1 - ranked_slot_wide(table, slots, first, second)) + 1, rank)
 
 
-def move_ranked_wide(shared: int, control: int) -> int:
+def move_ranked_wide(shared: Shared, plan: TableMove) -> int:
     """`move_wide` for the table of a level."""
-    table = load(control, f.MOVE_TABLE)
-    slots = load(control, f.MOVE_SLOTS)
-    high = load(control, f.MOVE_HIGH)
-    while load_shared(shared, f.PAUSE) == 0:
-        slot = add(control, f.MOVE_CURSOR, MOVE_STEP)
+    table = plan.table
+    slots = plan.slots
+    high = plan.high
+    while load_shared(shared, Shared.pause) == 0:
+        slot = add(plan, TableMove.cursor, MOVE_STEP)
         if slot >= high:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
@@ -196,8 +197,8 @@ def move_ranked_wide(shared: int, control: int) -> int:
                 for part in range(RANKED_WORDS):
                     store(table, word + part, 0)
                 if slot_of(found, slots) < high:
-                    aside = load(control, f.MOVE_ASIDE)
-                    place = RANKED_WORDS * add(control, f.MOVE_ASIDE_COUNT, 1)
+                    aside = plan.aside
+                    place = RANKED_WORDS * add(plan, TableMove.aside_count, 1)
                     store(aside, place, found)
                     store(aside, place + 1, rank)
                     store(aside, place + 2, second)
@@ -207,10 +208,10 @@ def move_ranked_wide(shared: int, control: int) -> int:
     return f.PAUSED
 
 
-def settle_ranked_wide(shared: int, control: int) -> int:
+def settle_ranked_wide(shared: Shared, plan: TableMove) -> int:
     """`settle_wide` for the table of a level."""
-    aside = load(control, f.MOVE_ASIDE)
-    for index in range(0, RANKED_WORDS * load(control, f.MOVE_ASIDE_COUNT), RANKED_WORDS):
-        table, slots = load(control, f.MOVE_TABLE), load(control, f.MOVE_SLOTS)
+    aside = plan.aside
+    for index in range(0, RANKED_WORDS * plan.aside_count, RANKED_WORDS):
+        table, slots = plan.table, plan.slots
         insert_ranked_wide(table, slots, load(aside, index), load(aside, index + 1), load(aside, index + 2))
     return f.DONE

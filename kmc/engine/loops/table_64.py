@@ -12,6 +12,7 @@ met, so that memory that starts as zeros means "no rank yet".
 from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared, TableMove
 from kmc.engine.native.intrinsics import (
     FEW_WORDS,
     add,
@@ -125,20 +126,20 @@ def lower_rank(table: int, slot: int, rank: int) -> int:
     return LEAST if is_less(before, ~rank) != 0 else 0
 
 
-def move(shared: int, control: int) -> int:
+def move(shared: Shared, plan: TableMove) -> int:
     """Give the fingerprints in a range of slots their places in the enlarged table; DONE or PAUSED.
 
     All slots from HIGH on are done or fresh, and those that belong below HIGH are put aside: so threads may do this
     together for one range after another, downwards, in the memory of the table itself. What a thread takes goes to
     lines that are its own; the few fingerprints that belong to other lines are put aside too.
     """
-    table = load(control, f.MOVE_TABLE)
-    slots = load(control, f.MOVE_SLOTS)
-    before = load(control, f.MOVE_FROM)
-    high = load(control, f.MOVE_HIGH)
+    table = plan.table
+    slots = plan.slots
+    before = plan.slots_before
+    high = plan.high
     filled = few_words()
-    while load_shared(shared, f.PAUSE) == 0:
-        slot = add(control, f.MOVE_CURSOR, MOVE_STEP)
+    while load_shared(shared, Shared.pause) == 0:
+        slot = add(plan, TableMove.cursor, MOVE_STEP)
         if slot >= high:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
@@ -152,7 +153,7 @@ def move(shared: int, control: int) -> int:
                 store(table, slot, 0)
                 line = home(found, slots)
                 if line < first or line >= last or place(table, line, filled, found) == 0:
-                    store(load(control, f.MOVE_ASIDE), add(control, f.MOVE_ASIDE_COUNT, 1), found)
+                    store(plan.aside, add(plan, TableMove.aside_count, 1), found)
             slot += 1
     return f.PAUSED
 
@@ -176,11 +177,11 @@ def place(table: int, line: int, filled: int, fingerprint: int) -> int:
     return 1
 
 
-def settle(shared: int, control: int) -> int:
+def settle(shared: Shared, plan: TableMove) -> int:
     """Put what `move` put aside into the table, after all ranges are done; DONE."""
-    aside = load(control, f.MOVE_ASIDE)
-    for index in range(load(control, f.MOVE_ASIDE_COUNT)):
-        insert(load(control, f.MOVE_TABLE), load(control, f.MOVE_SLOTS), load(aside, index), 1)
+    aside = plan.aside
+    for index in range(plan.aside_count):
+        insert(plan.table, plan.slots, load(aside, index), 1)
     return f.DONE
 
 
@@ -190,13 +191,13 @@ def insert_ranked(table: int, slots: int, fingerprint: int, rank: int) -> None:
     store(table, 2 * (-1 - ranked_slot(table, slots, fingerprint)) + 1, rank)
 
 
-def move_ranked(shared: int, control: int) -> int:
+def move_ranked(shared: Shared, plan: TableMove) -> int:
     """`move` for the table of a level."""
-    table = load(control, f.MOVE_TABLE)
-    slots = load(control, f.MOVE_SLOTS)
-    high = load(control, f.MOVE_HIGH)
-    while load_shared(shared, f.PAUSE) == 0:
-        slot = add(control, f.MOVE_CURSOR, MOVE_STEP)
+    table = plan.table
+    slots = plan.slots
+    high = plan.high
+    while load_shared(shared, Shared.pause) == 0:
+        slot = add(plan, TableMove.cursor, MOVE_STEP)
         if slot >= high:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
@@ -207,19 +208,19 @@ def move_ranked(shared: int, control: int) -> int:
                 store(table, 2 * slot, 0)
                 store(table, 2 * slot + 1, 0)
                 if slot_of(found, slots) < high:
-                    place = 2 * add(control, f.MOVE_ASIDE_COUNT, 1)
-                    store(load(control, f.MOVE_ASIDE), place, found)
-                    store(load(control, f.MOVE_ASIDE), place + 1, rank)
+                    place = 2 * add(plan, TableMove.aside_count, 1)
+                    store(plan.aside, place, found)
+                    store(plan.aside, place + 1, rank)
                 else:
                     insert_ranked(table, slots, found, rank)
             slot += 1
     return f.PAUSED
 
 
-def settle_ranked(shared: int, control: int) -> int:
+def settle_ranked(shared: Shared, plan: TableMove) -> int:
     """`settle` for the table of a level."""
-    aside = load(control, f.MOVE_ASIDE)
-    for index in range(0, 2 * load(control, f.MOVE_ASIDE_COUNT), 2):
-        table, slots = load(control, f.MOVE_TABLE), load(control, f.MOVE_SLOTS)
+    aside = plan.aside
+    for index in range(0, 2 * plan.aside_count, 2):
+        table, slots = plan.table, plan.slots
         insert_ranked(table, slots, load(aside, index), load(aside, index + 1))
     return f.DONE

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.dictionary import ESCAPE, Lexicon
 from kmc.engine.layout.frontier import UNSIGNED, Record
 from kmc.engine.layout.packed_rows import (
@@ -27,6 +28,7 @@ from kmc.engine.layout.packed_rows import (
     row_of,
     units_at,
 )
+from kmc.engine.layout.record_structs import Chunk, StateRecord
 from kmc.engine.native.intrinsics import (
     FEW_CODES,
     copy_eight,
@@ -42,33 +44,33 @@ from kmc.engine.native.memory import Words, words_at
 
 
 @inlined
-def unpack(shared: int, packed: int, before: int, record: int) -> int:
+def unpack(shared: Shared, packed: int, before: StateRecord, record: StateRecord) -> int:
     """Write a packed record unpacked to `record`, `before` being the one before it in its chunk; where it ends.
 
     `before` has no row for the first of a chunk. It does not overlap `record`, which takes `unpacked_words`.
     """
     length = length_of(packed)
-    plain = min(load(shared, f.PLAIN), length)
+    plain = min(shared.plain_words, length)
     place = body_of(packed)
-    store(record, 0, length)
-    store(record, 1, load_anywhere(place))
-    place += (1 - load(shared, f.IMPLIED)) * f.WORD_BYTES
+    record.header = length
+    record.fingerprint = load_anywhere(place)
+    place += (1 - shared.implied_words) * f.WORD_BYTES
     for word in range(plain):
         store(row_of(record), word, load_anywhere(place + word * f.WORD_BYTES))
     place += plain * f.WORD_BYTES
     if length != plain:
         copy_coded(shared, before, record)
-        place = change_coded(load(shared, f.LEXICON), record, plain, place)
+        place = change_coded(shared.dictionary, record, plain, place)
         if load_code(packed, 0) & ESCAPED:
             place = fill_escapes(record, plain, place)
     return place
 
 
 @inlined
-def copy_coded(shared: int, before: int, record: int) -> None:
+def copy_coded(shared: Shared, before: StateRecord, record: StateRecord) -> None:
     """Write what is coded of `before`, words and codes, into an unpacked record, as far as both go."""
-    length, known = load(record, 0), load(before, 0)
-    plain, skipped = min(load(shared, f.PLAIN), length), min(load(shared, f.PLAIN), known)
+    length, known = record.header, before.header
+    plain, skipped = min(shared.plain_words, length), min(shared.plain_words, known)
     count = min(length - plain, known - skipped)
     words, source = row_of(record) + plain * f.WORD_BYTES, row_of(before) + skipped * f.WORD_BYTES
     for _ in range(0, count, STEP):
@@ -83,12 +85,12 @@ def copy_coded(shared: int, before: int, record: int) -> None:
 
 
 @inlined
-def change_coded(lexicon: int, record: int, plain: int, place: int) -> int:
+def change_coded(lexicon: int, record: StateRecord, plain: int, place: int) -> int:
     """Write the words and codes that stand from `place` on into an unpacked record; where they end.
 
     Under ESCAPE the lexicon holds no word, so 0 is written.
     """
-    length = load(record, 0)
+    length = record.header
     for start in range(0, length - plain, GROUP):
         count = min(length - plain - start, GROUP)
         codes = codes_of(record) + start * f.UNIT_BYTES
@@ -106,11 +108,11 @@ def change_coded(lexicon: int, record: int, plain: int, place: int) -> int:
 
 
 @inlined
-def fill_escapes(record: int, plain: int, place: int) -> int:
+def fill_escapes(record: StateRecord, plain: int, place: int) -> int:
     """Write the words without a code, which stand from `place` on, into an unpacked record; where they end."""
     codes = codes_of(record)
     words = row_of(record) + plain * f.WORD_BYTES
-    for index in range(load(record, 0) - plain):
+    for index in range(record.header - plain):
         if load_code(codes, index) == ESCAPE:
             store(words, index, load_anywhere(place))
             place += f.WORD_BYTES
@@ -120,7 +122,7 @@ def fill_escapes(record: int, plain: int, place: int) -> int:
 def records_of(lexicon: Lexicon, chunks: Words, ordinals: Iterable[int]) -> list[Record]:
     """Copies of those among some rows of a level that are alive, unpacked, in order; their action is 0."""
     wanted = np.unique(np.fromiter(ordinals, np.int64))
-    holders, starts = np.unique(np.searchsorted(chunks[:, 2], wanted, side="right") - 1, return_index=True)
+    holders, starts = np.unique(np.searchsorted(chunks[:, Chunk.ordinal], wanted, side="right") - 1, return_index=True)
     found = []
     for holder, held in zip(holders.tolist(), np.split(wanted, starts[1:]), strict=False):
         address, _, first = chunks[holder].tolist()

@@ -11,7 +11,10 @@ while the cache lines of their slots are on their way.
 from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout import record_structs as r
+from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import is_dead, length_of, mark_dead, row_of, unpacked_words
+from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord
 from kmc.engine.loops.check_properties import (
     count,
     is_inside,
@@ -42,383 +45,387 @@ from kmc.engine.native.intrinsics import (
     call_two,
     copy_eight,
     inlined,
-    load,
     load_shared,
-    store,
 )
 from kmc.engine.native.specialization import DELAYED, RANKED
 
 
 @inlined
-def words_of(record: int) -> int:
+def words_of(record: StateRecord) -> int:
     """The words of a record that `expand` wrote, head included."""
-    return (load(record, 0) & f.LENGTH_MASK) + f.RECORD_HEAD_WORDS
+    return (record.header & r.LENGTH_MASK) + r.RECORD_HEAD_WORDS
 
 
 @inlined
-def next_row(shared: int, mine: int) -> int:
+def record_after(record: StateRecord) -> StateRecord:
+    """The next of the records that `expand` wrote one after another."""
+    return StateRecord(record + words_of(record) * f.WORD_BYTES)
+
+
+@inlined
+def next_row(shared: Shared, thread: Thread) -> int:
     """Step to the next record of the frontier: 1, or 0 when there is none."""
-    if load(mine, f.ROWS_LEFT) == 0:
-        chunk = add(shared, f.NEXT_CHUNK, 1)
-        if chunk >= load(shared, f.CHUNK_COUNT):
+    if thread.rows_left == 0:
+        number = add(shared, Shared.next_chunk, 1)
+        if number >= shared.chunk_count:
             return 0
-        entry = load(shared, f.CHUNKS) + chunk * (f.CHUNK_WORDS * f.WORD_BYTES)
-        store(mine, f.RECORD, load(entry, 0))
-        store(mine, f.ROWS_LEFT, load(entry, 1))
-        store(mine, f.ORDINAL, load(entry, 2))
-        store(mine, f.BEFORE, load(mine, f.NO_RECORD))
+        chunk = Chunk(shared.chunks + number * Chunk.BYTES)
+        thread.packed = chunk.first
+        thread.rows_left = chunk.rows
+        thread.ordinal = chunk.ordinal
+        thread.before = thread.empty_record
     return 1
 
 
 @inlined
-def leave_row(mine: int) -> None:
+def leave_row(thread: Thread) -> None:
     """The source is done: the next record of the chunk follows it, and is told from it."""
-    source = load(mine, f.SOURCE)
-    store(mine, f.BEFORE, source)
-    store(mine, f.ROWS_USED, load(mine, f.ROWS_USED) + unpacked_words(load(source, 0)))
-    store(mine, f.RECORD, load(mine, f.RECORD_END))
-    store(mine, f.ROWS_LEFT, load(mine, f.ROWS_LEFT) - 1)
-    store(mine, f.ORDINAL, load(mine, f.ORDINAL) + 1)
+    source = thread.source
+    thread.before = source
+    thread.rows.used += unpacked_words(source.header)
+    thread.packed = thread.packed_end
+    thread.rows_left -= 1
+    thread.ordinal += 1
 
 
 @inlined
-def enter_row(shared: int, mine: int) -> int:
+def enter_row(shared: Shared, thread: Thread) -> int:
     """Unpack the record that is next behind the rows that are pending, and make it the source: 1, or 0 for no room."""
-    words = unpacked_words(length_of(load(mine, f.RECORD)))
-    if load(mine, f.ROWS_USED) + words > load(mine, f.ROWS_WORDS):
-        if load(mine, f.PENDING) != 0:
+    words = unpacked_words(length_of(thread.packed))
+    if thread.rows.used + words > thread.rows.words:
+        if thread.pending != 0:
             return 0
-        keep_last_row(mine)
-        if load(mine, f.ROWS_USED) + words > load(mine, f.ROWS_WORDS):
+        keep_last_row(thread)
+        if thread.rows.used + words > thread.rows.words:
             return 0
-    record = load(mine, f.ROWS) + load(mine, f.ROWS_USED) * f.WORD_BYTES
-    store(mine, f.RECORD_END, unpack(shared, load(mine, f.RECORD), load(mine, f.BEFORE), record))
-    store(mine, f.SOURCE, record)
+    record = StateRecord(thread.rows.address + thread.rows.used * f.WORD_BYTES)
+    thread.packed_end = unpack(shared, thread.packed, thread.before, record)
+    thread.source = record
     return 1
 
 
 @inlined
-def keep_last_row(mine: int) -> None:
+def keep_last_row(thread: Thread) -> None:
     """No row is pending any more: forget all but the one that the next is told from, and move it to the beginning."""
-    before, rows = load(mine, f.BEFORE), load(mine, f.ROWS)
+    before, rows = thread.before, thread.rows.address
     used = 0
-    if before != load(mine, f.NO_RECORD):
-        used = unpacked_words(load(before, 0))
+    if before != thread.empty_record:
+        used = unpacked_words(before.header)
         if before != rows:
             for place in range(0, used * f.WORD_BYTES, f.LINE_WORDS * f.WORD_BYTES):
                 copy_eight(rows + place, before + place)
-            store(mine, f.BEFORE, rows)
-    store(mine, f.ROWS_USED, used)
+            thread.before = StateRecord(rows)
+    thread.rows.used = used
 
 
 @inlined
-def accept(shared: int, mine: int, found: int) -> None:
+def accept(shared: Shared, thread: Thread, found: int) -> None:
     """`found` successors of the source were written: ask for their slots, and remember whose they are."""
-    used = load(mine, f.OUT_USED)
-    out = load(mine, f.OUT)
+    used = thread.out.used
+    out = thread.out.address
     for _ in range(found):
-        successor = out + used * f.WORD_BYTES
+        successor = StateRecord(out + used * f.WORD_BYTES)
         ask_for(shared, successor)
         used += words_of(successor)
-    sources = load(mine, f.SOURCE_COUNT)
-    entry = load(mine, f.SOURCES) + sources * (f.SOURCE_WORDS * f.WORD_BYTES)
-    store(entry, 0, load(mine, f.SOURCE))
-    store(entry, 1, found)
-    store(mine, f.SOURCE_COUNT, sources + 1)
-    store(mine, f.PENDING, load(mine, f.PENDING) + found)
-    store(mine, f.OUT_USED, used)
+    sources = thread.source_count
+    pending = PendingSource(thread.sources + sources * PendingSource.BYTES)
+    pending.record = thread.source
+    pending.successors = found
+    thread.source_count = sources + 1
+    thread.pending += found
+    thread.out.used = used
 
 
 @inlined
-def dawdle(shared: int, mine: int) -> None:
+def dawdle(shared: Shared, thread: Thread) -> None:
     """With delays: let the other threads go first, as long as chance says, and draw the size of the next batch."""
-    chance = load(mine, f.CHANCE)
+    chance = thread.fuzzing
     if chance == 0:
         return
     chance = chance * 6364136223846793005 + 1442695040888963407
-    store(mine, f.CHANCE, chance)
+    thread.fuzzing = chance
     for _ in range(chance >> 60 & 3):
-        call_one(load(shared, f.YIELD), 1)
-    store(mine, f.BATCH_NOW, 1 + (chance >> 32 & 65535) % load(shared, f.BATCH))
+        call_one(shared.usleep, 1)
+    thread.batch = 1 + (chance >> 32 & 65535) % shared.batch
 
 
 @inlined
-def fill(shared: int, mine: int) -> int:
+def fill(shared: Shared, thread: Thread) -> int:
     """Expand rows until the batch is full, a buffer is, or no row is left (DONE); or what memory is short."""
-    while load(mine, f.PENDING) < load(mine, f.BATCH_NOW):
-        if next_row(shared, mine) == 0:
+    while thread.pending < thread.batch:
+        if next_row(shared, thread) == 0:
             return f.DONE
-        if load(mine, f.LOG_USED) + f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
-            return f.NEED_LOG
-        if enter_row(shared, mine) == 0:
-            return f.DONE if load(mine, f.PENDING) != 0 else f.NEED_ROWS
-        if is_dead(load(mine, f.RECORD)) != 0:
-            leave_row(mine)
+        if thread.findings.used + FindingEntry.WORDS > thread.findings.words:
+            return f.NEED_FINDINGS
+        if enter_row(shared, thread) == 0:
+            return f.DONE if thread.pending != 0 else f.NEED_ROWS
+        if is_dead(thread.packed) != 0:
+            leave_row(thread)
             continue
-        used = load(mine, f.OUT_USED)
-        free = load(mine, f.OUT) + used * f.WORD_BYTES
-        found = call_three(load(shared, f.EXPAND), row_of(load(mine, f.SOURCE)), free, load(mine, f.OUT_WORDS) - used)
+        used = thread.out.used
+        free = thread.out.address + used * f.WORD_BYTES
+        found = call_three(shared.expand, row_of(thread.source), free, thread.out.words - used)
         if found == f.OUT_TOO_SMALL:
             return f.DONE if used != 0 else f.NEED_OUT
         if found > 0:
-            accept(shared, mine, found)
+            accept(shared, thread, found)
         elif found < 0:
-            note(mine, f.EXPAND_ERROR, found, load(load(mine, f.SOURCE), 1), 0)
-        elif load(shared, f.DEADLOCK) != 0:
-            note(mine, f.NO_SUCCESSOR, 0, load(load(mine, f.SOURCE), 1), 0)
-        leave_row(mine)
-        store(mine, f.EXPANDED, load(mine, f.EXPANDED) + 1)
+            note(thread, r.EXPAND_ERROR, found, thread.source.fingerprint, 0)
+        elif shared.deadlock != 0:
+            note(thread, r.NO_SUCCESSOR, 0, thread.source.fingerprint, 0)
+        leave_row(thread)
+        thread.expanded += 1
     return f.DONE
 
 
 @inlined
-def shortage(mine: int) -> int:
+def shortage(thread: Thread) -> int:
     """What memory the pending batch may lack: a status, or DONE."""
-    pending = load(mine, f.PENDING)
-    used = load(mine, f.OUT_USED)
+    pending = thread.pending
+    used = thread.out.used
     # Packed, a record whose words are all different takes a little more than a quarter more.
-    if load(mine, f.BLOCK_USED) + used + used // 2 + pending > load(mine, f.BLOCK_WORDS):
+    if thread.block.used + used + used // 2 + pending > thread.block.words:
         return f.NEED_BLOCK
-    if load(mine, f.LOG_USED) + 3 * pending * f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
-        return f.NEED_LOG
-    if load(mine, f.MADE_USED) + pending * f.CHUNK_WORDS > load(mine, f.MADE_WORDS):
+    if thread.findings.used + 3 * pending * FindingEntry.WORDS > thread.findings.words:
+        return f.NEED_FINDINGS
+    if thread.made.used + pending * Chunk.WORDS > thread.made.words:
         return f.NEED_MADE
-    if pending * f.NOVELTY_WORDS > load(mine, f.FRESH_WORDS):
-        return f.NEED_FRESH
+    if pending * Candidate.WORDS > thread.candidates.words:
+        return f.NEED_CANDIDATES
     return f.DONE
 
 
 @inlined
-def append(shared: int, mine: int, successor: int) -> None:
+def append(shared: Shared, thread: Thread, successor: StateRecord) -> None:
     """Put a record at the end of the next frontier."""
-    source = load(mine, f.SOURCE)
-    chunk = enter_chunk(shared, mine)
-    end = pack(shared, mine, successor, source if source != 0 else load(mine, f.NO_RECORD), load(mine, f.BLOCK_END))
-    store(chunk, 1, load(chunk, 1) + 1)
-    store(mine, f.BLOCK_END, end)
-    store(mine, f.BLOCK_USED, (end - load(mine, f.BLOCK) + f.WORD_BYTES - 1) // f.WORD_BYTES)
-    store(mine, f.STORED_IN_LEVEL, load(mine, f.STORED_IN_LEVEL) + 1)
+    source = thread.source
+    chunk = enter_chunk(shared, thread)
+    end = pack(shared, thread, successor, source if source != 0 else thread.empty_record, thread.block_end)
+    chunk.rows += 1
+    thread.block_end = end
+    thread.block.used = (end - thread.block.address + f.WORD_BYTES - 1) // f.WORD_BYTES
+    thread.stored_in_level += 1
 
 
 @inlined
-def enter_chunk(shared: int, mine: int) -> int:
+def enter_chunk(shared: Shared, thread: Thread) -> Chunk:
     """The chunk that the next row belongs to; one that begins does so with a word, and none is before its first row."""
-    made = load(mine, f.MADE_USED)
-    chunk = load(mine, f.MADE) + (made - f.CHUNK_WORDS) * f.WORD_BYTES
-    if load(mine, f.FRESH_CHUNK) != 0 or load(chunk, 1) == load(shared, f.CHUNK_ROWS):
-        chunk += f.CHUNK_WORDS * f.WORD_BYTES
-        store(mine, f.BLOCK_END, load(mine, f.BLOCK) + load(mine, f.BLOCK_USED) * f.WORD_BYTES)
-        store(chunk, 0, load(mine, f.BLOCK_END))
-        store(chunk, 1, 0)
-        store(chunk, 2, load(mine, f.STORED_IN_LEVEL))
-        store(mine, f.MADE_USED, made + f.CHUNK_WORDS)
-        store(mine, f.FRESH_CHUNK, 0)
-        store(mine, f.LAST_COUNT, 0)
+    made = thread.made.used
+    chunk = Chunk(thread.made.address + (made - Chunk.WORDS) * f.WORD_BYTES)
+    if thread.begin_chunk != 0 or chunk.rows == shared.chunk_rows:
+        chunk = Chunk(chunk + Chunk.BYTES)
+        thread.block_end = thread.block.address + thread.block.used * f.WORD_BYTES
+        chunk.first = thread.block_end
+        chunk.rows = 0
+        chunk.ordinal = thread.stored_in_level
+        thread.made.used = made + Chunk.WORDS
+        thread.begin_chunk = 0
+        thread.last_count = 0
     return chunk
 
 
 @inlined
-def take_ranked(shared: int, mine: int, successor: int) -> int:
+def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
     """A state of a model whose view forgets something: keep it if it has the least rank so far of its view."""
     if is_known(shared, successor) != 0:
         return 0
     rank = rank_of(shared, row_of(successor))
     slot = slot_in_level(shared, successor)
     if DELAYED != 0:
-        dawdle(shared, mine)
+        dawdle(shared, thread)
     new = 1 if slot < 0 else 0
     order = rank_in_level(shared, -1 - slot if slot < 0 else slot, rank)
     if order == LEAST:
-        append(shared, mine, successor)
+        append(shared, thread, successor)
     if order != EQUAL:
-        judge(shared, mine, successor, rank, 1)
+        judge(shared, thread, successor, rank, 1)
     return new
 
 
 @inlined
-def take(shared: int, mine: int, successor: int, index: int) -> int:
+def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> int:
     """A state was generated: count it, and note it if it may be new and is inside; how many slots it took already."""
-    header = load(successor, 0)
-    times = 1 + (header >> f.TIMES_SHIFT & f.TIMES_MASK)
-    action = header >> f.ACTION_SHIFT & f.ACTION_MASK
-    count(mine, f.GENERATED, action, times)
-    inside = is_inside(shared, mine, successor)
+    header = successor.header
+    times = 1 + (header >> r.TIMES_SHIFT & r.TIMES_MASK)
+    action = header >> r.ACTION_SHIFT & r.ACTION_MASK
+    count(thread.generated, action, times)
+    inside = is_inside(shared, thread, successor)
     new = 0
     if inside < 0:
         return 0
     if inside == 0:
-        store(mine, f.CUT, load(mine, f.CUT) + times)
-        judge(shared, mine, successor, rank_if_any(shared, successor), 0)
-    elif load(shared, f.STORING) == 0:
+        thread.cut += times
+        judge(shared, thread, successor, rank_if_any(shared, successor), 0)
+    elif shared.storing == 0:
         if is_known(shared, successor) == 0:
-            store(mine, f.BEYOND, 1)
-            judge(shared, mine, successor, rank_if_any(shared, successor), 0)
+            thread.beyond = 1
+            judge(shared, thread, successor, rank_if_any(shared, successor), 0)
     elif RANKED != 0:
-        new = take_ranked(shared, mine, successor)
+        new = take_ranked(shared, thread, successor)
     else:
-        used = load(mine, f.FRESH_USED)
-        entry = load(mine, f.FRESH) + used * f.WORD_BYTES
-        store(entry, 0, successor)
-        store(entry, 1, index)
-        store(mine, f.FRESH_USED, used + f.NOVELTY_WORDS * may_be_new(shared, successor))
-    if load(shared, f.STEP) != 0:
-        judge_step(shared, mine, successor, times)
+        used = thread.candidates.used
+        candidate = Candidate(thread.candidates.address + used * f.WORD_BYTES)
+        candidate.record = successor
+        candidate.source = index
+        thread.candidates.used = used + Candidate.WORDS * may_be_new(shared, successor)
+    if shared.step != 0:
+        judge_step(shared, thread, successor, times)
     return new
 
 
 @inlined
-def enter_source(mine: int, index: int) -> int:
+def enter_source(thread: Thread, index: int) -> int:
     """Make a state whose successors are pending the source; how many they are."""
-    entry = load(mine, f.SOURCES) + index * (f.SOURCE_WORDS * f.WORD_BYTES)
-    store(mine, f.SOURCE, load(entry, 0))
-    return load(entry, 1)
+    pending = PendingSource(thread.sources + index * PendingSource.BYTES)
+    thread.source = pending.record
+    return pending.successors
 
 
 @inlined
-def sift(shared: int, mine: int) -> int:
+def sift(shared: Shared, thread: Thread) -> int:
     """Put the states that `take` noted among the known ones, and leave those noted that were new; how many they are.
 
     A pass of its own, since nobody foresees which state is new: a wrong guess costs as much as looking a state up.
     """
-    entry = kept = load(mine, f.FRESH)
-    end = entry + load(mine, f.FRESH_USED) * f.WORD_BYTES
-    while entry != end:
-        successor = load(entry, 0)
-        store(kept, 0, successor)
-        store(kept, 1, load(entry, 1))
-        new = inserted(shared, load(shared, f.TABLE), load(shared, f.SLOTS), successor)
-        kept += f.NOVELTY_WORDS * f.WORD_BYTES * new
-        entry += f.NOVELTY_WORDS * f.WORD_BYTES
-    used = (kept - load(mine, f.FRESH)) // f.WORD_BYTES
-    store(mine, f.FRESH_USED, used)
-    return used // f.NOVELTY_WORDS
+    candidate = kept = Candidate(thread.candidates.address)
+    end = candidate + thread.candidates.used * f.WORD_BYTES
+    while candidate != end:
+        successor = candidate.record
+        kept.record = successor
+        kept.source = candidate.source
+        new = inserted(shared, shared.table, shared.slots, successor)
+        kept = Candidate(kept + Candidate.BYTES * new)
+        candidate = Candidate(candidate + Candidate.BYTES)
+    used = (kept - thread.candidates.address) // f.WORD_BYTES
+    thread.candidates.used = used
+    return used // Candidate.WORDS
 
 
 @inlined
-def keep(shared: int, mine: int) -> None:
+def keep(shared: Shared, thread: Thread) -> None:
     """Store and check what `sift` left.
 
     A pass of its own: a compare-and-swap waits for all writes before it, and writes to fresh memory are slow.
     """
-    entry = load(mine, f.FRESH)
-    end = entry + load(mine, f.FRESH_USED) * f.WORD_BYTES
-    while entry != end:
-        successor = load(entry, 0)
-        enter_source(mine, load(entry, 1))
-        if load(shared, f.SETTLE) != 0:
-            call_two(load(shared, f.SETTLE), row_of(successor), load(successor, 1))
-        append(shared, mine, successor)
-        judge_touched(shared, mine, successor, 0, 1, touched_by_step(shared, mine, successor))
-        entry += f.NOVELTY_WORDS * f.WORD_BYTES
-    store(mine, f.FRESH_USED, 0)
+    candidate = Candidate(thread.candidates.address)
+    end = candidate + thread.candidates.used * f.WORD_BYTES
+    while candidate != end:
+        successor = candidate.record
+        enter_source(thread, candidate.source)
+        if shared.settle != 0:
+            call_two(shared.settle, row_of(successor), successor.fingerprint)
+        append(shared, thread, successor)
+        judge_touched(shared, thread, successor, 0, 1, touched_by_step(shared, thread, successor))
+        candidate = Candidate(candidate + Candidate.BYTES)
+    thread.candidates.used = 0
 
 
 @inlined
-def flush(shared: int, mine: int) -> int:
+def flush(shared: Shared, thread: Thread) -> int:
     """Take the pending batch, all of it or nothing: DONE, or what memory is short."""
-    status = shortage(mine)
-    pending = load(mine, f.PENDING)
+    status = shortage(thread)
+    pending = thread.pending
     if status != f.DONE:
         return status
-    if add(shared, f.COUNT, pending) + pending > load(shared, f.LIMIT):
-        add(shared, f.COUNT, -pending)
+    if add(shared, Shared.count, pending) + pending > shared.limit:
+        add(shared, Shared.count, -pending)
         return f.NEED_TABLE
     new = 0
-    successor = load(mine, f.OUT)
-    for index in range(load(mine, f.SOURCE_COUNT)):
-        for _ in range(enter_source(mine, index)):
-            new += take(shared, mine, successor, index)
-            successor += words_of(successor) * f.WORD_BYTES
+    successor = StateRecord(thread.out.address)
+    for index in range(thread.source_count):
+        for _ in range(enter_source(thread, index)):
+            new += take(shared, thread, successor, index)
+            successor = record_after(successor)
     if DELAYED != 0:
-        dawdle(shared, mine)
-    if RANKED == 0 and load(mine, f.FRESH_USED) != 0:
-        new += sift(shared, mine)
-        keep(shared, mine)
-    add(shared, f.COUNT, new - pending)
-    store(mine, f.STORED, load(mine, f.STORED) + new)
-    empty(mine)
+        dawdle(shared, thread)
+    if RANKED == 0 and thread.candidates.used != 0:
+        new += sift(shared, thread)
+        keep(shared, thread)
+    add(shared, Shared.count, new - pending)
+    thread.stored += new
+    empty(thread)
     return f.DONE
 
 
 @inlined
-def empty(mine: int) -> None:
+def empty(thread: Thread) -> None:
     """Nothing is pending any more."""
-    store(mine, f.PENDING, 0)
-    store(mine, f.SOURCE_COUNT, 0)
-    store(mine, f.OUT_USED, 0)
-    keep_last_row(mine)
+    thread.pending = 0
+    thread.source_count = 0
+    thread.out.used = 0
+    keep_last_row(thread)
 
 
-def work(shared: int, mine: int) -> int:
+def work(shared: Shared, thread: Thread) -> int:
     """Expand the frontier together with the other threads: DONE, PAUSED, or what memory is short."""
-    while load_shared(shared, f.PAUSE) == 0:
-        status = fill(shared, mine)
+    while load_shared(shared, Shared.pause) == 0:
+        status = fill(shared, thread)
         if DELAYED != 0:
-            dawdle(shared, mine)
+            dawdle(shared, thread)
         if status == f.DONE:
-            if load(mine, f.PENDING) == 0:
+            if thread.pending == 0:
                 return f.DONE
-            status = flush(shared, mine)
+            status = flush(shared, thread)
         if status != f.DONE:
             return status
     return f.PAUSED
 
 
-def crown(shared: int, mine: int) -> int:
+def crown(shared: Shared, thread: Thread) -> int:
     """Close a ranked level: mark the rows that lost their view, put the fingerprints of the others among the known.
 
     Runs over the chunks just made, before anything expands them.
     """
-    while load_shared(shared, f.PAUSE) == 0:
-        if next_row(shared, mine) == 0:
+    while load_shared(shared, Shared.pause) == 0:
+        if next_row(shared, thread) == 0:
             return f.DONE
-        if enter_row(shared, mine) == 0:
+        if enter_row(shared, thread) == 0:
             return f.NEED_ROWS
-        source = load(mine, f.SOURCE)
+        source = thread.source
         if rank_of(shared, row_of(source)) == best_in_level(shared, source):
-            inserted(shared, load(shared, f.KNOWN), load(shared, f.KNOWN_SLOTS), source)
+            inserted(shared, shared.known, shared.known_slots, source)
         else:
-            mark_dead(load(mine, f.RECORD))
-        leave_row(mine)
+            mark_dead(thread.packed)
+        leave_row(thread)
     return f.PAUSED
 
 
 @inlined
-def leads_to_target(shared: int, found: int, successor: int) -> int:
+def leads_to_target(shared: Shared, found: int, successor: StateRecord) -> int:
     """1 if one of `found` successors is looked for, else 0."""
-    targets = load(shared, f.TARGETS)
-    slots = load(shared, f.TARGET_SLOTS)
+    targets = shared.targets
+    slots = shared.target_slots
     for _ in range(found):
-        if contains(targets, slots, load(successor, 1)) != 0:
+        if contains(targets, slots, successor.fingerprint) != 0:
             return 1
-        successor += words_of(successor) * f.WORD_BYTES
+        successor = record_after(successor)
     return 0
 
 
-def seek(shared: int, mine: int) -> int:
+def seek(shared: Shared, thread: Thread) -> int:
     """Go over a level and note the rows that are looked for, or those with a step to a state that is.
 
     DONE, PAUSED, or what memory is short.
     """
-    while load_shared(shared, f.PAUSE) == 0:
-        if next_row(shared, mine) == 0:
+    while load_shared(shared, Shared.pause) == 0:
+        if next_row(shared, thread) == 0:
             return f.DONE
-        if load(mine, f.LOG_USED) + f.ENTRY_WORDS > load(mine, f.LOG_WORDS):
-            return f.NEED_LOG
-        if enter_row(shared, mine) == 0:
+        if thread.findings.used + FindingEntry.WORDS > thread.findings.words:
+            return f.NEED_FINDINGS
+        if enter_row(shared, thread) == 0:
             return f.NEED_ROWS
-        source = load(mine, f.SOURCE)
-        if is_dead(load(mine, f.RECORD)) != 0:
+        source = thread.source
+        if is_dead(thread.packed) != 0:
             noted = 0
-        elif load(shared, f.TARGET_STEPS) == 0:
-            noted = contains(load(shared, f.TARGETS), load(shared, f.TARGET_SLOTS), load(source, 1))
+        elif shared.target_steps == 0:
+            noted = contains(shared.targets, shared.target_slots, source.fingerprint)
         else:
-            out = load(mine, f.OUT)
-            found = call_three(load(shared, f.EXPAND), row_of(source), out, load(mine, f.OUT_WORDS))
+            out = thread.out.address
+            found = call_three(shared.expand, row_of(source), out, thread.out.words)
             if found == f.OUT_TOO_SMALL:
                 return f.NEED_OUT
-            noted = leads_to_target(shared, found, out)
+            noted = leads_to_target(shared, found, StateRecord(out))
         if noted != 0:
-            note(mine, f.FOUND, load(mine, f.ORDINAL), load(source, 1), 0)
-        leave_row(mine)
+            note(thread, r.TARGET, thread.ordinal, source.fingerprint, 0)
+        leave_row(thread)
     return f.PAUSED

@@ -47,9 +47,9 @@ def at(offset: int) -> Any:
     return _Placement(offset=offset)
 
 
-def embedded() -> Any:
+def embedded(offset: int | None = None) -> Any:
     """Declare that a field is a struct inside this one; without it, a field of a struct type holds an address."""
-    return _Placement(embedded=True)
+    return _Placement(offset=offset, embedded=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,12 @@ class Struct(int):
         cls.FIELDS = MappingProxyType({field.name: field for field in fields})
         cls.WORDS = words or end
         cls.BYTES = cls.WORDS * WORD_BYTES
+
+    def __setattr__(self, name: str, value: int) -> None:
+        """Set a field; AttributeError for any other name."""
+        if name not in self.FIELDS:
+            raise AttributeError(f"{type(self).__name__} has no field {name}")
+        super().__setattr__(name, value)
 
     @classmethod
     def of(cls, memory: Memory) -> Self:

@@ -12,14 +12,14 @@ from itertools import islice
 
 import numpy as np
 
-from kmc.engine.layout import control_words as f
+from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.frontier import UNSIGNED
 from kmc.engine.layout.kernel_interface import error_number
 from kmc.engine.layout.search_outcome import Finding, FindingKind
 from kmc.engine.native.memory import Words
 
-_OF_SOURCE = (f.EXPAND_ERROR, f.NO_SUCCESSOR)
-_ERRORS = (f.EXPAND_ERROR, f.CHECK_ERROR)
+_OF_SOURCE = (r.EXPAND_ERROR, r.NO_SUCCESSOR)
+_ERRORS = (r.EXPAND_ERROR, r.CHECK_ERROR)
 
 
 class FindingLog:
@@ -36,7 +36,7 @@ class FindingLog:
 
     def add(self, level: int, logs: Iterable[Words]) -> None:
         """Add what the threads noted while `level` was expanded (0: the initial states were checked)."""
-        entries = np.unique(np.concatenate(list(logs))[:, : f.ENTRY_SOURCE + 1], axis=0)
+        entries = np.unique(np.concatenate(list(logs))[:, : r.FindingEntry.source + 1], axis=0)
         found = {self._finding(level, entry) for entry in entries.tolist()}
         if not found:
             return
@@ -50,13 +50,13 @@ class FindingLog:
     def _finding(self, level: int, entry: list[int]) -> Finding:
         kind, value, fingerprint, rank, source = entry
         return Finding(
-            kind=FindingKind(f.INVARIANT if kind == f.UNSTORED_INVARIANT else kind),
+            kind=FindingKind(r.INVARIANT if kind == r.UNSTORED_INVARIANT else kind),
             level=max(level, 1) if kind in _OF_SOURCE else level + 1,
             value=error_number(value) if kind in _ERRORS else value,
             fingerprint=fingerprint & UNSIGNED,
             rank=rank & UNSIGNED,
-            stored=kind != f.UNSTORED_INVARIANT,
-            source=source & UNSIGNED if kind == f.STEP_INVARIANT else 0,
+            stored=kind != r.UNSTORED_INVARIANT,
+            source=source & UNSIGNED if kind == r.STEP_INVARIANT else 0,
         )
 
     def _count_once(self, finding: Finding) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Collection
 import psutil
 
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared, TableMove
 from kmc.engine.layout.frontier import signed
 from kmc.engine.loops.compiled_loops import Loop, move_loop, settle_loop
 from kmc.engine.native.memory import Memory, Words
@@ -96,25 +97,24 @@ class FingerprintTable:
     def _move(self, slots: int, crew: Crew) -> None:
         # Nearly nothing is put aside, but all fingerprints could be; pages that are not touched cost nothing.
         aside = Memory(self.slots * self._width)
-        shared, control = Memory(f.SHARED_WORDS), Memory(f.MOVE_WORDS)
-        words = control.array
-        words[f.MOVE_TABLE], words[f.MOVE_SLOTS], words[f.MOVE_ASIDE] = self.address, slots, aside.address
-        words[f.MOVE_FROM] = high = self.slots
+        shared, plan = Shared.of(Memory(Shared.WORDS)), TableMove.of(Memory(TableMove.WORDS))
+        plan.table, plan.slots, plan.aside = self.address, slots, aside.address
+        plan.slots_before = high = self.slots
         while high > 0:
             low = _whole_lines(-(-high * self.slots // slots)) if high > _LAST_RANGE_SLOTS else 0
-            words[f.MOVE_HIGH], words[f.MOVE_CURSOR] = high, low
+            plan.high, plan.cursor = high, low
             self._run(
                 move_loop(self._ranked, self._wide),
                 shared,
-                control,
+                plan,
                 crew,
                 crew.size if high - low > _SMALL_SLOTS else 0,
             )
             high = low
-        self._run(settle_loop(self._ranked, self._wide), shared, control, crew, 0)
+        self._run(settle_loop(self._ranked, self._wide), shared, plan, crew, 0)
 
-    def _run(self, loop: Loop, shared: Memory, control: Memory, crew: Crew, threads: int) -> None:
-        crew.run(lambda _: loop(shared.address, control.address), threads)
+    def _run(self, loop: Loop, shared: Shared, plan: TableMove, crew: Crew, threads: int) -> None:
+        crew.run(lambda _: loop(shared, plan), threads)
 
 
 def _whole_lines(slots: int) -> int:

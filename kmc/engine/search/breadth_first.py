@@ -199,11 +199,11 @@ class Search:
     def counters(self) -> Counters:
         """The counters so far; while threads run, those of their last full batches."""
         workers = self._maker.workers
-        distinct = counters.total(workers, f.STORED)
+        distinct = counters.stored(workers)
         return Counters(
             generated=counters.generated(workers),
             distinct=distinct,
-            left=distinct - counters.total(workers, f.EXPANDED),
+            left=distinct - counters.expanded(workers),
             depth=max(1, len(self._levels)),
             seconds=self._seconds_before + time.monotonic() - self._began,
             memory_bytes=used_bytes(),
@@ -218,9 +218,9 @@ class Search:
         failed[: kernels.invariant_count] += self._findings.counted
         return Outcome(
             generated=counters.generated(workers),
-            cut=counters.total(workers, f.CUT),
-            distinct=counters.total(workers, f.STORED),
-            expanded=counters.total(workers, f.EXPANDED),
+            cut=counters.cut(workers),
+            distinct=counters.stored(workers),
+            expanded=counters.expanded(workers),
             initial=by_action[-1],
             levels=tuple(self._levels),
             generated_by_action=tuple(by_action[:-1]),

@@ -7,14 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from kmc.engine.files.run_manifest import Snapshot
-from kmc.engine.layout import control_words as f
 from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.search.worker import Worker
 
 
-def total(workers: Sequence[Worker], field: int) -> int:
-    """A counter over all threads."""
-    return sum(int(worker.words[field]) for worker in workers)
+def cut(workers: Sequence[Worker]) -> int:
+    """How many generated states lie outside of the constraints."""
+    return sum(worker.thread.cut for worker in workers)
+
+
+def stored(workers: Sequence[Worker]) -> int:
+    """How many states were stored: the distinct ones."""
+    return sum(worker.thread.stored for worker in workers)
+
+
+def expanded(workers: Sequence[Worker]) -> int:
+    """How many states were expanded."""
+    return sum(worker.thread.expanded for worker in workers)
 
 
 def generated(workers: Sequence[Worker]) -> int:
@@ -26,7 +35,7 @@ def reached(workers: Sequence[Worker]) -> int:
     """The mask of the goals reached so far."""
     reached = 0
     for worker in workers:
-        reached |= int(worker.words[f.GOALS])
+        reached |= worker.thread.goals
     return reached
 
 
@@ -38,9 +47,9 @@ def snapshot(
         levels=tuple(levels),
         generated=tuple(np.sum([worker.generated.array for worker in workers], axis=0).tolist()),
         failed=tuple(np.sum([worker.failed.array for worker in workers], axis=0).tolist()),
-        cut=total(workers, f.CUT),
-        stored=total(workers, f.STORED),
-        expanded=total(workers, f.EXPANDED),
+        cut=cut(workers),
+        stored=stored(workers),
+        expanded=expanded(workers),
         rows_words=sum(worker.rows_words for worker in workers),
         goals=reached(workers),
         goals_asked=goals_asked,
@@ -56,8 +65,8 @@ def restore(worker: Worker, snapshot: Snapshot) -> None:
     """Set the counters of one thread to all that a snapshot says."""
     worker.generated.array[:] = snapshot.generated
     worker.failed.array[:] = snapshot.failed
-    worker.words[f.CUT] = snapshot.cut
-    worker.words[f.STORED] = snapshot.stored
-    worker.words[f.EXPANDED] = snapshot.expanded
-    worker.words[f.GOALS] = snapshot.goals
+    worker.thread.cut = snapshot.cut
+    worker.thread.stored = snapshot.stored
+    worker.thread.expanded = snapshot.expanded
+    worker.thread.goals = snapshot.goals
     worker.rows_words = snapshot.rows_words

@@ -17,9 +17,11 @@ import numpy as np
 from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.files.run_manifest import Snapshot
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.dictionary import Lexicon
 from kmc.engine.layout.frontier import Block, Level, Record, joined
 from kmc.engine.layout.kernel_interface import Kernels
+from kmc.engine.layout.record_structs import Chunk, FindingEntry
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.loops.compiled_loops import Loop, crown_loop, seek_loop, work_loop, yield_address
 from kmc.engine.loops.unpack import records_of
@@ -30,7 +32,7 @@ from kmc.engine.run_state.fingerprint_table import FingerprintTable, target_tabl
 from kmc.engine.search import counters
 from kmc.engine.search.worker import Worker
 
-_NO_CHUNKS = np.zeros((0, f.CHUNK_WORDS), np.int64)
+_NO_CHUNKS = np.zeros((0, Chunk.WORDS), np.int64)
 
 
 class LevelMaker:
@@ -61,8 +63,7 @@ class LevelMaker:
         # With a view, the states of the level that is being made are told apart by rank, in a table of their own.
         self._found = self._level_table(settings.table_slots) if kernels.rank else self.known
         self.lexicon = Lexicon(kernels.plain_words, kernels.implied_words)
-        self.shared = Memory(f.SHARED_WORDS)
-        self._words = self.shared.array
+        self.shared = Shared.of(Memory(Shared.WORDS))
         properties = kernels.invariant_count + kernels.transition_invariant_count
         self.workers = [
             Worker(budget, settings.batch, kernels.action_count + 1, properties) for _ in range(settings.threads)
@@ -73,27 +74,27 @@ class LevelMaker:
             self._tell_delays(settings.delays)
 
     def _tell_kernels(self) -> None:
-        kernels, settings, words = self._kernels, self._settings, self._words
-        words[f.EXPAND], words[f.CHECK], words[f.INVARIANTS] = kernels.expand, kernels.check, kernels.invariant_count
-        words[f.OUTSIDE], words[f.STEP_OUTSIDE] = kernels.outside, kernels.step_outside
-        words[f.REACH] = kernels.goals
-        words[f.STEP], words[f.RANK] = kernels.step, kernels.rank
-        words[f.SETTLE], words[f.TOUCHED] = kernels.settle, kernels.touched
-        words[f.LEXICON], words[f.PLAIN] = self.lexicon.address, self.lexicon.plain
-        words[f.IMPLIED] = self.lexicon.implied
-        words[f.ALONE] = settings.threads == 1
-        words[f.DEADLOCK], words[f.LOGGING], words[f.REPEATED] = settings.deadlock, 1, kernels.meets_again
-        words[f.BATCH], words[f.CHUNK_ROWS] = settings.batch, settings.chunk_rows
+        kernels, settings, shared = self._kernels, self._settings, self.shared
+        shared.expand, shared.check, shared.invariant_count = kernels.expand, kernels.check, kernels.invariant_count
+        shared.outside, shared.step_outside = kernels.outside, kernels.step_outside
+        shared.goals = kernels.goals
+        shared.step, shared.rank = kernels.step, kernels.rank
+        shared.settle, shared.touched = kernels.settle, kernels.touched
+        shared.dictionary, shared.plain_words = self.lexicon.address, self.lexicon.plain
+        shared.implied_words = self.lexicon.implied
+        shared.alone = settings.threads == 1
+        shared.deadlock, shared.listing, shared.list_repeated = settings.deadlock, 1, kernels.meets_again
+        shared.batch, shared.chunk_rows = settings.batch, settings.chunk_rows
 
     def _tell_tables(self) -> None:
-        words = self._words
-        words[f.TABLE], words[f.SLOTS], words[f.LIMIT] = self._found.address, self._found.slots, self._found.limit
-        words[f.KNOWN], words[f.KNOWN_SLOTS] = self.known.address, self.known.slots
+        shared = self.shared
+        shared.table, shared.slots, shared.limit = self._found.address, self._found.slots, self._found.limit
+        shared.known, shared.known_slots = self.known.address, self.known.slots
 
     def _tell_delays(self, seed: int) -> None:
-        self._words[f.YIELD] = yield_address()
+        self.shared.usleep = yield_address()
         for number, worker in enumerate(self.workers):
-            worker.words[f.CHANCE] = random.Random(f"{seed} {number}").getrandbits(62)
+            worker.thread.fuzzing = random.Random(f"{seed} {number}").getrandbits(62)
 
     def _level_table(self, slots: int) -> FingerprintTable:
         return FingerprintTable(slots, ranked=True, wide=self._kernels.wide)
@@ -101,12 +102,12 @@ class LevelMaker:
     def stop(self) -> None:
         """Make the threads end soon, between two batches; the level that they make is left unfinished."""
         self._stopping = True
-        self._words[f.PAUSE] = 1
+        self.shared.pause = 1
 
     @property
     def reachables_asked(self) -> int:
         """The mask of the reachables that the level made last was asked for: those that none before had reached."""
-        return int(self._words[f.ASKED])
+        return self.shared.wanted_goals
 
     @property
     def unfinished(self) -> list[Words]:
@@ -121,7 +122,7 @@ class LevelMaker:
     @property
     def cut_by_the_bound(self) -> bool:
         """Whether a successor of the last level was new and not stored."""
-        return any(worker.words[f.BEYOND] for worker in self.workers)
+        return any(worker.thread.beyond for worker in self.workers)
 
     def restore(self, snapshot: Snapshot, read_back: Callable[[], Level]) -> Level:
         """Stand where a saved search stood; `read_back` fills the table and the dictionary, and gives the level."""
@@ -129,13 +130,13 @@ class LevelMaker:
         self.known.grow(self._distinct + self._distinct // 4, self._threads)
         level = read_back()
         counters.restore(self.workers[0], snapshot)
-        self._words[f.COUNT] = 0 if self._kernels.rank else self._distinct
+        self.shared.count = 0 if self._kernels.rank else self._distinct
         self._tell_tables()
         return level
 
     def count_only(self) -> None:
         """From the next level on count findings without noting them."""
-        self._words[f.LOGGING] = 0
+        self.shared.listing = 0
 
     def take_findings(self) -> list[Words]:
         """The findings of the level made last, thread by thread; they are forgotten here."""
@@ -145,7 +146,7 @@ class LevelMaker:
         """The level of the initial states; None if it was stopped."""
         actions = self._kernels.action_count
         self.workers[0].offer([replace(record, action=actions) for record in initial])
-        self._words[f.CHUNK_COUNT] = 0
+        self.shared.chunk_count = 0
         return self._make(0, store=True)
 
     def next(self, level: Level, *, store: bool) -> Level | None:
@@ -154,15 +155,15 @@ class LevelMaker:
         return self._make(level.rows, store=store)
 
     def _set_chunks(self, level: Level) -> None:
-        self._words[f.CHUNKS] = level.chunks.ctypes.data
-        self._words[f.CHUNK_COUNT] = len(level.chunks)
-        self._words[f.NEXT_CHUNK] = 0
+        self.shared.chunks = Chunk(level.chunks.ctypes.data)
+        self.shared.chunk_count = len(level.chunks)
+        self.shared.next_chunk = 0
         for worker in self.workers:
-            worker.words[f.ROWS_LEFT] = 0
+            worker.thread.rows_left = 0
 
     def _make(self, rows: int, *, store: bool) -> Level | None:
-        self._words[f.STORING] = store
-        self._words[f.ASKED] = ~counters.reached(self.workers) & (1 << self._kernels.goal_count) - 1
+        self.shared.storing = store
+        self.shared.wanted_goals = ~counters.reached(self.workers) & (1 << self._kernels.goal_count) - 1
         if not self._run(work_loop(self._traits), rows):
             return None
         made = [worker.end_level() for worker in self.workers]
@@ -182,14 +183,14 @@ class LevelMaker:
 
     def _with_one_row_a_view(self, level: Level) -> Level | None:
         """Keep one row of each view alive: that of the least rank. None if it was stopped."""
-        rows = int(self._words[f.COUNT])
+        rows = self.shared.count
         if not self._grow(self.known, self._distinct + rows):
             return None
         self._set_chunks(level)
         if not self._run(crown_loop(self._traits), level.rows):
             return None
         self._found = self._level_table(max(self._settings.table_slots, 2 * rows))
-        self._words[f.COUNT] = 0
+        self.shared.count = 0
         self._tell_tables()
         return replace(level, rows=rows)
 
@@ -199,21 +200,22 @@ class LevelMaker:
         For after the search: what a level was stopped at is forgotten.
         """
         targets = target_table(fingerprints)
-        self._words[f.TARGETS], self._words[f.TARGET_SLOTS] = targets.address, targets.words
-        self._words[f.TARGET_STEPS] = steps
-        self._words[f.PAUSE] = self._stopping = False
+        self.shared.targets, self.shared.target_slots = targets.address, targets.words
+        self.shared.target_steps = steps
+        self.shared.pause = 0
+        self._stopping = False
         for worker in self.workers:
             worker.abandon()
         self._set_chunks(level)
         finished = self._run(seek_loop(), level.rows)
         assert finished, "without limits only an exception stops a loop"
         notes = np.concatenate(self.take_findings())
-        found = records_of(self.lexicon, level.chunks, notes[:, f.ENTRY_VALUE].tolist())
+        found = records_of(self.lexicon, level.chunks, notes[:, FindingEntry.value].tolist())
         return sorted(found, key=lambda record: record.fingerprint)
 
     def records(self, level: Level) -> list[Record]:
         """All states of a level, in the order of their ordinals."""
-        return records_of(self.lexicon, level.chunks, range(int(level.chunks[:, 1].sum())))
+        return records_of(self.lexicon, level.chunks, range(int(level.chunks[:, Chunk.rows].sum())))
 
     def _run(self, loop: Loop, rows: int) -> bool:
         """Run a loop on all threads, or in this one if rows are few; False if it was stopped."""
@@ -224,9 +226,9 @@ class LevelMaker:
                 return True
             if f.NEED_TABLE in answers and not self._stopping:
                 pending = sum(worker.pending for worker in self.workers)
-                self._words[f.PAUSE] = 0
-                self._grow(self._found, int(self._words[f.COUNT]) + pending)
-            self._words[f.PAUSE] = self._stopping
+                self.shared.pause = 0
+                self._grow(self._found, self.shared.count + pending)
+            self.shared.pause = self._stopping
         return False
 
     def _grow(self, table: FingerprintTable, count: int) -> bool:
@@ -239,10 +241,10 @@ class LevelMaker:
 
     def _drive(self, loop: Loop, worker: Worker) -> int:
         while True:
-            status = loop(self.shared.address, worker.address)
+            status = loop(self.shared, worker.thread)
             if status in (f.DONE, f.PAUSED):
                 return status
             if status == f.NEED_TABLE:
-                self._words[f.PAUSE] = 1
+                self.shared.pause = 1
                 return status
             worker.provide(status)

@@ -9,13 +9,22 @@ import ctypes
 
 from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import Buffer, Thread
 from kmc.engine.layout.frontier import Block, Record, record_words
 from kmc.engine.layout.packed_rows import length_at
+from kmc.engine.layout.record_structs import (
+    RECORD_HEAD_WORDS,
+    Candidate,
+    Chunk,
+    FindingEntry,
+    PendingSource,
+    StateRecord,
+)
 from kmc.engine.native.memory import PAGE_WORDS, Memory, Words
 
 _OUT_WORDS = 1 << 15
 _ROWS_AT_ONCE = 4
-_OWN_WORDS = {f.OUT: _OUT_WORDS, f.LOG: 1 << 10, f.MADE: 1 << 10, f.ROWS: 1 << 13, f.FRESH: 1 << 11}
+_OWN_WORDS = {"out": _OUT_WORDS, "findings": 1 << 10, "made": 1 << 10, "rows": 1 << 13, "candidates": 1 << 11}
 
 
 class Worker:
@@ -27,52 +36,50 @@ class Worker:
     def __init__(self, budget: MemoryBudget, batch: int, actions: int, properties: int) -> None:
         self._budget = budget
         # Threads write these words all the time: each has pages of its own, so that none waits for a cache line.
-        self._mine = Memory(f.MINE_WORDS)
-        self.words = self._mine.array
-        self.address = self._mine.address
+        self.thread = Thread.of(Memory(Thread.WORDS))
         self.generated = Memory(actions)
         self.failed = Memory(properties)
-        self._sources = Memory((batch + 1) * f.SOURCE_WORDS)
-        self._no_record = Memory(f.RECORD_HEAD_WORDS)
-        self._owned: dict[int, Memory] = {}
+        self._sources = Memory((batch + 1) * PendingSource.WORDS)
+        self._no_record = Memory(RECORD_HEAD_WORDS)
+        self._owned: dict[str, Memory] = {}
         self._blocks: list[Block] = []
         self.rows_words = 0
-        self.words[f.BATCH_NOW] = batch
-        self.words[f.GENERATED] = self.generated.address
-        self.words[f.FAILED] = self.failed.address
-        self.words[f.SOURCES] = self._sources.address
-        self.words[f.NO_RECORD] = self.words[f.BEFORE] = self._no_record.address
+        self.thread.batch = batch
+        self.thread.generated = self.generated.address
+        self.thread.failed = self.failed.address
+        self.thread.sources = PendingSource.of(self._sources)
+        self.thread.empty_record = self.thread.before = StateRecord(self._no_record.address)
         self._codes: Memory | None = None
-        for place, words in _OWN_WORDS.items():
-            self._own(place, Memory(words), 0)
+        for name, words in _OWN_WORDS.items():
+            self._own(name, Memory(words), 0)
         self._provide_codes()
         self.begin_level()
 
-    def _own(self, place: int, memory: Memory, used: int) -> None:
-        self._owned[place] = memory
-        self.words[place : place + 3] = memory.address, memory.words, used
+    def _own(self, name: str, memory: Memory, used: int) -> None:
+        self._owned[name] = memory
+        _tell(getattr(self.thread, name), memory, used)
 
     def begin_level(self) -> None:
         """Start a new frontier; the blocks of the last one belong to a level now."""
         self._blocks = []
-        self.words[f.BLOCK : f.BLOCK_USED + 1] = 0
-        self.words[f.MADE_USED] = 0
-        self.words[f.STORED_IN_LEVEL] = 0
-        self.words[f.LAST_COUNT] = 0
-        self.words[f.FRESH_CHUNK] = 1
+        _tell(self.thread.block, None, 0)
+        self.thread.made.used = 0
+        self.thread.stored_in_level = 0
+        self.thread.last_count = 0
+        self.thread.begin_chunk = 1
 
     def end_level(self) -> tuple[Words, int, list[Block]]:
         """The chunks of the finished frontier, its number of rows, and its blocks."""
-        stored = int(self.words[f.STORED_IN_LEVEL])
+        stored = self.thread.stored_in_level
         self._close_block()
-        self.rows_words += int(self.words[f.BLOCK_USED])
-        chunks = self._owned[f.MADE].array[: self.words[f.MADE_USED]]
+        self.rows_words += self.thread.block.used
+        chunks = self._owned["made"].array[: self.thread.made.used]
         return chunks, stored, self._blocks
 
     @property
     def made(self) -> Words:
         """The chunks of the frontier that is being made."""
-        return self._owned[f.MADE].array[: self.words[f.MADE_USED]].reshape(-1, f.CHUNK_WORDS)
+        return self._owned["made"].array[: self.thread.made.used].reshape(-1, Chunk.WORDS)
 
     @property
     def full_blocks(self) -> list[Block]:
@@ -81,67 +88,69 @@ class Worker:
 
     def _close_block(self) -> None:
         if self._blocks:
-            self._blocks[-1].close(int(self.words[f.BLOCK_USED]))
+            self._blocks[-1].close(self.thread.block.used)
 
     def abandon(self) -> None:
         """Drop unfinished work: rows not yet expanded, successors not yet looked up."""
-        self.words[[f.PENDING, f.SOURCE_COUNT, f.OUT_USED, f.ROWS_USED, f.ROWS_LEFT, f.LOG_USED, f.FRESH_USED]] = 0
-        self.words[f.BEFORE] = self._no_record.address
+        thread = self.thread
+        thread.pending = thread.source_count = thread.rows_left = 0
+        thread.out.used = thread.rows.used = thread.findings.used = thread.candidates.used = 0
+        thread.before = thread.empty_record
 
     def provide(self, status: int) -> None:
         """Enlarge the buffer that a loop reports as too small."""
         match status:
             case f.NEED_OUT:
-                self._enlarge(f.OUT, 0)
+                self._enlarge("out", 0)
                 self._provide_codes()
             case f.NEED_ROWS:
                 self._enlarge_rows()
-            case f.NEED_LOG:
-                self._enlarge(f.LOG, 3 * self.pending * f.ENTRY_WORDS)
-            case f.NEED_FRESH:
-                self._enlarge(f.FRESH, f.NOVELTY_WORDS * self.pending)
+            case f.NEED_FINDINGS:
+                self._enlarge("findings", 3 * self.pending * FindingEntry.WORDS)
+            case f.NEED_CANDIDATES:
+                self._enlarge("candidates", Candidate.WORDS * self.pending)
             case f.NEED_MADE:
-                self._enlarge(f.MADE, self.pending * f.CHUNK_WORDS)
+                self._enlarge("made", self.pending * Chunk.WORDS)
             case f.NEED_BLOCK:
-                self.rows_words += int(self.words[f.BLOCK_USED])
-                used = int(self.words[f.OUT_USED])
+                self.rows_words += self.thread.block.used
+                used = self.thread.out.used
                 self._close_block()
                 for full in self._blocks[-1:]:
                     self._budget.filled(full)
                 block = self._budget.pool.take(len(self._blocks), used + used // 2 + self.pending)
                 self._blocks.append(Block(block))
-                self.words[f.BLOCK : f.BLOCK_USED + 1] = block.address, block.words, 0
-                self.words[f.FRESH_CHUNK] = 1
+                _tell(self.thread.block, block, 0)
+                self.thread.begin_chunk = 1
             case _:
                 raise AssertionError(f"a loop answered {status}")
 
-    def _enlarge(self, place: int, more: int) -> None:
-        used = int(self.words[place + 2])
-        self._own(place, self._owned[place].enlarged(used + more, used), used)
+    def _enlarge(self, name: str, more: int) -> None:
+        used = getattr(self.thread, name).used
+        self._own(name, self._owned[name].enlarged(used + more, used), used)
 
     def _enlarge_rows(self) -> None:
         """Make room for the row to be unpacked next. At most the row before it is in the buffer."""
-        length = length_at(int(self.words[f.RECORD]))
-        self._enlarge(f.ROWS, _ROWS_AT_ONCE * 2 * (length + f.SLACK_WORDS))
-        if self.words[f.BEFORE] != self._no_record.address:
-            self.words[f.BEFORE] = self.words[f.ROWS]
+        length = length_at(self.thread.packed)
+        self._enlarge("rows", _ROWS_AT_ONCE * 2 * (length + f.SLACK_WORDS))
+        if self.thread.before != self.thread.empty_record:
+            self.thread.before = StateRecord(self.thread.rows.address)
 
     def _provide_codes(self) -> None:
         """Make room for the codes of any record in the out buffer, and keep those of the row packed last."""
-        words = -(-int(self.words[f.OUT_WORDS]) // 4 // PAGE_WORDS) * PAGE_WORDS
+        words = -(-self.thread.out.words // 4 // PAGE_WORDS) * PAGE_WORDS
         # Half a page apart: a read waits for an earlier write at the same offset of another page.
         place = words + f.SLACK_WORDS + PAGE_WORDS // 2
         codes = Memory(place + words)
         last = codes.address + place * f.WORD_BYTES
         if self._codes is not None:
-            ctypes.memmove(last, int(self.words[f.LAST_CODES]), 2 * int(self.words[f.LAST_COUNT]))
+            ctypes.memmove(last, self.thread.last_codes, 2 * self.thread.last_count)
         self._codes = codes
-        self.words[f.CODES], self.words[f.LAST_CODES] = codes.address, last
+        self.thread.codes, self.thread.last_codes = codes.address, last
 
     @property
     def pending(self) -> int:
         """Successors in the out buffer."""
-        return int(self.words[f.PENDING])
+        return self.thread.pending
 
     def offer(self, records: list[Record]) -> None:
         """Put the initial states into the out buffer, as successors without a source."""
@@ -152,14 +161,22 @@ class Worker:
         for part in words:
             out.array[place : place + len(part)] = part
             place += len(part)
-        self._own(f.OUT, out, total)
+        self._own("out", out, total)
         self._provide_codes()
-        self.words[f.PENDING] = len(records)
-        self.words[f.SOURCE_COUNT] = 1
-        self._sources.array[: f.SOURCE_WORDS] = 0, len(records)
+        self.thread.pending = len(records)
+        self.thread.source_count = 1
+        self.thread.sources.record = StateRecord(0)
+        self.thread.sources.successors = len(records)
 
     def take_log(self) -> Words:
         """The noted findings, a row each; the buffer is empty afterwards."""
-        entries = self._owned[f.LOG].array[: self.words[f.LOG_USED]].reshape(-1, f.ENTRY_WORDS).copy()
-        self.words[f.LOG_USED] = 0
+        entries = self._owned["findings"].array[: self.thread.findings.used].reshape(-1, FindingEntry.WORDS).copy()
+        self.thread.findings.used = 0
         return entries
+
+
+def _tell(buffer: Buffer, memory: Memory | None, used: int) -> None:
+    """Let loops use a memory, or none."""
+    buffer.address, buffer.words, buffer.used = (
+        (memory.address, memory.words, used) if memory is not None else (0, 0, 0)
+    )
