@@ -12,6 +12,9 @@ from kmc.result import Result
 
 ODDS_MAX = 1e-3
 ODDS_COUNTED_MIN = 1e-6
+WIDE_BYTES_PER_STATE = 48
+"""What a state takes with 128 bits: 41 bytes of a table that has just grown, and its part of the rows of two levels."""
+
 _Command = Callable[..., Any]
 
 
@@ -34,6 +37,19 @@ def odds_text(collision_bound: float) -> str:
     if collision_bound < ODDS_COUNTED_MIN:
         return f"{collision_bound:.1E}" if collision_bound else "0"
     return f"1 in {round(1 / collision_bound):,}"
+
+
+def enough_bits(states: int | None, free_bytes: int) -> int:
+    """The width for a search of so many expected states: 128 bits where 64 are too few and the memory is there.
+
+    An unknown number of states gives 64.
+    """
+    # Imported here, because numpy takes a third of a second.
+    from kmc.engine.check_model import collision_bound
+
+    if states is None or collision_bound(states) <= ODDS_MAX:
+        return 64
+    return 128 if states * WIDE_BYTES_PER_STATE <= free_bytes else 64
 
 
 def fingerprint_warnings(result: Result, words: Sequence[str]) -> tuple[str, ...]:

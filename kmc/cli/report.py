@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from kmc.cli.console import show, stderr
+from kmc.cli.fingerprint_width import ODDS_MAX, odds_text
 from kmc.cli.model_text import first_line
 from kmc.cli.options import debug_option, resource_options
 from kmc.cli.progress import StatusLine
@@ -31,6 +32,7 @@ Examples:
   kmc report kip_996                      one spec; `--again` for all of its models
   kmc report kip_996 large --timeout 1h   one model, which takes long
   kmc report ./my_spec --out reports      your own
+  kmc report --render-only                the texts anew, from results measured before
 
 \b
 Exit status: 0 all came out as the manifest says; 10 some did not, failed or were cut short (the report says
@@ -50,6 +52,8 @@ class ReportOptions:
     out: str
     timeout: float | None
     memory: int | None
+    fingerprint_bits: str
+    render_only: bool
     quiet: bool
 
     @property
@@ -59,7 +63,7 @@ class ReportOptions:
         words += ["--threads", str(self.threads)] if self.engine == "native" else []
         words += ["--timeout", f"{self.timeout:g}"] if self.timeout is not None else []
         words += ["--memory", str(self.memory)] if self.memory is not None else []
-        return RunOptions(tuple(words))
+        return RunOptions(tuple(words), self.fingerprint_bits if self.engine == "native" else None, self.memory)
 
 
 @click.command(epilog=_EPILOG, short_help="Run the models of a spec and write results/SPEC.md and .json.")
@@ -69,6 +73,14 @@ class ReportOptions:
     "--engine", type=click.Choice(["python", "native"]), default="native", show_default=True, help="As of kmc check."
 )
 @click.option("--threads", metavar="N", type=click.IntRange(1, 64), default=1, show_default=True, help="As of check.")
+@click.option(
+    "--fingerprint-bits",
+    type=click.Choice(["auto", "64", "128"]),
+    default="auto",
+    show_default=True,
+    help="As of kmc check; auto: 128 where so many states are expected that 64 may miss one, and memory suffices.",
+)
+@click.option("--render-only", is_flag=True, help="Run nothing; write SPEC.md anew from the results that are there.")
 @click.option("--again", is_flag=True, help="Run also what has a result for this version of spec and model.")
 @click.option(
     "--out",
@@ -89,6 +101,8 @@ def report(words: tuple[str, ...], /, **given: Any) -> int:
     for this version of spec and model. SPEC is by default every shipped spec.
     """
     options = ReportOptions(**given)
+    if options.render_only and (options.models or options.again):
+        raise click.UsageError("--render-only runs nothing: give neither MODELS nor --again")
     names = list(shipped_specs()) if options.spec is None else [options.spec]
     statuses = [_report(name, options) for name in names]
     return max(statuses, default=ExitStatus.OK)
@@ -100,18 +114,20 @@ def _report(typed: str, options: ReportOptions) -> int:
         raise CommandLineError("KMC614", f"{typed} has no manifest, so there is nothing to run", help="see kmc check")
     path = Path(options.out) / f"{spec.name}.json"
     records = read_records(path)
-    chosen = _chosen(typed, manifest, records, options)
+    outdated = set(stale(manifest.entries, records, find_spec_root(typed)))
+    chosen = _chosen(typed, manifest, outdated, options)
     interrupted = False
     try:
         with StatusLine(stderr(), quiet=options.quiet) as line:
             for number, name in enumerate(chosen, start=1):
                 line.update(f"Checking {typed} {name} ({number} of {len(chosen)}).")
-                records[name] = run(typed, name, options.run)
-                _write(path, spec, _kept(manifest, records))
+                records[name] = run(typed, manifest.entries[name], options.run)
+                outdated.discard(name)
+                _write(path, spec, _kept(manifest, records), outdated)
     except KeyboardInterrupt:
         interrupted = True
     kept = _kept(manifest, records)
-    _write(path, spec, kept)
+    _write(path, spec, kept, outdated)
     show(_last_words(path, chosen, kept))
     if interrupted:
         return ExitStatus.INTERRUPTED
@@ -127,19 +143,21 @@ def _kept(manifest: Manifest, records: Mapping[str, Any]) -> dict[str, dict[str,
     }
 
 
-def _write(path: Path, spec: Spec, kept: Mapping[str, Any]) -> None:
+def _write(path: Path, spec: Spec, kept: Mapping[str, Any], outdated: Collection[str]) -> None:
     write_text(path, json.dumps({"spec": spec.name, "models": kept}, indent=1) + "\n")
-    write_text(path.with_suffix(".md"), report_text(spec.name, first_line(spec.doc), kept, _names(spec)))
+    write_text(path.with_suffix(".md"), report_text(spec.name, first_line(spec.doc), kept, _names(spec), outdated))
 
 
-def _chosen(typed: str, manifest: Manifest, records: Mapping[str, Any], options: ReportOptions) -> Sequence[str]:
+def _chosen(typed: str, manifest: Manifest, outdated: Collection[str], options: ReportOptions) -> Sequence[str]:
     for name in options.models:
         if name not in manifest.entries:
             help_line = did_you_mean(name, manifest.entries)
             raise CommandLineError("KMC615", f"the manifest of {typed} has no model '{name}'", help=help_line)
+    if options.render_only:
+        return ()
     if options.models:
         return options.models
-    return list(manifest.entries) if options.again else stale(manifest.entries, records, find_spec_root(typed))
+    return [name for name in manifest.entries if options.again or name in outdated]
 
 
 def _names(spec: Spec) -> dict[str, list[str]]:
@@ -159,4 +177,10 @@ def _is_off(record: Mapping[str, Any]) -> bool:
 def _last_words(path: Path, chosen: Sequence[str], kept: Mapping[str, Any]) -> list[str]:
     off = [name for name, record in kept.items() if _is_off(record)]
     lines = [f"{len(chosen)} run, {len(kept)} in the report: {shown_path(path.with_suffix('.md'))}"]
-    return [*lines, f"Not as the manifest says: {', '.join(off)}"] if off else lines
+    lines += [f"Not as the manifest says: {', '.join(off)}"] if off else []
+    doubtful = [f"{name} ({odds_text(odds)})" for name, odds in _odds(kept) if odds > ODDS_MAX]
+    return [*lines, f"Odds of a missed state: {', '.join(doubtful)}"] if doubtful else lines
+
+
+def _odds(kept: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    return ((name, record["collision_bound"]) for name, record in kept.items() if "failed" not in record)

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kmc.bench.machine import commit, machine
+from kmc.bench.machine import available_bytes, commit, machine
 from kmc.cli.expectation import differences
+from kmc.cli.fingerprint_width import enough_bits
 from kmc.errors import SystemFault
 from kmc.lang.manifest import Manifest
 from kmc.lang.modelfile import ModelFile, render_raw
@@ -36,10 +37,13 @@ _KEPT = (
     "generated_by_action",
     "invariant",
     "trace_length",
+    "constraints",
+    "cut",
     "bound",
     "properties",
     "unreached_goals",
     "collision_bound",
+    "fingerprint_bits",
     "seconds",
     "cpu_seconds",
     "peak_memory_bytes",
@@ -52,9 +56,29 @@ _LAST_LINES = 6
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How each model is run: the words for `kmc check`, such as `--engine native --threads 1 --timeout 10m`."""
+    """How each model is run: the words for `kmc check`, such as `--engine native --threads 1 --timeout 10m`.
+
+    `fingerprint_bits` is "64", "128", or "auto" for what `enough_bits` says of the number of states that the manifest
+    expects and of the memory; None for an engine without fingerprints. `memory` is the limit that `words` set.
+    """
 
     words: tuple[str, ...]
+    fingerprint_bits: str | None = None
+    memory: int | None = None
+
+    def words_for(self, file: ModelFile) -> tuple[str, ...]:
+        """The words for one model."""
+        if self.fingerprint_bits is None:
+            return self.words
+        bits = self.fingerprint_bits
+        if bits == "auto":
+            bits = str(enough_bits(_expected_states(file), self.memory or available_bytes()))
+        return self.words if bits == "64" else (*self.words, "--fingerprint-bits", bits)
+
+
+def _expected_states(file: ModelFile) -> int | None:
+    expected = (file.expect or {}).get("distinct")
+    return expected if isinstance(expected, int) else None
 
 
 def kind_of(manifest: Manifest, name: str) -> str:
@@ -69,13 +93,13 @@ def digest_of(root: Path, file: ModelFile) -> str:
     return bind(root, file).digest
 
 
-def run(spec: str, name: str, options: RunOptions) -> dict[str, Any]:
+def run(spec: str, file: ModelFile, options: RunOptions) -> dict[str, Any]:
     """Check a model of a spec, and say what came out; `failed` has the last words of a check without a result."""
     with tempfile.TemporaryDirectory() as folder:
-        words = ["check", spec, name, *options.words, "--json", "--quiet", "--run-dir", folder]
+        check = ["check", spec, file.name, *options.words_for(file)]
+        words = [*check, "--json", "--quiet", "--run-dir", folder]
         ran = subprocess.run([sys.executable, "-m", "kmc", *words], capture_output=True, text=True, check=False)
-        command = shlex.join(["kmc", "check", spec, name, *options.words])
-        about = {"command": command, "machine": machine(), "commit": commit()}
+        about = {"command": shlex.join(["kmc", *check]), "machine": machine(), "commit": commit()}
         try:
             found = json.loads(ran.stdout)
         except json.JSONDecodeError:
@@ -105,6 +129,7 @@ def described(manifest: Manifest, file: ModelFile) -> dict[str, Any]:
             "properties": [word.text for word in file.properties],
             "symmetry": [word.text for word in file.symmetry],
             "view": file.view.text if file.view else None,
+            "constraints": [word.text for word in (*file.constraints, *file.action_constraints)],
             "levels": file.max_depth,
         },
         "expect": dict(file.expect) if file.expect else None,

@@ -6,16 +6,22 @@ what a weakened spec reaches says nothing about the spec.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kmc.cli.console import bytes_in_words, seconds_in_words
+from kmc.cli.fingerprint_width import odds_text
 
 Records = Mapping[str, Mapping[str, Any]]
 
 
-def report_text(spec: str, doc: str, records: Records, names: Mapping[str, Sequence[str]]) -> str:
-    """The whole report; `names` has what the spec declares under "properties", "temporal", "goals" and "actions"."""
+def report_text(
+    spec: str, doc: str, records: Records, names: Mapping[str, Sequence[str]], outdated: Collection[str] = ()
+) -> str:
+    """The whole report; `names` has what the spec declares under "properties", "temporal", "goals" and "actions".
+
+    `outdated` are the records that an earlier version of the spec or of the model was measured for.
+    """
     parts = [
         [f"# {spec}: results", "", doc, "", f"Written by `kmc report {spec}`, never by hand; the data: `{spec}.json`."],
         _models(_of_kind(records, "model")),
@@ -23,7 +29,7 @@ def report_text(spec: str, doc: str, records: Records, names: Mapping[str, Seque
         _mutants(_of_kind(records, "mutant")),
         _properties(records, names["properties"], names["temporal"]),
         _coverage(_of_kind(records, "model"), names["actions"], names["goals"]),
-        _origins(records),
+        _origins(records, outdated),
     ]
     return "\n".join("\n".join([*part, ""]) for part in map(list, parts) if part)
 
@@ -41,7 +47,8 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str
 def _models(records: Records) -> Iterator[str]:
     yield "## Models"
     yield ""
-    header = ("model", "result", "generated", "distinct", "depth", "expected", "CPU time", "memory")
+    counts = ("generated", "distinct", "depth", "expected")
+    header = ("model", "result", "odds of a missed state", *counts, "CPU time", "memory")
     yield from _table(header, [_model_row(name, record) for name, record in records.items()])
     yield ""
     yield from (f"- `{name}`: {record['description']}." for name, record in records.items())
@@ -49,10 +56,11 @@ def _models(records: Records) -> Iterator[str]:
 
 def _model_row(name: str, record: Mapping[str, Any]) -> tuple[str, ...]:
     if "failed" in record:
-        return (f"`{name}`", f"failed: {record['failed'][-1]}", "", "", "", "", "", "")
+        return (f"`{name}`", f"failed: {record['failed'][-1]}", *[""] * 7)
     return (
         f"`{name}`",
         _verdict(record),
+        _odds(record),
         f"{record['generated']:,}",
         f"{record['distinct']:,}",
         str(record["depth"]),
@@ -62,15 +70,35 @@ def _model_row(name: str, record: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+def _odds(record: Mapping[str, Any]) -> str:
+    """The upper bound on the odds that a collision of fingerprints hid a state."""
+    wide = ", 128 bits" if record.get("fingerprint_bits") == 128 else ""
+    return odds_text(record["collision_bound"]) + wide
+
+
+def _is_whole(record: Mapping[str, Any]) -> bool:
+    """Whether every reachable state was explored: no bound, no violation and no constraint cut the graph."""
+    return record["result"] == "ok" and not _cut(record)
+
+
+def _cut(record: Mapping[str, Any]) -> str:
+    """What the constraints left out, to be put behind a verdict; "" for nothing."""
+    names = " or ".join(record["asked"]["constraints"])
+    count = record.get("cut")
+    if not names or count == 0:
+        return ""
+    return f" without breaking {names}" + (f", {count:,} generated states outside" if count else "")
+
+
 def _verdict(record: Mapping[str, Any]) -> str:
     match record["result"], record["bound"]:
         case "ok", _:
-            return "holds, whole graph"
+            return "holds, whole graph" if _is_whole(record) else f"holds{_cut(record)}"
         case "bound reached", "depth":
-            return f"holds up to level {record['depth']}"
+            return f"holds up to level {record['depth']}{_cut(record)}"
         case "bound reached", bound:
             explored = record["depth"] - (record["left"] > 0)
-            return f"stopped by {bound}; holds up to level {explored}"
+            return f"stopped by {bound}; holds up to level {explored}{_cut(record)}"
         case result, _:
             return f"{result} of {record['invariant']}" if record["invariant"] else str(result)
 
@@ -107,7 +135,7 @@ def _outcome(record: Mapping[str, Any]) -> str:
     if "failed" in record:
         return f"The check failed: {record['failed'][-1]}"
     if record["invariant"] is None:
-        return f"NOT SHOWN: {_verdict(record)}"
+        return f"NOT SHOWN: {_survives(record)}"
     return f"{record['invariant']} fails in {record['trace_length']} states; {_agreement(record)}."
 
 
@@ -133,7 +161,11 @@ def _mutants(records: Records) -> Iterator[str]:
 
 
 def _lives(record: Mapping[str, Any]) -> str:
-    return str(record["failed"][-1]) if "failed" in record else _verdict(record)
+    return str(record["failed"][-1]) if "failed" in record else _survives(record)
+
+
+def _survives(record: Mapping[str, Any]) -> str:
+    return f"{_verdict(record)}, odds of a missed state at most {_odds(record)}"
 
 
 def _properties(records: Records, names: Sequence[str], temporal: Sequence[str]) -> Iterator[str]:
@@ -141,10 +173,12 @@ def _properties(records: Records, names: Sequence[str], temporal: Sequence[str])
     yield ""
     rows = []
     for name in names:
-        held = [model for model, record in records.items() if (name, "holds") in _verdicts(record, "model")]
+        held = [record for record in records.values() if (name, "holds") in _verdicts(record, "model")]
+        whole = sum(map(_is_whole, held))
         broken = [f"`{model}`" for model, record in records.items() if record.get("invariant") == name]
-        rows.append((name, str(len(held)), ", ".join(broken) or "nowhere"))
-    yield from _table(("property", "models in which it holds", "fails in"), rows)
+        rows.append((name, str(whole), str(len(held) - whole), ", ".join(broken) or "nowhere"))
+    header = ("property", "models whose whole graph it holds in", "models in which it holds as far as they went")
+    yield from _table((*header, "fails in"), rows)
     if temporal:
         yield ""
         yield f"Temporal properties, which nothing checks yet: {', '.join(temporal)}."
@@ -178,8 +212,8 @@ def _reaching(goal: str, records: Records) -> str:
     return ", ".join(reached) or "NEVER REACHED"
 
 
-def _origins(records: Records) -> Iterator[str]:
-    """Which kmc gave these figures, on which machine; one line for each pair."""
+def _origins(records: Records, outdated: Collection[str]) -> Iterator[str]:
+    """Which kmc gave these figures, on which machine; one line for each pair, and what has changed since."""
     yield "## Origin"
     yield ""
     found: dict[str, list[str]] = {}
@@ -191,3 +225,6 @@ def _origins(records: Records) -> Iterator[str]:
         found[f"kmc {machine['kmc']} at {at}, {machine['cpu']}, {machine['cores']} cores, {memory}"].append(name)
     for origin, names in found.items():
         yield f"- {origin}: {', '.join(f'`{name}`' for name in names)}."
+    changed = [f"`{name}`" for name in records if name in outdated]
+    if changed:
+        yield f"- Measured before the spec or the model last changed: {', '.join(changed)}."

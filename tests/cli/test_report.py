@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from support.cli_runner import kmc
 
+from kmc.cli.fingerprint_width import WIDE_BYTES_PER_STATE
+from kmc.cli.report_runs import RunOptions
 from kmc.cli.report_text import report_text
+from kmc.lang.modelfile import ModelFile
 
 SPEC = '''"""A light that goes on."""
 
@@ -98,10 +101,10 @@ def test_a_report_has_counts_mutants_and_coverage() -> None:
     assert report() == (0, "2 run, 2 in the report: results/light.md\n")
     lines = lines_of("light.md")
     assert [line.rsplit("|", 3)[0] for line in lines if line.startswith("| `smoke`")] == [
-        "| `smoke` | holds, whole graph | 3 | 3 | 3 | equal to TLC's "
+        "| `smoke` | holds, whole graph | 0 | 3 | 3 | 3 | equal to TLC's "
     ]
     assert "| `stuck` | It goes on | NotTooBright, 4 states | 4 |" in lines
-    assert "| NotTooBright | 1 | `stuck` |" in lines
+    assert "| NotTooBright | 1 | 0 | `stuck` |" in lines
     assert "| Brighten | 1 | 2 in `smoke` |" in lines
     assert "| Darken | 0 | NEVER FIRED |" in lines
     assert "| bright | `smoke` |" in lines
@@ -184,6 +187,11 @@ RECORD: dict[str, Any] = {
     "bound": None,
     "properties": [{"name": "P", "verdict": "holds", "violations": 0}],
     "unreached_goals": ["g"],
+    "asked": {"constraints": []},
+    "constraints": [],
+    "cut": 0,
+    "collision_bound": 2.4e-18,
+    "fingerprint_bits": 64,
     "cpu_seconds": 1.0,
     "peak_memory_bytes": 2**20,
     "differences": [],
@@ -208,12 +216,99 @@ def test_what_only_a_mutant_reaches_is_not_covered() -> None:
 
 def test_a_mutant_that_lives_is_told() -> None:
     lines = text_of(m={"kind": "mutant", "title": "t"})
-    assert "| `m` | t | NOT KILLED: holds, whole graph | 3 |" in lines
+    assert "| `m` | t | NOT KILLED: holds, whole graph, odds of a missed state at most 2.4E-18 | 3 |" in lines
 
 
 def test_a_run_cut_short_proves_only_the_levels_that_it_finished() -> None:
     lines = text_of(a={"result": "bound reached", "bound": "time", "left": 1, "depth": 9})
-    assert any(line.startswith("| `a` | stopped by time; holds up to level 8 | 5 | 3 | 9 |") for line in lines)
+    assert any(
+        line.startswith("| `a` | stopped by time; holds up to level 8 | 2.4E-18 | 5 | 3 | 9 |") for line in lines
+    )
+
+
+def row_of(model: str, lines: list[str]) -> list[str]:
+    """The first cells of a model's line."""
+    (line,) = [line for line in lines if line.startswith(f"| `{model}` |")]
+    return line.split(" | ")[1:3]
+
+
+@pytest.mark.parametrize(
+    ("record", "cells"),
+    [
+        ({"collision_bound": 0.006754}, ["holds, whole graph", "1 in 148"]),
+        ({"fingerprint_bits": 128, "collision_bound": 3.7e-22}, ["holds, whole graph", "3.7E-22, 128 bits"]),
+        ({"result": "bound reached", "bound": "depth", "depth": 7}, ["holds up to level 7", "2.4E-18"]),
+        (
+            {"asked": {"constraints": ["Small", "Slow"]}, "cut": 1234},
+            ["holds without breaking Small or Slow, 1,234 generated states outside", "2.4E-18"],
+        ),
+        ({"asked": {"constraints": ["Small"]}, "cut": 0}, ["holds, whole graph", "2.4E-18"]),
+    ],
+)
+def test_a_model_says_how_far_it_holds_and_with_what_odds(record: dict[str, Any], cells: list[str]) -> None:
+    assert row_of("a", text_of(a=record)) == cells
+
+
+def test_a_record_from_before_constraints_were_counted_does_not_claim_the_whole_graph() -> None:
+    old = {key: value for key, value in RECORD.items() if key != "cut"} | {"asked": {"constraints": ["Small"]}}
+    lines = report_text("s", "A spec.", {"a": old}, NAMES).split("\n")
+    assert row_of("a", lines) == ["holds without breaking Small", "2.4E-18"]
+    assert "| P | 0 | 1 | nowhere |" in lines
+
+
+def test_a_property_is_counted_by_how_far_it_holds() -> None:
+    bounded = {"result": "bound reached", "bound": "depth"}
+    lines = text_of(a={}, b=bounded, c=bounded, d={"result": "violation", "invariant": "Q"})
+    assert "| P | 1 | 3 | nowhere |" in lines
+
+
+def test_what_changed_since_it_was_measured_is_told() -> None:
+    lines = report_text("s", "A spec.", {"a": RECORD, "b": RECORD}, NAMES, {"b", "never run"}).split("\n")
+    assert "- Measured before the spec or the model last changed: `b`." in lines
+
+
+def test_the_text_is_written_anew_without_a_run(light: Path) -> None:
+    report()
+    measured = json.loads(Path("results/light.json").read_text())
+    Path("results/light.md").unlink()
+    (light / "spec.py").write_text(SPEC.replace("st.brightness > 3", "st.brightness > 2"))
+    (light / "models.toml").write_text(MANIFEST.format(distinct=3).replace("All of it", "The whole"))
+    assert report("--render-only") == (0, "0 run, 2 in the report: results/light.md\n")
+    assert "- `smoke`: The whole." in lines_of("light.md")
+    assert lines_of("light.md")[-1] == "- Measured before the spec or the model last changed: `smoke`, `stuck`."
+    rendered = json.loads(Path("results/light.json").read_text())
+    assert rendered["models"]["smoke"].pop("description") == "The whole"
+    assert measured["models"]["smoke"].pop("description") == "All of it"
+    assert rendered == measured
+
+
+def test_what_only_renders_takes_no_models() -> None:
+    assert kmc("report", "./light", "smoke", "--render-only").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("states", "memory", "bits"),
+    [
+        (None, 1 << 50, 64),
+        (19_841_847, 1 << 50, 64),
+        (499_181_537, 1 << 50, 128),
+        (499_181_537, 499_181_537 * WIDE_BYTES_PER_STATE, 128),
+        (499_181_537, 499_181_537 * WIDE_BYTES_PER_STATE - 1, 64),
+    ],
+)
+def test_a_report_takes_wide_fingerprints_where_they_are_needed_and_fit(
+    states: int | None, memory: int, bits: int
+) -> None:
+    file = ModelFile("m", "m.cfg", expect=None if states is None else {"origin": "kmc", "distinct": states})
+    wide = ("--fingerprint-bits", "128") if bits == 128 else ()
+    assert RunOptions(("--threads", "1"), "auto", memory).words_for(file) == ("--threads", "1", *wide)
+
+
+def test_the_width_that_is_asked_for_is_taken(light: Path) -> None:
+    (light / "models.toml").write_text(WITHOUT_MUTANT)
+    kmc("report", "./light", "--fingerprint-bits", "128", "--quiet")
+    record = json.loads(Path("results/light.json").read_text())["models"]["smoke"]
+    assert (record["fingerprint_bits"], "--fingerprint-bits 128" in record["command"]) == (128, True)
 
 
 def test_a_finding_shows_its_steps() -> None:
