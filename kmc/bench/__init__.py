@@ -1,1 +1,1 @@
-"""Measuring the engines: named benchmarks, runs in fresh processes, and what a run costs per state."""
+"""Benchmarks of the engines: named benchmarks, runs in fresh processes, and costs per state."""

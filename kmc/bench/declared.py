@@ -1,7 +1,7 @@
 """The benchmarks that a spec declares in its `benchmarks.toml`, and the model that each runs.
 
-A benchmark is a model of the manifest without its level bound, perhaps with other reductions and constants: what is
-measured then stays a model that somebody checks.
+A benchmark is a model of the manifest without its level bound, perhaps with other reductions and constants. So a
+benchmark measures a model that is also checked.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KEYS = ("description", "model", "symmetry", "set", "tla_module")
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """What is measured. `tla_module` is the TLA+ module that TLC would run beside it, None where none is known."""
+    """A benchmark. `tla_module` is the TLA+ module that TLC runs for comparison, if one is known."""
 
     name: str
     spec: str
@@ -32,7 +32,7 @@ class Benchmark:
 
     @property
     def title(self) -> str:
-        """Its name among those of all specs, and that of its file of results."""
+        """Its unique name among all specs, also the name of its results file."""
         return f"{self.spec}-{self.name}"
 
 

@@ -1,4 +1,4 @@
-"""What runs come to: costs per state, bytes per state, and how engines and threads compare."""
+"""The figures of runs: costs per state, bytes per state, and the comparison of engines and threads."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _memory(run: Mapping[str, Any]) -> dict[str, Any]:
 def scaling(by_threads: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """How many times faster than on one thread, by wall time, for each number of threads; empty without a run on one.
 
-    Levels are finished, so all runs explored the same states. On a machine with other work it says little: see the
+    Runs finish their last level, so all explored the same states. The figure means little on a busy machine: see the
     load.
     """
     one = by_threads.get("1")
@@ -62,7 +62,7 @@ def scaling(by_threads: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
 
 def tlc_ratios(by_threads: Mapping[str, Mapping[str, Any]], tlc: Mapping[str, Any]) -> dict[str, Any]:
-    """How many times more states a second, and how many times less CPU time for one, by the number of workers."""
+    """The ratios of states per second and of CPU time per state, by the number of workers."""
     return {str(run["workers"]): _ratios(by_threads[str(run["workers"])], run) for run in tlc["runs"]}
 
 
@@ -76,7 +76,7 @@ def _ratios(mine: Mapping[str, Any], tlc: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _agreement(mine: Mapping[str, Any], tlc: Mapping[str, Any]) -> bool | None:
-    """Whether both counted the same states; None unless both explored all of them."""
+    """Whether both have the same counts; None unless both explored the whole graph."""
     if not mine["complete"] or not tlc["complete"]:
         return None
     return (mine["generated"], mine["distinct"]) == (tlc["generated"], tlc["distinct"])

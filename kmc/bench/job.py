@@ -1,7 +1,7 @@
 """One measured search in a process of its own: `python -m kmc.bench.job REQUEST ANSWER`, both files of JSON.
 
-A process for each run, so that its largest resident memory is that of this run alone. A smaller search comes first and
-is not counted: by then code is compiled, files are read and clocks are up.
+Each run has its own process, so the peak of resident memory belongs to this run alone. A smaller search comes first and
+is not measured: after it, code is compiled, files are read and the processor's clock is up.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Request:
 
 
 def main(request_path: str, answer_path: str) -> None:
-    """Run what the request says and write what it cost."""
+    """Run the request and write its costs."""
     request = Request(**json.loads(Path(request_path).read_text(encoding="utf-8")))
     model = bind(find_spec_root(request.root), read_cfg(Path(request.cfg)))
     measured = _native(model, request) if request.engine == NATIVE else _interpreted(model, request)
-    # Not where the files lie: what is measured is published.
+    # Without paths, because results are published.
     asked = {name: value for name, value in asdict(request).items() if name not in ("root", "cfg")}
     Path(answer_path).write_text(json.dumps({**asked, **measured}), encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""Where and of what a measurement is: the machine, its load, and the commit of kmc."""
+"""The context of a measurement: the machine, its load, and the commit of kmc."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def cores() -> int:
 
 
 def load_average() -> float:
-    """Processes that ran or wanted to, on average over the last minute."""
+    """The load: processes running or ready to run, on average over the last minute."""
     return round(os.getloadavg()[0], 2)
 
 
 def available_bytes() -> int:
-    """The memory that is free to be taken, within the limit of a container if there is one."""
+    """The available memory, within the limit of a container if there is one."""
     free = int(psutil.virtual_memory().available)
     try:
         limit = int(_CGROUP_LIMIT.read_text()) - int(_CGROUP_USED.read_text())
@@ -52,7 +52,7 @@ def available_bytes() -> int:
 
 
 def commit() -> dict[str, Any] | None:
-    """The commit that this kmc was checked out at, and whether its sources differ from it; None outside a checkout."""
+    """The commit of this checkout of kmc, and whether its sources differ from it; None outside a checkout."""
     folder = Path(kmc.__file__).resolve().parents[1]
     if not (folder / ".git").exists():
         return None

@@ -1,7 +1,7 @@
-"""A benchmark from beginning to end: starts, runs and what they come to, as one object of JSON.
+"""A whole benchmark: starts, runs and their figures, as one JSON object.
 
-Invariant: nothing is left out of what was run. Every run stands in the object with its load; the figures are those of
-the run that took least CPU time, since other work on the machine only adds.
+Invariant: the object contains every run, with its load. The figures are those of the run with the least CPU time, since
+other work on the machine only adds time.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kmc.spec.model import bind
 STATES = 20_000_000
 PYTHON_STATES = 20_000
 BYTES_PER_STATE = 200
-"""What a state beyond the limit may need: slots of the table, a row in two of three, and a last level that doubles."""
+"""Memory of a state beyond the limit: table slots, rows for two of three states, and a last level that doubles."""
 
 _BASE_BYTES = 1 << 29
 _COLD_STARTS = 2
@@ -54,7 +54,7 @@ class Plan:
 
 
 def memory_needed(states: int) -> int:
-    """The bytes that a run may take: an estimate that no model so far has passed."""
+    """The bytes that a run may take: an estimate that no model has exceeded so far."""
     return _BASE_BYTES + states * BYTES_PER_STATE
 
 
@@ -66,7 +66,7 @@ def states_that_fit(free_bytes: int) -> int:
 
 
 def require_memory(states: int) -> None:
-    """SystemFault when a run to `states` states may not fit into the memory that is free now."""
+    """SystemFault when a run to `states` states may not fit into the free memory."""
     free = available_bytes()
     if memory_needed(states) > free:
         raise SystemFault(
@@ -77,7 +77,7 @@ def require_memory(states: int) -> None:
 
 
 def measure(benchmark: Benchmark, plan: Plan, tell: Tell) -> dict[str, Any]:
-    """Run it all; `tell` hears what is being done. SystemFault when memory is short, a run fails or TLC does."""
+    """Run everything, reporting each step to `tell`. SystemFault when memory is short, or a run or TLC fails."""
     require_memory(plan.states)
     model = bind(benchmark.root, benchmark.file)
     began = {"date": datetime.now(UTC).isoformat(timespec="seconds"), "load_before": load_average()}
@@ -112,7 +112,7 @@ def measure(benchmark: Benchmark, plan: Plan, tell: Tell) -> dict[str, Any]:
 
 
 def _runs(request: Request, plan: Plan, folder: Path, tell: Tell) -> list[dict[str, Any]]:
-    """All runs; the numbers of threads take turns, so that a spell of other work hits each."""
+    """All runs. The numbers of threads alternate, so that other work on the machine affects them equally."""
     found = []
     for number in range(plan.runs):
         for threads in plan.threads:
@@ -128,7 +128,7 @@ def _python(request: Request, folder: Path, tell: Tell) -> dict[str, Any]:
 
 
 def _checked(run: dict[str, Any]) -> dict[str, Any]:
-    """A run that says something: not interrupted, not cut off by memory, no failure found."""
+    """A valid run: not interrupted, not ended by memory, without a failure."""
     if run["interrupted"]:
         raise KeyboardInterrupt
     if run["stopped"] == "memory":
@@ -145,12 +145,12 @@ def _checked(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def _starts(benchmark: Benchmark, cfg: Path, folder: Path, tell: Tell) -> dict[str, Any]:
-    """Seconds from starting `kmc check` to its end behind the first step, with no code cached and with all of it."""
+    """Seconds from the start of `kmc check` to its end after the first step, with an empty and with a full cache."""
     words = [sys.executable, "-m", "kmc", "check", str(benchmark.root), str(cfg), "--engine", "native"]
     words += ["--max-depth", "2", "--bounded-ok", "--no-run-dir", "--quiet"]
     kept = folder / "kept"
     environment = {**os.environ, "KMC_CACHE_DIR": str(kept)}
-    # Code that is installed has its byte code beside it. In a checkout the first start writes it, and is not the least.
+    # Installed code comes with its byte code. In a checkout the first start writes it, so the first is not the fastest.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     tell("cold starts")
     load = load_average()

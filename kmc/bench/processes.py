@@ -1,4 +1,4 @@
-"""Child processes of a benchmark: none outlives the call that started it, whatever interrupts that."""
+"""Child processes of a benchmark. No child outlives the call that started it, even if that call is interrupted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def children_cpu_seconds() -> float:
 
 
 def run_job(request: Request, folder: Path) -> dict[str, Any]:
-    """One measured search in a fresh process; SystemFault with its last words when it fails."""
+    """One measured search in a fresh process; SystemFault with its last lines when it fails."""
     asked, answered = folder / "request.json", folder / "answer.json"
     asked.write_text(json.dumps(asdict(request)), encoding="utf-8")
     answered.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""TLC beside kmc: the same model, written as TLC's model file, for some seconds; what it printed and what it cost.
+"""Runs TLC on the same model for comparison: its counts and its costs.
 
-TLC and the TLA+ modules are the user's: they are copied into a folder of ours for the time of a run, and nothing of
-them is kept. TLC is stopped after some seconds, since it would need hours for what kmc explores in one minute.
+TLC and the TLA+ modules belong to the user. They are copied into a temporary folder for a run and deleted after it. TLC
+is stopped after some seconds, since it would need hours for what kmc explores in one minute.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Tlc:
 
 
 def require_tlc(tlc: Tlc, benchmark: Benchmark) -> str:
-    """The module that TLC runs; CommandLineError or SystemFault for what is missing: jar, folder, module, java."""
+    """The module that TLC runs; CommandLineError or SystemFault if the jar, folder, module or java is missing."""
     for part in tlc.class_path.split(os.pathsep):
         if not Path(part).exists():
             raise CommandLineError("KMC613", f"--tlc: there is no {part}", help="give the path of tla2tools.jar")
@@ -70,7 +70,7 @@ def declared_constants(folder: Path) -> list[str]:
 
 
 def tlc_model(file: ModelFile, declared: list[str]) -> ModelFile:
-    """The model as TLC takes it: the constants that its modules declare, model values for those that kmc has not."""
+    """The model for TLC: the constants that its modules declare, with model values for those that kmc does not have."""
     here = Span("TLC's model file", 1)
     given = {constant.name for constant in file.constants}
     kept = tuple(constant for constant in file.constants if constant.name in declared)
@@ -81,7 +81,7 @@ def tlc_model(file: ModelFile, declared: list[str]) -> ModelFile:
 
 
 def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[str, Any]:
-    """Run TLC on the model in `folder`, which is made; its counts and costs. SystemFault when it says no counts."""
+    """Run TLC on the model in `folder`, which is made; its counts and costs. SystemFault when it prints no counts."""
     module = require_tlc(tlc, benchmark)
     folder.mkdir()
     for path in tlc.folder.glob("*.tla"):
@@ -126,7 +126,7 @@ def read_counts(text: str) -> dict[str, Any] | None:
         "generated": generated,
         "distinct": distinct,
         "left": left,
-        # TLC says so too when it was told to stop.
+        # TLC prints this too when it was stopped.
         "complete": _COMPLETE in text and left == 0,
         "version": version[1].strip() if version else None,
     }

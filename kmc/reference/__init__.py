@@ -1,1 +1,1 @@
-"""The oracle: an interpreter of specs, slow, obvious and right, and the replayer of every counterexample."""
+"""The reference interpreter, which is the oracle of the engines, and the replay of every counterexample."""

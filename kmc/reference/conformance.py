@@ -1,9 +1,9 @@
-"""Conformance: is a spec the TLA+ spec, edge by edge?
+"""Conformance: does a spec have the same edges as the TLA+ spec?
 
 For every source state of a corpus, the steps of the spec are compared with TLC's as multisets of (action, parameters,
-successor), exactly: nothing missing, nothing extra, nothing counted more or less often. TLC's side is right by
-definition. Before that, every state must decode into the spec's domains and encode into the same text again, so that
-no difference can hide in the mapping of the variables.
+successor), exactly: none is missing, none is extra, and all have the same multiplicity. TLC's side is right by
+definition. Before that, every state must decode into the spec's domains and encode into the same text again, so the
+mapping of the variables cannot hide a difference.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CountedStep: TypeAlias = tuple[Action, Arguments, Any, int]
 """(action, arguments, successor, how often TLC would generate it)."""
 
 StepsOf: TypeAlias = Callable[[Any], Iterable[CountedStep]]
-"""The steps of a state: what an engine says that a spec does. EvaluationError when an action fails."""
+"""The steps of a state according to an engine. EvaluationError when an action fails."""
 
 
 def interpreted_steps(spec: Spec) -> StepsOf:
@@ -46,16 +46,16 @@ class DifferenceKind(Enum):
     """How the spec's steps differ from TLC's."""
 
     MISSING = "missing"
-    """TLC has this step, the spec has not."""
+    """TLC has this step, the spec does not."""
     EXTRA = "extra"
-    """The spec has this step, TLC has not."""
+    """The spec has this step, TLC does not."""
     TIMES = "times"
-    """Both have this step, and count it differently."""
+    """Both have this step, with different multiplicities."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A step that is not the same on both sides.
+    """A step that differs between the two sides.
 
     `source` is the number of the source state in the corpus. `parts` are the places in which the successor differs
     from the closest one of the same action on the other side, TLC's on the left; or, when the other side has none left
@@ -80,7 +80,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class ActionCount:
-    """What the corpus asks of one action: source states with a successor, different steps, and steps generated."""
+    """The corpus's data on one action: source states with a successor, different steps, and steps generated."""
 
     action: str
     sources: int
@@ -93,7 +93,7 @@ class ConformanceReport:
     """The outcome of a comparison.
 
     `sources`, `edges` (different steps of TLC) and `generated` count what was compared, `sources_total` is what the
-    corpus holds. `missing_actions` are in the TLA+ spec only, `extra_actions` in ours only.
+    corpus holds. `missing_actions` are in the TLA+ spec only, `extra_actions` in kmc's spec only.
     """
 
     corpus: Path
@@ -124,7 +124,7 @@ def conform(
 ) -> ConformanceReport:
     """Compare the spec at `root`, with the corpus's constants, with the steps in `corpus`.
 
-    `engine` says what the steps of the spec are. Only the first `limit` sources are compared, if given; they are in
+    `engine` gives the steps of the spec. Only the first `limit` sources are compared, if given; they are in
     random order. `progress` is called after every source with how many are done and how many there are. Raises
     TraceError for a broken corpus (KMC431 to KMC433) and for a state that is outside the spec's domains (KMC434) or
     does not come back from them unchanged (KMC435); SpecError or ModelError when the spec does not load with these
@@ -167,7 +167,7 @@ class _Comparison:
         self._differences.extend(self._compared(source.state, theirs, ours))
 
     def check_states(self) -> None:
-        """Decode and encode the states that no source has asked for."""
+        """Decode and encode the states that no source has needed."""
         for number in range(len(self._corpus.states)):
             self._state(number)
 
@@ -250,7 +250,7 @@ def _display_order(step: _Step) -> tuple[Any, ...]:
 
 
 def _closest(step: _Step, others: Iterable[_Step]) -> Any:
-    """The successor among `others` that is most like that of `step`: same action, then parameters, then fields."""
+    """The successor among `others` closest to that of `step`: same action, then parameters, then fields."""
     title, parameters, successor = step
     candidates = [other for other in others if other[0] == title]
     if not candidates:

@@ -3,7 +3,7 @@
 A corpus is JSON, gzip'ed or plain: the constants of the model, `states` (each variable a value) and `sources` (a state
 and its complete list of successors, each with action, parameters and how often TLC generates it). Invariant: equal
 values have equal text, because sets and maps are sorted by the text of their elements and keys; so a value that is
-decoded and encoded again must give the text that stands in the file.
+decoded and encoded again must give the text of the file.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Corpus:
     sources: tuple[Source, ...]
 
     def variables_of(self, number: int) -> dict[str, Tla]:
-        """The TLA+ variables of state `number`; TraceError for what is no value."""
+        """The TLA+ variables of state `number`; TraceError for an invalid value."""
         try:
             return {name: value_of(raw) for name, raw in self.states[number].items()}
         except TraceError as error:
@@ -90,12 +90,12 @@ def canonical_text(tree: Tla) -> str:
 
 
 def raw_text(raw: Any) -> str:
-    """The text of a value as it stands in the file."""
+    """The text of a value as in the file."""
     return json.dumps(raw, separators=(",", ":"), sort_keys=True)
 
 
 def value_of(raw: Any) -> Tla:
-    """The value that JSON `raw` stands for; TraceError KMC433 when it is none."""
+    """The value that JSON `raw` stands for; TraceError KMC433 when it is not a value."""
     match raw:
         case bool() | int() | str():
             return raw
@@ -124,7 +124,7 @@ def _pair(raw: Any) -> tuple[Tla, Tla]:
 def _refuse_value(raw: Any) -> NoReturn:
     raise TraceError(
         "KMC433",
-        f"{shortened(raw_text(raw))} is no value",
+        f"{shortened(raw_text(raw))} is not a value",
         help='values are integers, booleans, strings, records, {"#set": [...]}, {"#tup": [...]} and {"#map": [...]}',
     )
 

@@ -1,7 +1,7 @@
-"""What fails to evaluate in one state, for the engine that knows only that something does.
+"""The errors of one state, for an engine that only knows that its evaluation fails.
 
-The rules are those of `kmc.reference.search`: constraints are asked in their order up to the first that is false, and
-of a step that breaks one the transition invariants are asked too.
+The rules are those of `kmc.reference.search`: constraints are evaluated in their order up to the first that is false,
+and the transition invariants are evaluated for a step outside of the constraints too.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def initial_errors(model: Model, state: Any) -> list[KmcError]:
 
 
 def expansion_errors(model: Model, relation: NextStateRelation, state: Any) -> list[KmcError]:
-    """The errors of the actions in a state, or else those of what is asked of its steps."""
+    """The errors of the actions in a state, or else those of the properties of its steps."""
     errors = relation.errors(state)
     if errors:
         return errors

@@ -1,7 +1,7 @@
 """Where two states differ, entry by entry: `log[n1][2].epoch`, on the left 3, on the right 4.
 
-Only the innermost parts that differ are listed: of functions the arguments, of records the fields, of sequences the
-positions, of sets the elements that only one side has.
+Only the innermost differing parts are listed: arguments of functions, fields of records, positions of sequences, and
+elements of sets that only one side has.
 """
 
 from __future__ import annotations

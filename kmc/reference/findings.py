@@ -1,4 +1,4 @@
-"""What failed during a search, and which failure is reported: the least by values alone, not the first met."""
+"""The failures of a search. The reported one is the least by its values, not the first that was found."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class Findings:
             self._counts[finding.name] = self._counts.get(finding.name, 0) + 1
 
     def close(self) -> None:
-        """The end of a level: if it had a failure, later ones are counted only."""
+        """End a level: if it had a failure, later failures are only counted."""
         self._closed = bool(self._found)
 
     def count(self, name: str) -> int:
-        """How many failures of the property `name` were met."""
+        """The number of failures of the property `name`."""
         return self._counts.get(name, 0)
 
     def least(self, graph: StateGraph) -> Finding | None:
@@ -82,7 +82,7 @@ class Findings:
 
 
 def error_rank(error: KmcError | None) -> SortKey:
-    """An order of the errors of one state, by their places and words."""
+    """An order of the errors of one state, by place and text."""
     if error is None:
         return ()
     span = error.span

@@ -1,8 +1,8 @@
 """The explored part of the state graph: states by number, level boundaries, and every edge that leads one level on.
 
 Invariant: the edges from a level to the next are complete once the level has been expanded, so that a trace can take
-the least predecessor whatever the order of exploration. With a view that forgets something, the state that stands for
-a view is the first in precedence of all that have it in the level, and the edges are those that lead to that state.
+the least predecessor whatever the order of exploration. With a lossy view, the representative of
+a view is the first in precedence of the states of the level that have it, and the edges are those that lead to it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class StateGraph:
         return self.known.find(state) is not None
 
     def stored(self, state: Any) -> int | None:
-        """The number of the stored state that is `state` itself, up to symmetry, or None."""
+        """The number of the stored state that equals `state` up to symmetry, or None."""
         number = self.known.find(state)
         return number if number is not None and self._is_winner(number, state) else None
 

@@ -1,8 +1,8 @@
 """When two states count as one: equality, equality of a view, and orbits under a symmetry, by brute force.
 
-The oracle compares values, never fingerprints, to tell whether a state is known: it is if any permutation of it is.
-The state that was found first stays as it is and stands for its orbit, as in TLC. Of the states of one view, that of
-the least full fingerprint stands for it (`kmc.reference.fingerprints`), so that every engine expands the same one.
+The reference interpreter compares values, never fingerprints: a state is known if any permutation of it is known. As in
+TLC, the state that was found first represents its orbit. Of the states of one view, the one with the least full
+fingerprint represents it (`kmc.reference.fingerprints`), so every engine expands the same one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class StateSet:
         return number
 
     def key(self, state: Any) -> Hashable:
-        """What is compared: the state, or its kept fields."""
+        """The state, or the fields that the view keeps: the value to compare."""
         return state if self._kept is None else self._kept(state)
 
     def rank(self, state: Any) -> SortKey:
@@ -65,7 +65,7 @@ class StateSet:
         return min(sort_key(image) for image in self.images(state))
 
     def orbit(self, state: Any) -> Hashable:
-        """The same for all permutations of `state`, and for no other states."""
+        """A key that is equal for the permutations of `state` and for no other states."""
         return self.rank(state) if self._swaps else state
 
     def images(self, state: Any) -> list[Any]:

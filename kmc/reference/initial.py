@@ -12,7 +12,7 @@ from kmc.spec.model import Model
 
 
 def initial_states(model: Model) -> list[Any]:
-    """The initial states of a model; raises EvaluationError at the author's place, also when there is none."""
+    """The initial states of a model; raises EvaluationError at the author's place, also for no initial state."""
     spec = model.spec
     place = definition_span(spec.init)
     expected: type = spec.state_class

@@ -1,8 +1,9 @@
-"""Failures that depend on an order that nobody has chosen: of the members of a permuted type, of elements of a set.
+"""Failures that depend on an evaluation order that the spec leaves open: of a symmetric type's members, or a set's
+elements.
 
-A quantifier, the one construct that leaves elements out, stops at the first that decides. If the turn of another fails,
-whether it comes before is the search's affair: which state stands for its orbit, how a set lies in memory. Engines may
-differ there, and so may two states of one orbit; then the author is told, instead of one engine being held to be wrong.
+A quantifier stops at the first element that decides it. Whether a failing element is evaluated before the deciding one
+depends on the representative of an orbit and on the order of a set in memory. So engines may differ there, and so may
+two states of one orbit. Then the error tells the author so, and no engine is considered wrong.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from kmc.spec.model import Model
 
 
 def disorder(model: Model, state: Any, errors_of: Callable[[Any], list[KmcError]]) -> KmcError | None:
-    """The error to report if an engine failed in a state and `errors_of` finds none; None if no order explains that."""
+    """The error if an engine failed in a state and `errors_of` finds no error; None if no order explains this."""
     with every_turn(model):
         found = errors_of(state)
     return of_order(model, min(found, key=error_rank)) if found else None
 
 
 def of_order(model: Model, error: KmcError) -> KmcError:
-    """What to say of an `error` that occurs in one order and not in another."""
+    """The error for an `error` that occurs in one order and not in another."""
     kind = InvariantError if isinstance(error, InvariantError) else EvaluationError
     what = "the members of a symmetric type" if model.symmetry else "the elements of a set"
     more = "; without symmetry, kmc can show a trace" if model.symmetry else ""
@@ -36,14 +37,14 @@ def of_order(model: Model, error: KmcError) -> KmcError:
         "KMC262",
         f"whether this fails depends on the order of {what}, and they have none",
         _quantifier_span(error, model.spec.files) or error.span,
-        f"let the turn of every element have a value: what one turn needs, ask for in that turn{more}",
+        f"make the condition evaluable for every element: test what an element needs in its own condition{more}",
         (f"in some order: {error.message}{place}", *error.notes),
     )
 
 
 @contextmanager
 def every_turn(model: Model) -> Iterator[None]:
-    """Quantifiers of the spec do not stop early, so that the turn of every element is evaluated."""
+    """Inside, quantifiers of the spec do not stop early, so every element is evaluated."""
     tables = _builtins(model)
     for table in tables:
         table.update(any=_any, all=_all)
@@ -63,14 +64,14 @@ def _all(items: Iterable[Any]) -> bool:
 
 
 def _builtins(model: Model) -> list[dict[str, Any]]:
-    """The built-in names of the modules of a spec: one table, but for specs that were not loaded from files."""
+    """The tables of built-in names of a spec's modules: one table, except for specs that were not loaded from files."""
     functions = [action.function for action in model.spec.actions]
     found = [function.__globals__["__builtins__"] for function in functions]
     return [table for number, table in enumerate(found) if not any(table is other for other in found[:number])]
 
 
 def _quantifier_span(error: KmcError, files: Iterable[str]) -> Span | None:
-    """The place where the innermost quantifier stands in whose turn an error occurred; None outside of all."""
+    """The place of the innermost quantifier around an error; None outside of all quantifiers."""
     cause = error.__cause__
     frames = list(_author_frames(cause.__traceback__ if cause is not None else None, frozenset(files)))
     for before, frame in reversed(list(pairwise(frames))):

@@ -1,8 +1,8 @@
-"""The replayer: is a trace a behaviour of the model, and does its end show what it is said to show?
+"""Replay: is a trace a behaviour of the model, and does its last state show the violation?
 
-Independent of every search: it takes the trace's own states and actions, asks the next-state relation for the steps of
-exactly the named action, and evaluates the failed property once more. No counterexample is shown that does not replay;
-one that does not is a mistake of kmc, or of a spec that breaks a promise (symmetry), hence InternalError.
+The replay is independent of every search. It takes the states and actions of the trace, asks the next-state relation
+for the steps of exactly the named action, and evaluates the failed property again. A counterexample is shown only if it
+replays. If it does not, kmc is wrong, or a spec is not as symmetric as it declares: hence InternalError.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _PARTS_SHOWN_MAX = 8
 def replay(model: Model, trace: Trace, start: Any = None) -> None:
     """Raise InternalError unless `trace` is a behaviour of `model` from an initial state, or from `start`.
 
-    The error names the step, counted from 1 as TLC counts the states of a trace: KMC902 the first state is no initial
-    one, KMC903 the spec has no such action, KMC904 the action has no step with these arguments, KMC905 it leads to
-    other states, KMC906 the label is not that of the step.
+    The error names the step, counted from 1 as TLC counts the states of a trace: KMC902 the first state is not an
+    initial one, KMC903 the spec has no such action, KMC904 the action is not enabled with these arguments, KMC905 it
+    leads to other states, KMC906 the label is not that of the step, KMC908 the action has other parameters.
     """
     first = trace.steps[0]
     beginnings = initial_states(model) if start is None else (start,)
@@ -51,10 +51,10 @@ def replay(model: Model, trace: Trace, start: Any = None) -> None:
 
 
 def check_violation(model: Model, violation: Violation, start: Any = None) -> None:
-    """Raise InternalError unless the trace of `violation` replays and its end shows the violation.
+    """Raise InternalError unless the trace of `violation` replays and its last state shows the violation.
 
-    KMC907: the property holds there, a deadlocked state has a successor, or the error does not recur. Of an error the
-    kind, the code and the place must recur; its words may name other identifiers, permuted by symmetry.
+    KMC907: the property holds there, a deadlocked state has a successor, or the error does not recur. An error must
+    recur with its kind, code and place; its text may name other identifiers, permuted by symmetry.
     """
     replay(model, violation.trace, start)
     last = violation.trace.steps[-1].state
@@ -74,9 +74,9 @@ def check_violation(model: Model, violation: Violation, start: Any = None) -> No
 
 
 def error_at_end(model: Model, trace: Trace, state: Any, error: KmcError) -> KmcError:
-    """The error that a search met in `state`, in the words of the last state of `trace`: perhaps a permutation.
+    """The error of `state` as it occurs in the last state of `trace`, which may be a permutation of `state`.
 
-    Raises KMC262 when it does not occur there: what fails in one order of permuted members does not in another.
+    Raises KMC262 when it does not occur there: then it depends on the order of permuted members.
     """
     last = trace.steps[-1].state
     if last == state:
@@ -146,7 +146,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def _errors_at(model: Model, state: Any) -> Iterator[KmcError]:
-    """The errors of evaluating `state`: in its properties, in its actions, and in what is asked of its steps."""
+    """The errors of evaluating `state`: in its properties, in its actions, and in the properties of its steps."""
     files = model.spec.files
     for prop in (*model.invariants, *model.goals, *model.constraints):
         yield from _error_of(holds, prop, files, state)

@@ -1,11 +1,11 @@
-"""The breadth-first search of the oracle: level by level, one obvious loop, TLC's counting.
+"""The breadth-first search of the reference interpreter: level by level, one plain loop, TLC's counting.
 
 Invariant: the outcome depends on the model alone. A level in which something fails is finished; what is reported is
 the least finding (`kmc.reference.findings`), and its trace takes the least predecessor at every level, so that every
 engine can report the same one.
 
-What has no value counts for nothing: a state in which an action fails has no successors, and a state in which an
-invariant or goal fails to evaluate violates no invariant; both are errors of the run.
+A failed evaluation has no effect on the graph: a state in which an action fails has no successors, and a state in which
+an invariant or goal fails to evaluate violates no invariant. Both are errors of the run.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _CLOCK_EVERY = 128
 class Search:
     """One run over a model.
 
-    `start` replaces the initial states; `keep_going` explores on after a violation, as TLC's -continue; `progress` is
-    called about once a second with the counters.
+    `start` replaces the initial states; `keep_going` continues after a violation, as TLC's -continue does; `progress`
+    is called about once a second with the counters.
     """
 
     def __init__(
@@ -110,7 +110,7 @@ class Search:
             self._stopped = Bound.DEPTH
 
     def _next_level(self) -> range:
-        """Close a level. A goal is asked for until a level ends with it reached; only its failures are reported."""
+        """Close a level. A goal is evaluated until the end of the level that reaches it."""
         self._goals_asked = tuple(goal for goal in self._model.goals if goal not in self._goals_reached)
         self._findings.close()
         return self.graph.commit_level()
@@ -176,7 +176,7 @@ class Search:
             return [], self._relation.errors(source)
 
     def _take(self, source: int | None, state: Any, *, in_model: bool, storing: bool) -> None:
-        """A state was generated: store it unless it lies outside of the model or bound, and check it if it is new."""
+        """Handle a generated state: store it unless it is outside of the model or bound, and check it if it is new."""
         self._cut += not in_model
         if in_model and storing:
             is_new = self.graph.offer(source, state)
@@ -186,7 +186,7 @@ class Search:
             self._beyond_bound = self._beyond_bound or in_model
             is_new = state not in self._unstored
             self._unstored.add(state)
-        # A failing state is noted for each of its sources, so that the trace can take the least of them.
+        # A failing state is recorded for each of its sources, so that the trace can take the least one.
         if is_new or (self._failing and state in self._failing):
             self._check_state(source, state)
 
@@ -205,7 +205,7 @@ class Search:
             self._fail(Finding(Verdict.VIOLATION, invariant.name, order, source, state))
 
     def _ask(self, predicates: tuple[Asked, ...], state: Any) -> tuple[list[Asked], list[KmcError]]:
-        """The predicates that are false in a state, and the errors of those that have no value there."""
+        """The predicates that are false in a state, and the errors of those that fail to evaluate."""
         files = self._model.spec.files
         failed: list[Asked] = []
         errors: list[KmcError] = []

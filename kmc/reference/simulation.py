@@ -1,13 +1,13 @@
-"""Simulation: random behaviours, checked along the way; for state spaces that no search can finish.
+"""Simulation: random behaviours, checked as they are generated; for state spaces that no search can finish.
 
-A behaviour begins in an initial state chosen at random and takes, from every state, one of the steps that TLC would
-generate there, all equally likely; so a successor that is generated twice is twice as likely. As in TLC, every
-successor that is generated is checked, not only the one that is taken; steps out of the model (constraints) are
-checked and not taken. Unlike TLC, which chooses an action first, rare actions get no more than their share of steps.
+A behaviour begins in a random initial state. From every state it takes one of the steps that TLC would generate there,
+all equally likely; so a successor that is generated twice is twice as likely. As in TLC, all generated successors are
+checked, not only the one that is taken. Steps outside of the constraints are checked but not taken. TLC chooses an
+action first; here the choice is among the steps, so an action is as likely as the number of its steps.
 
-Invariant: a seed determines the behaviours, on every machine. Steps are put in display order before one is chosen, so
-that no order of a set or dict matters, and the only source of chance is `random.Random(seed).random()`, whose numbers
-Python promises not to change.
+Invariant: a seed determines the behaviours, on every machine. Steps are sorted in display order before one is chosen,
+so the order of a set or dict does not matter. The only source of randomness is `random.Random(seed).random()`, whose
+sequence Python keeps stable.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PROGRESS_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class SimulationCounters:
-    """How far a simulation has come: behaviours ended, states generated (as TLC counts), states of the longest."""
+    """The progress of a simulation: behaviours ended, states generated (as TLC counts), states of the longest."""
 
     behaviours: int
     generated: int
@@ -48,7 +48,7 @@ class SimulationCounters:
 
 @dataclass(frozen=True, slots=True)
 class SimulationResult:
-    """What a simulation found out; that it found nothing proves nothing.
+    """The result of a simulation. It is not a proof when nothing was found.
 
     `behaviours` counts those that were begun, the one with the violation included; `longest` is the number of states
     of the longest. `bound` is the limit of time or memory that ended it, if one did. Actions that never fired and
@@ -181,7 +181,7 @@ class _Simulation:
             self._progress(self._counters())
 
     def _checked_steps(self, path: list[TraceStep]) -> list[Step]:
-        """The steps from the end of `path` that stay in the model, in display order; all of them are checked."""
+        """The steps from the end of `path` within the constraints, in display order; all steps are checked."""
         steps = self._steps(path)
         allowed = []
         for _, same in groupby(steps, key=lambda step: step[2]):

@@ -1,7 +1,7 @@
-"""From a finding to a trace: a chain of states that count as one with those found, made concrete step by step.
+"""From a finding to a trace: a concrete run through the orbits of the states that were found.
 
-Under symmetry or a view the stored states need not follow one another; so the trace starts at the least initial state
-of the first orbit and takes, at every step, the least successor that lies in the next orbit.
+Under symmetry or a view, the stored states need not be successors of each other. So the trace starts at the least
+initial state of the first orbit and takes, at every step, the least successor that lies in the next orbit.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _chain(graph: StateGraph, finding: Finding) -> list[int]:
         return graph.chain(finding.number)
     source = [] if finding.source is None else graph.chain(finding.source)
     number = None if finding.is_step else graph.stored(finding.state)
-    # With constraints a failing state may have been stored at a later level, by a longer way.
+    # With constraints, a failing state may have been stored at a later level, along a longer path.
     if number is not None and graph.level_of(number) == len(source) + 1:
         return graph.chain(number)[:-1]
     return source

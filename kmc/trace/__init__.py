@@ -1,1 +1,1 @@
-"""Traces: written to files and read from them, brought back to a spec's states, and rendered as text."""
+"""Traces: writing and reading their files, converting them to a spec's states, and rendering them as text."""

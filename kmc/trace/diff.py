@@ -1,7 +1,7 @@
-"""A value beside the value before it: what of it changed, entry by entry.
+"""The difference between a value and its predecessor, entry by entry.
 
-`compare` makes a tree that is laid out as text by `kmc.trace.text`. Sets, functions and records know which of their
-entries changed and which are gone; a sequence is compared offset by offset and always shown whole.
+`compare` makes a tree, which `kmc.trace.text` lays out as text. In sets, functions and records, it marks the entries
+that changed or were removed. A sequence is compared offset by offset and always shown whole.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Compared:
 
 
 def compare(head: str, tree: Tla, old: Tla | None, changed: bool) -> Compared:
-    """`tree` beside `old`, if there is a counterpart to compare with; `changed` says whether they differ."""
+    """`tree` compared with `old`, if there is such a counterpart; `changed` says whether they differ."""
     if not changed:
         old = None
     match tree:

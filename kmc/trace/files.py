@@ -1,7 +1,7 @@
 """Trace files and specs: a check's trace for writing, a file for reading, and its states as a spec's states.
 
-Formats are told apart by their content, never by the file's name. Every mistake in a file is one TraceError that names
-the file and the place in it.
+The format is recognized by the content, never by the name of the file. Every mistake in a file is one TraceError that
+names the file and the place in it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def trace_file(
     loop: int | None = None,
     closing: TraceStep | None = None,
 ) -> TraceFile:
-    """A check's trace in the form for files; `status` is the verdict, `violated` the property.
+    """The trace of a check, in the form for files. `status` is the verdict, `violated` the property.
 
     `loop` is the index of the state to which the last one steps back, by the action of `closing`.
     """
@@ -89,8 +89,8 @@ def _type_of(variable: Variable, spec: Spec) -> Type:
 def read_trace(path: str | Path) -> TraceFile:
     """The trace in an ITF file or a JSON file of TLC.
 
-    Raises TraceError: KMC420 for a file that cannot be read, KMC424 for JSON that is no trace, KMC421 to KMC423 for a
-    trace that is wrong somewhere.
+    Raises TraceError: KMC420 for a file that cannot be read, KMC424 for JSON that is not a trace, KMC421 to KMC423 for
+    a trace that is wrong somewhere.
     """
     try:
         file = _parsed(_text(Path(path)))
@@ -126,7 +126,7 @@ def _parsed(text: str) -> TraceFile:
 
 
 def resolved(file: TraceFile, spec: Spec) -> TraceFile:
-    """The trace with its ambiguous values settled by the types of `spec`; what does not fit them stays as it is."""
+    """The trace with its ambiguous values resolved by the types of `spec`; values that do not fit stay as they are."""
     actions = {action.title: action for action in spec.actions}
 
     def settled(step: FileStep) -> FileStep:
@@ -145,7 +145,7 @@ def resolved(file: TraceFile, spec: Spec) -> TraceFile:
 def to_trace(file: TraceFile, spec: Spec) -> Trace:
     """The trace as states and steps of `spec`.
 
-    Raises TraceError that names the state: KMC411 to KMC415 and KMC427 for variables that are no state of the spec,
+    Raises TraceError that names the state: KMC411 to KMC415 and KMC427 for variables that are not a state of the spec,
     KMC426 for an action or arguments that the spec does not have.
     """
     settled = resolved(file, spec)
@@ -177,7 +177,7 @@ def _action(title: str, actions: Iterable[Action]) -> Action:
 
 
 def _by_parameter(step: FileStep, action: Action, spec: Spec) -> dict[str, Tla] | None:
-    """The arguments by name; or, since a TLA+ parameter may be called otherwise, by position; None if neither fits."""
+    """The arguments by name, or by position, because TLA+ parameters may have other names; None if neither fits."""
     given = dict(step.arguments)
     names = [parameter.name for parameter in action.parameters]
     if not given.keys() >= set(names):
@@ -220,7 +220,7 @@ def _noted(error: TraceError, file: TraceFile, number: int) -> TraceError:
 def pick(where: str) -> tuple[TraceFile, int]:
     """The trace at `PATH` or `PATH#STEP`, and the number of the step, which counts from 1; by default the last one.
 
-    Raises TraceError: KMC425 for a step that is no number or not in the trace, else as `read_trace`.
+    Raises TraceError: KMC425 for a step that is not a number or not in the trace, otherwise as for `read_trace`.
     """
     path, separator, step = where.rpartition("#")
     if not separator or Path(where).is_file():

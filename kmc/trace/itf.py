@@ -1,10 +1,10 @@
 """The Informal Trace Format (`.itf.json`; Apalache's ADR-015), written for its drivers and read from any checker.
 
-Two state variables beside the spec's own make a trace usable by drivers of model-based tests, named as Quint names
-them: `mbt::actionTaken`, the action that led to the state ("init" for the first), and `mbt::nondetPicks`, a record of
+Besides the spec's variables, two state variables make a trace usable by drivers of model-based tests. They have Quint's
+names: `mbt::actionTaken`, the action that led to the state ("init" for the first), and `mbt::nondetPicks`, a record of
 its arguments. The arguments are plain values: Quint wraps each in a variant `Some(value)`, which itf-py cannot read
-around an integer or a set. Both forms are read; other variants are refused, since TLA+ has none. A record with the
-two fields `tag` and `value` alone would read as a variant; no spec has one, because `tag` cannot name a field.
+around an integer or a set. Both forms are read; other variants are refused, since TLA+ has none. A record whose only
+fields are `tag` and `value` would read as a variant, but no spec has one, because a field cannot be named `tag`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _json(tree: Tla) -> Any:
 
 
 def parse_itf(text: str) -> TraceFile:
-    """The trace that an ITF document holds, written by any checker; TraceError KMC421 to KMC423 for what is none."""
+    """The trace that an ITF document holds, written by any checker; TraceError KMC421 to KMC423 for anything else."""
     return itf_trace(parse_json(text))
 
 
@@ -168,7 +168,7 @@ def _is_variant(value: Any) -> bool:
 
 
 def read_value(place: Place) -> Tla:
-    """The value that stands in ITF at `place`; integers may be plain JSON numbers."""
+    """The ITF value at `place`; integers may be plain JSON numbers."""
     match place.value:
         case bool() | int():
             found: bool | int = place.value
@@ -180,7 +180,7 @@ def read_value(place: Place) -> Tla:
         case dict():
             return _object(place)
         case _:
-            place.refuse(f"{json.dumps(place.value)} is no value", _VALUES, "KMC423")
+            place.refuse(f"{json.dumps(place.value)} is not a value", _VALUES, "KMC423")
 
 
 def _object(place: Place) -> Tla:
@@ -205,7 +205,7 @@ def _object(place: Place) -> Tla:
             help = "the checker that wrote the trace could not write this value: make it finite there"
             place.refuse("this value was not serializable", help, "KMC423")
         case _:
-            place.refuse(f"an object with {', '.join(members)} is no value", _VALUES, "KMC423")
+            place.refuse(f"an object with {', '.join(members)} is not a value", _VALUES, "KMC423")
 
 
 def _integer(place: Place) -> int:
@@ -226,5 +226,5 @@ def _map(place: Place) -> TlaMap:
     read = [(read_value(key), read_value(value)) for key, value in pairs]
     repeated = first_repeated(identity(key) for key, _ in read)
     if repeated is not None:
-        items[repeated].refuse("this key stands twice in the function", "a function has one value per key", "KMC423")
+        items[repeated].refuse("this key occurs twice in the function", "a function has one value per key", "KMC423")
     return TlaMap(tuple(read))

@@ -1,7 +1,7 @@
-"""JSON from an untrusted file, read strictly: every wrong place is one TraceError that names it.
+"""JSON from an untrusted file, read strictly: a mistake is a TraceError that names its place.
 
-Places are named as jq would find them (`.states[2].log["#map"][0]`), so that a person can look there. Nothing below
-raises anything but TraceError, whatever the text.
+Places are written as jq takes them (`.states[2].log["#map"][0]`). No function below raises anything but TraceError,
+whatever the text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from kmc.errors import TraceError
 
 DEPTH_MAX = 100
-"""How many levels a file may nest; deeper ones are refused before Python's recursion limit is."""
+"""The deepest nesting of a file; deeper files are refused before Python's recursion limit is reached."""
 
 _DIGITS_MAX = 1000
 _SHOWN_MAX = 60
@@ -70,7 +70,7 @@ class Place:
         return self.value
 
     def integer(self, what: str, help: str) -> int:
-        """An integer, which TRUE is not."""
+        """An integer; TRUE and FALSE are not integers."""
         if not isinstance(self.value, int) or isinstance(self.value, bool):
             self.expected(what, help)
         return self.value
@@ -99,7 +99,7 @@ def first_repeated(identities: Iterable[Hashable]) -> int | None:
 
 
 def parse_json(document: str) -> Place:
-    """The top of a JSON document; TraceError KMC421 for what is none."""
+    """The top of a JSON document; TraceError KMC421 for other texts."""
     help = "is the file complete? Save the trace again, or give another file"
     try:
         value = json.loads(document, object_pairs_hook=_object, parse_constant=_refuse_constant, parse_int=_integer)
@@ -118,7 +118,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         index = first_repeated(key for key, _ in pairs)
         name = json.dumps(pairs[index or 0][0])
-        raise TraceError("KMC421", f"an object gives {name} twice", help="keep one of the two: which one holds?")
+        raise TraceError("KMC421", f"an object gives {name} twice", help="keep one of the two")
     return found
 
 
@@ -127,14 +127,14 @@ def _integer(digits: str) -> int:
 
 
 def checked_integer(digits: str) -> int:
-    """The integer that `-?digits` writes; TraceError KMC423 for one too long to be a value of a spec."""
+    """The integer that `-?digits` writes; TraceError KMC423 if it is too long for a value of a spec."""
     if len(digits) > _DIGITS_MAX:
         raise TraceError("KMC423", f"an integer has more than {_DIGITS_MAX} digits", help="no spec has such values")
     return int(digits)
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise TraceError("KMC421", f"not JSON: {name} is no value", help="integers only")
+    raise TraceError("KMC421", f"not JSON: {name} is not a value", help="integers only")
 
 
 def _refuse_lone_surrogates(value: object) -> None:

@@ -1,8 +1,8 @@
 r"""A trace as text, in TLC's style, so that a person sees what each step changed.
 
-Column 1 marks what differs from the state before: `*` for a changed variable and for the changed lines inside it, `-`
-for an entry that is gone. `changed_only` leaves out what is the same: whole variables, and the entries of functions
-and records (`...` stands for them); long sets too. A value that does not fit its line has one entry per line.
+Column 1 marks the difference from the previous state: `*` for a changed variable and for the changed lines inside it,
+`-` for an entry that was removed. `changed_only` omits unchanged variables and unchanged entries of functions, records
+and long sets; `...` stands for such entries. A value that does not fit its line has one entry per line.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class _Row:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """Cuts a compared value into lines; with `elide` without unchanged entries, but with those that were removed."""
+    """Cuts a compared value into lines; with `elide`, unchanged entries are omitted and removed ones are listed."""
 
     elide: bool
     width: int
@@ -99,7 +99,7 @@ class _Layout:
         """The lines of a value, `tail` behind the last."""
         line = _inline(value, self.elide) + tail
         nested = self.elide and value.form is Form.FUNCTION and any(map(_shows_removed, value.parts))
-        # A record of atoms reads best as a paragraph, one of functions or records as the table that it is.
+        # A record of atoms reads best as a paragraph, a record of functions or records as a table.
         table = all(part.parts for part in value.parts)
         if value.form is Form.LEAF or not value.parts or (value.form is Form.RECORD and not table):
             rows = self._filled(_mark(value), indent, line)

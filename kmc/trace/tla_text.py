@@ -23,7 +23,7 @@ NAME = re.compile(r"(?!(?:TRUE|FALSE)$)[0-9_]*[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 
 def parse_value(text: str) -> Tla:
-    """The value that `text` writes; TraceError KMC423 when it writes none."""
+    """The value that `text` denotes; TraceError KMC423 when it does not denote one."""
     reader = _Reader(text)
     value = reader.value(0)
     if reader.kind != "end":

@@ -1,9 +1,9 @@
 """TLC's JSON traces (`-dumpTrace json`): one object with the states and, per step, the action between two of them.
 
-The format does not tell sets from sequences, records from functions, names from strings; so what is read is ambiguous
-(arrays as sequences, objects with names for keys as records) until a spec's types settle it. A lasso is an action
-from the last state to an earlier one; an action from the last state to itself says that the trace stutters, and TLC
-then repeats the action before.
+The format does not distinguish sets from sequences, records from functions, or names from strings. So a trace that was
+read is ambiguous (arrays are sequences, objects with names for keys are records) until a spec's types resolve it. A
+lasso is an action from the last state to an earlier one. An action from the last state to itself means that the trace
+stutters; TLC then repeats the previous action.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _json(tree: Tla) -> Any:
 
 
 def parse_tlc_json(text: str) -> TraceFile:
-    """The trace, with ambiguous values, that a document of TLC holds; TraceError KMC421 to KMC423 for what is none."""
+    """The trace, with ambiguous values, that a document of TLC holds; TraceError KMC421 to KMC423 for anything else."""
     return tlc_json_trace(parse_json(text))
 
 
@@ -85,7 +85,7 @@ def tlc_json_trace(top: Place) -> TraceFile:
     for place, given in zip(places, variables, strict=True):
         if given.keys() != variables[0].keys():
             other = sorted(given.keys() ^ variables[0].keys())[0]
-            place.refuse(f"variable '{other}' stands in some states only", "every state gives every variable")
+            place.refuse(f"variable '{other}' occurs in some states only", "every state gives every variable")
     taken: dict[int, FileStep] = {}
     loop = closing = None
     for place in counterexample.member("action", _SHAPE).items("an array of steps", _SHAPE):
@@ -154,7 +154,7 @@ def _location(place: Place | None) -> Span | None:
 
 
 def read_value(place: Place) -> Tla:
-    """The value at `place`, as far as the format tells: see the module docstring."""
+    """The value at `place`, perhaps ambiguous: see the module docstring."""
     match place.value:
         case bool() | int():
             found: bool | int = place.value
@@ -169,7 +169,7 @@ def read_value(place: Place) -> Tla:
                 return TlaRecord(tuple((name, read_value(member)) for name, member in members.items()))
             return _function(members)
         case _:
-            place.refuse(f"{json.dumps(place.value)} is no value", _VALUES, "KMC423")
+            place.refuse(f"{json.dumps(place.value)} is not a value", _VALUES, "KMC423")
 
 
 def _function(members: dict[str, Place]) -> TlaMap:
@@ -177,13 +177,13 @@ def _function(members: dict[str, Place]) -> TlaMap:
     repeated = first_repeated(identity(key) for key, _ in pairs)
     if repeated is not None:
         list(members.values())[repeated].refuse(
-            "this key stands twice in the function", "a function has one value per key", "KMC423"
+            "this key occurs twice in the function", "a function has one value per key", "KMC423"
         )
     return TlaMap(tuple(pairs))
 
 
 def _key(text: str) -> Tla:
-    """The key of a function, of which TLC writes strings without quotes."""
+    """The key of a function; TLC writes strings there without quotes."""
     try:
         return parse_value(text)
     except TraceError:

@@ -1,7 +1,7 @@
-"""A trace as its file holds it: TLA+ variables per state, without a spec.
+"""A trace as in its file: TLA+ variables per state, without a spec.
 
-Invariant: every step gives the same variables, and there is at least one step. Formats and the text rendering know
-this form only; what a value means to a spec (its type) is `kmc.trace.files`' and `kmc.trace.typed`'s business.
+Invariant: every step has the same variables, and there is at least one step. Formats and the text rendering know only
+this form; `kmc.trace.files` and `kmc.trace.typed` add the types of a spec.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from kmc.errors import Span
 from kmc.lang.tla import Tla
 
 UNNAMED = "Next"
-"""What an action is called that is not known; TLC says so of a next-state relation without named parts."""
+"""The name of an unknown action; TLC uses it for a next-state relation without named parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class TraceFile:
     `loop` is the index of the state that the last one steps back to, None for a finite trace; the index of the last
     state itself means that it stutters. `closing` is the step back, if its action is known. `about` has the keys spec,
     model, constants (the model as a `.cfg` file), digest, status, property and kmc_version, as far as they are known.
-    `ambiguous` values come from a format that does not tell sets from sequences nor records from functions:
-    `kmc.trace.files.resolved` settles them by a spec's types. `path` is where the trace was read, for errors.
+    `ambiguous` values come from a format that does not distinguish sets from sequences, or records from functions:
+    `kmc.trace.files.resolved` resolves them by a spec's types. `path` is where the trace was read, for errors.
     """
 
     variables: tuple[str, ...]

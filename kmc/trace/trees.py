@@ -1,8 +1,8 @@
-"""TLA+ value trees seen as TLA+ sees them: which are equal, which functions are sequences, how one is written.
+"""TLA+ value trees with TLA+'s equality: which trees are equal, which functions are sequences, how a tree is written.
 
-A tree can say the same value in two ways (a function on 1..n is a sequence, the function without arguments is the
-empty one; sets and functions have no order), and Python's `==` takes TRUE for 1. So trees from files are compared by
-`identity`.
+One value can have several trees: a function on 1..n is a sequence, the function without arguments is the empty
+sequence, and sets and functions have no order. Also, Python's `==` equates TRUE with 1. So trees from files are
+compared by `identity`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, text
 
 
 def identity(tree: Tla) -> Hashable:
-    """A stand-in that is equal for equal TLA+ values only."""
+    """A hashable key, equal for equal TLA+ values only."""
     match tree:
         case bool() | int() | str():
             return type(tree).__name__, tree
@@ -34,7 +34,7 @@ def identity(tree: Tla) -> Hashable:
 
 
 def as_sequence(pairs: Sequence[tuple[Tla, Tla]]) -> tuple[Tla, ...] | None:
-    """The elements of the sequence that the function with these pairs is; None when its domain is not 1..n."""
+    """The elements of a function with these pairs, as a sequence; None when its domain is not 1..n."""
     by_offset = {key: value for key, value in pairs if isinstance(key, int) and not isinstance(key, bool)}
     if len(by_offset) != len(pairs) or set(by_offset) != set(range(1, len(pairs) + 1)):
         return None
@@ -42,7 +42,7 @@ def as_sequence(pairs: Sequence[tuple[Tla, Tla]]) -> tuple[Tla, ...] | None:
 
 
 def entries(tree: Tla) -> tuple[tuple[Tla, Tla], ...] | None:
-    """The pairs of a function or sequence, which is one on 1..n; None for any other value."""
+    """The pairs of a function, or of a sequence, which is a function on 1..n; None for any other value."""
     match tree:
         case TlaMap(pairs):
             return pairs

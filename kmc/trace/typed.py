@@ -1,8 +1,9 @@
-"""TLA+ values as a spec's types see them: each node of a tree of the kind that its declared type says.
+"""TLA+ values according to a spec's types: each node of a tree gets the kind of its declared type.
 
-Two uses: it settles what a format leaves open (TLC's JSON does not tell a set from a sequence nor a record from a
-function), and it keeps functions functions when a trace is written (a function without arguments is no sequence to a
-typed reader). What does not fit a type stays as it is; `kmc.lang.tla.decode` then refuses it and says why.
+This has two uses. It resolves what a format leaves ambiguous: TLC's JSON does not distinguish a set from a sequence, or
+a record from a function. And it keeps functions as functions when a trace is written, because a typed reader does not
+accept the empty sequence for a function. A value that does not fit its type stays as it is; `kmc.lang.tla.decode` then
+refuses it with a reason.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from kmc.trace.trees import as_sequence
 
 
 def typed(tree: Tla, declared: Type, naming: Naming) -> Tla:
-    """`tree` with every node of the kind that `declared` says, as far as it fits."""
+    """`tree` with the kinds of nodes that `declared` demands, as far as it fits."""
     match declared, tree:
         case ((SetType(element) | PairType(element)), (TlaSet(elements) | TlaSeq(elements))):
             return TlaSet(tuple(typed(item, element, naming) for item in elements))

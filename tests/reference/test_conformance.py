@@ -248,7 +248,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("raw", [None, 1.5, ["a"], {"#set": 1}, {"#tup": [], "x": 1}, {"#map": [["k"]]}, {"#bag": []}])
 def test_what_is_no_value_is_refused(raw: Any) -> None:
-    with pytest.raises(TraceError, match="is no value"):
+    with pytest.raises(TraceError, match="is not a value"):
         value_of(raw)
 
 

@@ -184,7 +184,7 @@ def test_a_deadlock_has_no_successor(tmp_path: Path) -> None:
 
 
 def test_a_verdict_that_is_no_violation_is_refused(kraft: Model, illegal_state: Violation) -> None:
-    assert rejected(kraft, replace(illegal_state, verdict=Verdict.OK)).startswith("a verdict 'ok' is no violation")
+    assert rejected(kraft, replace(illegal_state, verdict=Verdict.OK)).startswith("a verdict 'ok' is not a violation")
 
 
 FAILURES = {
