@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kmc.bench.machine import load_average
+from kmc.compiler.view_order import fingerprint_order
 from kmc.lang.cfg import read_cfg
 from kmc.process import memory_bytes, peak_memory_bytes
 from kmc.reference.search import Search as Interpreter
@@ -125,10 +126,11 @@ def average_bytes_per_state(growths: Sequence[tuple[int, int]], distinct: int, t
 
 
 def _interpreted(model: Model, request: Request) -> dict[str, Any]:
-    Interpreter(model, Limits(states=max(1, request.states // _WARM_UP_SHARE))).run()
+    Interpreter(model, Limits(states=max(1, request.states // _WARM_UP_SHARE)), view_order=fingerprint_order).run()
     before = memory_bytes()
     clock = _Clock()
-    result = Interpreter(model, Limits(states=request.states, memory_bytes=request.memory_bytes)).run()
+    limits = Limits(states=request.states, memory_bytes=request.memory_bytes)
+    result = Interpreter(model, limits, view_order=fingerprint_order).run()
     spent = clock.read()
     return {
         **spent,

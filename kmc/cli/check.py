@@ -192,7 +192,11 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
     with StatusLine(stderr(), quiet=options.quiet) as line:
         progress = Progress(line)
         if options.engine == ENGINE_PYTHON:
-            return Search(model, limits, keep_going=keep_going, start=start, progress=progress).run()
+            from kmc.compiler.view_order import fingerprint_order
+
+            return Search(
+                model, limits, keep_going=keep_going, start=start, progress=progress, view_order=fingerprint_order
+            ).run()
         # Imported here, because numpy and the compiler take a third of a second.
         from kmc.engine.check_model import check_native
         from kmc.engine.layout.search_outcome import Settings

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kmc.compiler.view_order import fingerprint_order
 from kmc.errors import KmcError, SpecError
 from kmc.reference.search import Search
 from kmc.result import Limits
@@ -21,7 +22,8 @@ _SECONDS = 3.0
 def refusal(model: Model, start: Any, refused: SpecError) -> KmcError:
     """The interpreter's error if it meets one in its first states; else `refused`, with a note that it takes this."""
     try:
-        violation = Search(model, Limits(None, _STATES, _SECONDS, None), start=start).run().violation
+        limits = Limits(None, _STATES, _SECONDS, None)
+        violation = Search(model, limits, start=start, view_order=fingerprint_order).run().violation
     except KmcError as error:
         return error
     if violation is None or violation.error is None:

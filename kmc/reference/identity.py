@@ -2,7 +2,8 @@
 
 The reference interpreter compares values, never fingerprints: a state is known if any permutation of it is known. As in
 TLC, the state that was found first represents its orbit. Of the states of one view, the one with the least full
-fingerprint represents it (`kmc.reference.fingerprints`), so every engine expands the same one.
+fingerprint represents it, so every engine expands the same one. That order belongs to the native engine and is passed
+in (`kmc.compiler.view_order`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from kmc.invariants.properties import SymmetrySet, View
 from kmc.lang.order import SortKey, sort_key
 from kmc.lang.permutation import Swap, keeps_unused, permute_state, swaps
 from kmc.lang.records import RecordMeta
+
+ViewOrder: TypeAlias = Callable[[Any], SortKey]
+"""An order of the states of one view, the same for all permutations of a state: the least is expanded."""
 
 _Remembered: TypeAlias = tuple[Swap, dict[Any, Any]]
 """A permutation with the images of records that it gave."""
@@ -27,9 +31,9 @@ class StateSet:
         state_class: RecordMeta,
         symmetry: tuple[SymmetrySet, ...],
         view: View | None,
-        fingerprint: Callable[[Any], SortKey] | None = None,
+        order: ViewOrder | None = None,
     ) -> None:
-        """`fingerprint` is the order of the states of one view; without one it is the order of their values."""
+        """`order` is the order of the states of one view; without one it is the order of their values."""
         self._ids: dict[Hashable, int] = {}
         classes = tuple(dict.fromkeys(cls for group in symmetry for cls in group.classes))
         self._swaps: list[_Remembered] = [(swap, {}) for swap in swaps(classes)][1:]
@@ -37,7 +41,7 @@ class StateSet:
         self._swaps_of: dict[tuple[frozenset[Any], ...], list[_Remembered]] = {}
         self._kept = _kept_fields(state_class, view)
         self.has_view = view is not None
-        self.precedence = fingerprint or self.rank
+        self.precedence = order or self.rank
 
     def find(self, state: Any) -> int | None:
         """The number of the state that counts as `state`, or None."""

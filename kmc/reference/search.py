@@ -20,9 +20,8 @@ from kmc.errors import InvariantError, KmcError
 from kmc.invariants.properties import Goal, Predicate, holds
 from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
 from kmc.reference.findings import Finding, Findings
-from kmc.reference.fingerprints import full_fingerprints
 from kmc.reference.graph import StateGraph
-from kmc.reference.identity import StateSet
+from kmc.reference.identity import StateSet, ViewOrder
 from kmc.reference.initial import initial_states
 from kmc.reference.replay import check_violation, error_at_end
 from kmc.reference.traces import trace_of
@@ -39,7 +38,8 @@ class Search:
     """One run over a model.
 
     `start` replaces the initial states; `keep_going` continues after a violation, as TLC's -continue does; `progress`
-    is called about once a second with the counters.
+    is called about once a second with the counters. A model with a view needs `view_order`, which gives the order of
+    the states of one view (`kmc.compiler.view_order`), or None for the order of their values.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Search:
         keep_going: bool = False,
         start: Any = None,
         progress: Callable[[Counters], None] | None = None,
+        view_order: Callable[[Model], ViewOrder | None] | None = None,
     ) -> None:
         spec = model.spec
         self._model = model
@@ -70,8 +71,7 @@ class Search:
         self._stopped: Bound | None = None
         self._began = self._told = time.monotonic()
         self._cpu_began = cpu_seconds()
-        fingerprints = full_fingerprints(model) if model.view is not None else None
-        self.graph = StateGraph(StateSet(spec.state_class, model.symmetry, model.view, fingerprints))
+        self.graph = StateGraph(StateSet(spec.state_class, model.symmetry, model.view, _order(model, view_order)))
 
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C. Raises KmcError when there is no initial state."""
@@ -278,3 +278,12 @@ class Search:
             yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
         for temporal in self._model.unchecked:
             yield PropertyVerdict(temporal.name, "not checked")
+
+
+def _order(model: Model, view_order: Callable[[Model], ViewOrder | None] | None) -> ViewOrder | None:
+    """The order of the states of one view, if the model has a view."""
+    if model.view is None:
+        return None
+    if view_order is None:
+        raise ValueError("a model with a view needs view_order, such as kmc.compiler.view_order.fingerprint_order")
+    return view_order(model)

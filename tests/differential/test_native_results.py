@@ -12,6 +12,7 @@ import pytest
 from support.native_results import CASES, TINY, told
 from support.small_specs import model_of
 
+from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.lang.modelfile import ModelFile
 from kmc.reference.search import Search
@@ -28,7 +29,7 @@ MOST_STATES = 1_500
 def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     model = model_of(tmp_path, case.source, case.cfg)
-    wanted = told(Search(model, case.limits, keep_going=case.keep_going).run())
+    wanted = told(Search(model, case.limits, keep_going=case.keep_going, view_order=fingerprint_order).run())
     for threads in THREADS:
         result = check_native(
             model, case.limits or Limits(), threads=threads, keep_going=case.keep_going, settings=TINY
@@ -51,6 +52,6 @@ def _shipped_models() -> list[Any]:
 def test_a_shipped_model_has_one_result(spec: str, file: ModelFile) -> None:
     model = bind(shipped_specs()[spec], file)
     limits = Limits(states=MOST_STATES)
-    wanted = told(Search(model, limits).run())
+    wanted = told(Search(model, limits, view_order=fingerprint_order).run())
     for threads in THREADS:
         assert told(check_native(model, limits, threads=threads)) == wanted, f"{threads} threads"

@@ -14,6 +14,7 @@ from support.language_page import PAGE, RUN, Example, blocks, examples, model_of
 
 import kmc.lang
 import kmc.spec
+from kmc.compiler.view_order import fingerprint_order
 from kmc.errors import KmcError
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue
@@ -37,7 +38,7 @@ def outcome(result: Result) -> str:
 def run(example: Example, folder: Path) -> str:
     """What comes out of an example."""
     try:
-        return outcome(Search(model_of(example, folder)).run())
+        return outcome(Search(model_of(example, folder), view_order=fingerprint_order).run())
     except KmcError as error:
         return f"error {error.code}"
 

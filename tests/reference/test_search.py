@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from support.small_specs import COUNTER, PHILOSOPHERS, RIVER, TOKENS, model_of
 
+from kmc.compiler.view_order import fingerprint_order
 from kmc.errors import ExitStatus
 from kmc.reference import search as search_module
-from kmc.reference.fingerprints import full_fingerprints
 from kmc.reference.search import Search
 from kmc.result import Bound, Limits, Result, Verdict
 from kmc.spec.model import Model
@@ -347,7 +347,9 @@ GOAL = "\n\n@spec.reachable\ndef at_{n}(st):\n    return st.n == {n}\n"
 
 class TestView:
     def test_states_of_one_view_count_as_one(self, tmp_path: Path) -> None:
-        result = Search(model_of(tmp_path, WINNER, "VIEW visible CHECK_DEADLOCK FALSE")).run()
+        result = Search(
+            model_of(tmp_path, WINNER, "VIEW visible CHECK_DEADLOCK FALSE"), view_order=fingerprint_order
+        ).run()
         assert (result.levels, result.counters.generated) == ((1, 1, 1), 4)
 
     @pytest.mark.parametrize("twins", [(1, 2), (4, 2), (3, 5), (7, 2)])
@@ -357,21 +359,26 @@ class TestView:
         source = WINNER.replace("hidden=1)", f"hidden={twins[0]})").replace("hidden=2)", f"hidden={twins[1]})")
         source = source.replace("Int(0, 3)", "Int(0, 10)") + "".join(GOAL.format(n=1 + twin) for twin in twins)
         model = model_of(tmp_path, source, "VIEW visible CHECK_DEADLOCK FALSE")
-        fingerprint = full_fingerprints(model)
+        fingerprint = fingerprint_order(model)
         assert fingerprint is not None
         lost = max(twins, key=lambda hidden: fingerprint(model.spec.state_class(n=1, hidden=hidden)))
-        assert Search(model).run().unreached_goals == (f"at_{1 + lost}",)
+        assert Search(model, view_order=fingerprint_order).run().unreached_goals == (f"at_{1 + lost}",)
 
     def test_without_a_layout_the_least_state_of_a_view_is_expanded(self, tmp_path: Path) -> None:
         record = "class Point(Record):\n    n: Int(0, 1)\n\n"
         source = record + WINNER.replace("hidden: Int(0, 9)", "hidden: Int(0, 9)\n    points: Set[Point]")
         source = source.replace("hidden=0)", "hidden=0, points=set())") + GOAL.format(n=2) + GOAL.format(n=3)
         model = model_of(tmp_path, source, "VIEW visible CHECK_DEADLOCK FALSE")
-        assert full_fingerprints(model) is None
-        assert Search(model).run().unreached_goals == ("at_3",)
+        assert fingerprint_order(model) is None
+        assert Search(model, view_order=fingerprint_order).run().unreached_goals == ("at_3",)
+
+    def test_a_view_without_an_order_of_its_states_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(ValueError, match="a model with a view needs view_order"):
+            Search(model_of(tmp_path, WINNER, "VIEW visible CHECK_DEADLOCK FALSE"))
 
     def test_a_state_that_is_not_expanded_is_checked(self, tmp_path: Path) -> None:
-        violation = Search(model_of(tmp_path, WINNER, "VIEW visible INVARIANT NotTwo")).run().violation
+        model = model_of(tmp_path, WINNER, "VIEW visible INVARIANT NotTwo")
+        violation = Search(model, view_order=fingerprint_order).run().violation
         assert violation is not None
         assert [step.label for step in violation.trace.steps] == ["Initial predicate", "WithTwo"]
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from support.golden_cases import LARGE, golden_cases, outcome
 
+from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.lang.modelfile import ModelFile
 from kmc.reference.search import Search
@@ -59,7 +60,7 @@ def test_a_model_comes_out_as_its_manifest_says(spec: str, file: ModelFile) -> N
     expect = {key: value for key, value in file.expect.items() if key != "origin"}
     model = bind(shipped_specs()[spec], file)
     native = expect.get("distinct", 0) > INTERPRETED_MAX
-    result = check_native(model, Limits(), threads=2) if native else Search(model).run()
+    result = check_native(model, Limits(), threads=2) if native else Search(model, view_order=fingerprint_order).run()
     assert outcome(result, expect) == expect
 
 

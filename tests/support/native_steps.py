@@ -16,6 +16,7 @@ from typing import Any
 from kmc.actions.relation import NextStateRelation, Step
 from kmc.compiler.load_module import compile_module
 from kmc.compiler.model_kernels import build_kernels
+from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.compiled_model import compile_model
 from kmc.errors import KmcError
 from kmc.invariants.properties import ActionConstraint, Constraint, Predicate, holds
@@ -224,7 +225,7 @@ def expected_mask(model: Model, predicates: tuple[Predicate, ...], holding: bool
 
 def level_states(model: Model, limits: Limits, *, at_most: int, seed: int = 0) -> list[Any]:
     """States from breadth-first levels, a sample of them where there are more than `at_most`."""
-    search = Search(model, limits, keep_going=True)
+    search = Search(model, limits, keep_going=True, view_order=fingerprint_order)
     search.run()
     states = search.graph.states
     return states if len(states) <= at_most else random.Random(seed).sample(states, at_most)

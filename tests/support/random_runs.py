@@ -20,6 +20,7 @@ from support.random_specs import Drawn
 from support.small_specs import model_of
 
 from kmc.actions.relation import Step
+from kmc.compiler.view_order import fingerprint_order
 from kmc.engine import check_model
 from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
@@ -76,7 +77,7 @@ def compared(drawn: Drawn, folder: Path) -> Run | None:
     """
     model = model_of(folder, drawn.source, drawn.cfg)
     limits = Limits(states=STATES)
-    search = Search(model, limits, keep_going=drawn.keep_going)
+    search = Search(model, limits, keep_going=drawn.keep_going, view_order=fingerprint_order)
     wanted = ended(search.run)
     of_order = not drawn.world.safe and depends_on_order(drawn, model, limits, wanted)
     with patch.object(KernelCache, "of_environment", lambda: KernelCache(None)):
@@ -116,7 +117,8 @@ def depends_on_order(drawn: Drawn, model: Model, limits: Limits, wanted: Result 
     reverse = patch.object(SymbolMeta, "__iter__", lambda cls: reversed(cls.members))
     for order in (every_turn(model), reverse):
         with order:
-            if said(ended(Search(model, limits, keep_going=drawn.keep_going).run)) != said(wanted):
+            search = Search(model, limits, keep_going=drawn.keep_going, view_order=fingerprint_order)
+            if said(ended(search.run)) != said(wanted):
                 return True
     return False
 

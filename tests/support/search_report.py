@@ -10,6 +10,7 @@ from pathlib import Path
 
 from support.small_specs import BALLOT, model_of
 
+from kmc.compiler.view_order import fingerprint_order
 from kmc.reference.search import Search
 from kmc.result import Limits
 from kmc.spec.variables import encode_state
@@ -35,7 +36,7 @@ CASES = {
 def report(folder: Path, cfg: str, limits: Limits | None, keep_going: bool) -> list[str]:
     """What is found, without times and memory."""
     model = model_of(folder, BALLOT, cfg)
-    result = Search(model, limits, keep_going=keep_going).run()
+    result = Search(model, limits, keep_going=keep_going, view_order=fingerprint_order).run()
     counters = result.counters
     lines = [
         f"{result.verdict} {counters.generated} {counters.distinct} {counters.left} {result.levels}",

@@ -1,6 +1,7 @@
-"""The full fingerprint of a state as the native engine computes it: it decides which state stands for its view.
+"""The order of the states of one view: the state with the least full fingerprint is the one that is expanded.
 
-Invariant: the kernel is the one that the native engine runs, written in Python; so both engines keep the same state.
+Invariant: the fingerprint is that of the kernel `rank` which the native engine runs, emitted as Python. So the
+interpreter, which is given this order, expands the same states.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from kmc.spec.model import Model
 _PADDING = [0] * 64
 
 
-def full_fingerprints(model: Model) -> Callable[[Any], SortKey] | None:
-    """What the states of one view are told apart by, the least first; None where states have no layout."""
+def fingerprint_order(model: Model) -> Callable[[Any], SortKey] | None:
+    """The full fingerprint of each state of a model with a view; None if the model cannot be compiled."""
     try:
         row = row_layout(model.spec.state_class)
         module = emit_python(Module(tuple(identity_functions(model, row))))
