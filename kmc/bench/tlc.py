@@ -12,6 +12,7 @@ import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from kmc.bench.declared import Benchmark
@@ -21,6 +22,7 @@ from kmc.errors import CommandLineError, Span, SystemFault
 from kmc.lang.modelfile import Assignment, ModelFile, ModelValue, Word, render_cfg
 
 JAVA = "java"
+_INSTALL_JAVA = "install a Java runtime, 11 or newer, to run TLC"
 _LAST_LINES = 8
 _COUNTS = re.compile(r"^([\d,]+) states generated.*?, ([\d,]+) distinct states found.*?, ([\d,]+) states left", re.M)
 _VERSION = re.compile(r"^TLC2 (Version .*)$", re.M)
@@ -55,7 +57,7 @@ def require_tlc(tlc: Tlc, benchmark: Benchmark) -> str:
             help="give the folder of the TLA+ modules",
         )
     if shutil.which(JAVA) is None:
-        raise SystemFault("KMC542", "there is no java", help="install a Java runtime, 11 or newer, to run TLC")
+        raise SystemFault("KMC542", "there is no java", help=_INSTALL_JAVA)
     return module
 
 
@@ -80,6 +82,15 @@ def tlc_model(file: ModelFile, declared: list[str]) -> ModelFile:
     return replace(started, constants=(*kept, *own), title="", description="", max_depth=None)
 
 
+def try_tlc(tlc: Tlc, benchmark: Benchmark) -> None:
+    """Let TLC explore the model for a second, before anything is measured; CommandLineError or SystemFault if it fails.
+
+    Only TLC itself can tell whether this Java runs this jar, the modules parse and the model fits them.
+    """
+    with TemporaryDirectory(prefix="kmc-bench-") as name:
+        run_tlc(replace(tlc, seconds=1), benchmark, 1, Path(name) / "tlc")
+
+
 def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[str, Any]:
     """Run TLC on the model in `folder`, which is made; its counts and costs. SystemFault when it prints no counts."""
     module = require_tlc(tlc, benchmark)
@@ -91,7 +102,10 @@ def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[
     words = [JAVA, "-XX:+UseParallelGC", f"-Dtlc2.TLC.stopAfter={tlc.seconds}", "-cp", _absolute(tlc.class_path)]
     words += ["tlc2.TLC", "-workers", str(workers), "-noGenerateSpecTE", "-metadir", "states"]
     load, before, began = load_average(), children_cpu_seconds(), time.monotonic()
-    ran = run_timed([*words, "-config", "kmc_bench.cfg", f"{module}.tla"], folder=folder)
+    try:
+        ran = run_timed([*words, "-config", "kmc_bench.cfg", f"{module}.tla"], folder=folder)
+    except OSError as error:
+        raise SystemFault("KMC542", f"java does not start: {error.strerror}", help=_INSTALL_JAVA) from None
     seconds, cpu = time.monotonic() - began, children_cpu_seconds() - before
     counts = read_counts(ran.stdout)
     if counts is None:
@@ -136,4 +150,4 @@ def _absolute(class_path: str) -> str:
     return os.pathsep.join(str(Path(part).resolve()) for part in class_path.split(os.pathsep))
 
 
-__all__ = ["Tlc", "declared_constants", "read_counts", "require_tlc", "run_tlc", "tlc_model"]
+__all__ = ["Tlc", "declared_constants", "read_counts", "require_tlc", "run_tlc", "tlc_model", "try_tlc"]

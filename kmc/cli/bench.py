@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import click
 
 from kmc.bench.declared import Benchmark, find_benchmarks
 from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
-from kmc.bench.tlc import Tlc, require_tlc
+from kmc.bench.tlc import Tlc, require_tlc, try_tlc
 from kmc.cli.console import say, seconds_in_words, show, stderr, table
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
@@ -65,7 +65,7 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
 @click.option("--spec-dir", metavar="DIR", type=click.Path(file_okay=False), help="For TLC: the TLA+ modules.")
 @click.option("--tlc-module", metavar="NAME", help="For TLC: the module, when the benchmark names none.")
 @click.option("--tlc-seconds", metavar="N", type=click.IntRange(1), default=60, show_default=True,
-              help="How long TLC may explore; it is told to stop then.")  # fmt: skip
+              help="How long TLC may explore; it is told to stop then. It is tried for a second first.")  # fmt: skip
 @click.option("--out", metavar="DIR", default="results/benchmarks", show_default=True,
               type=click.Path(file_okay=False), help="Where NAME.json is written.")  # fmt: skip
 @json_option
@@ -87,6 +87,7 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     require_memory(plan.states)
     found = []
     try:
+        _try_tlc(plan, chosen, given["quiet"])
         for benchmark in chosen:
             found.append(_measured(benchmark, plan, Path(given["out"]), given["quiet"]))
             if not given["as_json"]:
@@ -97,6 +98,16 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     if given["as_json"]:
         say(json.dumps({"benchmarks": found}, indent=2))
     return ExitStatus.OK
+
+
+def _try_tlc(plan: Plan, chosen: Iterable[Benchmark], quiet: bool) -> None:
+    """Measuring takes minutes, and what is wrong with TLC is known within seconds."""
+    if plan.tlc is None:
+        return
+    with StatusLine(stderr(), quiet=quiet) as line:
+        for benchmark in chosen:
+            line.update(f"Trying TLC on {benchmark.title}.")
+            try_tlc(plan.tlc, benchmark)
 
 
 def _plan(given: Mapping[str, Any], words: tuple[str, ...]) -> Plan:

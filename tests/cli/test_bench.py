@@ -24,6 +24,7 @@ from kmc.spec.model import bind
 from kmc.spec.shipped import shipped_specs
 
 JAVA = """#!/bin/sh
+echo "$@" >> "$(dirname "$0")/calls"
 test -f kmc_bench.cfg && test -f KRaft.tla || exit 9
 cat <<'END'
 TLC2 Version 2.20 of Day Month 20?? (rev: 1234567)
@@ -185,6 +186,42 @@ def test_tlc_that_counts_nothing_is_an_error_with_its_last_words(
     assert "KMC543" in ran.stderr
     assert "Parsing or semantic analysis failed." in ran.stderr
     assert not (tmp_path / "out").exists()
+
+
+def not_measured(*_: Any) -> dict[str, Any]:
+    """In the place of a measured run: there must be none."""
+    raise AssertionError("measured before TLC was tried")
+
+
+@pytest.mark.parametrize(
+    ("java", "code", "said"),
+    [
+        ("#!/bin/sh\necho 'Error: Could not find or load main class tlc2.TLC' >&2\nexit 1\n", "KMC543", "main class"),
+        ("#!/bin/sh\necho 'Fatal errors while parsing TLA+ spec in file KRaft'\nexit 150\n", "KMC543", "status 150"),
+        ("#!/no/such/shell\n", "KMC542", "java does not start"),
+    ],
+)
+def test_tlc_is_tried_before_anything_is_measured(
+    java: str, code: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = fake_java(tmp_path, monkeypatch, "")
+    (tmp_path / "bin" / "java").write_text(java)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    for name in ("run_job", "run_timed"):
+        monkeypatch.setattr(measured_runs, name, not_measured)
+    ran = kmc("bench", "kraft", "plain", *words, "--out", str(tmp_path / "out"))
+    assert (ran.exit_code, ran.stderr.count(f"error[{code}]"), said in ran.stderr) == (ExitStatus.SYSTEM, 1, True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_tlc_is_tried_for_a_second_and_then_measured_for_the_time_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = fake_java(tmp_path, monkeypatch, STOPPED)
+    bench_with_tlc(tmp_path, [*words, "--tlc-seconds", "7"], 100)
+    calls = (tmp_path / "bin" / "calls").read_text().splitlines()
+    stops = [word.partition("=")[2] for call in calls for word in call.split() if word.startswith("-Dtlc2.TLC.stop")]
+    assert stops == ["1", "7"]
 
 
 def test_counts_are_those_of_the_last_line() -> None:
