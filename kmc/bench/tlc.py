@@ -108,7 +108,8 @@ def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[
         raise SystemFault("KMC542", f"java does not start: {error.strerror}", help=_INSTALL_JAVA) from None
     seconds, cpu = time.monotonic() - began, children_cpu_seconds() - before
     counts = read_counts(ran.stdout)
-    if counts is None:
+    # A spec that TLC cannot evaluate ends with a summary too: of no state.
+    if counts is None or counts["generated"] == 0:
         raise SystemFault(
             "KMC543",
             f"TLC gave no counts and ended with status {ran.returncode}",

@@ -198,6 +198,11 @@ def not_measured(*_: Any) -> dict[str, Any]:
     [
         ("#!/bin/sh\necho 'Error: Could not find or load main class tlc2.TLC' >&2\nexit 1\n", "KMC543", "main class"),
         ("#!/bin/sh\necho 'Fatal errors while parsing TLA+ spec in file KRaft'\nexit 150\n", "KMC543", "status 150"),
+        (
+            "#!/bin/sh\necho '0 states generated, 0 distinct states found, 0 states left on queue.'\nexit 75\n",
+            "KMC543",
+            "status 75",
+        ),
         ("#!/no/such/shell\n", "KMC542", "java does not start"),
     ],
 )
@@ -322,11 +327,11 @@ def test_a_declared_benchmark_is_a_model_without_bound(spec: str) -> None:
 
 BROKEN = {
     "KMC326": "[a",
-    "KMC327 is no table": "a = 1",
+    "KMC327 is not a table": "a = 1",
     "KMC327 did you mean 'model'": '[a]\nmodle = "smoke"',
     "KMC327 needs 'model'": '[a]\ndescription = "x"',
-    "KMC327 is no text": "[a]\nmodel = 1",
-    "KMC327 is no list": '[a]\nmodel = "smoke"\ndescription = "x"\nsymmetry = "x"',
+    "KMC327 is not a text": "[a]\nmodel = 1",
+    "KMC327 is not a list": '[a]\nmodel = "smoke"\ndescription = "x"\nsymmetry = "x"',
     "KMC349": '[a]\nmodel = "smok"\ndescription = "x"',
 }
 
