@@ -34,7 +34,7 @@ How to read the table:
                  machine disturbs it little
   generated/s    by the clock, the fastest run; worth something on a quiet machine only: mind the load
   B/state        the table for each distinct state: on average, and right after it grew
-  B/row          a state of a frontier at rest
+  B/row          a packed state of a frontier
   peak B/state   the largest resident memory of the process over distinct states
 
 \b

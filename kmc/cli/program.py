@@ -60,7 +60,7 @@ def _failed(error: Exception, words: Sequence[str]) -> int:
 
 
 def _as_kmc_error(error: Exception, words: Sequence[str]) -> KmcError | None:
-    """The error in kmc's own tree, or None for what nobody foresaw."""
+    """The error in kmc's own tree, or None for an unexpected one."""
     match error:
         case KmcError():
             return error

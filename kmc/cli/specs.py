@@ -59,7 +59,7 @@ def _in_one_line(name: str) -> str:
 
 
 def loaded(name: str, sets: Sequence[str] = ()) -> tuple[Spec, Manifest | None]:
-    """A spec with the constants of `sets`, of its first model, and with stand-ins for those that nobody gives."""
+    """A spec with the constants of `sets`, of its first model, and with placeholders for those without a value."""
     root = find_spec_root(name)
     file = override(ModelFile("", "", first_constants(root)), sets)
     return load_spec(root, file.constants, allow_missing=True), manifest_of(root)

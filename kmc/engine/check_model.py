@@ -25,7 +25,7 @@ from kmc.reference.diagnose import check_errors, expansion_errors, initial_error
 from kmc.reference.findings import error_rank
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
-from kmc.reference.order_dependence import disorder
+from kmc.reference.order_dependence import order_dependent
 from kmc.reference.replay import check_violation, error_at_end
 from kmc.reference.traces import concrete_trace
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
@@ -207,7 +207,7 @@ class _Report:
 
         errors = errors_of(state)
         if not errors:
-            raise disorder(model, state, errors_of) or InternalError(
+            raise order_dependent(model, state, errors_of) or InternalError(
                 "KMC921", "a compiled check fails where the interpreter finds no error", help="run with --engine python"
             )
         return errors

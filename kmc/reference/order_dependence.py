@@ -20,7 +20,7 @@ from kmc.reference.findings import error_rank
 from kmc.spec.model import Model
 
 
-def disorder(model: Model, state: Any, errors_of: Callable[[Any], list[KmcError]]) -> KmcError | None:
+def order_dependent(model: Model, state: Any, errors_of: Callable[[Any], list[KmcError]]) -> KmcError | None:
     """The error if an engine failed in a state and `errors_of` finds no error; None if no order explains this."""
     with every_turn(model):
         found = errors_of(state)

@@ -111,7 +111,7 @@ def a_voter_is_added(st):
 
 @spec.reachable
 def an_added_voter_leads(st):
-    """A server that was no first voter was elected."""
+    """A server was elected that was not among the first voters."""
     return MaxAddReconfigs > 0 and any(
         leads_after_election(me, ServerState.LEADER)
         and any(isinstance(entry.value, InitCluster) and s not in entry.value.members for entry in me.log)

@@ -144,7 +144,7 @@ def test_runs_lists_a_run_that_did_not_end(text: str) -> None:
     assert "did not end" in kmc("runs").stdout
 
 
-def test_runs_passes_over_what_is_no_run() -> None:
+def test_runs_passes_over_what_is_not_a_run() -> None:
     Path(".kmc/runs/notes").mkdir(parents=True)
     assert json.loads(kmc("runs", "--json").stdout) == {"runs": []}
 

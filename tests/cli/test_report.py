@@ -137,7 +137,7 @@ def test_a_model_that_leaves_the_manifest_leaves_the_report(light: Path) -> None
     assert report("smoke")[1].startswith("1 run, 1 in the report")
 
 
-def test_a_count_that_differs_is_told_and_is_no_success(light: Path) -> None:
+def test_a_count_that_differs_is_told_and_is_not_a_success(light: Path) -> None:
     report("smoke")
     (light / "models.toml").write_text(MANIFEST.format(distinct=4).partition("[mutants")[0])
     status, shown = report()
@@ -152,7 +152,7 @@ def test_a_check_that_fails_has_a_line_of_its_own(light: Path) -> None:
     assert any(line.startswith("| `smoke` | failed: ") for line in lines_of("light.md"))
 
 
-def test_a_file_that_is_no_report_is_not_overwritten() -> None:
+def test_a_file_that_is_not_a_report_is_not_overwritten() -> None:
     Path("results").mkdir()
     Path("results/light.json").write_text("{}")
     ran = kmc("report", "./light", "--quiet")

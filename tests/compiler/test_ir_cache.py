@@ -134,7 +134,7 @@ def test_a_damaged_entry_is_written_anew(cache: KernelCache, damage: Callable[[P
     assert cache.read(KEY) == code
 
 
-def test_a_folder_in_the_place_of_an_entry_is_no_entry(cache: KernelCache) -> None:
+def test_a_folder_in_the_place_of_an_entry_is_not_an_entry(cache: KernelCache) -> None:
     entry_of(cache).mkdir(parents=True)
     assert NativeModule(cached_object(TEXT, cache=cache), ["main"]).call("main", [], (4, 0)) == 7
 
@@ -201,7 +201,7 @@ def test_an_entry_that_others_can_write_is_not_read(mode: int, cache: KernelCach
     assert cache.read(KEY) is None
 
 
-def test_a_file_that_cannot_be_read_is_no_entry(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_read_is_not_an_entry(cache: KernelCache, monkeypatch: pytest.MonkeyPatch) -> None:
     code = cached_object(TEXT, cache=cache)
 
     def refused(*_: object) -> int:

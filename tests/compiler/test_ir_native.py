@@ -119,14 +119,14 @@ def test_a_loop_that_clears_words_needs_no_library() -> None:
     assert b"memset" not in emit_object(emit_llvm(module))
 
 
-def test_text_that_is_no_llvm_is_refused() -> None:
+def test_text_that_is_not_llvm_is_refused() -> None:
     with pytest.raises(InternalError) as raised:
         emit_object("define i64 @f( {")
     assert raised.value.code == "KMC917"
 
 
 @pytest.mark.parametrize("code", [b"", b"no object code", emit_object(emit_llvm(expression_module(X)))[:200]])
-def test_bytes_that_are_no_object_code_are_refused(code: bytes) -> None:
+def test_bytes_that_are_not_object_code_are_refused(code: bytes) -> None:
     with pytest.raises(InternalError) as raised:
         NativeModule(code, ["main"])
     assert raised.value.code == "KMC918"

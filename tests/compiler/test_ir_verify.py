@@ -116,7 +116,7 @@ WRONG: dict[str, tuple[str, tuple[Stmt, ...]]] = {
     "a result for a pointer": ("KMC916", (CallKernel("out", "read", (("row", ONE),), ()),)),
     "a name that is none": ("KMC916", (Let("a b", ONE),)),
     "a name beyond ASCII": ("KMC916", (Let("größe", ONE),)),
-    "a label that is no name": ("KMC916", (Block("b-1", ()),)),
+    "a label that is not a name": ("KMC916", (Block("b-1", ()),)),
 }
 
 

@@ -256,7 +256,7 @@ def test_bytes_come_back_the_same(tmp_path: Path) -> None:
 
 
 def damaged(data: bytes) -> dict[str, bytes]:
-    """Bytes that are no compiled spec, by what is wrong with them."""
+    """Bytes that are not a compiled spec, by what is wrong with them."""
     return {
         "they begin otherwise": b"PK" + data,
         "another version of kmc": data.replace(b"spec 2\n", b"spec 1\n", 1),
@@ -269,7 +269,7 @@ def damaged(data: bytes) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("why", list(damaged(b"kmc compiled spec 2\n" + bytes(200))))
-def test_bytes_that_are_no_compiled_spec_are_one_error(why: str, tmp_path: Path) -> None:
+def test_bytes_that_are_not_a_compiled_spec_are_one_error(why: str, tmp_path: Path) -> None:
     spec, _, _ = small(tmp_path)
     with pytest.raises(SystemFault, match=why) as raised:
         CompiledSpec.from_bytes(damaged(spec.to_bytes())[why])

@@ -16,7 +16,7 @@ from kmc.engine.check_model import check_native
 from kmc.errors import EvaluationError, InvariantError, KmcError
 from kmc.reference.diagnose import check_errors
 from kmc.reference.initial import initial_states
-from kmc.reference.order_dependence import disorder
+from kmc.reference.order_dependence import order_dependent
 from kmc.reference.search import Search
 from kmc.result import Limits, Verdict
 from kmc.spec.model import Model
@@ -155,7 +155,7 @@ def test_a_set_has_no_order_either(tmp_path: Path) -> None:
     half = [state for state in search.graph.states if len(state.some) == 2 and set(state.held.values()) == {1, None}]
     silent = [state for state in half if not errors_of(model, state)]
     assert len(silent) == 1, "of two states that differ by the order of their members alone"
-    found = disorder(model, silent[0], lambda state: errors_of(model, state))
+    found = order_dependent(model, silent[0], lambda state: errors_of(model, state))
     assert found is not None
     assert found.message == "whether this fails depends on the order of the elements of a set, and they have none"
 
@@ -172,7 +172,7 @@ def test_engines_that_take_a_set_in_different_orders_are_not_held_to_be_wrong(tm
 def test_what_fails_in_no_order_is_not_blamed_on_one(tmp_path: Path) -> None:
     model = model_of(tmp_path, SETS, "CONSTANT Server = {s1, s2} INVARIANT Inv")
     state = initial_states(model)[0]
-    assert disorder(model, state, lambda state: errors_of(model, state)) is None
+    assert order_dependent(model, state, lambda state: errors_of(model, state)) is None
 
 
 def errors_of(model: Model, state: Any) -> list[KmcError]:

@@ -124,7 +124,7 @@ def test_a_trait_decides_what_a_loop_does(wide: bool, answer: int) -> None:
     assert Loop(width, Traits(wide=wide))(5, 0) == answer
 
 
-def test_what_a_trait_switches_off_is_no_part_of_a_loop() -> None:
+def test_what_a_trait_switches_off_is_not_a_part_of_a_loop() -> None:
     texts = [llvm_text(width, "loop", Traits(wide=wide).values) for wide in (True, False)]
     assert ["doubled" in text for text in texts] == [False, True]
 
@@ -288,7 +288,7 @@ def test_another_process_compiles_a_loop() -> None:
 
 
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
-def test_a_path_that_is_no_text_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_path_that_is_not_text_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "path", [tmp_path / "a folder", *sys.path])
     loop = Loop(compiled_loops.work.crown, Traits(ranked=True, wide=True))
     with compiled_early(loop):

@@ -97,7 +97,7 @@ def test_a_bound_stores_levels_up_to_it_and_says_so(depth: int) -> None:
     assert outcome.stopped is Bound.DEPTH
 
 
-def test_a_bound_behind_the_last_level_is_no_bound() -> None:
+def test_a_bound_behind_the_last_level_is_not_a_bound() -> None:
     assert run(Grid(dims=2, size=3), limits=Limits(depth=5)).stopped is None
 
 

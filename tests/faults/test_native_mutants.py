@@ -1,6 +1,6 @@
 """Mistakes planted in compiled kernels are caught, so the tests that compare kernels with the interpreter can fail.
 
-A mutant that means the same as the original is no mistake: `ir_equivalents` says of which that is so, and why. Every
+A mutant that means the same as the original is not a mistake: `ir_equivalents` says of which that is so, and why. Every
 other one that is planted in the small spec must be caught. In a shipped spec much of what is planted stands in code
 that few states run; there, some must be caught.
 """

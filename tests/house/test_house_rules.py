@@ -309,5 +309,5 @@ def test_an_empty_name_is_found(path: str) -> None:
         (code_from_text_without_reason, "model.eval(text)\n"),
     ],
 )
-def test_what_is_allowed_is_no_breach(rule: Rule, text: str) -> None:
+def test_what_is_allowed_is_not_a_breach(rule: Rule, text: str) -> None:
     assert rule(Source("kmc/x.py", text)) == []

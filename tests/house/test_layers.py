@@ -343,7 +343,7 @@ def test_only_the_command_line_prints() -> None:
     assert breaches(stray_prints, "kmc", "distributed", "specs") == []
 
 
-def test_the_folder_of_the_spark_driver_is_no_package() -> None:
+def test_the_folder_of_the_spark_driver_is_not_a_package() -> None:
     # `distributed` is the name of Dask's import package.
     assert not (ROOT / "distributed" / "__init__.py").exists()
 
@@ -424,5 +424,5 @@ def test_a_breach_is_found(rule: Rule, path: str, text: str) -> None:
         (stray_prints, "kmc/lang/x.py", "log.print(1)"),
     ],
 )
-def test_what_is_allowed_is_no_breach(rule: Rule, path: str, text: str) -> None:
+def test_what_is_allowed_is_not_a_breach(rule: Rule, path: str, text: str) -> None:
     assert rule(Source(path, text)) == []

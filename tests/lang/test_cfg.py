@@ -116,7 +116,7 @@ class TestAccepted:
         spans = (model.constants[0].span, model.invariants[0].span)
         assert spans == (Span("m.cfg", 2, 3, 2, 8), Span("m.cfg", 4, 2, 4, 8))
 
-    def test_windows_line_ends_and_a_byte_order_mark_are_no_matter(self, tmp_path: Path) -> None:
+    def test_windows_line_ends_and_a_byte_order_mark_do_not_matter(self, tmp_path: Path) -> None:
         path = tmp_path / "m.cfg"
         path.write_bytes(b"\xef\xbb\xbfCONSTANT A = 1\r\n\\* note\r\nINVARIANT B\r\n")
         assert meaning(read_cfg(path)) == meaning(parse_cfg("CONSTANT A = 1 INVARIANT B", "m.cfg"))
@@ -135,7 +135,7 @@ class TestAccepted:
         model = parse_cfg("CONSTANTS VIEWS = 1 INITS = {NEXTS}", "m.cfg")
         assert values(model) == {"VIEWS": 1, "INITS": set_of("NEXTS")}
 
-    def test_a_keyword_inside_a_longer_name_is_no_keyword(self) -> None:
+    def test_a_keyword_inside_a_longer_name_is_not_a_keyword(self) -> None:
         assert texts(parse_cfg("INVARIANT NEXT_VIEW_IS_NEWER", "m.cfg").invariants) == ["NEXT_VIEW_IS_NEWER"]
 
     @pytest.mark.parametrize("keyword", KEYWORDS)

@@ -47,7 +47,7 @@ class TestRecord:
         assert NODE.set(epoch=2, leader=S1) == Node(role=Role.FOLLOWER, epoch=2, leader=S1)
 
     @pytest.mark.parametrize("name", ["count", "index", "sort", "fields_"])
-    def test_a_name_that_is_no_field_has_no_value(self, name: str) -> None:
+    def test_a_name_that_is_not_a_field_has_no_value(self, name: str) -> None:
         with pytest.raises(AttributeError):
             getattr(NODE, name)
 
@@ -67,7 +67,7 @@ class TestRecord:
             lambda: NODE >= NODE,
         ],
     )
-    def test_a_record_is_no_tuple(self, use: Any) -> None:
+    def test_a_record_is_not_a_tuple(self, use: Any) -> None:
         with pytest.raises(EvaluationError):
             use()
 

@@ -142,7 +142,7 @@ def test_a_package_of_shared_files_is_executed_too(tmp_path: Path) -> None:
 
 
 def test_a_neighbour_that_is_not_imported_is_not_read(tmp_path: Path) -> None:
-    root = laid_out(tmp_path, neighbour="this is no Python\n")
+    root = laid_out(tmp_path, neighbour="this is not Python\n")
     assert distinct(root, 2) == 3
 
 

@@ -253,7 +253,7 @@ class TestOrder:
         kinds = [None, True, 0, S1, seq_literal([S1]), frozenset({S1}), map_literal([(S1, 1)]), NODE, network, bag]
         assert ordered(reversed(kinds)) == kinds
 
-    def test_what_is_no_value_has_no_place(self) -> None:
+    def test_what_is_not_a_value_has_no_place(self) -> None:
         with pytest.raises(TypeError, match="not a value of the spec language"):
             sort_key("text")
 

@@ -73,7 +73,7 @@ def test_a_spec_that_is_imported_is_refused() -> None:
         assert caught.value.code == "KMC161"
 
 
-def test_a_spec_that_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_a_spec_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_bytes(b"\xff")
     with pytest.raises(SpecError, match="cannot be read") as caught:
         load_spec(tmp_path)

@@ -215,10 +215,10 @@ BROKEN = {
     "a gzip file with damaged data": (gzip.compress(bytes(range(256)))[:12] + b"\x00" * 60, "KMC431"),
     "no object": (b"[]", "KMC432"),
     "no states": (b'{"sources": []}', "KMC432"),
-    "a state that is no object": (b'{"states": [1], "sources": []}', "KMC432"),
+    "a state that is not an object": (b'{"states": [1], "sources": []}', "KMC432"),
     "no constants": (b'{"states": [], "sources": []}', "KMC432"),
     "a constant given twice in a set": (b'{"states": [], "sources": [], "constants": {"S": ["a", "a"]}}', "KMC432"),
-    "a constant that is no value": (b'{"states": [], "sources": [], "constants": {"S": null}}', "KMC432"),
+    "a constant that is not a value": (b'{"states": [], "sources": [], "constants": {"S": null}}', "KMC432"),
     "a source without a state": (
         b'{"states": [], "sources": [{"state": 0, "successors": []}], "constants": {}, "variables": [], "actions": []}',
         "KMC432",
@@ -247,7 +247,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("raw", [None, 1.5, ["a"], {"#set": 1}, {"#tup": [], "x": 1}, {"#map": [["k"]]}, {"#bag": []}])
-def test_what_is_no_value_is_refused(raw: Any) -> None:
+def test_what_is_not_a_value_is_refused(raw: Any) -> None:
     with pytest.raises(TraceError, match="is not a value"):
         value_of(raw)
 

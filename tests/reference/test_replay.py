@@ -170,7 +170,7 @@ class TestInvariants:
         alone = replace(violation, trace=Trace(violation.trace.steps[:1]))
         assert rejected(model, alone) == "the trace has no last step that could violate NeverToThree"
 
-    def test_a_step_property_is_no_state_property(self, tmp_path: Path) -> None:
+    def test_a_step_property_is_not_a_state_property(self, tmp_path: Path) -> None:
         model = model_of(tmp_path, COUNTER, "INVARIANT BelowTwo")
         violation = replace(violation_of(model), is_step=True)
         assert rejected(model, violation) == "the model has no property BelowTwo of this kind"
@@ -183,7 +183,7 @@ def test_a_deadlock_has_no_successor(tmp_path: Path) -> None:
     assert rejected(model, one_step_less(violation)).startswith("the last state of the trace has a successor")
 
 
-def test_a_verdict_that_is_no_violation_is_refused(kraft: Model, illegal_state: Violation) -> None:
+def test_a_verdict_that_is_not_a_violation_is_refused(kraft: Model, illegal_state: Violation) -> None:
     assert rejected(kraft, replace(illegal_state, verdict=Verdict.OK)).startswith("a verdict 'ok' is not a violation")
 
 

@@ -132,7 +132,7 @@ class TestCounting:
     def test_deadlock_can_be_switched_off(self, check: str, verdict: Verdict, tmp_path: Path) -> None:
         assert Search(model_of(tmp_path, COUNTER, f"CHECK_DEADLOCK {check}")).run().verdict is verdict
 
-    def test_a_stuttering_step_is_no_deadlock(self, tmp_path: Path) -> None:
+    def test_a_stuttering_step_is_not_a_deadlock(self, tmp_path: Path) -> None:
         source = COUNTER + "\n\n@spec.action\ndef idle(st):\n    yield st\n"
         assert Search(model_of(tmp_path, source)).run().verdict is Verdict.OK
 

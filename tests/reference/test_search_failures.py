@@ -123,7 +123,7 @@ class TestErrors:
         assert (type(error), result.exit_status()) == (InvariantError, ExitStatus.INVARIANT_EVALUATION)
         assert (text_at(error), error.notes) == ("{0: True, 1: True}[st.n]", ("while evaluating Fails",))
 
-    def test_an_invariant_that_is_no_bool_is_an_error(self, tmp_path: Path) -> None:
+    def test_an_invariant_that_is_not_a_bool_is_an_error(self, tmp_path: Path) -> None:
         source = COUNTER + "\n\n@spec.invariant\ndef Fails(st):\n    return st.n\n"
         _, error = failing(tmp_path, source, "INVARIANT Fails")
         assert error.message == "Fails is 0, not True or False"

@@ -153,7 +153,7 @@ REASONS: dict[str, Callable[[Mutant], bool]] = {
     "the first of several": first_of_several,
     "nothing yet": nothing_yet,
 }
-"""Why a mutant may be no mistake."""
+"""Why a mutant may not be a mistake."""
 
 
 def explained(mutant: Mutant) -> bool:

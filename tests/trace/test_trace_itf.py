@@ -17,7 +17,7 @@ from kmc.trace.itf import itf_text, parse_itf
 
 PRINTABLE = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=5)
 # Python, and so itf-py, takes TRUE for 1.
-INTEGERS_THAT_ARE_NO_BOOLEANS = st.integers().filter(lambda number: number not in (0, 1))
+INTEGERS_THAT_ARE_NOT_BOOLEANS = st.integers().filter(lambda number: number not in (0, 1))
 
 
 def file_with(*values: Tla) -> TraceFile:
@@ -73,13 +73,13 @@ def test_any_values_are_read_back(values: list[Tla]) -> None:
     assert repr(parse_itf(itf_text(file)).steps) == repr(file.steps)  # repr, since True == 1
 
 
-@given(trees(INTEGERS_THAT_ARE_NO_BOOLEANS, PRINTABLE))
+@given(trees(INTEGERS_THAT_ARE_NOT_BOOLEANS, PRINTABLE))
 def test_itf_py_reads_the_same_value(value: Tla) -> None:
     trace = itf_py.trace_from_json(json.loads(itf_text(file_with(value))))
     assert from_itf_py(trace.states[0].values["x"]) == in_python(value)
 
 
-@given(trees(INTEGERS_THAT_ARE_NO_BOOLEANS, PRINTABLE))
+@given(trees(INTEGERS_THAT_ARE_NOT_BOOLEANS, PRINTABLE))
 def test_what_itf_py_writes_is_read_as_the_same_value(value: Tla) -> None:
     trace = itf_py.trace_from_json(json.loads(itf_text(file_with(value))))
     document = json.dumps(itf_py.trace_to_json(trace))
@@ -118,7 +118,7 @@ def test_the_variables_for_drivers_are_named_with_the_others() -> None:
     assert json.loads(itf_text(file))["vars"] == ["x", "mbt::actionTaken", "mbt::nondetPicks"]
 
 
-def test_the_variables_for_drivers_are_no_variables_of_the_state() -> None:
+def test_the_variables_for_drivers_are_not_variables_of_the_state() -> None:
     assert parse_itf(itf_text(file_with(1, 2))).variables == ("x",)
 
 
@@ -192,6 +192,6 @@ def test_picks_without_variants_are_the_arguments() -> None:
     assert file.steps[1].arguments == (("n", 3),)
 
 
-def test_the_parameters_of_an_apalache_trace_are_no_variables() -> None:
+def test_the_parameters_of_an_apalache_trace_are_not_variables() -> None:
     document = {"params": ["N"], "vars": ["x"], "states": [{"N": 3, "x": 1}, {"x": 2}]}
     assert parse_itf(json.dumps(document)).variables == ("x",)

@@ -92,7 +92,7 @@ FILE_MISTAKES = [
 
 
 @pytest.mark.parametrize(("content", "code", "message"), FILE_MISTAKES, ids=[m[2] for m in FILE_MISTAKES])
-def test_a_file_that_is_no_trace_is_refused(tmp_path: Path, content: bytes, code: str, message: str) -> None:
+def test_a_file_that_is_not_a_trace_is_refused(tmp_path: Path, content: bytes, code: str, message: str) -> None:
     path = tmp_path / "trace.json"
     error = refusal(path, content)
     assert (error.code, error.message) == (code, f"'{path}': {message}")

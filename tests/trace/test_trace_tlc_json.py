@@ -79,7 +79,7 @@ def test_a_key_is_read_as_tlc_writes_it(text: str, value: Tla) -> None:
     "text",
     ["", "{", "{a", "{a,}", "<<a}", "[a]", "[a |-> 1, a |-> 2]", "(a)", "()", "(a :> 1 @@ a :> 2)", "a b", "a ^"],
 )
-def test_what_is_no_value_is_refused(text: str) -> None:
+def test_what_is_not_a_value_is_refused(text: str) -> None:
     with pytest.raises(TraceError) as caught:
         parse_value(text)
     assert caught.value.code == "KMC423"

@@ -146,7 +146,7 @@ def entry_removes_server_from_cluster(me, s, new_hwm):
 
 
 def agree(s, members, new_end_offset, offset):
-    """Agree(offset, members): the members with the entry; a leader that is no member does not count itself."""
+    """Agree(offset, members): the members with the entry; a leader that is not a member does not count itself."""
     return {k for k in members if k == s or new_end_offset[k] >= offset}
 
 

@@ -133,7 +133,7 @@ def is_removed_from_cluster(me, s, new_hwm):
 
 
 def agree(s, members, new_end_offset, offset):
-    """Agree(offset, members): the members with the entry; a leader that is no member does not count itself."""
+    """Agree(offset, members): the members with the entry; a leader that is not a member does not count itself."""
     return {k for k in members if k == s or new_end_offset[k] >= offset}
 
 
@@ -224,7 +224,7 @@ def accept_from_voter(st, m, s, peer):
 def accept_fetch_request_from_voter(st, m, s, peer):
     """AcceptFetchRequestFromVoter(s, peer): answer with the next entry, advance the high watermark (KIP-595, Fetch).
 
-    From a member that says that it is no observer; one that has not learned that it is a voter still says so.
+    From a member that says that it is not an observer; one that has not learned that it is a voter still says so.
     ValidFetchPosition is a disjunction whose parts can both hold: TLC then generates the successor twice.
     """
     me = st.servers[s]

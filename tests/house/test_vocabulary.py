@@ -1,0 +1,229 @@
+"""The field's words and plain English: what names and prose must not say, and what to say instead.
+
+A text is read as its words: identifiers are split at underscores and capitals, so `run_at_rest`, `RunAtRest` and "a run
+at rest" are the same. Read are the sources with their comments, and the pages in Markdown; not test data, and not what
+tools write. A word in capitals stays in capitals, so `is NO_ELEMENTS` is not English.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support.source_tree import ROOT, Source, sources
+
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+|[^\w\s#]")
+
+
+@dataclass(frozen=True, slots=True)
+class Ban:
+    """Words that are not used, as a pattern over lower-case words, and what to say instead.
+
+    The ban holds in the files whose path begins with one of `only`. In the rooms of `until`, the words are still to be
+    replaced; a room that has become clean must leave the list.
+    """
+
+    pattern: str
+    instead: str
+    only: tuple[str, ...] = ("",)
+    until: tuple[str, ...] = ()
+
+
+ENGINE = ("kmc/engine/", "tests/engine/")
+RUNTIME = ("kmc/runtime/",)
+
+BANS = (
+    # Plain English.
+    Ban(
+        r"(?<!there )(?<!here )\b(?:is|are|was|were|be) no "
+        r"(?!(?:longer|more|other|such|better|worse|larger|smaller|need|way|use|doubt)\b)[a-z]",
+        "is not a",
+        until=("kmc/compiler/", *RUNTIME, "kmc/engine/", "docs/compiled.md"),
+    ),
+    Ban(r"\bhas not (?:a|an|the)\b", "does not have"),
+    Ban(r"\bnobody fores(?:ees|aw)\b|\bforesees?\b|\bforeseen\b", "is unpredictable; predicts", until=("kmc/engine/",)),
+    Ban(r"\bin the midst\b", "interrupted; halfway", until=("tests/engine/",)),
+    Ban(r"\bthrown away\b", "unused; discarded"),
+    Ban(r"\bnobody s business\b|\b\w+ s affair\b", "say who decides it, or that it does not matter"),
+    Ban(r"\bruns? through once\b|\brun through only once\b", "iterated only once"),
+    # The field's terms.
+    Ban(r"\bat rest\b|\brested\b", "packed (a row); on disk (a file)", until=ENGINE),
+    Ban(r"\bcrown(?:s|ed)?\b", "select_view_representatives", until=ENGINE),
+    Ban(r"\bsift(?:s|ed)?\b", "insert_new_fingerprints", until=("kmc/engine/",)),
+    Ban(r"\bdawdles?\b", "inject_delay", until=("kmc/engine/",)),
+    Ban(r"\blexicons?\b", "dictionary", until=ENGINE),
+    Ban(r"\bshel(?:f|ves)\b", "spill file"),
+    Ban(r"\brelief\b", "memory pressure"),
+    Ban(r"\bcrews?\b", "worker pool; threads", until=ENGINE),
+    Ban(r"\bledgers?\b", "finding log"),
+    Ban(r"\btallies\b", "counters"),
+    Ban(r"\btraits?\b", "specialization; search options", until=(*ENGINE, "kmc/cli/")),
+    Ban(r"\bwidening\b", "128-bit fingerprints", until=("kmc/compiler/",)),
+    Ban(r"\bpromised\b", "prefetched code", only=("kmc/engine/",), until=("kmc/engine/",)),
+    Ban(r"\bcompiled early\b", "compiled in the background", until=(*ENGINE, "kmc/cli/")),
+    Ban(
+        r"\bjudg(?:e|es|ed|ing)\b",
+        "check_state; check_step",
+        only=("kmc/engine/", "kmc/compiler/"),
+        until=("kmc/engine/",),
+    ),
+    Ban(r"\bknowing\b", "known_states"),
+    Ban(r"\bdisorder\b", "order dependence"),
+    Ban(r"\b(?:un)?sealed\b", "container", until=(*RUNTIME, *ENGINE)),
+    Ban(r"\bnovelty\b", "candidate"),
+    Ban(
+        r"\btouched\b",
+        "may_change; read sets",
+        only=("kmc/engine/", "kmc/compiler/"),
+        until=("kmc/compiler/", "kmc/engine/"),
+    ),
+    Ban(r"\bstand - ins?\b", "placeholder"),
+    Ban(r"\blook - ups?\b", "lookup"),
+)
+
+
+def words_of(text: str) -> tuple[str, list[int], list[int]]:
+    """The words of a text with one blank between them, the place of each among them, and its line in the text."""
+    words, places, lines = [], [], []
+    place, line, seen = 0, 1, 0
+    for found in WORD.finditer(text):
+        line += text.count("\n", seen, found.start())
+        seen = found.start()
+        word = found[0] if len(found[0]) > 1 and found[0].isupper() else found[0].lower()
+        words.append(word)
+        places.append(place)
+        lines.append(line)
+        place += len(word) + 1
+    return " ".join(words), places, lines
+
+
+def banned(source: Source, bans: Iterable[Ban] = BANS) -> Iterator[tuple[Ban, str]]:
+    """Each use of banned words in a file, with the breach as the tests report it."""
+    text, places, lines = words_of(f"{source.path.removesuffix('.py').removesuffix('.md')} {source.text}")
+    for ban in bans:
+        if source.path.startswith(ban.only):
+            for found in re.finditer(ban.pattern, text):
+                line = lines[bisect.bisect_right(places, found.start()) - 1]
+                yield ban, source.at(line, f"'{found[0]}': say {ban.instead}")
+
+
+def is_exempt(ban: Ban, path: str) -> bool:
+    """Whether the words of a ban are still to be replaced in the room of a file."""
+    return bool(ban.until) and path.startswith(ban.until)
+
+
+def breaches(found: Iterable[Source], bans: Iterable[Ban] = BANS) -> list[str]:
+    """The uses of banned words, but not those that are still to be replaced."""
+    bans = tuple(bans)
+    return [text for source in found for ban, text in banned(source, bans) if not is_exempt(ban, source.path)]
+
+
+def stale_exemptions(found: Iterable[Source], bans: Iterable[Ban] = BANS) -> list[str]:
+    """Rooms that a ban exempts and that do not use its words any more."""
+    bans = tuple(bans)
+    used = {(ban, room) for source in found for ban, _ in banned(source, bans) for room in ban.until
+            if source.path.startswith(room)}  # fmt: skip
+    return [
+        f"{room} is clean: remove it from `until` of {ban.pattern}"
+        for ban in bans
+        for room in ban.until
+        if (ban, room) not in used
+    ]
+
+
+def pages() -> list[Source]:
+    """The Markdown that people write: results and the page of error codes are written by tools."""
+    paths = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").glob("*.md"),
+        *(ROOT / "specs").rglob("*.md"),
+        *(ROOT / "tests").glob("*.md"),
+    ]
+    kept = sorted(path for path in paths if path != ROOT / "docs" / "errors.md")
+    return [Source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in kept]
+
+
+# This file names the words; tests/data holds specs with mistakes and what comes of them.
+EVERYWHERE = (
+    *(
+        source
+        for source in sources("kmc", "distributed", "specs", "tests")
+        if not source.path.startswith("tests/data/") and source.path != f"tests/house/{Path(__file__).name}"
+    ),
+    *pages(),
+)
+
+
+def test_no_banned_word_is_used() -> None:
+    found = breaches(EVERYWHERE)
+    assert not found, "\n".join(found)
+
+
+def test_no_exemption_is_stale() -> None:
+    found = stale_exemptions(EVERYWHERE)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""What is no field."""\n',
+        "# These are no\n# keywords.\n",
+        "def test_what_is_no_value(): ...\n",
+        "Which state is new nobody foresees.",
+        "class RowAtRest: ...\n",
+        "rows_at_rest = 1\n",
+        "def crown(): ...\n",
+        "the shelves of a run",
+        "WorkerCrew()\n",
+        "from .lexicon import find\n",
+        "a look-up of the table",
+        "The spec has not the field.",
+    ],
+)
+def test_a_banned_word_is_found(text: str) -> None:
+    assert len(breaches([Source("docs/x.md", text)])) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is not a field.",
+        "There is no field.",
+        "It is no longer a field.",
+        "if kind is NO_ELEMENTS: ...\n",
+        "if kind is None: ...\n",
+        "restart = forest\n",
+        "the rest of the rows",
+    ],
+)
+def test_other_words_are_allowed(text: str) -> None:
+    assert breaches([Source("docs/x.md", text)]) == []
+
+
+def test_a_breach_names_its_place_and_what_to_say() -> None:
+    assert breaches([Source("kmc/cli/x.py", "x = 1\n\ndef crown(): ...\n")]) == [
+        "kmc/cli/x.py:3: 'crown': say select_view_representatives"
+    ]
+
+
+def test_the_name_of_a_file_is_read() -> None:
+    assert len(breaches([Source("kmc/cli/ledger.py", "")])) == 1
+
+
+def test_an_exempt_room_may_use_the_word_until_it_is_clean() -> None:
+    ban = Ban(r"\bcrown\b", "x", until=("kmc/engine/",))
+    used = Source("kmc/engine/x.py", "crown()\n")
+    assert breaches([used], [ban]) == stale_exemptions([used], [ban]) == []
+    assert len(breaches([Source("kmc/cli/x.py", "crown()\n")], [ban])) == 1
+    assert len(stale_exemptions([Source("kmc/engine/x.py", "")], [ban])) == 1
+
+
+def test_a_ban_holds_only_where_it_is_meant() -> None:
+    ban = Ban(r"\bpromised\b", "x", only=("kmc/engine/",))
+    assert breaches([Source("specs/x.py", "promised\n")], [ban]) == []
+    assert len(breaches([Source("kmc/engine/x.py", "promised\n")], [ban])) == 1
