@@ -5,6 +5,7 @@ Kept is what decides what is checked; bounds and threads are given anew each tim
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import threading
@@ -82,12 +83,17 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
     """The run that `--resume` names, locked, and the whole command line; CommandLineError or SystemFault."""
     # Imported here, because numpy takes a tenth of a second.
     from kmc.engine.files.run_directory import RunDirectory
+    from kmc.engine.files.run_manifest import NAME, damaged
 
     path = Path(options.resume or "")
-    if not path.is_dir():
+    if not os.path.isdir(path):  # unlike Path.is_dir, False for a name that is too long
         raise CommandLineError("KMC606", f"there is no run {path}", help="see kmc runs: it lists the saved runs")
     directory = RunDirectory.opened(path)
-    return resumed_options(options, directory.manifest.about), directory
+    try:
+        return resumed_options(options, directory.manifest.about), directory
+    except (KeyError, TypeError):
+        directory.close()
+        raise damaged(directory.folder / NAME, "it does not say what was checked") from None
 
 
 def create_directory(path: Path, options: CheckOptions) -> RunDirectory:

@@ -2,18 +2,22 @@
 
 A folder is made before the search begins, so that a search of hours does not end in a directory that cannot be
 written. It holds `result.json` (the object of `--json`), `model.cfg`, and, if there is a trace, it as ITF and TLC JSON.
+Each file is on the disk when it is written, whole, and never written through a link.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import SystemFault
 
 RESULT_NAME = "result.json"
@@ -32,13 +36,16 @@ class RunFolder:
     path: Path
 
     def write(self, name: str, text: str) -> Path:
-        """Write a file of the run; its path. Raises SystemFault KMC502."""
-        path = self.path / name
-        try:
-            path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise cannot_write(path, error) from None
-        return path
+        """Write a file of the run; its path. Raises SystemFault KMC502, or KMC556 where it is a link."""
+        data = (text if text.endswith("\n") else text + "\n").encode()
+        with DurableFolder(self.path, _cannot_write) as folder:
+            folder.replace(name, data)
+        return self.path / name
+
+    def sync_name(self) -> None:
+        """Wait until the folder itself is on the disk under its name."""
+        with DurableFolder(self.path.parent, _cannot_write) as parent:
+            parent.sync()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +100,10 @@ def cannot_write(path: Path, error: OSError) -> SystemFault:
     )
 
 
+def _cannot_write(_: str, path: Path, error: OSError) -> SystemFault:
+    return cannot_write(path, error)
+
+
 def saved_runs(parent: Path) -> list[SavedRun]:
     """The runs saved in `parent`, the oldest first; none when there is no such folder."""
     return sorted(_runs_in(parent), key=lambda run: (run.began, run.number, run.path.name))
@@ -101,13 +112,15 @@ def saved_runs(parent: Path) -> list[SavedRun]:
 def _runs_in(parent: Path) -> Iterator[SavedRun]:
     for path in parent.iterdir() if parent.is_dir() else ():
         found = _TIME.search(path.name)
-        if found is not None and path.is_dir():
+        if found is None or not os.path.isdir(path):
+            continue
+        with suppress(ValueError):  # digits, but not a time
             began = datetime.strptime(found["day"] + found["time"], "%Y%m%d%H%M%S")
             yield SavedRun(path, began, int(found["number"] or 1), _result_in(path), *_checkpoint_in(path))
 
 
 def _checkpoint_in(path: Path) -> tuple[int | None, bool]:
-    if not (path / CHECKPOINT_NAME).is_dir():
+    if not os.path.isdir(path / CHECKPOINT_NAME):
         return None, False
     # Imported here, because numpy takes a tenth of a second.
     from kmc.engine.files.run_directory import is_locked, saved_manifest
@@ -118,7 +131,8 @@ def _checkpoint_in(path: Path) -> tuple[int | None, bool]:
 
 def _result_in(path: Path) -> Mapping[str, Any] | None:
     try:
-        result = json.loads((path / RESULT_NAME).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        with DurableFolder(path) as folder:
+            result = json.loads(folder.read(RESULT_NAME))
+    except (OSError, ValueError, RecursionError, SystemFault):
         return None
     return result if isinstance(result, dict) else None

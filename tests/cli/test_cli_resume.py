@@ -19,7 +19,8 @@ import pytest
 from support.cli_runner import COUNTER, check_json, kmc
 
 from kmc.cli.program import cli
-from kmc.engine.files import durable_file
+from kmc.engine.files import durable_folder
+from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.search.worker import Worker
 from kmc.errors import SystemFault
 
@@ -78,7 +79,7 @@ def dying_at(point: str) -> Callable[[], None]:
     """What makes a child die at a failpoint; its syncs cost nothing, since a killed process loses no writes."""
 
     def patch() -> None:
-        os.environ[durable_file.FAILPOINT_VARIABLE] = point
+        os.environ[durable_folder.FAILPOINT_VARIABLE] = point
         os.fsync = lambda descriptor: None
 
     return patch
@@ -88,7 +89,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(tmp_path: Path, monkeypatch: p
     check = ("check", "die_hard", *EACH_LEVEL)
     points: list[str] = []
     with monkeypatch.context() as patch:
-        patch.setattr(durable_file, "reach", points.append)
+        patch.setattr(durable_folder, "reach", points.append)
         expected = json.loads(kmc(*check, "--json").stdout)
     shutil.rmtree(".kmc")
     last = {point: points.count(point) for point in points}
@@ -107,7 +108,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(tmp_path: Path, monkeypatch: p
 def test_a_real_run_that_is_killed_goes_on(point: str, threads: int) -> None:
     command = [sys.executable, "-m", "kmc", "check", "kraft", "smoke", *EACH_LEVEL, "--threads", "2", "--quiet"]
     killed = subprocess.run(
-        command, env={**os.environ, durable_file.FAILPOINT_VARIABLE: point}, timeout=120, check=False
+        command, env={**os.environ, durable_folder.FAILPOINT_VARIABLE: point}, timeout=120, check=False
     )
     assert killed.returncode == KILLED
     assert f"kmc check --resume {the_run()}" in kmc("runs").stdout
@@ -231,7 +232,7 @@ def test_a_check_needs_a_spec_or_a_run() -> None:
 
 def test_runs_tells_of_a_run_that_is_going_on() -> None:
     kmc("check", "die_hard", *NATIVE, "--max-depth", "4")
-    descriptor = durable_file.lock(the_run() / "checkpoint" / "lock")
+    descriptor = DurableFolder(the_run() / "checkpoint").lock("lock")
     assert descriptor is not None
     assert "running" in kmc("runs").stdout
     ran = kmc("check", "--resume", str(the_run()))

@@ -265,11 +265,11 @@ def test_a_full_disk_leaves_what_was_saved(
     directory = begin(tmp_path)
     function, left = getattr(os, call), [times]
 
-    def full(*arguments: Any) -> Any:
+    def full(*arguments: Any, **keywords: Any) -> Any:
         left[0] -= 1
         if left[0] <= 0:
             raise OSError(errno.ENOSPC, "No space left on device")
-        return function(*arguments)
+        return function(*arguments, **keywords)
 
     with monkeypatch.context() as patch:
         patch.setattr(os, call, full)

@@ -14,6 +14,7 @@ from support.saved_runs import DIGESTS, GRIDS, begin, go_on, search_in, told, wh
 from kmc.engine.checkpoint.memory_budget import used_bytes
 from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files import durable_file
+from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.search_outcome import Settings
@@ -62,7 +63,7 @@ def test_memory_that_rests_in_a_file_stays_where_it_was_and_is_given_back(tmp_pa
     words = 1 << 22
     memory = Memory(words - f.SLACK_WORDS)
     memory.array[:] = np.arange(len(memory.array))
-    file = durable_file.DataFile(tmp_path / "rows-1")
+    file = durable_file.DataFile(DurableFolder(tmp_path), "rows-1")
     file.write(memory.address, words, PAGE_WORDS)
     before = used_bytes()
     memory.map_file(file.descriptor, PAGE_WORDS, words // 2, writable=False)

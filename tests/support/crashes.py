@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kmc.engine.files import durable_file
+from kmc.engine.files import durable_folder
 
 
 class Crash(BaseException):
@@ -32,7 +32,7 @@ class Disk:
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
         """Watch until the patch ends."""
-        patch.setattr(durable_file, "reach", self.reach)
+        patch.setattr(durable_folder, "reach", self.reach)
         patch.setattr(os, "fsync", self.sync)
 
     def reach(self, point: str) -> None:
@@ -44,9 +44,9 @@ class Disk:
     def sync(self, descriptor: int) -> None:
         """A file or the folder is synced."""
         path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
-        if path.is_dir():
+        if path == self.folder:
             self._names = self._present()
-        else:
+        elif path.is_file():
             self._contents[path.stat().st_ino] = path.read_bytes()
 
     def _present(self) -> dict[str, int]:

@@ -1,42 +1,49 @@
 """The folder of a run that can be resumed: a manifest, the files that it speaks of, and a lock.
 
-Invariant: a file that the manifest speaks of is not changed where the manifest speaks of it, and is removed only after
-a manifest that does without it is on the disk. So the folder holds a whole level, whenever the process dies; what
-else lies there is left over and is removed when the run is resumed.
+Invariants: a file that the manifest speaks of is not changed where the manifest speaks of it, and is removed only after
+a manifest that does without it is on the disk. So the folder holds a whole level, whenever the process dies; what kmc
+left over otherwise is removed when the run is resumed. Only files with kmc's names are ever removed: whatever else lies
+in the folder stays, and then the folder does too.
+
+The run's own folder may be given through a symbolic link, as a place on another disk often is. The folder `checkpoint`
+in it and its files may not be links. A manifest says which spec is loaded, and loading a spec runs its code, so one
+that belongs to another user is refused.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace as changed
 from pathlib import Path
 from typing import Any
 
-from kmc.engine.files import durable_file
 from kmc.engine.files.durable_file import DataFile
-from kmc.engine.files.run_manifest import NAME, Manifest, damaged, read_manifest
+from kmc.engine.files.durable_folder import DurableFolder, foreign
+from kmc.engine.files.run_manifest import NAME, Manifest, damaged, is_data_file, parse_manifest
 from kmc.engine.layout.control_words import WORD_BYTES
 from kmc.engine.native.memory import MappedFile
 from kmc.errors import SystemFault
 
 FOLDER = "checkpoint"
 _LOCK = "lock"
+_OWN = frozenset({NAME, f"{NAME}.new", _LOCK})
+_ROOT = 0
 
 
 class RunDirectory:
     """The folder `checkpoint` in `path`, locked. `resumed` tells whether the search goes on from what is there."""
 
-    def __init__(self, path: Path, manifest: Manifest, *, resumed: bool) -> None:
+    def __init__(self, path: Path, manifest: Manifest, files: DurableFolder, *, resumed: bool) -> None:
         self.path = path
-        self.folder = path / FOLDER
+        self.folder = files.path
         self.manifest = manifest
         self.resumed = resumed
-        with durable_file.step("create", self.folder):
-            self.folder.mkdir(exist_ok=True)
-        self._lock = durable_file.lock(self.folder / _LOCK)
+        self._files = files
+        self._lock = files.lock(_LOCK)
         if self._lock is None:
+            files.close()
             raise SystemFault(
                 "KMC553", f"another process is working on {path}", help="wait until it ends, or stop it with Ctrl-C"
             )
@@ -44,21 +51,19 @@ class RunDirectory:
     @classmethod
     def created(cls, path: Path, about: Mapping[str, Any]) -> RunDirectory:
         """A new one in the folder of a run; SystemFault KMC550 if it cannot be written."""
-        return cls(path, Manifest(about), resumed=False)
+        return cls(path, Manifest(about), DurableFolder.inside(path / FOLDER, create=True), resumed=False)
 
     @classmethod
     def opened(cls, path: Path) -> RunDirectory:
-        """The one that was saved there. SystemFault KMC551 to KMC553, and KMC555 when nothing was."""
-        manifest = path / FOLDER / NAME
+        """The one that was saved there. SystemFault KMC551 to KMC553 and KMC556, and KMC555 when nothing was."""
+        files = _opened_folder(path)
         # An empty one is what a power failure leaves before anything was saved.
-        if not manifest.exists() or not manifest.stat().st_size:
-            raise SystemFault(
-                "KMC555", f"there is no run to resume in {path}", help="see kmc runs: it says which can be resumed"
-            )
-        found = cls(path, Manifest({}), resumed=True)
-        # Read under the lock: a process that ends now may still write.
+        if files is None or not _manifest_bytes(files):
+            raise _nothing_to_resume(path)
+        found = cls(path, Manifest({}), files, resumed=True)
+        # Read under the lock: a process that ends now may still write, or have removed it.
         try:
-            found.manifest = read_manifest(manifest)
+            found.manifest = _read_manifest(path, files)
             found._check_sizes()
         except SystemFault:
             found.close()
@@ -71,8 +76,7 @@ class RunDirectory:
         if not self.resumed:
             self.manifest = changed(self.manifest, digests=dict(digests))
             # Not on the disk for sure, and need not be: nothing is lost with it.
-            with durable_file.step("create", self.folder / NAME):
-                (self.folder / NAME).write_bytes(self.manifest.as_bytes())
+            self._files.write(NAME, self.manifest.as_bytes())
             return
         saved = self.manifest.digests
         for name, digest in digests.items():
@@ -88,75 +92,128 @@ class RunDirectory:
         for extent in self.manifest.extents:
             ends[extent.file] = max(ends.get(extent.file, 0), extent.place + extent.words)
         for name, words in ends.items():
-            path = self.folder / name
-            try:
-                size = path.stat().st_size
-            except OSError as error:
-                raise damaged(path, error.strerror or str(error)) from None
+            with self._read_only(name) as descriptor:
+                size = os.fstat(descriptor).st_size
             if size < words * WORD_BYTES:
-                raise damaged(path, "it is cut off")
+                raise damaged(self.folder / name, "it is cut off")
+
+    @contextmanager
+    def _read_only(self, name: str) -> Iterator[int]:
+        """A descriptor of a file that the manifest speaks of; SystemFault KMC551 or KMC556 where there is none."""
+        assert is_data_file(name), name
+        try:
+            descriptor = self._files.open_to_read(name)
+        except OSError as error:
+            raise damaged(self.folder / name, error.strerror or str(error)) from None
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
     def file(self, name: str) -> DataFile:
         """A file of the run, to be written."""
-        return DataFile(self.folder / name)
+        assert is_data_file(name), name
+        return DataFile(self._files, name)
 
     def mapped(self, name: str) -> MappedFile:
         """A file of the run, to be read; SystemFault KMC551 if that fails."""
         path = self.folder / name
-        try:
-            return MappedFile(path)
-        except (OSError, ValueError) as error:
-            raise damaged(path, str(error)) from None
+        with self._read_only(name) as descriptor:
+            try:
+                return MappedFile(path, descriptor)
+            except (OSError, ValueError) as error:
+                raise damaged(path, str(error)) from None
 
     def commit(self, manifest: Manifest) -> None:
         """Make `manifest`, whose files are on the disk, what the folder holds."""
-        durable_file.sync_folder(self.folder)
-        durable_file.replace(self.folder / NAME, manifest.as_bytes())
+        if not self.manifest.levels:
+            # The names of the folders themselves, which nothing else syncs.
+            for outer in (self.path, self.path.parent):
+                with DurableFolder(outer) as folder:
+                    folder.sync()
+        self._files.sync()
+        self._files.replace(NAME, manifest.as_bytes())
         self.manifest = manifest
 
     def remove(self, name: str) -> None:
         """Remove a file unless the manifest needs it."""
         if name not in self.manifest.files:
-            durable_file.remove(self.folder / name)
+            self._files.remove(name)
 
     def clean(self, keep: frozenset[str] = frozenset()) -> None:
-        """Remove what neither the manifest nor `keep` needs."""
-        kept = self.manifest.files | keep | {NAME, _LOCK}
-        for path in sorted(self.folder.iterdir()):
-            if path.name not in kept:
-                durable_file.remove(path)
+        """Remove the files of kmc that neither the manifest nor `keep` needs."""
+        self._sweep(self.manifest.files | keep | {NAME, _LOCK})
 
     def discard(self) -> None:
-        """There is nothing to resume: remove all, the manifest first."""
+        """There is nothing to resume: remove all that kmc made, the manifest first."""
         if self._lock is None:
             return
-        durable_file.remove(self.folder / NAME)
-        for path in sorted(self.folder.iterdir()):
-            durable_file.remove(path)
-        with suppress(OSError):
+        self._files.remove(NAME)
+        self._sweep(frozenset())
+        with suppress(OSError):  # something of another's is left in it
             self.folder.rmdir()
         self.close()
+
+    def _sweep(self, kept: frozenset[str]) -> None:
+        for name in self._files.names():
+            if name not in kept and (is_data_file(name) or name in _OWN):
+                self._files.remove(name)
 
     def close(self) -> None:
         """Let other processes have it."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+            self._files.close()
+
+
+def _opened_folder(path: Path) -> DurableFolder | None:
+    """The folder of a run's checkpoint, None if there is none."""
+    if not os.path.lexists(path / FOLDER):
+        return None
+    files = DurableFolder.inside(path / FOLDER)
+    if files.owner not in (os.geteuid(), _ROOT):
+        files.close()
+        raise foreign(path / FOLDER, "it belongs to another user")
+    return files
+
+
+def _manifest_bytes(files: DurableFolder) -> bytes:
+    """What the manifest's file holds; nothing if there is none."""
+    try:
+        return files.read(NAME)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise damaged(files.path / NAME, error.strerror or str(error)) from None
+
+
+def _read_manifest(path: Path, files: DurableFolder) -> Manifest:
+    data = _manifest_bytes(files)
+    if not data:
+        raise _nothing_to_resume(path)
+    return parse_manifest(data, files.path / NAME)
+
+
+def _nothing_to_resume(path: Path) -> SystemFault:
+    return SystemFault(
+        "KMC555", f"there is no run to resume in {path}", help="see kmc runs: it says which can be resumed"
+    )
 
 
 def saved_manifest(path: Path) -> Manifest | None:
     """The manifest of a run that can be resumed, without locking it; None if there is none or it is damaged."""
     with suppress(SystemFault):
-        return read_manifest(path / FOLDER / NAME)
+        if (files := _opened_folder(path)) is not None:
+            with files:
+                return _read_manifest(path, files)
     return None
 
 
 def is_locked(path: Path) -> bool:
     """Whether a process works on the run now."""
-    if not (path / FOLDER / _LOCK).exists():
-        return False
-    descriptor = durable_file.lock(path / FOLDER / _LOCK)
-    if descriptor is None:
-        return True
-    os.close(descriptor)
+    with suppress(SystemFault):
+        if (files := _opened_folder(path)) is not None:
+            with files:
+                return files.is_locked(_LOCK)
     return False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,6 +19,9 @@ from kmc.errors import SystemFault
 
 NAME = "run.json"
 FORMAT = 6
+
+# The files of words: the fingerprints, and the rows of a level.
+_DATA_FILE = re.compile(r"known|rows-[0-9]{1,18}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +106,17 @@ class Manifest:
         return json.dumps(found, indent=1).encode() + b"\n"
 
 
-def read_manifest(path: Path) -> Manifest:
-    """The manifest in a file. SystemFault KMC551 for a damaged one, KMC552 for one of a newer kmc."""
+def is_data_file(name: str) -> bool:
+    """Whether a run may have a file of words of this name: never a path that leads out of its folder."""
+    return _DATA_FILE.fullmatch(name) is not None
+
+
+def parse_manifest(data: bytes, path: Path) -> Manifest:
+    """The manifest in the bytes of a file. SystemFault KMC551 for a damaged one, KMC552 for one of a newer kmc."""
     try:
-        found = json.loads(path.read_bytes())
+        found = json.loads(data)
         made, checksum, run = found["format"], found["checksum"], found["run"]
-    except OSError as error:
-        raise damaged(path, error.strerror or str(error)) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise damaged(path, "it is no manifest") from None
     if made != FORMAT:
         raise SystemFault(
@@ -119,7 +126,26 @@ def read_manifest(path: Path) -> Manifest:
         )
     if checksum != _checksum(run):
         raise damaged(path, "its checksum is wrong")
-    return _restored(run)
+    try:
+        manifest = _restored(run)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise damaged(path, "it is no manifest") from None
+    _refuse_misleading(manifest, path)
+    return manifest
+
+
+def _refuse_misleading(manifest: Manifest, path: Path) -> None:
+    """Raise KMC551 where a manifest leads out of its folder or its files; a checksum only tells of accidents."""
+    for extent in manifest.extents:
+        if not is_data_file(extent.file):
+            raise damaged(path, f"it names {extent.file!r}, which is not a file of a run")
+        if extent.place < 0 or extent.words < 0:
+            raise damaged(path, f"it names words outside of {extent.file}")
+    parts = (manifest.snapshot, manifest.known, manifest.met, manifest.frontier)
+    if any(part is None for part in parts) and any(part is not None for part in parts):
+        raise damaged(path, "a part of the level is missing")
+    if manifest.frontier is not None and len({block.file for block in manifest.frontier.blocks}) != 1:
+        raise damaged(path, "the level is not in one file")
 
 
 def damaged(path: Path, why: str) -> SystemFault:
@@ -135,12 +161,12 @@ def _plain(finding: Finding) -> dict[str, Any]:
     return {**asdict(finding), "kind": finding.kind.value}
 
 
-def _extent(found: Any) -> Extent | None:
-    return Extent(**found) if found is not None else None
+def _extent(found: Mapping[str, Any]) -> Extent:
+    return Extent(str(found["file"]), int(found["place"]), int(found["words"]), int(found["checksum"]))
 
 
 def _extents(found: Any) -> tuple[Extent, ...]:
-    return tuple(Extent(**extent) for extent in found)
+    return tuple(map(_extent, found))
 
 
 def _restored(run: Mapping[str, Any]) -> Manifest:
@@ -150,9 +176,9 @@ def _restored(run: Mapping[str, Any]) -> Manifest:
         digests=run["digests"],
         fingerprint_bits=run["fingerprint_bits"],
         snapshot=_snapshot(run["snapshot"]) if run["snapshot"] is not None else None,
-        known=_extent(run["known"]),
-        met=_extent(run["met"]),
-        frontier=found and Frontier(_extents(found["blocks"]), Extent(**found["chunks"]), Extent(**found["lexicon"])),
+        known=_extent(run["known"]) if run["known"] is not None else None,
+        met=_extent(run["met"]) if run["met"] is not None else None,
+        frontier=found and Frontier(_extents(found["blocks"]), _extent(found["chunks"]), _extent(found["lexicon"])),
     )
 
 

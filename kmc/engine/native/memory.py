@@ -102,11 +102,11 @@ class MappedFile:
 
     __slots__ = ("_map", "_pinned", "address", "path", "words")
 
-    def __init__(self, path: Path) -> None:
-        with path.open("rb") as file:
-            # Private, because ctypes gives the address of what may be written only.
-            flags = _FLAGS & ~mmap.MAP_ANONYMOUS
-            self._map = mmap.mmap(file.fileno(), 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+    def __init__(self, path: Path, descriptor: int) -> None:
+        """Map the file that is open as `descriptor`, which may be closed then."""
+        # Private, because ctypes gives the address of what may be written only.
+        flags = _FLAGS & ~mmap.MAP_ANONYMOUS
+        self._map = mmap.mmap(descriptor, 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
         self._pinned: Any = ctypes.c_char.from_buffer(self._map)
         self.path = path
         self.address = ctypes.addressof(self._pinned)
