@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc.cli.console import say, show, stderr
-from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
+from kmc.cli.counterexample import replayed_trace, trace_files, trace_lines
 from kmc.cli.fingerprint_width import fingerprint_option, fingerprint_warnings
 from kmc.cli.junit import junit_failure, junit_text
 from kmc.cli.model_choice import ChosenModel, choose_model, start_state
@@ -34,8 +36,9 @@ from kmc.cli.render_errors import error_lines, shown_path
 from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
 from kmc.cli.resuming import (
+    HeldRun,
     create_directory,
-    held,
+    held_run,
     open_resumed,
     resume_command,
     spec_or_resume,
@@ -44,7 +47,8 @@ from kmc.cli.resuming import (
 )
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.compiler.checks.view_reads import view_warnings
-from kmc.errors import ExitStatus, KmcError, SpecError, SystemFault
+from kmc.engine.files import durable_folder
+from kmc.errors import SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.process import usable_cpus
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
@@ -122,17 +126,18 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     """
     options = CheckOptions(words=tuple(words or ()), **given)
     _refuse_unwritable(options.junit)
-    try:
+    with held_run(options) as run:
         with terminated_as_interrupted():
-            done = _run(options)
-    except Exception as error:
-        _report_failure(options, error)
-        raise
-    faults = list(_written(options, done))
-    _show(options, done)
-    if faults:
-        raise faults[0]
-    return done.outcome.status
+            try:
+                done = _run(run)
+            except (Exception, KeyboardInterrupt) as error:
+                run.discard_if_empty()
+                noted = error if isinstance(error, KeyboardInterrupt) else run.noted(error)
+                _report_failure(run, noted)
+                if noted is not error:
+                    raise noted from error
+                raise
+        return _deliver(run, done)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,46 +149,41 @@ class _Done:
     folder: RunFolder | None
 
 
-def _run(options: CheckOptions) -> _Done:
-    if options.resume is None:
-        return _run_in(options, None)
-    options, directory = open_resumed(options)
-    with held(directory):
-        return _run_in(replace(options, words=whole_command(options)), directory)
-
-
-def _run_in(options: CheckOptions, directory: RunDirectory | None) -> _Done:
-    if options.engine == ENGINE_PYTHON:
-        return _run_model(options, directory)
+def _run(run: HeldRun) -> _Done:
+    if run.options.resume is not None:
+        options, run.directory = open_resumed(run.options)
+        run.options = replace(options, words=whole_command(options))
+    if run.options.engine == ENGINE_PYTHON:
+        return _run_model(run)
     # Imported here: what only the native engine needs takes a fifth of a second.
     from kmc.engine.loops.background_compile import compiled_early
     from kmc.engine.loops.compiled_loops import work_loop
     from kmc.engine.native.specialization import Traits
 
     # What is true of most models; for another it begins once more.
-    wide = options.fingerprint_bits == "128"
+    wide = run.options.fingerprint_bits == "128"
     with compiled_early(work_loop(Traits(wide)), work_loop(Traits(wide, ranked=True))):
-        return _run_model(options, directory)
+        return _run_model(run)
 
 
-def _run_model(options: CheckOptions, directory: RunDirectory | None) -> _Done:
+def _run_model(run: HeldRun) -> _Done:
+    options = run.options
     chosen = choose_model(options.spec, options.model, options.sets, options.deadlock, options.max_depth)
     model = chosen.model
     start, warnings = start_state(options.start, model)
     folder = None
-    if directory is not None:
-        folder = RunFolder(directory.path)
+    if run.directory is not None:
+        folder = RunFolder(run.directory.path)
     elif not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
-        directory = create_directory(folder.path, options) if options.engine != ENGINE_PYTHON else None
-    with held(directory):
-        result = _search(options, chosen, start, directory)
+        run.directory = create_directory(folder.path, options) if options.engine != ENGINE_PYTHON else None
+    result = _search(options, chosen, start, run.directory)
     warnings = (*view_warnings(model, shown_path), *fingerprint_warnings(result, options.words), *warnings)
     result = replace(result, warnings=(*result.warnings, *warnings))
     trace = replayed_trace(model, result.violation, start) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
     outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
-    resume = resume_command(options, directory.path, result) if directory is not None else None
+    resume = resume_command(options, run.directory.path, result) if run.directory is not None else None
     return _Done(replace(outcome, resume=resume), trace, folder)
 
 
@@ -218,25 +218,44 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
             raise refusal(model, start, error) from None
 
 
+def _deliver(run: HeldRun, done: _Done) -> int:
+    """Write and show the result; the exit status. Only then is there nothing to resume, whenever the process dies."""
+    options = run.options
+    faults = list(_written(options, done))
+    durable_folder.reach("before show result")
+    _show(options, done)
+    durable_folder.reach("after show result")
+    if faults:
+        note = () if run.command is None else (f"the run is kept; this gives its result again: {run.command}",)
+        raise faults[0].noting(*note)
+    if run.directory is not None and run.directory.ended:
+        run.directory.discard()
+    return done.outcome.status
+
+
 def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:
     """Write what was asked for; the faults met, since a full disk must not cost the result that is shown after it."""
+    files = _saved_files(done) if done.folder is not None else {}
+    for name, text in files.items():
+        assert done.folder is not None, "there are files for it"
+        try:
+            done.folder.write(name, text)
+        except SystemFault as fault:
+            yield fault
     try:
         if done.folder is not None:
-            _save(done.folder, done)
-    except SystemFault as fault:
-        yield fault
-    try:
+            done.folder.sync_name()
         if options.junit is not None:
             _write_junit(options.junit, junit_text(done.outcome))
     except SystemFault as fault:
         yield fault
 
 
-def _save(folder: RunFolder, done: _Done) -> None:
-    folder.write(MODEL_NAME, render_cfg(done.outcome.chosen.model.file))
-    if done.trace is not None:
-        save_trace(folder, done.trace)
-    folder.write(RESULT_NAME, json.dumps(done.outcome.as_json, indent=2))
+def _saved_files(done: _Done) -> dict[str, str]:
+    """The files of a saved run; the result comes last, so that it speaks of a trace that is there."""
+    traces = trace_files(done.trace) if done.trace is not None else {}
+    model = render_cfg(done.outcome.chosen.model.file)
+    return {MODEL_NAME: model, **traces, RESULT_NAME: json.dumps(done.outcome.as_json, indent=2)}
 
 
 def _show(options: CheckOptions, done: _Done) -> None:
@@ -251,14 +270,18 @@ def _show(options: CheckOptions, done: _Done) -> None:
     show(summary_lines(done.outcome))
 
 
-def _report_failure(options: CheckOptions, error: Exception) -> None:
+def _report_failure(run: HeldRun, error: Exception | KeyboardInterrupt) -> None:
     """The machine-readable outputs of a check that has no result."""
-    status = error.exit_status if isinstance(error, KmcError) else ExitStatus.INTERNAL
-    if options.as_json:
-        say(json.dumps(failure_json(error, options.spec, options.model, options.engine, status), indent=2))
+    options = run.options
+    resume = run.command if isinstance(error, KeyboardInterrupt) else None
+    if resume is not None:
+        show([f"Resume: {resume}"], stderr())
+    found = failure_json(error, options.spec, options.model, options.engine, resume)
     try:
         if options.junit is not None:
             _write_junit(options.junit, junit_failure(options.spec, options.model, error))
+        if options.as_json:
+            say(json.dumps(found, indent=2))
     except SystemFault as fault:
         # The error that ended the check follows, and is the one that decides the exit status.
         show(error_lines(fault), stderr())
@@ -280,7 +303,15 @@ def _unwritable(path: str, error: OSError) -> SystemFault:
 
 
 def _write_junit(path: str, text: str) -> None:
+    """Write a report, and wait until it is on the disk where it is a file."""
+    durable_folder.reach("before write junit")
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        with Path(path).open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                durable_folder.reach("before sync junit")
+                os.fsync(file.fileno())
     except OSError as error:
         raise _unwritable(path, error) from None
+    durable_folder.reach("after write junit")

@@ -29,10 +29,15 @@ def replayed_trace(model: Model, violation: Violation, start: Any) -> TraceFile:
     return trace_file(violation.trace, model, violation.verdict.value, violated=violation.name)
 
 
+def trace_files(file: TraceFile) -> dict[str, str]:
+    """The trace in both formats, by the name of its file."""
+    return {ITF_NAME: itf_text(file), TLC_JSON_NAME: tlc_json_text(file)}
+
+
 def save_trace(folder: RunFolder, file: TraceFile) -> None:
     """Write the trace in both formats. Raises SystemFault KMC502."""
-    folder.write(ITF_NAME, itf_text(file))
-    folder.write(TLC_JSON_NAME, tlc_json_text(file))
+    for name, text in trace_files(file).items():
+        folder.write(name, text)
 
 
 def trace_lines(file: TraceFile, *, changed_only: bool) -> Iterator[Text]:

@@ -39,9 +39,15 @@ def junit_text(outcome: Outcome) -> str:
     return _suite(f"{model.spec.name}.{model.name}", cases, outcome.result.counters.seconds)
 
 
-def junit_failure(spec: str, model: str | None, error: Exception) -> str:
-    """The report of a check that has no result because `error` ended it."""
-    text = error_text(error) if isinstance(error, KmcError) else repr(error)
+def junit_failure(spec: str, model: str | None, error: Exception | KeyboardInterrupt) -> str:
+    """The report of a check that has no result because `error`, or a signal, ended it."""
+    match error:
+        case KeyboardInterrupt():
+            text = "interrupted"
+        case KmcError():
+            text = error_text(error)
+        case _:
+            text = repr(error)
     case = TestCase(EXPLORATION, "error", text.splitlines()[0], text)
     return _suite(f"{spec}.{model}" if model else spec, [case], 0.0)
 

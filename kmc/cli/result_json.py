@@ -6,7 +6,7 @@ from typing import Any
 
 from kmc import __version__
 from kmc.cli.render_errors import error_text
-from kmc.errors import KmcError
+from kmc.errors import ExitStatus, KmcError
 from kmc.result import PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
 
@@ -45,16 +45,27 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
     }
 
 
-def failure_json(error: Exception, spec: str, model: str | None, engine: str, status: int) -> dict[str, Any]:
-    """The object for a check that has no result because `error` ended it: the same keys, unknown ones null."""
+def failure_json(
+    error: Exception | KeyboardInterrupt, spec: str, model: str | None, engine: str, resume: str | None = None
+) -> dict[str, Any]:
+    """The object for a check that has no result because `error` ended it: the same keys, unknown ones null.
+
+    KeyboardInterrupt stands for a signal; `resume` is the command that goes on.
+    """
     unknown = (
         "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file "
         "constraints cut bound properties unreached_goals never_fired collision_bound fingerprint_bits seconds "
         "cpu_seconds compile_seconds peak_memory_bytes"
     )
-    shown = error_json(error) if isinstance(error, KmcError) else {"code": "KMC900", "message": repr(error)}
+    verdict, status = Verdict.ERROR, ExitStatus.INTERNAL
+    shown: dict[str, Any] | None = {"code": "KMC900", "message": repr(error)}
+    match error:
+        case KeyboardInterrupt():
+            verdict, status, shown = Verdict.INTERRUPTED, ExitStatus.INTERRUPTED, None
+        case KmcError():
+            status, shown = error.exit_status, error_json(error)
     return {
-        "result": Verdict.ERROR.value,
+        "result": verdict.value,
         **dict.fromkeys(unknown.split()),
         "engine": engine,
         "spec": spec,
@@ -62,9 +73,9 @@ def failure_json(error: Exception, spec: str, model: str | None, engine: str, st
         "digest": None,
         "kmc_version": __version__,
         "error": shown,
-        "resume": None,
+        "resume": resume,
         "differences": [],
-        "exit_status": status,
+        "exit_status": int(status),
     }
 
 

@@ -10,8 +10,8 @@ import shlex
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -103,22 +103,43 @@ def create_directory(path: Path, options: CheckOptions) -> RunDirectory:
     return RunDirectory.created(path, kept_about(options))
 
 
+@dataclass(slots=True)
+class HeldRun:
+    """The options of a check as they are known so far, and the run directory that it works in, once there is one."""
+
+    options: CheckOptions
+    directory: RunDirectory | None = None
+
+    @property
+    def command(self) -> str | None:
+        """What to type to go on with the run after a failure; None where nothing is kept."""
+        if self.directory is None or not (self.directory.folder / "run.json").exists():
+            return None
+        return shlex.join(["kmc", "check", "--resume", shown_path(self.directory.path)])
+
+    def discard_if_empty(self) -> None:
+        """Leave nothing to resume of a run that failed before anything was saved."""
+        if self.directory is not None and not self.directory.resumed and not self.directory.manifest.levels:
+            with suppress(SystemFault):  # another error is on its way
+                self.directory.discard()
+
+    def noted(self, error: Exception) -> Exception:
+        """The error with the command that goes on, where its cause can be removed and levels are saved."""
+        if not isinstance(error, SystemFault) or error.code not in _RUN_OUT or self.command is None:
+            return error
+        levels = self.directory.manifest.levels if self.directory is not None else 0
+        return error.noting(f"{levels} levels are saved; go on with them: {self.command}")
+
+
 @contextmanager
-def held(directory: RunDirectory | None) -> Iterator[None]:
-    """Keep the folder of a run until it ends; one that failed before anything was saved leaves nothing to resume."""
+def held_run(options: CheckOptions) -> Iterator[HeldRun]:
+    """Meanwhile no other process has the run directory that the block puts into what it is given."""
+    run = HeldRun(options)
     try:
-        yield
-    except Exception as error:
-        if directory is not None and not directory.resumed and not directory.manifest.levels:
-            directory.discard()
-        elif directory is not None and isinstance(error, SystemFault) and error.code in _RUN_OUT:
-            levels = directory.manifest.levels
-            command = shlex.join(["kmc", "check", "--resume", shown_path(directory.path)])
-            raise error.noting(f"{levels} levels are saved; go on with them: {command}") from None
-        raise
+        yield run
     finally:
-        if directory is not None:
-            directory.close()
+        if run.directory is not None:
+            run.directory.close()
 
 
 def resume_command(options: CheckOptions, path: Path, result: Result) -> str | None:
@@ -158,7 +179,7 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """Meanwhile SIGTERM is what Ctrl-C is: a search ends with its counts, and what can be saved is saved."""
+    """Meanwhile SIGTERM is what Ctrl-C is, unless it is ignored: a search ends with its counts and saves them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -166,7 +187,11 @@ def terminated_as_interrupted() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = signal.getsignal(signal.SIGTERM)
+    if before is signal.SIG_IGN:
+        yield
+        return
+    signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:

@@ -14,6 +14,7 @@ from typing import Any
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
 from kmc.engine.compiled_model import CompiledModel, compile_model
+from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import Record
 from kmc.engine.layout.search_outcome import Edge, Finding, FindingKind, Outcome, Settings
@@ -48,7 +49,8 @@ def check_native(
 ) -> Result:
     """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
 
-    With a `directory` the run can be resumed when it was cut short; when it was not, nothing stays there.
+    With a `directory` the run can be resumed until the caller discards it. Where `directory.ended` says that the
+    search was not cut short, the caller does so as soon as the result is written, and not before.
 
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
@@ -66,9 +68,10 @@ def check_native(
         _begin(directory, compiled, records, bounds)
     search = Search(compiled.kernels, records, chosen, progress, directory)
     outcome = search.run()
+    durable_folder.reach("after search model")
     violation = _Report(compiled, search, start).violation(outcome)
-    if directory is not None and outcome.stopped is None and not outcome.interrupted:
-        directory.discard()
+    if directory is not None:
+        directory.ended = outcome.stopped is None and not outcome.interrupted
     result = _result(compiled, search, outcome, violation, start, outcome.cpu_seconds_before + cpu_seconds() - began)
     return replace(result, compile_seconds=compiled.compile_seconds)
 

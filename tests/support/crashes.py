@@ -9,11 +9,18 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import traceback
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from kmc.cli.program import cli
 from kmc.engine.files import durable_folder
+
+KILLED = -signal.SIGKILL
 
 
 class Crash(BaseException):
@@ -61,3 +68,34 @@ class Disk:
         target.mkdir(parents=True)
         for name, inode in (self._present() if names_kept else self._names).items():
             (target / name).write_bytes(self._contents.get(inode, b""))
+
+
+def in_child(patch: Callable[[], None], *words: str) -> int:
+    """The status of `kmc` with these words in a child of this process, which has all loaded; < 0 for a signal."""
+    with warnings.catch_warnings():
+        # The thread that pytest-xdist has beside this one holds nothing that the child uses.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        status = 99
+        try:
+            patch()
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            cli.main(list(words))
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        except BaseException:  # a forked child: nothing may go back into pytest
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def dying_at(point: str) -> Callable[[], None]:
+    """What makes a child die at a failpoint; its syncs cost nothing, since a killed process loses no writes."""
+
+    def patch() -> None:
+        os.environ[durable_folder.FAILPOINT_VARIABLE] = point
+        os.fsync = lambda descriptor: None
+
+    return patch

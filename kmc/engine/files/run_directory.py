@@ -33,13 +33,18 @@ _ROOT = 0
 
 
 class RunDirectory:
-    """The folder `checkpoint` in `path`, locked. `resumed` tells whether the search goes on from what is there."""
+    """The folder `checkpoint` in `path`, locked.
+
+    `resumed` tells whether the search goes on from what is there, `ended` whether it came to its end and needs nothing
+    of it any more, as soon as its result is on the disk.
+    """
 
     def __init__(self, path: Path, manifest: Manifest, files: DurableFolder, *, resumed: bool) -> None:
         self.path = path
         self.folder = files.path
         self.manifest = manifest
         self.resumed = resumed
+        self.ended = False
         self._files = files
         self._lock = files.lock(_LOCK)
         if self._lock is None:
