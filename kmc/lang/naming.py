@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 
 def camel_case(name: str) -> str:
@@ -12,6 +13,7 @@ def camel_case(name: str) -> str:
     return "".join(part[:1].upper() + part[1:].lower() for part in name.split("_") if part)
 
 
+@cache
 def lower_camel_case(name: str) -> str:
     """`current_epoch` as `currentEpoch`."""
     head, *tail = name.split("_")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NoReturn, TypeAlias, assert_never
 
 from kmc.errors import TraceError
@@ -227,8 +228,13 @@ def _decode_union(tree: Tla, declared: UnionType, naming: Naming) -> Any:
 
 
 def _shape(tree: TlaRecord, cls: RecordMeta, naming: Naming) -> RecordMeta | None:
-    present = {name for name, _ in tree.fields}
-    tag = dict(tree.fields).get(naming.tag)
+    fields = dict(tree.fields)
+    tag = fields.get(naming.tag)
+    return _shape_with(frozenset(fields), tag if isinstance(tag, str) else None, cls, naming)
+
+
+@lru_cache(maxsize=4096)
+def _shape_with(present: frozenset[str], tag: str | None, cls: RecordMeta, naming: Naming) -> RecordMeta | None:
     for shape in cls.shapes:
         names = {naming.field(field) for field in shape.fields}
         expected = names | {naming.tag} if Message in shape.__mro__ else names

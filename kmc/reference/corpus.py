@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, assert_never
 
@@ -74,8 +75,12 @@ def read_corpus(path: Path) -> Corpus:
 def canonical_text(tree: Tla) -> str:
     """The text of a value in a corpus: JSON without blanks, with sets, maps and records sorted."""
     match tree:
-        case bool() | int() | str():
-            return json.dumps(tree)
+        case str():
+            return _quoted(tree)
+        case bool():
+            return "true" if tree else "false"
+        case int():
+            return str(tree)
         case TlaSet(elements):
             return '{"#set":[' + ",".join(sorted(map(canonical_text, elements))) + "]}"
         case TlaSeq(elements):
@@ -84,9 +89,14 @@ def canonical_text(tree: Tla) -> str:
             texts = sorted((canonical_text(key), canonical_text(value)) for key, value in pairs)
             return '{"#map":[' + ",".join(f"[{key},{value}]" for key, value in texts) + "]}"
         case TlaRecord(fields):
-            return "{" + ",".join(f"{json.dumps(name)}:{canonical_text(value)}" for name, value in sorted(fields)) + "}"
+            return "{" + ",".join(f"{_quoted(name)}:{canonical_text(value)}" for name, value in sorted(fields)) + "}"
         case _:
             assert_never(tree)
+
+
+@lru_cache(maxsize=4096)  # few names, each in most values
+def _quoted(name: str) -> str:
+    return json.dumps(name)
 
 
 def raw_text(raw: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import NoReturn, TypeAlias
 
 Refuse: TypeAlias = Callable[[ast.AST, str, str, str | None], NoReturn]
@@ -54,6 +55,7 @@ def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
     return _outside_functions(function.body)
 
 
+@lru_cache(maxsize=1024)  # asked at every call of the function
 def yields(function: ast.FunctionDef) -> bool:
     """Whether the function is a generator."""
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function))

@@ -17,11 +17,12 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from hashlib import sha256
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from kmc.actions.action import Action
@@ -129,11 +130,18 @@ class _Finder(MetaPathFinder, Loader):
         if source is None:
             return
         module.__dict__.update(INJECTED, __builtins__=self._builtins, __file__=str(source.path))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of what is an error of the language, or will be one when it runs
-            code = compile(rewritten(source.module.tree), str(source.path), "exec", dont_inherit=True)
         # Reason for exec: this is how an import hook runs a module; every frame keeps the author's file and lines.
-        exec(code, module.__dict__)
+        exec(_code(source), module.__dict__)
+
+
+@lru_cache(maxsize=256)
+def _code(source: Source) -> CodeType:
+    """The code of a file, the same for every model."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what is an error of the language, or will be one when it runs
+        tree = ast.parse(source.text, str(source.path))  # of its own: the rewrites change it
+        code: CodeType = compile(rewritten(tree), str(source.path), "exec", dont_inherit=True)
+    return code
 
 
 def _restricted_builtins() -> dict[str, Any]:

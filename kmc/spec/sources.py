@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from kmc.errors import Span, SpecError, did_you_mean
@@ -24,9 +25,10 @@ _SYNTAX_HELP = "the mistake is here, or at the end of the line before"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A checked file; `meaning` is its text without comments and layout."""
+    """A checked file; `meaning` is its text without comments and layout. Its tree is shared: nothing may change it."""
 
     path: Path
+    text: str
     module: Module
     meaning: str
 
@@ -46,7 +48,7 @@ def read_sources(root: Path) -> dict[str, Source]:
             )
     sources = {name: _source(name, path) for name, path in paths.items()}
     _add_shared(sources, root if root.is_dir() else root.parent)
-    check_uses({name: source.module for name, source in sources.items()}, SpecFacade)
+    _check_together(tuple(sources.values()))
     return sources
 
 
@@ -60,9 +62,20 @@ def _source(name: str, path: Path) -> Source:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError("KMC192", f"{path} cannot be read: {error}") from None
+    return _checked(name, path, text)
+
+
+# A process that loads a spec for several models checks each text once.
+@lru_cache(maxsize=256)
+def _checked(name: str, path: Path, text: str) -> Source:
     tree = _parsed(text, str(path))
     check_module(tree, str(path))
-    return Source(path, Module(name, str(path), tree, path.name == "__init__.py"), ast.dump(tree))
+    return Source(path, text, Module(name, str(path), tree, path.name == "__init__.py"), ast.dump(tree))
+
+
+@lru_cache(maxsize=64)
+def _check_together(sources: tuple[Source, ...]) -> None:
+    check_uses({source.module.name: source.module for source in sources}, SpecFacade)
 
 
 def _parsed(text: str, path: str) -> ast.Module:

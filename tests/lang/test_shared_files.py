@@ -99,6 +99,34 @@ def test_two_specs_share_a_file(tmp_path: Path) -> None:
     assert (distinct(root, 4), distinct(tmp_path / "two", 4)) == (5, 4)
 
 
+@pytest.mark.parametrize("name", ["one/spec", "counting"])
+def test_a_file_that_changes_is_read_anew(tmp_path: Path, name: str) -> None:
+    """Within one process a text is checked once, but not longer than it stands in the file."""
+    root = laid_out(tmp_path)
+    path = tmp_path / f"{name}.py"
+    text = path.read_text(encoding="utf-8")
+    changed = text.replace("value=0", "value=1").replace("value + 1", "value + 2")
+    digest = load_spec(root, [parse_set("Most=4")]).source_digest
+    assert distinct(root, 4) == 5
+    path.write_text(changed, encoding="utf-8")
+    assert distinct(root, 4) == (4 if name == "one/spec" else 3)
+    assert load_spec(root, [parse_set("Most=4")]).source_digest != digest
+    path.write_text(text + "\n\nclass Empty(Nothing):\n    pass\n", encoding="utf-8")
+    assert place(mistake(root)) == (path.name, len(text.splitlines()) + 3)
+    path.write_text(text, encoding="utf-8")
+    assert distinct(root, 4) == 5
+    assert load_spec(root, [parse_set("Most=4")]).source_digest == digest
+
+
+def test_a_file_that_was_executed_is_checked_with_another_spec(tmp_path: Path) -> None:
+    """A file is rewritten before it is executed; what other specs are checked with is the author's text."""
+    literal = COUNTING.replace("counter.value < Most", "counter.value in {0, 1, 2} and len([0, Most]) == 2")
+    root = laid_out(tmp_path, counting=literal, two__spec=SPEC)
+    digest = load_spec(root, [parse_set("Most=9")]).source_digest
+    assert [distinct(spec, 9) for spec in (root, tmp_path / "two", root)] == [4, 4, 4]
+    assert {load_spec(spec, [parse_set("Most=9")]).source_digest for spec in (root, tmp_path / "two")} == {digest}
+
+
 def test_the_native_engine_takes_shared_helpers(tmp_path: Path) -> None:
     assert distinct(laid_out(tmp_path), 5, native=True) == 6
 
