@@ -279,6 +279,14 @@ spec.view("without_steps", drop=["steps"])
 """Of the steps to 3 and 4 some are refused: of 3, at the same level and before it is stored."""
 
 
+TWO_WAYS = COUNTER.replace(
+    "        yield st.set", "        for _ in ways(st.n >= 0, st.n < Limit):\n            yield st.set"
+)
+
+
+"""Every step is taken in two ways, and counts twice."""
+
+
 CASES = {
     "a constraint fails at the start": Case(FAILING_EVERYWHERE, "CONSTRAINTS Near Small"),
     "constraints are asked in order": Case(FAILING_EVERYWHERE, "CONSTRAINTS Small Near", keep_going=True),
@@ -294,6 +302,7 @@ CASES = {
     "transition invariant": Case(COUNTER, "PROPERTY NeverToThree"),
     "stuttering steps break no transition invariant": Case(STILL, "PROPERTY Moves"),
     "constraint": Case(COUNTER, "CONSTRAINT AtMostTwo"),
+    "a state outside of a constraint is generated in two ways": Case(TWO_WAYS, "CONSTRAINT AtMostTwo"),
     "constraint and a failure outside": Case(COUNTER, "CONSTRAINT AtMostTwo PROPERTY NeverToThree"),
     "goals and a shortest trace": Case(RIVER, "INVARIANT NotAcross CHECK_DEADLOCK FALSE"),
     "an invariant fails outside of a constraint": Case(
