@@ -156,13 +156,13 @@ def _run(run: HeldRun) -> _Done:
     if run.options.engine == ENGINE_PYTHON:
         return _run_model(run)
     # Imported here: what only the native engine needs takes a fifth of a second.
-    from kmc.engine.loops.background_compile import compiled_early
+    from kmc.engine.loops.background_compile import compiled_in_background
     from kmc.engine.loops.compiled_loops import work_loop
-    from kmc.engine.native.specialization import Traits
+    from kmc.engine.native.specialization import Specialization
 
     # What is true of most models; for another it begins once more.
     wide = run.options.fingerprint_bits == "128"
-    with compiled_early(work_loop(Traits(wide)), work_loop(Traits(wide, ranked=True))):
+    with compiled_in_background(work_loop(Specialization(wide)), work_loop(Specialization(wide, ranked=True))):
         return _run_model(run)
 
 

@@ -16,8 +16,8 @@ from kmc.actions.relation import AssertionFailure, NextStateRelation
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.engine.layout.frontier import Record
-from kmc.engine.layout.search_outcome import Edge, Finding, FindingKind, Outcome, Settings
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
 from kmc.errors import CommandLineError, InternalError, KmcError
 from kmc.invariants.properties import Goal
@@ -76,7 +76,7 @@ def check_native(
     return replace(result, compile_seconds=compiled.compile_seconds)
 
 
-def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[Record], bounds: Limits) -> None:
+def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[PackedState], bounds: Limits) -> None:
     """Let `directory` say what is searched, or check that it is what was; the bound may not lie behind."""
     initial = sha256(b"".join(sorted(record.row.tobytes() for record in records))).hexdigest()
     # Of the compiled meaning, so that a changed comment does not matter.
@@ -108,14 +108,14 @@ class _Report:
         self._compiled = compiled
         self._model = model
         self._search = search
-        self._records: dict[int, Record] = {}
-        self._steps: dict[int, list[Edge]] = {}
+        self._records: dict[int, PackedState] = {}
+        self._steps: dict[int, list[FoundStep]] = {}
         self._start = start
         self._goals_asked: tuple[Goal, ...] = ()
         self._known = StateSet(model.spec.state_class, model.symmetry, model.view)
         self._relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
 
-    def violation(self, outcome: Outcome) -> Violation | None:
+    def violation(self, outcome: SearchOutcome) -> Violation | None:
         """The least failure with its trace, replayed; None if nothing failed."""
         if not outcome.findings:
             return None
@@ -134,7 +134,7 @@ class _Report:
         check_violation(self._model, violation, self._start)
         return violation
 
-    def _candidates(self, findings: list[Finding]) -> list[Finding]:
+    def _candidates(self, findings: list[SearchFinding]) -> list[SearchFinding]:
         """Those among which the least is: a level may hold a million, and each that is read costs a decoding."""
         for kinds in ((FindingKind.ERROR, FindingKind.CHECK_ERROR), (FindingKind.DEADLOCK,)):
             of_kind = [finding for finding in findings if finding.kind in kinds]
@@ -143,18 +143,18 @@ class _Report:
         first = min(map(self._property_order, findings))
         return [finding for finding in findings if self._property_order(finding) == first]
 
-    def _property_order(self, finding: Finding) -> int:
+    def _property_order(self, finding: SearchFinding) -> int:
         before = len(self._model.invariants) if finding.kind is FindingKind.STEP else 0
         return before + finding.property_index
 
-    def _look_up(self, level: int, findings: list[Finding]) -> None:
+    def _look_up(self, level: int, findings: list[SearchFinding]) -> None:
         """Find the rows of all findings, or the steps to them, in one pass over a level each."""
         own = [finding.fingerprint for finding in findings if _is_of_kept_state(finding)]
         reached = [finding.fingerprint for finding in findings if not _is_of_kept_state(finding)]
         self._records = self._search.back.states(level, own) if own else {}
         self._steps = self._search.back.steps_into(level - 1, reached) if reached else {}
 
-    def _read(self, finding: Finding) -> Iterator[_Found]:
+    def _read(self, finding: SearchFinding) -> Iterator[_Found]:
         """What a finding means in the words of the spec."""
         model = self._model
         for state, source in self._states(finding):
@@ -180,7 +180,7 @@ class _Report:
                         key = (int(verdict is Verdict.ASSERTION), order, *rank, error_rank(error))
                         yield _Found(finding, verdict, None, state, source, error, key)
 
-    def _states(self, finding: Finding) -> Iterator[tuple[Any, Any]]:
+    def _states(self, finding: SearchFinding) -> Iterator[tuple[Any, Any]]:
         """The state of a finding, once per state that leads to it where the finding is not of a stored state."""
         if _is_of_kept_state(finding):
             record = self._records.get(finding.fingerprint) or self._outside(finding)
@@ -193,13 +193,13 @@ class _Report:
             if told and self._search.back.counts(edge, rank=rank, inside=inside):
                 yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
 
-    def _outside(self, finding: Finding) -> Record:
+    def _outside(self, finding: SearchFinding) -> PackedState:
         """An initial state that no level holds: it breaks a constraint."""
         beginnings = initial_states(self._model) if self._start is None else [self._start]
         records = map(self._compiled.record, beginnings)
         return next(record for record in records if record.fingerprint == finding.fingerprint)
 
-    def _errors(self, finding: Finding, state: Any) -> list[KmcError]:
+    def _errors(self, finding: SearchFinding, state: Any) -> list[KmcError]:
         model = self._model
 
         def errors_of(state: Any) -> list[KmcError]:
@@ -237,12 +237,12 @@ class _Report:
         return min(sources.values(), key=self._known.rank)
 
 
-def _is_of_kept_state(finding: Finding) -> bool:
+def _is_of_kept_state(finding: SearchFinding) -> bool:
     """Whether the failing state is one of its level; else it was generated, and is known by the steps to it."""
     return finding.kind in (FindingKind.ERROR, FindingKind.DEADLOCK) or finding.level == 1
 
 
-def _may_be_outside(finding: Finding) -> bool:
+def _may_be_outside(finding: SearchFinding) -> bool:
     """Whether the step to the failing state may break a constraint although the finding does not say so."""
     return finding.kind in (FindingKind.STEP, FindingKind.CHECK_ERROR)
 
@@ -253,15 +253,15 @@ class _Found:
     __slots__ = ("error", "finding", "name", "order", "source", "state", "verdict")
 
     def __init__(
-        self, finding: Finding, verdict: Verdict, name: str | None, state: Any, source: Any, error: KmcError | None,
-        order: tuple[Any, ...],
+        self, finding: SearchFinding, verdict: Verdict, name: str | None, state: Any, source: Any,
+        error: KmcError | None, order: tuple[Any, ...],
     ) -> None:  # fmt: skip
         self.finding, self.verdict, self.name, self.state = finding, verdict, name, state
         self.source, self.error, self.order = source, error, order
 
 
 def _result(
-    compiled: CompiledModel, search: Search, outcome: Outcome, violation: Violation | None, start: Any, cpu: float
+    compiled: CompiledModel, search: Search, outcome: SearchOutcome, violation: Violation | None, start: Any, cpu: float
 ) -> Result:
     model = compiled.model
     titles = [action.title for action in model.spec.actions]
@@ -294,7 +294,7 @@ def _result(
     )
 
 
-def _verdicts(model: Model, outcome: Outcome) -> Iterator[PropertyVerdict]:
+def _verdicts(model: Model, outcome: SearchOutcome) -> Iterator[PropertyVerdict]:
     for prop, failed in zip((*model.invariants, *model.transition_invariants), outcome.failed, strict=True):
         yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
     for temporal in model.unchecked:

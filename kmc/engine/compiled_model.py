@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmc.compiler.compile_spec import compile_spec
-from kmc.engine.layout.frontier import Record
-from kmc.engine.layout.kernel_interface import Kernels
-from kmc.engine.loops.background_compile import compiled_early
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.loops.background_compile import compiled_in_background
 from kmc.engine.loops.compiled_loops import work_loop
 from kmc.engine.native.memory import Words
-from kmc.engine.native.specialization import Traits
+from kmc.engine.native.specialization import Specialization
 from kmc.runtime.codec import decode_row, encode_row
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.runtime.native_module import NativeModule
@@ -25,7 +25,7 @@ class CompiledModel:
 
     model: Model
     spec: CompiledSpec
-    kernels: Kernels
+    kernels: KernelTable
     compile_seconds: float
 
     @property
@@ -33,10 +33,10 @@ class CompiledModel:
         """The machine code."""
         return self.spec.module
 
-    def record(self, state: Any) -> Record:
+    def record(self, state: Any) -> PackedState:
         """The packed form of a state, with its fingerprint."""
         row = self.spec.row_of(encode_row(state))
-        return Record(self.spec.fingerprint(row), 0, row)
+        return PackedState(self.spec.fingerprint(row), 0, row)
 
     def state(self, row: Words) -> Any:
         """The state of a row."""
@@ -46,10 +46,10 @@ class CompiledModel:
 def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
     """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
     began = time.monotonic()
-    loop = work_loop(Traits(wide=fingerprint_bits == 128, ranked=model.view is not None))
-    with compiled_early(loop):
+    loop = work_loop(Specialization(wide=fingerprint_bits == 128, ranked=model.view is not None))
+    with compiled_in_background(loop):
         spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
         # The loop is loaded here, so that the clock of the search does not count that.
         loop.load()
 
-    return CompiledModel(model, spec, Kernels.of(spec), time.monotonic() - began)
+    return CompiledModel(model, spec, KernelTable.of(spec), time.monotonic() - began)

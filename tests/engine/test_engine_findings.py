@@ -9,7 +9,7 @@ import pytest
 from support.grid_kernels import ERROR_NUMBER, Grid, fingerprint, level_sizes, point_of
 from support.obvious_search import explore
 
-from kmc.engine.layout.search_outcome import FindingKind, Outcome, Settings
+from kmc.engine.layout.search_outcome import FindingKind, SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
 from kmc.result import Limits
 
@@ -23,7 +23,7 @@ def search_of(grid: Grid, **settings: Any) -> Search:
     return Search(grid.kernels, grid.initial, Settings(**{"deadlock": False, **TINY, **settings}))
 
 
-def run(grid: Grid, **settings: Any) -> Outcome:
+def run(grid: Grid, **settings: Any) -> SearchOutcome:
     """The outcome of that search."""
     return search_of(grid, **settings).run()
 

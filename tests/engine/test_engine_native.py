@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from kmc.engine.loops import background_compile, compiled_loops
-from kmc.engine.loops.background_compile import compiled_early
-from kmc.engine.loops.compiled_loops import Loop, digest_of
+from kmc.engine.loops.background_compile import compiled_in_background
+from kmc.engine.loops.compiled_loops import NativeLoop, digest_of
 from kmc.engine.native.intrinsics import inlined, load, parts, store
 from kmc.engine.native.memory import Memory
-from kmc.engine.native.specialization import WIDE, Traits
+from kmc.engine.native.specialization import WIDE, Specialization
 from kmc.engine.native.translate import llvm_text
 from kmc.runtime.container import sealed
 from kmc.runtime.object_cache import KernelCache
@@ -86,10 +86,10 @@ def words() -> Memory:
 def never_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiling in this process is an error."""
 
-    def refuse(loop: Loop) -> bytes:
+    def refuse(loop: NativeLoop) -> bytes:
         raise AssertionError("compiled here")
 
-    monkeypatch.setattr(Loop, "compiled", refuse)
+    monkeypatch.setattr(NativeLoop, "compiled", refuse)
 
 
 @pytest.fixture
@@ -106,32 +106,32 @@ def files(tmp_path: Path) -> Path:
 
 
 def test_a_loop_does_what_its_python_says(words: Memory) -> None:
-    assert (Loop(doubling)(words.address, 1), words.array.tolist()) == (6, [12, 6, 7])
+    assert (NativeLoop(doubling)(words.address, 1), words.array.tolist()) == (6, [12, 6, 7])
 
 
 @pytest.mark.parametrize("left", [-7, 7])
 @pytest.mark.parametrize("right", [-2, 2])
 def test_a_loop_divides_like_python(left: int, right: int) -> None:
-    assert Loop(rounding)(left, right) == rounding(left, right)
+    assert NativeLoop(rounding)(left, right) == rounding(left, right)
 
 
 def test_a_loop_counts_like_python() -> None:
-    assert Loop(counting)(1, 9) == counting(1, 9) == 147
+    assert NativeLoop(counting)(1, 9) == counting(1, 9) == 147
 
 
 @pytest.mark.parametrize(("wide", "answer"), [(True, 2), (False, 10)])
-def test_a_trait_decides_what_a_loop_does(wide: bool, answer: int) -> None:
-    assert Loop(width, Traits(wide=wide))(5, 0) == answer
+def test_a_specialization_decides_what_a_loop_does(wide: bool, answer: int) -> None:
+    assert NativeLoop(width, Specialization(wide=wide))(5, 0) == answer
 
 
-def test_what_a_trait_switches_off_is_not_a_part_of_a_loop() -> None:
-    texts = [llvm_text(width, "loop", Traits(wide=wide).values) for wide in (True, False)]
+def test_what_is_specialized_away_is_not_part_of_a_loop() -> None:
+    texts = [llvm_text(width, "loop", Specialization(wide=wide).values) for wide in (True, False)]
     assert ["doubled" in text for text in texts] == [False, True]
 
 
-@pytest.mark.parametrize("trait", ["wide", "ranked", "delayed"])
-def test_loops_for_other_traits_have_keys_of_their_own(trait: str) -> None:
-    assert Loop(width, Traits(**{trait: True})).key != Loop(width).key
+@pytest.mark.parametrize("option", ["wide", "ranked", "fuzz_schedule"])
+def test_loops_for_another_specialization_have_keys_of_their_own(option: str) -> None:
+    assert NativeLoop(width, Specialization(**{option: True})).key != NativeLoop(width).key
 
 
 def test_a_changed_number_in_another_file_gives_another_key(files: Path) -> None:
@@ -172,7 +172,7 @@ def copied_engine(folder: Path) -> Path:
     return folder / "kmc" / "engine"
 
 
-KEY = "from kmc.engine.loops import compiled_loops as c; print(c.work_loop(c.Traits()).key, c.__file__)"
+KEY = "from kmc.engine.loops import compiled_loops as c; print(c.work_loop(c.Specialization()).key, c.__file__)"
 
 
 @pytest.mark.parametrize("file", ["loops/pack.py", "layout/control_words.py", "native/intrinsics.py"])
@@ -209,46 +209,46 @@ def test_a_file_edited_after_it_was_imported_does_not_change_the_key(tmp_path: P
 
 
 def test_loops_of_one_file_have_keys_of_their_own() -> None:
-    assert Loop(doubling).key != Loop(tripling).key
+    assert NativeLoop(doubling).key != NativeLoop(tripling).key
 
 
 @pytest.mark.usefixtures("own_cache")
 def test_a_loop_is_compiled_once(words: Memory, request: pytest.FixtureRequest) -> None:
-    Loop(tripling).load()
+    NativeLoop(tripling).load()
     request.getfixturevalue("never_compiled")
-    assert Loop(tripling)(words.address, 0) == 15
+    assert NativeLoop(tripling)(words.address, 0) == 15
 
 
 LOADED = """
 import sys
 from kmc.engine import check_model
 from kmc.engine.loops import compiled_loops
-compiled_loops.crown_loop(compiled_loops.Traits()).load()
+compiled_loops.view_representatives_loop(compiled_loops.Specialization()).load()
 print("numba" in sys.modules)
 """
 
 
 @pytest.mark.usefixtures("own_cache")
 def test_kept_code_is_loaded_without_numba() -> None:
-    Loop(compiled_loops.work.crown).load()
+    NativeLoop(compiled_loops.work.select_view_representatives).load()
     ran = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=False)
     assert ran.stdout == "False\n", ran.stderr
 
 
 def test_code_of_other_files_is_not_run(own_cache: KernelCache, words: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled_loops, "digest_of", lambda _folder: "before a change")
-    stale = Loop(tripling)
-    own_cache.write(stale.key, Loop(word_at).compiled())
+    stale = NativeLoop(tripling)
+    own_cache.write(stale.key, NativeLoop(word_at).compiled())
     assert stale(words.address, 0) == 5
     monkeypatch.undo()
     assert own_cache.folder is not None
     monkeypatch.setenv("KMC_CACHE_DIR", str(own_cache.folder.parent))
-    assert Loop(tripling)(words.address, 0) == 15
+    assert NativeLoop(tripling)(words.address, 0) == 15
 
 
 def test_damaged_code_is_not_run(own_cache: KernelCache, words: Memory) -> None:
-    loop = Loop(tripling)
-    own_cache.write(loop.key, Loop(word_at).compiled())
+    loop = NativeLoop(tripling)
+    own_cache.write(loop.key, NativeLoop(word_at).compiled())
     assert own_cache.folder is not None
     path = own_cache.folder / loop.key
     path.write_bytes(path.read_bytes()[:-1])
@@ -261,7 +261,7 @@ def test_a_loop_runs_without_a_place_to_keep_its_code(
     # A file where the folder should be: it cannot be made, whatever rights this process has.
     (tmp_path / "cache").write_text("")
     monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "cache"))
-    assert Loop(tripling)(words.address, 0) == 15
+    assert NativeLoop(tripling)(words.address, 0) == 15
 
 
 def test_the_code_of_a_loop_refers_to_nothing_outside() -> None:
@@ -281,8 +281,8 @@ def test_parts_stay_functions() -> None:
 
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_another_process_compiles_a_loop() -> None:
-    loop = Loop(compiled_loops.work.crown, Traits(ranked=True))
-    with compiled_early(loop):
+    loop = NativeLoop(compiled_loops.work.select_view_representatives, Specialization(ranked=True))
+    with compiled_in_background(loop):
         loop.load()
     assert loop.is_ready()
 
@@ -290,8 +290,8 @@ def test_another_process_compiles_a_loop() -> None:
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_a_path_that_is_not_text_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "path", [tmp_path / "a folder", *sys.path])
-    loop = Loop(compiled_loops.work.crown, Traits(ranked=True, wide=True))
-    with compiled_early(loop):
+    loop = NativeLoop(compiled_loops.work.select_view_representatives, Specialization(ranked=True, wide=True))
+    with compiled_in_background(loop):
         loop.load()
     assert loop.is_ready()
 
@@ -302,7 +302,7 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     started: list[subprocess.Popen[bytes]] = []
     begin = background_compile._started
 
-    def noted(loop: Loop) -> Any:
+    def noted(loop: NativeLoop) -> Any:
         child = begin(loop)
         assert child is not None
         started.append(child)
@@ -314,8 +314,8 @@ def children(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 
 @pytest.mark.usefixtures("own_cache", "two_cpus")
 def test_a_killed_process_costs_time_only(words: Memory, children: list[subprocess.Popen[bytes]]) -> None:
-    loop = Loop(tripling)
-    with compiled_early(loop):
+    loop = NativeLoop(tripling)
+    with compiled_in_background(loop):
         children[0].kill()
         assert loop(words.address, 0) == 15
 
@@ -325,25 +325,25 @@ def test_a_killed_process_costs_time_only(words: Memory, children: list[subproce
 def test_no_process_outlives_the_block(
     interruption: type[BaseException], children: list[subprocess.Popen[bytes]]
 ) -> None:
-    with pytest.raises(interruption), compiled_early(Loop(tripling)):
+    with pytest.raises(interruption), compiled_in_background(NativeLoop(tripling)):
         raise interruption
     assert children[0].returncode is not None
 
 
 @pytest.mark.usefixtures("own_cache", "two_cpus")
 def test_one_process_serves_a_block_in_a_block(children: list[subprocess.Popen[bytes]]) -> None:
-    loop = Loop(tripling)
-    with compiled_early(loop):
-        with compiled_early(loop):
+    loop = NativeLoop(tripling)
+    with compiled_in_background(loop):
+        with compiled_in_background(loop):
             pass
-        assert loop.promised is not None
+        assert loop.prefetched_code is not None
     assert len(children) == 1
 
 
 @pytest.mark.usefixtures("own_cache", "two_cpus")
 def test_no_process_is_started_for_a_loop_that_is_kept(children: list[subprocess.Popen[bytes]]) -> None:
-    Loop(tripling).load()
-    with compiled_early(Loop(tripling)):
+    NativeLoop(tripling).load()
+    with compiled_in_background(NativeLoop(tripling)):
         pass
     assert children == []
 
@@ -352,8 +352,8 @@ def test_no_process_is_started_for_a_loop_that_is_kept(children: list[subprocess
 def test_no_process_is_started_for_a_loop_when_one_that_may_do_instead_is_kept(
     children: list[subprocess.Popen[bytes]],
 ) -> None:
-    Loop(tripling, Traits(ranked=True)).load()
-    with compiled_early(Loop(tripling), Loop(tripling, Traits(ranked=True))):
+    NativeLoop(tripling, Specialization(ranked=True)).load()
+    with compiled_in_background(NativeLoop(tripling), NativeLoop(tripling, Specialization(ranked=True))):
         pass
     assert children == []
 
@@ -362,8 +362,8 @@ def test_no_process_is_started_for_a_loop_when_one_that_may_do_instead_is_kept(
 @pytest.mark.parametrize("executable", ["/there/is/none", "", None])
 def test_no_interpreter_costs_time_only(executable: str | None, words: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", executable)
-    loop = Loop(tripling)
-    with compiled_early(loop):
+    loop = NativeLoop(tripling)
+    with compiled_in_background(loop):
         assert loop(words.address, 0) == 15
 
 
@@ -372,14 +372,14 @@ def test_no_interpreter_costs_time_only(executable: str | None, words: Memory, m
 def test_code_that_a_process_has_no_reason_to_send_is_not_run(
     sent: str, words: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = Loop(word_at).compiled()
+    code = NativeLoop(word_at).compiled()
     parts_sent = {
         "another key": sealed([b"key of another kmc", code]),
-        "damaged": sealed([Loop(tripling).key.encode(), code])[:-1],
+        "damaged": sealed([NativeLoop(tripling).key.encode(), code])[:-1],
         "no code": sealed([]),
     }
     program = f"import sys; sys.stdout.buffer.write(bytes.fromhex('{parts_sent[sent].hex()}'))"
     monkeypatch.setattr(background_compile, "_PROGRAM", program)
-    loop = Loop(tripling)
-    with compiled_early(loop):
+    loop = NativeLoop(tripling)
+    with compiled_in_background(loop):
         assert loop(words.address, 0) == 15

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from support.grid_kernels import address
 
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.dictionary import Lexicon
-from kmc.engine.layout.frontier import UNSIGNED, Record, record_words
+from kmc.engine.layout.dictionary import Dictionary
+from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_words
 from kmc.engine.layout.packed_rows import length_at, mark_dead, packed_end, unpacked_words
 from kmc.engine.layout.record_structs import StateRecord
-from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.pack import pack
 from kmc.engine.loops.unpack import records, records_of, unpack
 from kmc.engine.native.memory import Memory, Words, words_at
@@ -32,32 +32,32 @@ LONG = 1 << 14
 """A length that does not fit into a header."""
 
 
-@Loop
+@NativeLoop
 def packed(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, target: int) -> int:
     """`pack`, to be called from Python."""
     return pack(shared, thread, record, source, target)
 
 
-@Loop
+@NativeLoop
 def unpacked(shared: Shared, at_rest: int, before: StateRecord, record: StateRecord) -> int:
     """`unpack`, to be called from Python."""
     return unpack(shared, at_rest, before, record)
 
 
-@Loop
+@NativeLoop
 def ended(shared: Shared, at_rest: int) -> int:
     """`packed_end`, to be called from Python."""
     return packed_end(shared, at_rest)
 
 
-@Loop
+@NativeLoop
 def killed(at_rest: int) -> int:
     """`mark_dead`, to be called from Python."""
     mark_dead(at_rest)
     return 0
 
 
-@Loop
+@NativeLoop
 def wanted_words(length: int) -> int:
     """`unpacked_words`, to be called from Python."""
     return unpacked_words(length)
@@ -71,7 +71,7 @@ def call(kernel: Any, *arguments: int) -> int:
 
 def memory_of(row: list[int]) -> Memory:
     """The record of a row; its fingerprint may be implied."""
-    record = record_words(Record(row[0] & UNSIGNED if row else 77, 5, np.array(row, np.int64)))
+    record = state_words(PackedState(row[0] & UNSIGNED if row else 77, 5, np.array(row, np.int64)))
     memory = Memory(len(record) + 8)
     memory.array[:] = [*record, *[BEHIND] * 8]
     return memory
@@ -80,14 +80,14 @@ def memory_of(row: list[int]) -> Memory:
 class Chunk:
     """A chunk that rows are packed into, each with its source, and read back from."""
 
-    def __init__(self, lexicon: Lexicon, words: int) -> None:
-        self.lexicon = lexicon
+    def __init__(self, dictionary: Dictionary, words: int) -> None:
+        self.dictionary = dictionary
         self._codes, self._last, self._none = Memory(words), Memory(words), Memory(2)
         for memory in (self._codes, self._last):
             memory.array[:] = BEHIND
         self.shared, self._thread = Shared.of(Memory(Shared.WORDS)), Thread.of(Memory(Thread.WORDS))
-        self.shared.dictionary, self.shared.plain_words = lexicon.address, lexicon.plain
-        self.shared.implied_words = lexicon.implied
+        self.shared.dictionary, self.shared.plain_words = dictionary.address, dictionary.plain
+        self.shared.implied_words = dictionary.implied
         self._thread.codes, self._thread.last_codes = self._codes.address, self._last.address
         self._memory = Memory(words)
         self.places = [self._memory.address]
@@ -122,7 +122,7 @@ class Chunk:
     def check(self, rows: list[list[int]]) -> None:
         """Every row comes back, from native loops and from Python."""
         awake = self.awake()
-        told = list(records(self.lexicon, self.places[0], len(rows)))
+        told = list(records(self.dictionary, self.places[0], len(rows)))
         assert len(awake) == len(told) == len(rows)
         for row, record, other in zip(rows, awake, told, strict=True):
             fingerprint = row[0] & UNSIGNED if row else 77
@@ -138,9 +138,9 @@ def row_of(record: Memory) -> list[int]:
     return row.tolist()
 
 
-def chunk_of(lexicon: Lexicon, rows: list[list[int]]) -> Chunk:
+def chunk_of(dictionary: Dictionary, rows: list[list[int]]) -> Chunk:
     """Rows packed one after another, as initial states are."""
-    chunk = Chunk(lexicon, 64 + sum(2 * len(row) + 8 for row in rows))
+    chunk = Chunk(dictionary, 64 + sum(2 * len(row) + 8 for row in rows))
     for row in rows:
         chunk.add(row)
     return chunk
@@ -149,18 +149,18 @@ def chunk_of(lexicon: Lexicon, rows: list[list[int]]) -> Chunk:
 @given(st.lists(ROWS, min_size=1, max_size=5), st.integers(0, 3), st.booleans())
 def test_rows_come_back_as_they_were(rows: list[list[int]], plain: int, implied: bool) -> None:
     kept = [row for row in rows if row or not implied]
-    chunk_of(Lexicon(max(plain, implied), implied), kept).check(kept)
+    chunk_of(Dictionary(max(plain, implied), implied), kept).check(kept)
 
 
 def test_a_first_word_that_is_the_fingerprint_takes_no_place() -> None:
     row = [1 << 60 | number for number in range(25)]
-    assert Chunk(Lexicon(1, 1), 99).add(row) == Chunk(Lexicon(1), 99).add(row) - 8
+    assert Chunk(Dictionary(1, 1), 99).add(row) == Chunk(Dictionary(1), 99).add(row) - 8
 
 
-def test_rows_come_back_when_the_lexicon_is_full() -> None:
-    lexicon = Lexicon(0)
+def test_rows_come_back_when_the_dictionary_is_full() -> None:
+    dictionary = Dictionary(0)
     rows = [list(range(start, start + 500)) for start in range(1, 100_000, 500)]
-    chunk = Chunk(lexicon, 200 * 700)
+    chunk = Chunk(dictionary, 200 * 700)
     sizes = [chunk.add(row) for row in rows]
     assert sizes[-1] > 500 * 8 > sizes[0]
     chunk.check(rows)
@@ -170,11 +170,11 @@ def test_rows_come_back_when_the_lexicon_is_full() -> None:
 def test_words_that_are_known_take_two_bytes(plain: int) -> None:
     row = [1 << 60 | number for number in range(24)]
     coded = 24 - plain
-    assert Chunk(Lexicon(plain), 99).add(row) == 2 + 8 + 8 * plain + 2 * -(-coded // 16) + 2 * coded
+    assert Chunk(Dictionary(plain), 99).add(row) == 2 + 8 + 8 * plain + 2 * -(-coded // 16) + 2 * coded
 
 
 def test_a_row_like_the_one_before_takes_two_bytes_for_each_word_that_differs() -> None:
-    chunk = Chunk(Lexicon(1, 1), 999)
+    chunk = Chunk(Dictionary(1, 1), 999)
     row = [7, *range(100, 130)]
     chunk.add(row)
     assert chunk.add([8, *row[1:]]) == 2 + 8 + 4
@@ -184,43 +184,43 @@ def test_a_row_like_the_one_before_takes_two_bytes_for_each_word_that_differs() 
 @given(ROWS)
 def test_a_packed_record_takes_less_than_the_loops_make_sure_of(row: list[int]) -> None:
     record = 2 + len(row)
-    assert Chunk(full_lexicon(0), 999).add(row) <= 8 * (record + record // 2 + 1)
+    assert Chunk(full_dictionary(0), 999).add(row) <= 8 * (record + record // 2 + 1)
 
 
 @pytest.mark.parametrize("length", [LONG - 2, LONG - 1, LONG, 5 * LONG])
 def test_rows_of_any_length_come_back(length: int) -> None:
     rows = [[1, 2, 3], list(range(length)), [5, *range(1, length)], [1, 2]]
-    chunk_of(Lexicon(1, 1), rows[1:]).check(rows[1:])
-    chunk_of(Lexicon(2), rows).check(rows)
+    chunk_of(Dictionary(1, 1), rows[1:]).check(rows[1:])
+    chunk_of(Dictionary(2), rows).check(rows)
 
 
 def test_a_record_that_is_marked_is_left_out_and_the_next_one_comes_back() -> None:
     rows = [[number, *range(50 + number)] for number in range(1, 6)]
-    chunk = chunk_of(Lexicon(1, 1), rows)
+    chunk = chunk_of(Dictionary(1, 1), rows)
     for dead in (0, 3):
         call(killed, chunk.places[dead])
     assert [row_of(record) for record in chunk.awake()] == rows
-    told = list(records(chunk.lexicon, chunk.places[0], 5))
+    told = list(records(chunk.dictionary, chunk.places[0], 5))
     assert [record and record.row.tolist() for record in told] == [None, rows[1], rows[2], None, rows[4]]
 
 
 def test_rows_of_a_level_are_found_by_their_ordinals() -> None:
-    lexicon = Lexicon(1, 1)
+    dictionary = Dictionary(1, 1)
     rows = [[number + 1, *range(number)] for number in range(12)]
-    chunks = [chunk_of(lexicon, rows[first : first + 4]) for first in (0, 4, 8)]
+    chunks = [chunk_of(dictionary, rows[first : first + 4]) for first in (0, 4, 8)]
     call(killed, chunks[1].places[1])
     table = np.array([[chunk.places[0], 4, 4 * number] for number, chunk in enumerate(chunks)])
-    found = records_of(lexicon, table, [9, 5, 0, 7, 9])
+    found = records_of(dictionary, table, [9, 5, 0, 7, 9])
     assert [record.row.tolist() for record in found] == [rows[0], rows[7], rows[9]]
-    assert len(records_of(lexicon, table, range(12))) == 11
+    assert len(records_of(dictionary, table, range(12))) == 11
 
 
 @cache
-def full_lexicon(plain: int) -> Lexicon:
-    """A lexicon with hardly a place left."""
-    lexicon = Lexicon(plain)
-    Chunk(lexicon, 300_000).add(list(range(10, 400_000, 3)))
-    return lexicon
+def full_dictionary(plain: int) -> Dictionary:
+    """A dictionary with hardly a place left."""
+    dictionary = Dictionary(plain)
+    Chunk(dictionary, 300_000).add(list(range(10, 400_000, 3)))
+    return dictionary
 
 
 @st.composite
@@ -237,12 +237,14 @@ def steps(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 
 @given(st.lists(steps(), min_size=1, max_size=4), st.integers(0, 3), st.sampled_from(("empty", "crowded", "implied")))
 def test_a_successor_rests_as_any_row(pairs: list[tuple[list[int], list[int]]], plain: int, kind: str) -> None:
-    lexicon = full_lexicon(plain) if kind == "crowded" else Lexicon(max(plain, kind == "implied"), kind == "implied")
+    dictionary = (
+        full_dictionary(plain) if kind == "crowded" else Dictionary(max(plain, kind == "implied"), kind == "implied")
+    )
     pairs = [(source, row) for source, row in pairs if kind != "implied" or (source and row)]
-    sources = chunk_of(lexicon, [source for source, _ in pairs]).awake()
-    beside, alone = Chunk(lexicon, 4000), Chunk(lexicon, 4000)
+    sources = chunk_of(dictionary, [source for source, _ in pairs]).awake()
+    beside, alone = Chunk(dictionary, 4000), Chunk(dictionary, 4000)
     for source, (_, row) in zip(sources, pairs, strict=True):
         assert beside.add(row, source) == alone.add(row)
     beside.check([row for _, row in pairs])
     alone.check([row for _, row in pairs])
-    assert BEHIND not in words_at(lexicon.address, 1 << 16)
+    assert BEHIND not in words_at(dictionary.address, 1 << 16)

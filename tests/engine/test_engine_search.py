@@ -11,8 +11,8 @@ import pytest
 from support.grid_kernels import ERROR_NUMBER, Grid, fingerprint, level_sizes, point_of
 from support.obvious_search import explore
 
-from kmc.engine.layout.kernel_interface import Kernels
-from kmc.engine.layout.search_outcome import Outcome, Settings
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
 from kmc.result import Bound, Counters, Limits
 
@@ -20,7 +20,7 @@ THREADS = (1, 2, 3, 4)
 TINY: dict[str, Any] = {"chunk_rows": 1, "batch": 1, "table_slots": 2}
 
 
-def run(grid: Grid, **settings: Any) -> Outcome:
+def run(grid: Grid, **settings: Any) -> SearchOutcome:
     """Search a grid, whose last point has no successor."""
     return Search(grid.kernels, grid.initial, Settings(**{"deadlock": False, **settings})).run()
 
@@ -171,7 +171,7 @@ def test_only_a_thread_alone_writes_to_the_table_without_a_lock(threads: int) ->
 
 def test_a_property_too_many_for_a_mask_is_refused() -> None:
     with pytest.raises(ValueError, match="62"):
-        Kernels(expand=1, action_count=1, invariant_count=63)
+        KernelTable(expand=1, action_count=1, invariant_count=63)
 
 
 def test_an_error_has_the_number_of_the_model() -> None:

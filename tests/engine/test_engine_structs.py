@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba.core.errors import NumbaError
 
-from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.intrinsics import add, inlined, load_shared
 from kmc.engine.native.memory import Memory
 from kmc.engine.native.structs import Struct, at, embedded
@@ -148,12 +148,12 @@ def test_a_number_that_does_not_fit_a_word_is_refused(memory: Memory, word: int)
 
 
 def test_loops_read_what_python_wrote(memory: Memory) -> None:
-    assert Loop(read_all)(Outer.of(memory)) == 203_0411
+    assert NativeLoop(read_all)(Outer.of(memory)) == 203_0411
 
 
 def test_python_reads_what_loops_wrote(memory: Memory) -> None:
     outer = Outer.of(memory)
-    assert Loop(write_all)(outer) == 0
+    assert NativeLoop(write_all)(outer) == 0
     assert (outer.head, outer.link, outer.inside.first, outer.inside.second) == (50, 51, 52, 53)
     assert (outer.after, outer.far) == (54, 55)
     assert memory.array[:16].tolist() == [50, 51, 52, 53, 54, *range(5, 11), 55, *range(12, 16)]
@@ -163,24 +163,24 @@ def test_an_address_in_a_struct_leads_to_another(memory: Memory) -> None:
     outer = Outer.of(memory)
     outer.link = Pair(memory.address + 20 * 8)
     assert outer.link.second == 21
-    assert Loop(follow)(outer) == 2123
+    assert NativeLoop(follow)(outer) == 2123
     outer.link = Pair(0)
-    assert Loop(follow)(outer) == -1
+    assert NativeLoop(follow)(outer) == -1
 
 
 def test_embedded_structs_nest(memory: Memory) -> None:
     nest = Nest.of(memory)
-    assert Loop(read_nest)(nest) == nest.outer.after * 100 + nest.outer.inside.second == 5 * 100 + 4
-    assert Loop(address_of_inside)(nest) == nest.outer.inside == memory.address + 3 * 8
+    assert NativeLoop(read_nest)(nest) == nest.outer.after * 100 + nest.outer.inside.second == 5 * 100 + 4
+    assert NativeLoop(address_of_inside)(nest) == nest.outer.inside == memory.address + 3 * 8
     assert nest.tail == 17
 
 
 def test_loops_know_the_sizes_and_offsets_of_a_class(memory: Memory) -> None:
-    assert Loop(sizes)(memory.address) == 16_128_111
+    assert NativeLoop(sizes)(memory.address) == 16_128_111
 
 
 def test_atomic_words_are_named_by_offset(memory: Memory) -> None:
-    assert Loop(atomically)(Outer.of(memory)) == 4 * 100 + 11
+    assert NativeLoop(atomically)(Outer.of(memory)) == 4 * 100 + 11
 
 
 def test_a_struct_keeps_its_memory() -> None:

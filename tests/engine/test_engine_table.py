@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from support.grid_kernels import address
 
 from kmc.engine.layout.frontier import signed
-from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.table_64 import best_rank, contains, insert, lower_rank, ranked_slot
 from kmc.engine.native.intrinsics import load
 from kmc.engine.native.memory import Memory
-from kmc.engine.native.threads import Crew
+from kmc.engine.native.threads import WorkerPool
 from kmc.engine.run_state import fingerprint_table as tables
 from kmc.engine.run_state.fingerprint_table import FingerprintTable, target_table
 
@@ -26,7 +26,7 @@ FINGERPRINTS = st.integers(1, (1 << 64) - 1)
 CROWDED = st.integers((1 << 64) - 5_000, (1 << 64) - 1)
 
 
-@Loop
+@NativeLoop
 def insert_all(table: int, slots: int, words: int, count: int) -> int:
     """Insert words; how many were new."""
     new = 0
@@ -35,7 +35,7 @@ def insert_all(table: int, slots: int, words: int, count: int) -> int:
     return new
 
 
-@Loop
+@NativeLoop
 def contained(table: int, slots: int, words: int, count: int) -> int:
     """How many of the words the table holds."""
     found = 0
@@ -44,7 +44,7 @@ def contained(table: int, slots: int, words: int, count: int) -> int:
     return found
 
 
-@Loop
+@NativeLoop
 def rank_all(table: int, slots: int, words: int, count: int) -> int:
     """Insert words into the table of a level, each with itself as its rank; how many were new."""
     new = 0
@@ -55,7 +55,7 @@ def rank_all(table: int, slots: int, words: int, count: int) -> int:
     return new
 
 
-@Loop
+@NativeLoop
 def well_ranked(table: int, slots: int, words: int, count: int) -> int:
     """How many words have themselves as their best rank."""
     found = 0
@@ -74,7 +74,7 @@ def call(kernel: Any, table: FingerprintTable, words: Sequence[int]) -> int:
 
 def grow(table: FingerprintTable, count: int, threads: int = 1) -> None:
     """Let a table grow."""
-    table.grow(count, Crew(threads, lambda: None, lambda: None))
+    table.grow(count, WorkerPool(threads, lambda: None, lambda: None))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])

@@ -228,7 +228,7 @@ def rewritten(run: Path, change: Callable[[Any], object]) -> None:
     path.write_text(json.dumps({**found, "checksum": _checksum(found["run"])}))
 
 
-@pytest.mark.parametrize("part", ["known", "met", "chunks", "lexicon", "blocks"])
+@pytest.mark.parametrize("part", ["known", "met", "chunks", "dictionary", "blocks"])
 @pytest.mark.parametrize(
     "name",
     ["../../outside/precious", "/etc/passwd", "rows-5/../known", "..", ".", "", "lock", "run.json", "rows-5\0", "é"],

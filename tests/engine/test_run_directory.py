@@ -117,10 +117,10 @@ def test_ctrl_c_while_the_table_grows_loses_nothing(tmp_path: Path, monkeypatch:
     search = search_in(directory, grid, threads=2, save_seconds=1e9)
     grow, rows = type(search._maker.known)._move, []
 
-    def interrupted_move(table: Any, slots: int, crew: Any) -> None:
+    def interrupted_move(table: Any, slots: int, pool: Any) -> None:
         search._interrupt()
         rows.append(slots)
-        grow(table, slots, crew)
+        grow(table, slots, pool)
 
     with monkeypatch.context() as patch:
         patch.setattr(type(search._maker.known), "_move", interrupted_move)
@@ -210,7 +210,7 @@ def test_any_wrong_word_of_a_level_is_noticed(tmp_path: Path) -> None:
     assert manifest.frontier is not None
     path = tmp_path / FOLDER / "rows-5"
     sound = np.fromfile(path, np.int64)
-    for extent in (*manifest.frontier.blocks, manifest.frontier.chunks, manifest.frontier.lexicon):
+    for extent in (*manifest.frontier.blocks, manifest.frontier.chunks, manifest.frontier.dictionary):
         for place in (extent.place, extent.place + extent.words - 1):
             wrong = sound.copy()
             wrong[place] ^= 1 << 62

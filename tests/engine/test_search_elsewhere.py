@@ -15,7 +15,7 @@ from support.small_specs import model_of
 from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
 from kmc.engine.loops import compiled_loops
-from kmc.engine.native.specialization import Traits
+from kmc.engine.native.specialization import Specialization
 from kmc.reference.initial import initial_states
 from kmc.result import Limits
 from kmc.runtime.compiled_spec import CompiledSpec
@@ -31,8 +31,8 @@ class Bare(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, Bare())
 import numpy as np
-from kmc.engine.layout.frontier import Record
-from kmc.engine.layout.kernel_interface import Kernels
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.loops.compiled_loops import receive
 from kmc.engine.search.breadth_first import Search
@@ -42,9 +42,9 @@ from kmc.runtime.compiled_spec import CompiledSpec
 with open(sys.argv[1], "rb") as file:
     spec = CompiledSpec.from_bytes(file.read())
 receive(spec.loops)
-initial = [Record(spec.fingerprint(row), 0, row) for row in np.load(sys.argv[2])]
+initial = [PackedState(spec.fingerprint(row), 0, row) for row in np.load(sys.argv[2])]
 settings = Settings(threads=2, limits=Limits(depth=spec.rules.max_depth), deadlock=spec.rules.deadlock)
-search = Search(Kernels.of(spec), initial, settings)
+search = Search(KernelTable.of(spec), initial, settings)
 outcome = search.run()
 last = len(outcome.levels) - 1
 some = min(record.fingerprint for record in search.back.kept(last + 1))
@@ -98,8 +98,10 @@ def test_a_search_elsewhere_finds_the_same(name: str, bits: int, tmp_path: Path)
     model = forgetful(tmp_path) if name == "a view" else shipped_model("kraft", name)
     here = check_native(model, Limits(), fingerprint_bits=bits)
     compiled = compile_model(model, bits)
-    traits = Traits(wide=bits == 128, ranked=model.view is not None)
-    (tmp_path / "spec.bin").write_bytes(compiled.spec.with_loops(compiled_loops.object_codes(traits)).to_bytes())
+    specialization = Specialization(wide=bits == 128, ranked=model.view is not None)
+    (tmp_path / "spec.bin").write_bytes(
+        compiled.spec.with_loops(compiled_loops.object_codes(specialization)).to_bytes()
+    )
     np.save(tmp_path / "initial.npy", np.array([compiled.record(state).row for state in initial_states(model)]))
     command = [sys.executable, "-c", ELSEWHERE, *(str(tmp_path / file) for file in ("spec.bin", "initial.npy"))]
     environment = {"KMC_CACHE_DIR": str(tmp_path / "empty"), "PYTHONPATH": str(Path(__file__).parents[2])}

@@ -25,8 +25,8 @@ from kmc.compiler.ir.nodes import CallKernel, Const, Function, Module, Return, V
 from kmc.compiler.model_kernels import Kernels, build_kernels
 from kmc.engine.check_model import check_native, collision_bound
 from kmc.engine.compiled_model import compile_model
-from kmc.engine.layout.search_outcome import Outcome, Settings
-from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.layout.search_outcome import SearchOutcome, Settings
+from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.table_128 import contains_wide, insert_wide, lower_rank_wide, ranked_slot_wide
 from kmc.engine.native.intrinsics import load
 from kmc.engine.native.memory import Memory
@@ -47,7 +47,7 @@ def test_golden_counts_come_out(case: Any) -> None:
     assert outcome(result, case.expect) == case.expect
 
 
-def searched(model: Model, bits: int, settings: Settings) -> Outcome:
+def searched(model: Model, bits: int, settings: Settings) -> SearchOutcome:
     """A search of a model whose fingerprints have this many bits."""
     compiled = compile_model(model, bits)
     records = [compiled.record(state) for state in initial_states(model)]
@@ -100,8 +100,8 @@ def test_a_first_word_that_is_weak_loses_states_with_64_bits(name: str) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_first_word_that_is_weak_loses_none_with_128_bits(name: str, threads: int) -> None:
     made, distinct = MODELS[name]
-    # The table grows many times; delays let threads meet at the same slots.
-    settings = Settings(threads=threads, table_slots=64, chunk_rows=16, delays=7 if threads > 1 else None)
+    # The table grows many times; schedule_seed let threads meet at the same slots.
+    settings = Settings(threads=threads, table_slots=64, chunk_rows=16, schedule_seed=7 if threads > 1 else None)
     assert searched(made(), 128, settings).distinct == distinct
 
 
@@ -123,7 +123,7 @@ def test_a_view_that_forgets_keeps_one_state_of_each(weak: bool, threads: int, r
     assert wanted.distinct > 1_000
 
 
-@Loop
+@NativeLoop
 def insert_all(table: int, slots: int, pairs: int, count: int) -> int:
     """Insert pairs of words; how many were new."""
     new = 0
@@ -132,7 +132,7 @@ def insert_all(table: int, slots: int, pairs: int, count: int) -> int:
     return new
 
 
-@Loop
+@NativeLoop
 def contained(table: int, slots: int, pairs: int, count: int) -> int:
     """How many of the pairs the table holds."""
     found = 0
@@ -141,7 +141,7 @@ def contained(table: int, slots: int, pairs: int, count: int) -> int:
     return found
 
 
-@Loop
+@NativeLoop
 def rank_all(table: int, slots: int, pairs: int, count: int) -> int:
     """Insert pairs into the table of a level, with the second word as their rank; how many were new."""
     new = 0

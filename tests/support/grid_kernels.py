@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from kmc.engine.layout.frontier import UNSIGNED, Record
-from kmc.engine.layout.kernel_interface import Kernels
-from kmc.engine.loops.compiled_loops import Loop
+from kmc.engine.layout.frontier import UNSIGNED, PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.intrinsics import inlined, load, store
 
 POINT, DIMS, SIZE, PAD, SUM, WALL, ERROR, FORGETS, FAN, GATE, DELAY, JUMP = range(12)
@@ -87,7 +87,7 @@ def wasted(rounds: int) -> int:
     return 1 if word != 0 else 2
 
 
-@Loop
+@NativeLoop
 def expand(row: int, out: int, out_words: int) -> int:
     """All steps from a point, by the last action from the origin to JUMP and FAN points too; an error at ERROR."""
     point = load(row, POINT)
@@ -117,7 +117,7 @@ def expand(row: int, out: int, out_words: int) -> int:
     return found
 
 
-@Loop
+@NativeLoop
 def check(row: int) -> int:
     """Invariant 0: the sum is not SUM. Invariant 1: not so, or the first coordinate is not 0."""
     point = load(row, POINT)
@@ -126,33 +126,33 @@ def check(row: int) -> int:
     return 1 if point & 255 != 0 else 3
 
 
-@Loop
+@NativeLoop
 def goals(row: int, wanted: int) -> int:
     """Goal 0: the sum is 3. Goal 1: it is 200."""
     found = total(load(row, POINT))
     return ((1 if found == 3 else 0) | (2 if found == 200 else 0)) & wanted
 
 
-@Loop
+@NativeLoop
 def outside(row: int) -> int:
     """Constraint 0: the first coordinate is not WALL."""
     return 1 if load(row, POINT) & 255 == load(row, WALL) else 0
 
 
-@Loop
+@NativeLoop
 def step_outside(source: int, row: int) -> int:
     """Action constraint 0: no step changes the second coordinate where the first is GATE."""
     first, second = load(source, POINT), load(row, POINT)
     return 1 if first & 255 == load(row, GATE) and first >> 8 & 255 != second >> 8 & 255 else 0
 
 
-@Loop
+@NativeLoop
 def step(source: int, row: int) -> int:
     """The first coordinate does not grow to SUM."""
     return 1 if load(source, POINT) & 255 != load(row, POINT) & 255 == load(row, SUM) else 0
 
 
-@Loop
+@NativeLoop
 def rank(row: int) -> int:
     """The order of points of one view: neither the order of discovery nor the reverse."""
     return scrambled(load(row, POINT))
@@ -181,9 +181,9 @@ class Grid:
     steps: bool = False
 
     @property
-    def kernels(self) -> Kernels:
+    def kernels(self) -> KernelTable:
         """The kernels that this model needs."""
-        return Kernels(
+        return KernelTable(
             expand=address(expand),
             action_count=self.dims + 1,
             check=address(check),
@@ -198,7 +198,7 @@ class Grid:
         )
 
     @property
-    def initial(self) -> list[Record]:
+    def initial(self) -> list[PackedState]:
         """The origin."""
         head = [
             0,
@@ -214,7 +214,7 @@ class Grid:
             self.delay,
             self.jump,
         ]
-        return [Record(fingerprint(0), 0, np.array(head + [0] * self.pad, np.int64))]
+        return [PackedState(fingerprint(0), 0, np.array(head + [0] * self.pad, np.int64))]
 
 
 def fingerprint(point: int) -> int:
@@ -222,7 +222,7 @@ def fingerprint(point: int) -> int:
     return ((point + 1) * -7046029254386353131 ^ 6148914691236517205) & UNSIGNED
 
 
-def point_of(record: Record) -> int:
+def point_of(record: PackedState) -> int:
     """The point of a record."""
     return int(record.row[POINT])
 

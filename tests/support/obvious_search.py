@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from support.grid_kernels import Grid, point_of
 
-from kmc.engine.layout.frontier import Record
+from kmc.engine.layout.frontier import PackedState
 
 
 @dataclass
@@ -31,7 +31,7 @@ def explore(grid: Grid, depth: int | None = None) -> Explored:
     known = set(level)
     while level:
         explored.levels.append({point_of(record) for record in level.values()})
-        found: dict[int, Record] = {}
+        found: dict[int, PackedState] = {}
         for record in level.values():
             for successor in kernels.successors(record.row):
                 explored.generated += 1

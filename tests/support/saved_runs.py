@@ -8,7 +8,7 @@ from typing import Any
 from support.grid_kernels import Grid
 
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.engine.layout.search_outcome import Outcome, Settings
+from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
 
 TINY: dict[str, Any] = {
@@ -33,7 +33,7 @@ GRIDS = (
 DIGESTS = {"the grid": "1"}
 
 
-def told(outcome: Outcome) -> tuple[Any, ...]:
+def told(outcome: SearchOutcome) -> tuple[Any, ...]:
     """What must not depend on how often a search was cut short."""
     return (
         outcome.levels,
@@ -64,7 +64,7 @@ def search_in(directory: RunDirectory, grid: Grid, **settings: Any) -> Search:
     return Search(grid.kernels, grid.initial, Settings(**{**TINY, **settings}), directory=directory)
 
 
-def go_on(path: Path, grid: Grid, **settings: Any) -> Outcome:
+def go_on(path: Path, grid: Grid, **settings: Any) -> SearchOutcome:
     """Resume the run in a folder."""
     directory = RunDirectory.opened(path)
     directory.begin(DIGESTS)

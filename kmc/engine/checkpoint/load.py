@@ -12,12 +12,12 @@ import numpy as np
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Extent, Manifest, damaged
 from kmc.engine.layout import control_words as f
-from kmc.engine.layout.dictionary import Lexicon
+from kmc.engine.layout.dictionary import Dictionary
 from kmc.engine.layout.frontier import Level
 from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
 from kmc.engine.native.memory import MappedFile, Words
-from kmc.engine.native.threads import Crew
+from kmc.engine.native.threads import WorkerPool
 from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.run_state.fingerprint_table import FingerprintTable
 
@@ -27,10 +27,10 @@ _RANGE_WORDS = 1 << 18
 class Loader:
     """Reads the files that the manifest of `directory` refers to."""
 
-    def __init__(self, directory: RunDirectory, crew: Crew) -> None:
+    def __init__(self, directory: RunDirectory, pool: WorkerPool) -> None:
         self._directory = directory
         self._manifest: Manifest = directory.manifest
-        self._crew = crew
+        self._pool = pool
 
     def known(self, table: FingerprintTable) -> Extent:
         """Insert all saved fingerprints into the table, which has room for them; their extent in the file."""
@@ -53,7 +53,7 @@ class Loader:
                 )
             return new, found
 
-        answers = self._crew.run(admit)
+        answers = self._pool.run(admit)
         if sum(found for _, found in answers) & WORD_MASK != extent.checksum:
             raise damaged(self._directory.folder / extent.file, "its checksum is wrong")
         if sum(new for new, _ in answers) != sum(self._levels):
@@ -76,10 +76,10 @@ class Loader:
         chunks[:, Chunk.first] = file.address + chunks[:, Chunk.first] * f.WORD_BYTES
         return Level(self._levels[-1], np.ascontiguousarray(chunks), (), file)
 
-    def lexicon(self, lexicon: Lexicon) -> None:
+    def dictionary(self, dictionary: Dictionary) -> None:
         """Restore the dictionary, so that the codes in rows mean what they meant."""
         assert self._manifest.frontier is not None, "there is a level"
-        lexicon.words[:] = self._words(self._manifest.frontier.lexicon)
+        dictionary.words[:] = self._words(self._manifest.frontier.dictionary)
 
     def findings(self, log: FindingLog) -> None:
         """Restore the findings, and which violating states were counted."""

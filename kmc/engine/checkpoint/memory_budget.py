@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 import psutil
 
 from kmc.engine.checkpoint.spill_files import SpillFiles
-from kmc.engine.layout.frontier import Block, Level
+from kmc.engine.layout.frontier import Level, RowBlock
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.native.memory import BlockPool
 
@@ -50,11 +50,11 @@ class MemoryBudget:
         self.pool.clear()
         return used_bytes() + more_bytes < self._limit
 
-    def filled(self, block: Block) -> None:
+    def filled(self, block: RowBlock) -> None:
         """A block of the level that is being made is full: spill it if memory is short."""
         self.spill(self.making, [block])
 
-    def spill(self, level: int, blocks: Iterable[Block]) -> None:
+    def spill(self, level: int, blocks: Iterable[RowBlock]) -> None:
         """Move blocks of a level to its file, if memory is short."""
         if self.spilling and self._files is not None:
             for block in blocks:

@@ -27,12 +27,12 @@ from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Extent, Frontier, Manifest, Snapshot
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
-from kmc.engine.layout.dictionary import Lexicon
+from kmc.engine.layout.dictionary import Dictionary
 from kmc.engine.layout.frontier import Level
 from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
 from kmc.engine.native.memory import Memory, Words
-from kmc.engine.native.threads import Crew
+from kmc.engine.native.threads import WorkerPool
 from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.run_state.fingerprint_table import FingerprintTable
 
@@ -48,9 +48,9 @@ class Parts:
     """The parts of a search that are saved. `shared` are its control words; they say how rows are packed."""
 
     findings: FindingLog
-    lexicon: Lexicon
+    dictionary: Dictionary
     files: SpillFiles
-    crew: Crew
+    pool: WorkerPool
     shared: Shared
 
 
@@ -81,10 +81,10 @@ class Saver:
 
     def resume(self, table: FingerprintTable) -> Level:
         """Read the checkpoint back; the level to expand next."""
-        parts, loader = self._parts, Loader(self._directory, self._parts.crew)
+        parts, loader = self._parts, Loader(self._directory, self._parts.pool)
         self._known = loader.known(table)
         level = loader.level()
-        loader.lexicon(parts.lexicon)
+        loader.dictionary(parts.dictionary)
         loader.findings(parts.findings)
         self._file = self._directory.file(_KNOWN)
         return level
@@ -126,18 +126,18 @@ class Saver:
         parts = self._parts
         blocks = tuple(
             itertools.chain.from_iterable(
-                parts.crew.run(
+                parts.pool.run(
                     lambda thread: [
                         (index, parts.files.saved(block, number))
                         for index, block in enumerate(level.blocks)
-                        if block.used and index % parts.crew.size == thread
+                        if block.used and index % parts.pool.size == thread
                     ]
                 )
             )
         )
         placed = tuple(extent for _, extent in sorted(blocks, key=lambda found: found[0]))
         chunks = parts.files.put(_chunks_by_place(level), number)
-        lexicon = parts.files.put(parts.lexicon.words, number)
+        dictionary = parts.files.put(parts.dictionary.words, number)
         met = parts.files.put(parts.findings.met_words(snapshot.met), number)
         assert self._file is not None, "the table was written"
         self._file.sync()
@@ -147,7 +147,7 @@ class Saver:
             snapshot=snapshot,
             known=self._known,
             met=met,
-            frontier=Frontier(placed, chunks, lexicon),
+            frontier=Frontier(placed, chunks, dictionary),
         )
 
     def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
@@ -186,7 +186,7 @@ class Saver:
             return words, found
 
         small = len(level.chunks) <= _RANGE_CHUNKS
-        for words, found in self._parts.crew.run(take_ranges, 0 if small else None):
+        for words, found in self._parts.pool.run(take_ranges, 0 if small else None):
             self._known = _longer(self._known, words, found)
 
     def _collected(self, chunks: Words, entry_words: int) -> tuple[int, Memory]:

@@ -14,7 +14,7 @@ from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Extent
 from kmc.engine.layout.control_words import SLACK_WORDS
-from kmc.engine.layout.frontier import Block
+from kmc.engine.layout.frontier import RowBlock
 from kmc.engine.loops.checksums import checksum
 from kmc.engine.native.memory import PAGE_WORDS, Words
 
@@ -35,7 +35,7 @@ class SpillFiles:
         self._ends: dict[int, int] = {}
         self.spilled_bytes = 0
 
-    def spill(self, block: Block, level: int) -> None:
+    def spill(self, block: RowBlock, level: int) -> None:
         """Move a block that is closed to the file of its level, unless it is there."""
         with self._lock:
             if block.on_disk or not block.used:
@@ -47,7 +47,7 @@ class SpillFiles:
             block.on_disk = True
             self.spilled_bytes += words * 8
 
-    def _write(self, block: Block, level: int) -> None:
+    def _write(self, block: RowBlock, level: int) -> None:
         if block.place is not None:
             return
         place = self._append(block.memory.address, block.used + SLACK_WORDS, level)
@@ -73,7 +73,7 @@ class SpillFiles:
             place = self._append(kept.ctypes.data, len(kept), level)
         return Extent(file_name(level), place, len(kept), checksum(kept.ctypes.data, len(kept), place))
 
-    def saved(self, block: Block, level: int) -> Extent:
+    def saved(self, block: RowBlock, level: int) -> Extent:
         """The extent of a finished level's block in its file; it is written now if it was not yet."""
         with self._lock:
             self._write(block, level)

@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kmc.engine.layout.search_outcome import Finding, FindingKind
+from kmc.engine.layout.search_outcome import FindingKind, SearchFinding
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 6
+FORMAT = 7
 
 # The files of words: the fingerprints, and the rows of a level.
 _DATA_FILE = re.compile(r"known|rows-[0-9]{1,18}")
@@ -41,7 +41,7 @@ class Snapshot:
     rows_words: int
     goals: int
     goals_asked: int
-    findings: tuple[Finding, ...]
+    findings: tuple[SearchFinding, ...]
     counted: tuple[int, ...]
     met: int
     seconds: float
@@ -64,7 +64,7 @@ class Frontier:
 
     blocks: tuple[Extent, ...]
     chunks: Extent
-    lexicon: Extent
+    dictionary: Extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Manifest:
         """All words in files that it speaks of."""
         found = [extent for extent in (self.known, self.met) if extent is not None]
         if self.frontier is not None:
-            found += [*self.frontier.blocks, self.frontier.chunks, self.frontier.lexicon]
+            found += [*self.frontier.blocks, self.frontier.chunks, self.frontier.dictionary]
         return tuple(extent for extent in found if extent.words)
 
     @property
@@ -157,7 +157,7 @@ def _checksum(run: object) -> str:
     return hashlib.sha256(json.dumps(run, sort_keys=True).encode()).hexdigest()
 
 
-def _plain(finding: Finding) -> dict[str, Any]:
+def _plain(finding: SearchFinding) -> dict[str, Any]:
     return {**asdict(finding), "kind": finding.kind.value}
 
 
@@ -178,11 +178,11 @@ def _restored(run: Mapping[str, Any]) -> Manifest:
         snapshot=_snapshot(run["snapshot"]) if run["snapshot"] is not None else None,
         known=_extent(run["known"]) if run["known"] is not None else None,
         met=_extent(run["met"]) if run["met"] is not None else None,
-        frontier=found and Frontier(_extents(found["blocks"]), _extent(found["chunks"]), _extent(found["lexicon"])),
+        frontier=found and Frontier(_extents(found["blocks"]), _extent(found["chunks"]), _extent(found["dictionary"])),
     )
 
 
 def _snapshot(found: Mapping[str, Any]) -> Snapshot:
     lists = {name: tuple(found[name]) for name in ("levels", "generated", "failed", "counted")}
-    findings = tuple(Finding(**{**plain, "kind": FindingKind(plain["kind"])}) for plain in found["findings"])
+    findings = tuple(SearchFinding(**{**plain, "kind": FindingKind(plain["kind"])}) for plain in found["findings"])
     return Snapshot(**{**found, **lists, "findings": findings})

@@ -10,7 +10,7 @@ from kmc.engine.native.intrinsics import compare_and_swap, inlined, load
 from kmc.engine.native.memory import Memory, Words
 
 ESCAPE = (1 << 16) - 1
-"""What stands for the code of a word that has none; under it the lexicon holds no word."""
+"""What stands for the code of a word that has none; under it the dictionary holds no word."""
 
 _PROBES = 8
 _LAST = ESCAPE - _PROBES
@@ -19,17 +19,17 @@ _SCATTER = -7046029254386353131
 
 
 @inlined
-def code_of(lexicon: int, word: int) -> int:
+def code_of(dictionary: int, word: int) -> int:
     """The code of a word, given to it now if it is new; ESCAPE if there is no place for it. That of 0 is 0."""
     slot = min(word * _SCATTER >> 48 & _CODE_MASK, _LAST)
     for _ in range(_PROBES):
-        found = load(lexicon, slot)
+        found = load(dictionary, slot)
         if found == word:
             return slot
         if slot == 0:
             slot = 1
         elif found == 0:
-            found = compare_and_swap(lexicon, slot, 0, word)
+            found = compare_and_swap(dictionary, slot, 0, word)
             if found == 0 or found == word:
                 return slot
         else:
@@ -37,7 +37,7 @@ def code_of(lexicon: int, word: int) -> int:
     return ESCAPE
 
 
-class Lexicon:
+class Dictionary:
     """The words that have codes.
 
     `plain` is how many words at the beginning of a row are left as they are, `implied` how many of them are left out.

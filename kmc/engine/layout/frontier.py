@@ -21,7 +21,7 @@ UNSIGNED = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PackedState:
     """A state: its fingerprint, the action that led to it (0 for a state at rest), and the words of its row."""
 
     fingerprint: int
@@ -30,7 +30,7 @@ class Record:
 
 
 @dataclass(slots=True)
-class Block:
+class RowBlock:
     """Memory that rows are written into, one after another: `used` words of it once it is full or its level ends.
 
     `place` is where its words stand in the file of their level, once they were written there, with their checksum if
@@ -59,7 +59,7 @@ class Level:
 
     rows: int
     chunks: Words
-    blocks: tuple[Block, ...]
+    blocks: tuple[RowBlock, ...]
     file: MappedFile | None = None
 
     @property
@@ -68,14 +68,14 @@ class Level:
         return sum(block.memory.words for block in self.blocks if not block.on_disk) * f.WORD_BYTES
 
 
-def record_at(address: int) -> Record:
+def state_at(address: int) -> PackedState:
     """A copy of the record at `address`."""
     header, fingerprint = words_at(address, r.RECORD_HEAD_WORDS).tolist()
     row = words_at(address + r.RECORD_HEAD_WORDS * f.WORD_BYTES, header & r.LENGTH_MASK)
-    return Record(fingerprint & UNSIGNED, header >> r.ACTION_SHIFT & r.ACTION_MASK, row)
+    return PackedState(fingerprint & UNSIGNED, header >> r.ACTION_SHIFT & r.ACTION_MASK, row)
 
 
-def record_words(record: Record) -> Words:
+def state_words(record: PackedState) -> Words:
     """A record as native loops read it."""
     head = np.array([len(record.row) | record.action << r.ACTION_SHIFT, signed(record.fingerprint)], np.int64)
     return np.concatenate([head, np.asarray(record.row, np.int64)])

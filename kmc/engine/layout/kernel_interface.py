@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
-from kmc.engine.layout.frontier import UNSIGNED, Record, record_at
+from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_at
 from kmc.engine.native.memory import Memory, Words
 from kmc.runtime.compiled_spec import CompiledSpec
 
@@ -38,7 +38,7 @@ PROPERTIES_MAX = 62
 
 
 @dataclass(frozen=True, slots=True)
-class Kernels:
+class KernelTable:
     """Addresses of a model's functions, 0 for one that it does not need, and how many of each thing there are."""
 
     expand: int
@@ -65,7 +65,7 @@ class Kernels:
             raise ValueError(f"at most {r.ACTION_MASK} actions fit a header")
 
     @classmethod
-    def of(cls, spec: CompiledSpec) -> Kernels:
+    def of(cls, spec: CompiledSpec) -> KernelTable:
         """The kernels of a compiled spec, which keeps their code alive; no sources and no compiler are needed."""
         names = spec.names
 
@@ -97,7 +97,7 @@ class Kernels:
         """Whether a violating state may be judged more than once: ranked, or refused by one step and not by another."""
         return self.rank != 0 or self.step_outside != 0
 
-    def successors(self, row: Words) -> list[Record]:
+    def successors(self, row: Words) -> list[PackedState]:
         """The records that `expand` writes for one row; ValueError with its number if it reports an error."""
         out = Memory(1 << 12)
         while (found := _call(self.expand, row, out.address, out.words)) == f.OUT_TOO_SMALL:
@@ -106,7 +106,7 @@ class Kernels:
             raise ValueError(f"error number {error_number(found)} in expand")
         records, place = [], out.address
         for _ in range(found):
-            records.append(record_at(place))
+            records.append(state_at(place))
             place += (r.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES
         return records
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kmc.engine.layout import record_structs as r
-from kmc.engine.layout.frontier import Record
+from kmc.engine.layout.frontier import PackedState
 from kmc.engine.native.memory import SIZE_MAX
 from kmc.result import Bound, Limits
 
@@ -19,7 +19,8 @@ class Settings:
     `save_seconds`: a run with a folder is saved at most so often; with 0, at the end of every level.
     `block_words`: the size of large blocks, a power of two. `spill_share`: with a limit of memory, the share of it
     that is used before blocks go to files.
-    `delays`: for tests, a seed: threads wait for each other now and then, and batches are of any size up to `batch`.
+    `schedule_seed`: for tests. With a seed, threads wait for each other at random, and batches have random sizes up to
+    `batch`.
     """
 
     threads: int = 1
@@ -30,7 +31,7 @@ class Settings:
     batch: int = 128
     table_slots: int = 1 << 20
     history_bytes: int = 1 << 28
-    delays: int | None = None
+    schedule_seed: int | None = None
     save_seconds: float = 30.0
     block_words: int = SIZE_MAX
     spill_share: float = 0.8
@@ -47,7 +48,7 @@ class FindingKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SearchFinding:
     """A failure at `level` (from 1): of the state `fingerprint`, or of the step from the state `source` to it.
 
     `value` is a mask of failed properties, or the number of an error. `rank` is 0 without ranks. ERROR and DEADLOCK
@@ -77,15 +78,15 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class FoundStep:
     """A step found again: the state before, and the record (action, row) of the state after."""
 
-    source: Record
-    successor: Record
+    source: PackedState
+    successor: PackedState
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchOutcome:
     """The numbers of a search. `findings` are all of the first level that has any, least first.
 
     `cut` counts the generated states outside of the constraints. `failed` counts violating states per invariant, then
@@ -102,7 +103,7 @@ class Outcome:
     initial: int
     levels: tuple[int, ...]
     generated_by_action: tuple[int, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[SearchFinding, ...]
     failed: tuple[int, ...]
     goals: int
     goals_asked: int

@@ -16,8 +16,8 @@ from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 
-from kmc.engine.loops.compiled_loops import Loop
-from kmc.engine.native.specialization import Traits
+from kmc.engine.loops.compiled_loops import NativeLoop
+from kmc.engine.native.specialization import Specialization
 from kmc.errors import SystemFault
 from kmc.process import usable_cpus
 from kmc.runtime.container import sealed, unsealed
@@ -29,32 +29,32 @@ _PROGRAM += "from kmc.engine.loops.background_compile import send; send(*loop)"
 
 
 @contextmanager
-def compiled_early(loop: Loop, *instead: Loop) -> Iterator[None]:
+def compiled_in_background(loop: NativeLoop, *instead: NativeLoop) -> Iterator[None]:
     """Let another process compile a loop beside the block, if that saves time and is not done already.
 
     The loop takes the code when it is loaded; when the block ends, the process does. Where nobody knows yet whether the
     block needs this loop or one of those `instead`, one of them that is there already is the likelier.
     """
     ready = any(each.is_ready() for each in (loop, *instead))
-    useful = usable_cpus() > 1 and loop.promised is None and not ready
+    useful = usable_cpus() > 1 and loop.prefetched_code is None and not ready
     child = _started(loop) if useful else None
     if child is None:
         yield
         return
-    loop.promised = partial(_received, child, loop.key)
+    loop.prefetched_code = partial(_received, child, loop.key)
     try:
         yield
     finally:
-        loop.promised = None
+        loop.prefetched_code = None
         child.kill()
         child.communicate()
 
 
-def _started(loop: Loop) -> subprocess.Popen[bytes] | None:
+def _started(loop: NativeLoop) -> subprocess.Popen[bytes] | None:
     """A process that compiles the loop, or None where there can be none."""
     # Some put paths there that are no text, and a Python that is embedded may not know its executable.
     paths = [*map(str, sys.path)]
-    request = json.dumps([paths, loop.function.__module__, loop.function.__qualname__, asdict(loop.traits)])
+    request = json.dumps([paths, loop.function.__module__, loop.function.__qualname__, asdict(loop.specialization)])
     try:
         return subprocess.Popen(
             [sys.executable or "", "-P", "-c", _PROGRAM, request],
@@ -76,8 +76,8 @@ def _received(child: subprocess.Popen[bytes], key: str) -> bytes | None:
     return code if sent == key.encode() else None
 
 
-def send(module: str, name: str, traits: dict[str, bool]) -> None:
+def send(module: str, name: str, specialization: dict[str, bool]) -> None:
     """What the other process does: compile a function of a module, and write code with its key to its stdout."""
     function: Callable[..., int] = getattr(import_module(module), name)
-    loop = Loop(function, Traits(**traits))
+    loop = NativeLoop(function, Specialization(**specialization))
     sys.stdout.buffer.write(sealed([loop.key.encode(), loop.compiled()]))

@@ -21,7 +21,7 @@ def count(counters: int, index: int, amount: int) -> None:
 
 
 @inlined
-def note(thread: Thread, kind: int, value: int, fingerprint: int, rank: int) -> None:
+def add_finding(thread: Thread, kind: int, value: int, fingerprint: int, rank: int) -> None:
     """Append a finding about the current source to the log; the caller has made sure that there is room."""
     used = thread.findings.used
     entry = FindingEntry(thread.findings.address + used * f.WORD_BYTES)
@@ -48,13 +48,13 @@ def rank_if_any(shared: Shared, successor: StateRecord) -> int:
 
 
 @inlined
-def judge(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int) -> None:
+def check_state(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int) -> None:
     """Evaluate the invariants of a state, and the goals that are asked for."""
-    judge_touched(shared, thread, successor, rank, stored, f.TOUCHED_ALL)
+    check_changed(shared, thread, successor, rank, stored, f.TOUCHED_ALL)
 
 
 @inlined
-def touched_by_step(shared: Shared, thread: Thread, successor: StateRecord) -> int:
+def properties_to_check(shared: Shared, thread: Thread, successor: StateRecord) -> int:
     """Which properties have to be asked of a new state: not those that say what they said of its source.
 
     All of them once anything was found, for then some source may break an invariant.
@@ -65,13 +65,13 @@ def touched_by_step(shared: Shared, thread: Thread, successor: StateRecord) -> i
 
 
 @inlined
-def judge_touched(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int, touched: int) -> None:
-    """`judge` for the properties that `touched_by_step` tells."""
+def check_changed(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int, touched: int) -> None:
+    """`check_state` for the properties that `properties_to_check` tells."""
     wanted = shared.wanted_goals & touched >> f.TOUCHED_GOALS_SHIFT
     if wanted != 0:
         reached = call_two(shared.goals, row_of(successor), wanted)
         if reached < 0:
-            note(thread, r.CHECK_ERROR, reached, successor.fingerprint, rank)
+            add_finding(thread, r.CHECK_ERROR, reached, successor.fingerprint, rank)
             return
         thread.goals |= reached
     if shared.check == 0 or touched & f.TOUCHED_INVARIANTS == 0:
@@ -80,17 +80,17 @@ def judge_touched(shared: Shared, thread: Thread, successor: StateRecord, rank: 
     if failed == 0:
         return
     if failed < 0:
-        note(thread, r.CHECK_ERROR, failed, successor.fingerprint, rank)
+        add_finding(thread, r.CHECK_ERROR, failed, successor.fingerprint, rank)
     elif stored == 0:
-        note(thread, r.UNSTORED_INVARIANT, failed, successor.fingerprint, rank)
+        add_finding(thread, r.UNSTORED_INVARIANT, failed, successor.fingerprint, rank)
     else:
-        tally(thread, failed, 0, 1)
+        count_violations(thread, failed, 0, 1)
         if shared.listing != 0 or shared.list_repeated != 0:
-            note(thread, r.INVARIANT, failed, successor.fingerprint, rank)
+            add_finding(thread, r.INVARIANT, failed, successor.fingerprint, rank)
 
 
 @inlined
-def tally(thread: Thread, failed: int, first: int, times: int) -> None:
+def count_violations(thread: Thread, failed: int, first: int, times: int) -> None:
     """Count every property whose bit is set, from counter `first` on."""
     index = first
     while failed != 0:
@@ -101,17 +101,17 @@ def tally(thread: Thread, failed: int, first: int, times: int) -> None:
 
 
 @inlined
-def judge_step(shared: Shared, thread: Thread, successor: StateRecord, times: int) -> None:
+def check_step(shared: Shared, thread: Thread, successor: StateRecord, times: int) -> None:
     """Evaluate the transition invariants of a step; initial states have none."""
     if thread.source == 0:
         return
     failed = call_two(shared.step, row_of(thread.source), row_of(successor))
     if failed < 0:
-        note(thread, r.EXPAND_ERROR, failed, thread.source.fingerprint, 0)
+        add_finding(thread, r.EXPAND_ERROR, failed, thread.source.fingerprint, 0)
     elif failed != 0:
-        tally(thread, failed, shared.invariant_count, times)
+        count_violations(thread, failed, shared.invariant_count, times)
         if shared.listing != 0:
-            note(thread, r.STEP_INVARIANT, failed, successor.fingerprint, rank_if_any(shared, successor))
+            add_finding(thread, r.STEP_INVARIANT, failed, successor.fingerprint, rank_if_any(shared, successor))
 
 
 @inlined
@@ -131,6 +131,6 @@ def is_inside(shared: Shared, thread: Thread, successor: StateRecord) -> int:
     mask = outside_mask(shared, thread, successor)
     if mask < 0:
         source = thread.source
-        note(thread, r.EXPAND_ERROR, mask, (source if source != 0 else successor).fingerprint, 0)
+        add_finding(thread, r.EXPAND_ERROR, mask, (source if source != 0 else successor).fingerprint, 0)
         return -1
     return 1 if mask == 0 else 0

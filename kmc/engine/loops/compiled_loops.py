@@ -1,7 +1,7 @@
 """The native loops, compiled: once per machine, then read from the disk cache in milliseconds, without numba.
 
 Invariant: code runs only under a key of everything that decides what it does: all files of `kmc.engine`, since a
-loop holds code and numbers of several; the file that the loop stands in; its traits; numba, llvmlite and the target.
+loop holds code and numbers of several; the loop's own file; its specialization; numba, llvmlite and the target.
 Nothing is compiled or loaded on import, and each loop only when it is first needed. The files are read on import, in
 milliseconds: what they hold later, this process does not run.
 """
@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any
 
 from kmc.engine.loops import storage, table_64, table_128, work
-from kmc.engine.native.specialization import Traits
+from kmc.engine.native.specialization import Specialization
 from kmc.runtime.native_module import NativeModule, host_target
 from kmc.runtime.object_cache import KernelCache, cache_key
 from kmc.runtime.object_code import emit_object
@@ -30,17 +30,17 @@ _ENGINE = Path(__file__).parents[1]  # loops hold code and numbers of several of
 _received: dict[str, bytes] = {}
 
 
-class Loop:
+class NativeLoop:
     """A function of words, compiled from Python and called without the interpreter lock: by Python, or by address.
 
-    It is good for searches with `traits`; a function that reads none of them is good for all.
-    `promised` gives its code, or None, if someone else compiles it already.
+    It is valid for searches with this `specialization`; a function that reads none of its options is valid for all.
+    `prefetched_code` gives the code that another process is compiling, or None.
     """
 
-    def __init__(self, function: Callable[..., Any], traits: Traits | None = None) -> None:
+    def __init__(self, function: Callable[..., Any], specialization: Specialization | None = None) -> None:
         self.function = function
-        self.traits = traits or Traits()
-        self.promised: Callable[[], bytes | None] | None = None
+        self.specialization = specialization or Specialization()
+        self.prefetched_code: Callable[[], bytes | None] | None = None
         self._file_digest = _digest(Path(function.__code__.co_filename))
         self._module: NativeModule | None = None
         self._lock = Lock()
@@ -64,7 +64,7 @@ class Loop:
     def key(self) -> str:
         """The key of its code in the disk cache."""
         function = self.function
-        about = [function.__module__, function.__qualname__, str(self.traits.values)]
+        about = [function.__module__, function.__qualname__, str(self.specialization.values)]
         about += [digest_of(_ENGINE), self._file_digest, _digest(_file_with_version_of("numba"))]
         return cache_key("\n".join(about), host_target())
 
@@ -79,16 +79,16 @@ class Loop:
         # Imported here: numba takes a third of a second, and code from the cache needs none of it.
         from kmc.engine.native.translate import llvm_text
 
-        return emit_object(llvm_text(self.function, _KERNEL, self.traits.values))
+        return emit_object(llvm_text(self.function, _KERNEL, self.specialization.values))
 
     def object_code(self) -> bytes:
-        """Its object code: what was received, or from the cache, or as promised, or compiled now."""
+        """Its object code: what was received, or from the cache, or prefetched, or compiled now."""
         if (received := _received.get(self.key)) is not None:
             return received
         kept = KernelCache.of_environment()
         found = kept.read(self.key)
         if found is None:
-            found = (self.promised() if self.promised else None) or self.compiled()
+            found = (self.prefetched_code() if self.prefetched_code else None) or self.compiled()
             kept.write(self.key, found)
         return found
 
@@ -133,56 +133,60 @@ def yield_address() -> int:
 
 
 @cache
-def work_loop(traits: Traits) -> Loop:
-    """`work.work` for searches with these traits."""
-    return Loop(work.work, traits)
+def work_loop(specialization: Specialization) -> NativeLoop:
+    """`work.work` for searches with this specialization."""
+    return NativeLoop(work.work, specialization)
 
 
 @cache
-def crown_loop(traits: Traits) -> Loop:
-    """`work.crown` for searches with these traits."""
-    return Loop(work.crown, traits)
+def view_representatives_loop(specialization: Specialization) -> NativeLoop:
+    """`work.select_view_representatives` for searches with this specialization."""
+    return NativeLoop(work.select_view_representatives, specialization)
 
 
 @cache
-def seek_loop() -> Loop:
+def seek_loop() -> NativeLoop:
     """`work.seek`."""
-    return Loop(work.seek)
+    return NativeLoop(work.seek)
 
 
 @cache
-def move_loop(ranked: bool, wide: bool) -> Loop:
+def move_loop(ranked: bool, wide: bool) -> NativeLoop:
     """`table_64.move` or its like for ranks or for fingerprints of two words."""
     if wide:
-        return Loop(table_128.move_ranked_wide if ranked else table_128.move_wide)
-    return Loop(table_64.move_ranked if ranked else table_64.move)
+        return NativeLoop(table_128.move_ranked_wide if ranked else table_128.move_wide)
+    return NativeLoop(table_64.move_ranked if ranked else table_64.move)
 
 
 @cache
-def settle_loop(ranked: bool, wide: bool) -> Loop:
+def settle_loop(ranked: bool, wide: bool) -> NativeLoop:
     """`table_64.settle` or its like for ranks or for fingerprints of two words."""
     if wide:
-        return Loop(table_128.settle_ranked_wide if ranked else table_128.settle_wide)
-    return Loop(table_64.settle_ranked if ranked else table_64.settle)
+        return NativeLoop(table_128.settle_ranked_wide if ranked else table_128.settle_wide)
+    return NativeLoop(table_64.settle_ranked if ranked else table_64.settle)
 
 
 @cache
-def storing_loop(name: str) -> Loop:
+def storing_loop(name: str) -> NativeLoop:
     """A loop of `kmc.engine.loops.storage` by name."""
-    return Loop(getattr(storage, name))
+    return NativeLoop(getattr(storage, name))
 
 
-def loops_of(traits: Traits) -> tuple[Loop, ...]:
-    """All loops that a search with these traits may run, those of saving and looking back among them."""
-    tables = [loop(ranked, traits.wide) for loop in (move_loop, settle_loop) for ranked in {False, traits.ranked}]
-    files = ["total", "collect_wide", "admit_wide"] if traits.wide else ["total", "collect", "admit"]
-    ranked = [crown_loop(traits)] if traits.ranked else []
-    return (work_loop(traits), *ranked, seek_loop(), *tables, *map(storing_loop, files))
+def loops_of(specialization: Specialization) -> tuple[NativeLoop, ...]:
+    """All loops that a search with this specialization may run, those of saving and looking back among them."""
+    tables = [
+        loop(ranked, specialization.wide)
+        for loop in (move_loop, settle_loop)
+        for ranked in {False, specialization.ranked}
+    ]
+    files = ["total", "collect_wide", "admit_wide"] if specialization.wide else ["total", "collect", "admit"]
+    ranked = [view_representatives_loop(specialization)] if specialization.ranked else []
+    return (work_loop(specialization), *ranked, seek_loop(), *tables, *map(storing_loop, files))
 
 
-def object_codes(traits: Traits) -> dict[str, bytes]:
+def object_codes(specialization: Specialization) -> dict[str, bytes]:
     """The object code of all these loops by key, for another process on a machine of this kind; `receive` takes it."""
-    return {loop.key: loop.object_code() for loop in loops_of(traits)}
+    return {loop.key: loop.object_code() for loop in loops_of(specialization)}
 
 
 def receive(codes: Mapping[str, bytes]) -> None:

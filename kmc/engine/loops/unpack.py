@@ -8,8 +8,8 @@ import numpy as np
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
-from kmc.engine.layout.dictionary import ESCAPE, Lexicon
-from kmc.engine.layout.frontier import UNSIGNED, Record
+from kmc.engine.layout.dictionary import ESCAPE, Dictionary
+from kmc.engine.layout.frontier import UNSIGNED, PackedState
 from kmc.engine.layout.packed_rows import (
     DEAD,
     ESCAPED,
@@ -85,10 +85,10 @@ def copy_coded(shared: Shared, before: StateRecord, record: StateRecord) -> None
 
 
 @inlined
-def change_coded(lexicon: int, record: StateRecord, plain: int, place: int) -> int:
+def change_coded(dictionary: int, record: StateRecord, plain: int, place: int) -> int:
     """Write the words and codes that stand from `place` on into an unpacked record; where they end.
 
-    Under ESCAPE the lexicon holds no word, so 0 is written.
+    Under ESCAPE the dictionary holds no word, so 0 is written.
     """
     length = record.header
     for start in range(0, length - plain, GROUP):
@@ -101,7 +101,7 @@ def change_coded(lexicon: int, record: StateRecord, plain: int, place: int) -> i
             index = lowest(changed)
             code = load_code(place, 0)
             store_code(codes, index, code)
-            store(words, index, load(lexicon, code))
+            store(words, index, load(dictionary, code))
             changed &= changed - 1
             place += f.UNIT_BYTES
     return place
@@ -119,7 +119,7 @@ def fill_escapes(record: StateRecord, plain: int, place: int) -> int:
     return place
 
 
-def records_of(lexicon: Lexicon, chunks: Words, ordinals: Iterable[int]) -> list[Record]:
+def records_of(dictionary: Dictionary, chunks: Words, ordinals: Iterable[int]) -> list[PackedState]:
     """Copies of those among some rows of a level that are alive, unpacked, in order; their action is 0."""
     wanted = np.unique(np.fromiter(ordinals, np.int64))
     holders, starts = np.unique(np.searchsorted(chunks[:, Chunk.ordinal], wanted, side="right") - 1, return_index=True)
@@ -127,12 +127,12 @@ def records_of(lexicon: Lexicon, chunks: Words, ordinals: Iterable[int]) -> list
     for holder, held in zip(holders.tolist(), np.split(wanted, starts[1:]), strict=False):
         address, _, first = chunks[holder].tolist()
         places = set((held - first).tolist())
-        first_ones = records(lexicon, address, max(places) + 1)
+        first_ones = records(dictionary, address, max(places) + 1)
         found += [record for place, record in enumerate(first_ones) if record is not None and place in places]
     return found
 
 
-def records(lexicon: Lexicon, address: int, count: int) -> Iterator[Record | None]:
+def records(dictionary: Dictionary, address: int, count: int) -> Iterator[PackedState | None]:
     """Copies of the first `count` records of the chunk at `address`; None for one that is dead.
 
     Python speed, for what is told of few states.
@@ -140,16 +140,16 @@ def records(lexicon: Lexicon, address: int, count: int) -> Iterator[Record | Non
     before: Codes = np.zeros(0, np.uint16)
     for _ in range(count):
         dead = bool(units_at(address, 1)[0] & DEAD)
-        record, before, address = _record(lexicon, address, before)
+        record, before, address = _record(dictionary, address, before)
         yield None if dead else record
 
 
-def _record(lexicon: Lexicon, address: int, before: Codes) -> tuple[Record, Codes, int]:
+def _record(dictionary: Dictionary, address: int, before: Codes) -> tuple[PackedState, Codes, int]:
     """A record, its codes, and where it ends."""
     length, header = length_at(address), int(units_at(address, 1)[0])
     address += f.UNIT_BYTES + LONG_BYTES * (header & SHORT_LENGTH == SHORT_LENGTH)
-    plain = min(lexicon.plain, length)
-    head = words_at(address, 1 + plain - lexicon.implied)
+    plain = min(dictionary.plain, length)
+    head = words_at(address, 1 + plain - dictionary.implied)
     address += len(head) * f.WORD_BYTES
     codes = np.zeros(length - plain, np.uint16)
     kept = min(len(before), len(codes))
@@ -160,9 +160,9 @@ def _record(lexicon: Lexicon, address: int, before: Codes) -> tuple[Record, Code
         changed = start + np.flatnonzero(bits)
         codes[changed] = units_at(address + len(masks) * f.UNIT_BYTES, len(changed))
         address += (len(masks) + len(changed)) * f.UNIT_BYTES
-    coded = lexicon.words[codes]
+    coded = dictionary.words[codes]
     escaped = codes == ESCAPE
     coded[escaped] = words_at(address, int(escaped.sum()))
     address += int(escaped.sum()) * f.WORD_BYTES
-    row = np.concatenate([head[1 - lexicon.implied :], coded])
-    return Record(int(head[0]) & UNSIGNED, 0, row), codes, address
+    row = np.concatenate([head[1 - dictionary.implied :], coded])
+    return PackedState(int(head[0]) & UNSIGNED, 0, row), codes, address

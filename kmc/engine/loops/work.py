@@ -16,15 +16,15 @@ from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import is_dead, length_of, mark_dead, row_of, unpacked_words
 from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord
 from kmc.engine.loops.check_properties import (
+    add_finding,
+    check_changed,
+    check_state,
+    check_step,
     count,
     is_inside,
-    judge,
-    judge_step,
-    judge_touched,
-    note,
+    properties_to_check,
     rank_if_any,
     rank_of,
-    touched_by_step,
 )
 from kmc.engine.loops.known_states import (
     ask_for,
@@ -47,7 +47,7 @@ from kmc.engine.native.intrinsics import (
     inlined,
     load_shared,
 )
-from kmc.engine.native.specialization import DELAYED, RANKED
+from kmc.engine.native.specialization import FUZZ_SCHEDULE, RANKED
 
 
 @inlined
@@ -106,7 +106,7 @@ def enter_row(shared: Shared, thread: Thread) -> int:
 
 @inlined
 def keep_last_row(thread: Thread) -> None:
-    """No row is pending any more: forget all but the one that the next is told from, and move it to the beginning."""
+    """Reset the row buffer, keeping only the row the next one is delta-decoded against."""
     before, rows = thread.before, thread.rows.address
     used = 0
     if before != thread.empty_record:
@@ -137,8 +137,8 @@ def accept(shared: Shared, thread: Thread, found: int) -> None:
 
 
 @inlined
-def dawdle(shared: Shared, thread: Thread) -> None:
-    """With delays: let the other threads go first, as long as chance says, and draw the size of the next batch."""
+def inject_delay(shared: Shared, thread: Thread) -> None:
+    """For schedule fuzzing: wait for a random time, and draw the size of the next batch."""
     chance = thread.fuzzing
     if chance == 0:
         return
@@ -170,9 +170,9 @@ def fill(shared: Shared, thread: Thread) -> int:
         if found > 0:
             accept(shared, thread, found)
         elif found < 0:
-            note(thread, r.EXPAND_ERROR, found, thread.source.fingerprint, 0)
+            add_finding(thread, r.EXPAND_ERROR, found, thread.source.fingerprint, 0)
         elif shared.deadlock != 0:
-            note(thread, r.NO_SUCCESSOR, 0, thread.source.fingerprint, 0)
+            add_finding(thread, r.NO_SUCCESSOR, 0, thread.source.fingerprint, 0)
         leave_row(thread)
         thread.expanded += 1
     return f.DONE
@@ -231,14 +231,14 @@ def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
         return 0
     rank = rank_of(shared, row_of(successor))
     slot = slot_in_level(shared, successor)
-    if DELAYED != 0:
-        dawdle(shared, thread)
+    if FUZZ_SCHEDULE != 0:
+        inject_delay(shared, thread)
     new = 1 if slot < 0 else 0
     order = rank_in_level(shared, -1 - slot if slot < 0 else slot, rank)
     if order == LEAST:
         append(shared, thread, successor)
     if order != EQUAL:
-        judge(shared, thread, successor, rank, 1)
+        check_state(shared, thread, successor, rank, 1)
     return new
 
 
@@ -255,11 +255,11 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         return 0
     if inside == 0:
         thread.cut += times
-        judge(shared, thread, successor, rank_if_any(shared, successor), 0)
+        check_state(shared, thread, successor, rank_if_any(shared, successor), 0)
     elif shared.storing == 0:
         if is_known(shared, successor) == 0:
             thread.beyond = 1
-            judge(shared, thread, successor, rank_if_any(shared, successor), 0)
+            check_state(shared, thread, successor, rank_if_any(shared, successor), 0)
     elif RANKED != 0:
         new = take_ranked(shared, thread, successor)
     else:
@@ -269,7 +269,7 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         candidate.source = index
         thread.candidates.used = used + Candidate.WORDS * may_be_new(shared, successor)
     if shared.step != 0:
-        judge_step(shared, thread, successor, times)
+        check_step(shared, thread, successor, times)
     return new
 
 
@@ -282,10 +282,10 @@ def enter_source(thread: Thread, index: int) -> int:
 
 
 @inlined
-def sift(shared: Shared, thread: Thread) -> int:
-    """Put the states that `take` noted among the known ones, and leave those noted that were new; how many they are.
+def insert_new_fingerprints(shared: Shared, thread: Thread) -> int:
+    """Insert the fingerprints of the candidates, and keep the candidates that were new; how many they are.
 
-    A pass of its own, since nobody foresees which state is new: a wrong guess costs as much as looking a state up.
+    A pass of its own: whether a state is new is unpredictable, and a misprediction costs as much as a lookup.
     """
     candidate = kept = Candidate(thread.candidates.address)
     end = candidate + thread.candidates.used * f.WORD_BYTES
@@ -303,7 +303,7 @@ def sift(shared: Shared, thread: Thread) -> int:
 
 @inlined
 def keep(shared: Shared, thread: Thread) -> None:
-    """Store and check what `sift` left.
+    """Store and check what `insert_new_fingerprints` left.
 
     A pass of its own: a compare-and-swap waits for all writes before it, and writes to fresh memory are slow.
     """
@@ -315,7 +315,7 @@ def keep(shared: Shared, thread: Thread) -> None:
         if shared.settle != 0:
             call_two(shared.settle, row_of(successor), successor.fingerprint)
         append(shared, thread, successor)
-        judge_touched(shared, thread, successor, 0, 1, touched_by_step(shared, thread, successor))
+        check_changed(shared, thread, successor, 0, 1, properties_to_check(shared, thread, successor))
         candidate = Candidate(candidate + Candidate.BYTES)
     thread.candidates.used = 0
 
@@ -336,10 +336,10 @@ def flush(shared: Shared, thread: Thread) -> int:
         for _ in range(enter_source(thread, index)):
             new += take(shared, thread, successor, index)
             successor = record_after(successor)
-    if DELAYED != 0:
-        dawdle(shared, thread)
+    if FUZZ_SCHEDULE != 0:
+        inject_delay(shared, thread)
     if RANKED == 0 and thread.candidates.used != 0:
-        new += sift(shared, thread)
+        new += insert_new_fingerprints(shared, thread)
         keep(shared, thread)
     add(shared, Shared.count, new - pending)
     thread.stored += new
@@ -360,8 +360,8 @@ def work(shared: Shared, thread: Thread) -> int:
     """Expand the frontier together with the other threads: DONE, PAUSED, or what memory is short."""
     while load_shared(shared, Shared.pause) == 0:
         status = fill(shared, thread)
-        if DELAYED != 0:
-            dawdle(shared, thread)
+        if FUZZ_SCHEDULE != 0:
+            inject_delay(shared, thread)
         if status == f.DONE:
             if thread.pending == 0:
                 return f.DONE
@@ -371,7 +371,7 @@ def work(shared: Shared, thread: Thread) -> int:
     return f.PAUSED
 
 
-def crown(shared: Shared, thread: Thread) -> int:
+def select_view_representatives(shared: Shared, thread: Thread) -> int:
     """Close a ranked level: mark the rows that lost their view, put the fingerprints of the others among the known.
 
     Runs over the chunks just made, before anything expands them.
@@ -426,6 +426,6 @@ def seek(shared: Shared, thread: Thread) -> int:
                 return f.NEED_OUT
             noted = leads_to_target(shared, found, StateRecord(out))
         if noted != 0:
-            note(thread, r.TARGET, thread.ordinal, source.fingerprint, 0)
+            add_finding(thread, r.TARGET, thread.ordinal, source.fingerprint, 0)
         leave_row(thread)
     return f.PAUSED

@@ -31,7 +31,7 @@ def inlined(function: _Function) -> _Function:
     return function
 
 
-class Intrinsic:
+class LoopIntrinsic:
     """A function of loops in LLVM's words: `emit(builder, argument...)` gives a word, or None for the word 0."""
 
     __slots__ = ("arity", "emit")
@@ -49,50 +49,50 @@ def _word(builder: Any, address: Any, index: Any) -> Any:
     return builder.gep(builder.inttoptr(address, _I64.as_pointer()), [index])
 
 
-@Intrinsic
+@LoopIntrinsic
 def load(builder: Any, address: Any, index: Any) -> Any:
     """The word at `address[index]`."""
     return builder.load(_word(builder, address, index))
 
 
-@Intrinsic
+@LoopIntrinsic
 def load_shared(builder: Any, address: Any, index: Any) -> Any:
     """The word at `address[index]`, read anew each time: another thread may have written it."""
     return builder.load_atomic(_word(builder, address, index), "monotonic", 8)
 
 
-@Intrinsic
+@LoopIntrinsic
 def store(builder: Any, address: Any, index: Any, value: Any) -> None:
     """Write the word at `address[index]`."""
     builder.store(value, _word(builder, address, index))
 
 
-@Intrinsic
+@LoopIntrinsic
 def compare_and_swap(builder: Any, address: Any, index: Any, old: Any, new: Any) -> Any:
     """Write `new` at `address[index]` if `old` stands there; what stood there before."""
     place = _word(builder, address, index)
     return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 0)
 
 
-@Intrinsic
+@LoopIntrinsic
 def add(builder: Any, address: Any, index: Any, amount: Any) -> Any:
     """Add to the word at `address[index]` atomically; what stood there before."""
     return builder.atomic_rmw("add", _word(builder, address, index), amount, "monotonic")
 
 
-@Intrinsic
+@LoopIntrinsic
 def raise_to(builder: Any, address: Any, index: Any, value: Any) -> Any:
     """Make the word at `address[index]` at least `value`, as unsigned numbers, atomically; what stood there before."""
     return builder.atomic_rmw("umax", _word(builder, address, index), value, "monotonic")
 
 
-@Intrinsic
+@LoopIntrinsic
 def is_less(builder: Any, left: Any, right: Any) -> Any:
     """1 if `left` < `right` as unsigned numbers, else 0."""
     return builder.zext(builder.icmp_unsigned("<", left, right), _I64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def slot_of(builder: Any, fingerprint: Any, slots: Any) -> Any:
     """The home of a fingerprint among `slots`: floor(fingerprint * slots / 2**64), which keeps their order."""
     wide = ir.IntType(128)
@@ -100,7 +100,7 @@ def slot_of(builder: Any, fingerprint: Any, slots: Any) -> Any:
     return builder.trunc(builder.lshr(product, wide(64)), _I64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def prefetch(builder: Any, address: Any, index: Any) -> None:
     """Ask for the cache line of `address[index]`, to be written."""
     place = builder.bitcast(_word(builder, address, index), ir.IntType(8).as_pointer())
@@ -110,7 +110,7 @@ def prefetch(builder: Any, address: Any, index: Any) -> None:
     builder.call(function, [place, _I32(1), _I32(3), _I32(1)])
 
 
-@Intrinsic
+@LoopIntrinsic
 def differing(builder: Any, left: Any, left_index: Any, right: Any, right_index: Any) -> Any:
     """A mask of the words that differ among the eight at `left[left_index]` and the eight at `right[right_index]`."""
     eight = ir.VectorType(_I64, 8).as_pointer()
@@ -119,7 +119,7 @@ def differing(builder: Any, left: Any, left_index: Any, right: Any, right_index:
     return builder.zext(builder.bitcast(builder.icmp_unsigned("!=", first, second), ir.IntType(8)), _I64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def equal_in_line(builder: Any, address: Any, index: Any, word: Any) -> Any:
     """A mask of the words that equal `word` among the eight from `address[index]` on, which are one cache line."""
     eight = ir.VectorType(_I64, 8)
@@ -129,7 +129,7 @@ def equal_in_line(builder: Any, address: Any, index: Any, word: Any) -> Any:
     return builder.zext(builder.bitcast(builder.icmp_unsigned("==", line, wanted), ir.IntType(8)), _I64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def few_words(builder: Any) -> Any:
     """The address of `FEW_WORDS` words that belong to this call of the loop; what they hold at first is anything."""
     with builder.goto_entry_block():
@@ -137,43 +137,43 @@ def few_words(builder: Any) -> Any:
     return builder.ptrtoint(words, _I64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def lowest(builder: Any, mask: Any) -> Any:
     """The number of the lowest bit that is set in a mask, which is not 0."""
     return builder.cttz(mask, ir.IntType(1)(1))
 
 
-@Intrinsic
+@LoopIntrinsic
 def ones(builder: Any, mask: Any) -> Any:
     """How many bits are set in a mask."""
     return builder.ctpop(mask)
 
 
-@Intrinsic
+@LoopIntrinsic
 def load_code(builder: Any, address: Any, index: Any) -> Any:
     """The 16 bits at `address`, `index` counting in steps of 16 bits; without a sign."""
     return builder.zext(builder.load(_code(builder, address, index), align=2), _I64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def store_code(builder: Any, address: Any, index: Any, code: Any) -> None:
     """Write 16 bits at `address`, `index` counting in steps of 16 bits."""
     builder.store(builder.trunc(code, _I16), _code(builder, address, index), align=2)
 
 
-@Intrinsic
+@LoopIntrinsic
 def load_anywhere(builder: Any, address: Any) -> Any:
     """The word at an address that is even, and need not be that of a word."""
     return builder.load(builder.inttoptr(address, _I64.as_pointer()), align=2)
 
 
-@Intrinsic
+@LoopIntrinsic
 def store_anywhere(builder: Any, address: Any, word: Any) -> None:
     """Write a word to an address that is even, and need not be that of a word."""
     builder.store(word, builder.inttoptr(address, _I64.as_pointer()), align=2)
 
 
-@Intrinsic
+@LoopIntrinsic
 def copy_eight(builder: Any, target: Any, source: Any) -> None:
     """Copy eight words, all read before the first is written."""
     eight = ir.VectorType(_I64, 8).as_pointer()
@@ -181,21 +181,21 @@ def copy_eight(builder: Any, target: Any, source: Any) -> None:
     builder.store(words, builder.inttoptr(target, eight), align=8)
 
 
-@Intrinsic
+@LoopIntrinsic
 def differing_codes(builder: Any, left: Any, right: Any) -> Any:
     """A mask of those that differ among 32 codes at `left` and 32 at `right`."""
     first, second = _codes(builder, left), _codes(builder, right)
     return builder.zext(builder.bitcast(builder.icmp_unsigned("!=", first, second), _I32), _I64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def highest_codes(builder: Any, address: Any) -> Any:
     """A mask of those among 32 codes that have all bits set."""
     most = ir.Constant(_CODES, [(1 << 16) - 1] * FEW_CODES)
     return builder.zext(builder.bitcast(builder.icmp_unsigned("==", _codes(builder, address), most), _I32), _I64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
     """Write those of 32 codes at `source` that a mask tells to `target`, one behind another, and anything behind them.
 
@@ -223,19 +223,19 @@ def _call(builder: Any, function: Any, *arguments: Any) -> Any:
     return builder.call(builder.inttoptr(function, kind.as_pointer()), list(arguments))
 
 
-@Intrinsic
+@LoopIntrinsic
 def call_one(builder: Any, function: Any, first: Any) -> Any:
     """Call the kernel at address `function`."""
     return _call(builder, function, first)
 
 
-@Intrinsic
+@LoopIntrinsic
 def call_two(builder: Any, function: Any, first: Any, second: Any) -> Any:
     """Call the kernel at address `function`."""
     return _call(builder, function, first, second)
 
 
-@Intrinsic
+@LoopIntrinsic
 def call_three(builder: Any, function: Any, first: Any, second: Any, third: Any) -> Any:
     """Call the kernel at address `function`."""
     return _call(builder, function, first, second, third)

@@ -1,6 +1,6 @@
-"""What a search asks of its loops, known before they are compiled: what is switched off is no part of the code.
+"""Options that are constants when a loop is compiled: code for what a search does not use is left out.
 
-These are the names that loops read; when a loop is compiled, 0 or 1 stands for each, as the `Traits` say of a search.
+Loops read the names below. The translation replaces each by 0 or 1, as the `Specialization` of a search says.
 """
 
 from __future__ import annotations
@@ -8,24 +8,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 WIDE: int = 1
-"""Fingerprints have two words."""
+"""1: fingerprints have two words."""
 
 RANKED: int = 1
-"""The view forgets something: of the states of one view, the one of the least rank is kept."""
+"""1: the view forgets something. Of the states with one view, the one of the least rank is kept."""
 
-DELAYED: int = 1
-"""Threads let each other go first, by chance."""
+FUZZ_SCHEDULE: int = 1
+"""1: the schedule is fuzzed. Threads wait at random, and batches have random sizes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Traits:
-    """The traits of a search."""
+class Specialization:
+    """Which of these options a search uses."""
 
     wide: bool = False
     ranked: bool = False
-    delayed: bool = False
+    fuzz_schedule: bool = False
 
     @property
     def values(self) -> dict[str, int]:
         """What stands for the names above."""
-        return {"WIDE": int(self.wide), "RANKED": int(self.ranked), "DELAYED": int(self.delayed)}
+        return {"WIDE": int(self.wide), "RANKED": int(self.ranked), "FUZZ_SCHEDULE": int(self.fuzz_schedule)}

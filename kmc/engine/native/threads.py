@@ -30,7 +30,7 @@ class _Job(Generic[_Answer]):
             self._left.release()
 
 
-class Crew:
+class WorkerPool:
     """`size` threads. `poll` is called while they run, about 20 times a second; `stop` must make them end soon."""
 
     def __init__(self, size: int, poll: Callable[[], None], stop: Callable[[], None]) -> None:
@@ -47,13 +47,13 @@ class Crew:
             return [task(0)]
         left = threading.Semaphore(0)
         jobs = [_Job(task, number, left) for number in range(threads or self.size)]
-        crew = [threading.Thread(target=job, name=f"kmc-{number}") for number, job in enumerate(jobs)]
+        workers = [threading.Thread(target=job, name=f"kmc-{number}") for number, job in enumerate(jobs)]
         started: list[threading.Thread] = []
         try:
-            for thread in crew:
+            for thread in workers:
                 thread.start()
                 started.append(thread)
-            for _ in crew:
+            for _ in workers:
                 while not left.acquire(timeout=_POLL_SECONDS):
                     self._poll()
         except BaseException:

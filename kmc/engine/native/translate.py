@@ -24,7 +24,7 @@ from numba.core.typing.context import BaseContext
 from numba.core.typing.templates import AbstractTemplate, make_concrete_template, signature
 from numba.core.untyped_passes import DeadBranchPrune, FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
-from kmc.engine.native.intrinsics import Intrinsic, parts
+from kmc.engine.native.intrinsics import LoopIntrinsic, parts
 from kmc.engine.native.struct_types import Address, StructClass, type_of
 from kmc.engine.native.structs import Struct
 from kmc.runtime.native_module import symbol
@@ -34,26 +34,26 @@ Part = Callable[..., Any]
 _WORD = ir.IntType(64)
 
 
-@Intrinsic
+@LoopIntrinsic
 def _least(builder: Any, left: Any, right: Any) -> Any:
     return builder.select(builder.icmp_signed("<", left, right), left, right)
 
 
-@Intrinsic
+@LoopIntrinsic
 def _most(builder: Any, left: Any, right: Any) -> Any:
     return builder.select(builder.icmp_signed(">", left, right), left, right)
 
 
 # numba's own of these take any number of any things, at a tenth of the whole time.
-_BUILTINS: dict[Any, Intrinsic] = {min: _least, max: _most}
+_BUILTINS: dict[Any, LoopIntrinsic] = {min: _least, max: _most}
 
 
-def llvm_text(loop: Part, name: str, traits: Mapping[str, int] | None = None) -> str:
-    """LLVM IR of a module with the kernel `name`: what `loop` says, where globals have the values that `traits` give.
+def llvm_text(loop: Part, name: str, specialization: Mapping[str, int] | None = None) -> str:
+    """LLVM IR of a module with the kernel `name`, made of `loop`; `specialization` gives globals of that name a value.
 
-    numba's own errors come through: a loop that cannot be translated is our mistake.
+    numba's own errors come through: a loop that cannot be translated is a mistake in kmc.
     """
-    translation = _Translation(traits or {})
+    translation = _Translation(specialization or {})
     translation.include(loop)
     translation.export(loop, name)
     return str(translation.module)
@@ -149,8 +149,8 @@ class _Compiler(CompilerBase):  # type: ignore[misc]  # numba has no types
 class _Translation:
     """A module that grows by the parts that are asked for."""
 
-    def __init__(self, traits: Mapping[str, int]) -> None:
-        self._traits = traits
+    def __init__(self, specialization: Mapping[str, int]) -> None:
+        self._specialization = specialization
         self._types: dict[Any, Any] = {}
         self._parts: dict[Part, Any] = {}
         self._typing = _Typing(self._known)
@@ -172,7 +172,7 @@ class _Translation:
             if value not in self._types:
                 self._types[value] = StructClass(value, self._template_of_struct(value))
             return self._types[value]
-        if isinstance(value, Intrinsic) or (callable(value) and (value in parts or value in _BUILTINS)):
+        if isinstance(value, LoopIntrinsic) or (callable(value) and (value in parts or value in _BUILTINS)):
             if value not in self._types:
                 self._types[value] = types.Function(self._template(value))
             return self._types[value]
@@ -217,7 +217,7 @@ class _Translation:
             return
         assert isinstance(part, FunctionType), part
         takes = _signature(part)
-        named = FunctionType(part.__code__, {**part.__globals__, **self._traits}, part.__name__)
+        named = FunctionType(part.__code__, {**part.__globals__, **self._specialization}, part.__name__)
         named.__module__ = part.__module__
         made = compile_extra(
             self._typing, self._target, named, takes.args, takes.return_type, self._flags, {}, self._library, _Compiler

@@ -15,7 +15,7 @@ import numpy as np
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.frontier import UNSIGNED
 from kmc.engine.layout.kernel_interface import error_number
-from kmc.engine.layout.search_outcome import Finding, FindingKind
+from kmc.engine.layout.search_outcome import FindingKind, SearchFinding
 from kmc.engine.native.memory import Words
 
 _OF_SOURCE = (r.EXPAND_ERROR, r.NO_SUCCESSOR)
@@ -30,7 +30,7 @@ class FindingLog:
         self._repeated = repeated
         # A dictionary keeps their order: a snapshot of them is a number.
         self._met: dict[tuple[int, int], None] = {}
-        self.findings: tuple[Finding, ...] = ()
+        self.findings: tuple[SearchFinding, ...] = ()
         self.counted = np.zeros(invariants, np.int64)
         self.found_any = False
 
@@ -47,9 +47,9 @@ class FindingLog:
             self.findings = tuple(sorted(found, key=lambda finding: finding.order))
             self.found_any = True
 
-    def _finding(self, level: int, entry: list[int]) -> Finding:
+    def _finding(self, level: int, entry: list[int]) -> SearchFinding:
         kind, value, fingerprint, rank, source = entry
-        return Finding(
+        return SearchFinding(
             kind=FindingKind(r.INVARIANT if kind == r.UNSTORED_INVARIANT else kind),
             level=max(level, 1) if kind in _OF_SOURCE else level + 1,
             value=error_number(value) if kind in _ERRORS else value,
@@ -59,7 +59,7 @@ class FindingLog:
             source=source & UNSIGNED if kind == r.STEP_INVARIANT else 0,
         )
 
-    def _count_once(self, finding: Finding) -> None:
+    def _count_once(self, finding: SearchFinding) -> None:
         key = finding.fingerprint, finding.rank
         if key in self._met:
             return
@@ -77,7 +77,7 @@ class FindingLog:
         found = np.array([*islice(self._met, count)], np.uint64).reshape(-1)
         return found.view(np.int64)
 
-    def restore(self, findings: tuple[Finding, ...], counted: Iterable[int], met: Words) -> None:
+    def restore(self, findings: tuple[SearchFinding, ...], counted: Iterable[int], met: Words) -> None:
         """Hold what another log held; `met` are its words."""
         self.findings, self.found_any = findings, bool(findings)
         self.counted[:] = list(counted)

@@ -17,9 +17,9 @@ import psutil
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared, TableMove
 from kmc.engine.layout.frontier import signed
-from kmc.engine.loops.compiled_loops import Loop, move_loop, settle_loop
+from kmc.engine.loops.compiled_loops import NativeLoop, move_loop, settle_loop
 from kmc.engine.native.memory import Memory, Words
-from kmc.engine.native.threads import Crew
+from kmc.engine.native.threads import WorkerPool
 from kmc.errors import SystemFault
 
 LOAD_MAX = 0.6
@@ -78,7 +78,7 @@ class FingerprintTable:
             slots = slots * 4 if slots < _SMALL_SLOTS else slots + slots // 2
         return _whole_lines(slots)
 
-    def grow(self, count: int, crew: Crew) -> None:
+    def grow(self, count: int, pool: WorkerPool) -> None:
         """Make room for `count` fingerprints, on all threads. SystemFault if they do not fit into memory.
 
         An exception leaves a table that cannot be used any more. A search that is told to stop meanwhile stops after
@@ -90,11 +90,11 @@ class FingerprintTable:
                 "KMC531", f"no memory for {count:,} fingerprints", help="see --max-depth and --max-states"
             )
         if slots != self.slots:
-            self._move(slots, crew)
+            self._move(slots, pool)
             self.slots = slots
             self.growths.append((count, self.bytes))
 
-    def _move(self, slots: int, crew: Crew) -> None:
+    def _move(self, slots: int, pool: WorkerPool) -> None:
         # Nearly nothing is put aside, but all fingerprints could be; pages that are not touched cost nothing.
         aside = Memory(self.slots * self._width)
         shared, plan = Shared.of(Memory(Shared.WORDS)), TableMove.of(Memory(TableMove.WORDS))
@@ -107,14 +107,14 @@ class FingerprintTable:
                 move_loop(self._ranked, self._wide),
                 shared,
                 plan,
-                crew,
-                crew.size if high - low > _SMALL_SLOTS else 0,
+                pool,
+                pool.size if high - low > _SMALL_SLOTS else 0,
             )
             high = low
-        self._run(settle_loop(self._ranked, self._wide), shared, plan, crew, 0)
+        self._run(settle_loop(self._ranked, self._wide), shared, plan, pool, 0)
 
-    def _run(self, loop: Loop, shared: Shared, plan: TableMove, crew: Crew, threads: int) -> None:
-        crew.run(lambda _: loop(shared, plan), threads)
+    def _run(self, loop: NativeLoop, shared: Shared, plan: TableMove, pool: WorkerPool, threads: int) -> None:
+        pool.run(lambda _: loop(shared, plan), threads)
 
 
 def _whole_lines(slots: int) -> int:

@@ -21,11 +21,11 @@ from kmc.engine.checkpoint.save import Parts, Saver
 from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout import control_words as f
-from kmc.engine.layout.frontier import Level, Record
-from kmc.engine.layout.kernel_interface import Kernels
-from kmc.engine.layout.search_outcome import Outcome, Settings
+from kmc.engine.layout.frontier import Level, PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.native.signals import heard
-from kmc.engine.native.threads import Crew
+from kmc.engine.native.threads import WorkerPool
 from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.search import counters
 from kmc.engine.search.history import History
@@ -47,8 +47,8 @@ class Search:
 
     def __init__(
         self,
-        kernels: Kernels,
-        initial: Sequence[Record],
+        kernels: KernelTable,
+        initial: Sequence[PackedState],
         settings: Settings | None = None,
         progress: Callable[[Counters], None] | None = None,
         directory: RunDirectory | None = None,
@@ -68,15 +68,15 @@ class Search:
         files = SpillFiles(directory, ranked=kernels.rank != 0) if directory is not None else None
         self._budget = MemoryBudget(self._settings, files)
         self._history = History(self._budget, self._settings.history_bytes)
-        threads = Crew(self._settings.threads, self._poll, self._stop)
+        threads = WorkerPool(self._settings.threads, self._poll, self._stop)
         self._maker = LevelMaker(kernels, self._settings, threads, self._budget, self._fits)
         self.back = LookingBack(kernels, self._maker, self._history, self._search_again)
         self._saver: Saver | None = None
         if directory is not None and files is not None:
-            parts = Parts(self._findings, self._maker.lexicon, files, threads, self._maker.shared)
+            parts = Parts(self._findings, self._maker.dictionary, files, threads, self._maker.shared)
             self._saver = Saver(directory, parts, self._settings.save_seconds)
 
-    def run(self) -> Outcome:
+    def run(self) -> SearchOutcome:
         """Explore until done, a finding, a limit or Ctrl-C; where it was cut short, save the last level that ended.
 
         SystemFault when a file or memory fails; what was saved then is as good as after a crash.
@@ -209,14 +209,14 @@ class Search:
             memory_bytes=used_bytes(),
         )
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> SearchOutcome:
         workers, kernels, known = self._maker.workers, self._kernels, self._maker.known
         by_action = np.sum([worker.generated.array for worker in workers], axis=0).tolist()
         failed = np.sum([worker.failed.array for worker in workers], axis=0)
         if kernels.meets_again:
             failed[: kernels.invariant_count] = 0
         failed[: kernels.invariant_count] += self._findings.counted
-        return Outcome(
+        return SearchOutcome(
             generated=counters.generated(workers),
             cut=counters.cut(workers),
             distinct=counters.stored(workers),

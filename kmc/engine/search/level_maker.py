@@ -18,16 +18,16 @@ from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.files.run_manifest import Snapshot
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
-from kmc.engine.layout.dictionary import Lexicon
-from kmc.engine.layout.frontier import Block, Level, Record, joined
-from kmc.engine.layout.kernel_interface import Kernels
+from kmc.engine.layout.dictionary import Dictionary
+from kmc.engine.layout.frontier import Level, PackedState, RowBlock, joined
+from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.record_structs import Chunk, FindingEntry
 from kmc.engine.layout.search_outcome import Settings
-from kmc.engine.loops.compiled_loops import Loop, crown_loop, seek_loop, work_loop, yield_address
+from kmc.engine.loops.compiled_loops import NativeLoop, seek_loop, view_representatives_loop, work_loop, yield_address
 from kmc.engine.loops.unpack import records_of
 from kmc.engine.native.memory import Memory, Words
-from kmc.engine.native.specialization import Traits
-from kmc.engine.native.threads import Crew
+from kmc.engine.native.specialization import Specialization
+from kmc.engine.native.threads import WorkerPool
 from kmc.engine.run_state.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.search import counters
 from kmc.engine.search.worker import Worker
@@ -44,9 +44,9 @@ class LevelMaker:
 
     def __init__(
         self,
-        kernels: Kernels,
+        kernels: KernelTable,
         settings: Settings,
-        threads: Crew,
+        threads: WorkerPool,
         budget: MemoryBudget,
         fits: Callable[[int], bool],
     ) -> None:
@@ -58,11 +58,11 @@ class LevelMaker:
         self._stopping = False
         self._unfinished = _NO_CHUNKS
         self._distinct = 0
-        self._traits = Traits(kernels.wide, kernels.rank != 0, settings.delays is not None)
+        self._specialization = Specialization(kernels.wide, kernels.rank != 0, settings.schedule_seed is not None)
         self.known = FingerprintTable(settings.table_slots, wide=kernels.wide)
         # With a view, the states of the level that is being made are told apart by rank, in a table of their own.
         self._found = self._level_table(settings.table_slots) if kernels.rank else self.known
-        self.lexicon = Lexicon(kernels.plain_words, kernels.implied_words)
+        self.dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self.shared = Shared.of(Memory(Shared.WORDS))
         properties = kernels.invariant_count + kernels.transition_invariant_count
         self.workers = [
@@ -70,8 +70,8 @@ class LevelMaker:
         ]
         self._tell_kernels()
         self._tell_tables()
-        if settings.delays is not None:
-            self._tell_delays(settings.delays)
+        if settings.schedule_seed is not None:
+            self._tell_schedule(settings.schedule_seed)
 
     def _tell_kernels(self) -> None:
         kernels, settings, shared = self._kernels, self._settings, self.shared
@@ -80,8 +80,8 @@ class LevelMaker:
         shared.goals = kernels.goals
         shared.step, shared.rank = kernels.step, kernels.rank
         shared.settle, shared.touched = kernels.settle, kernels.touched
-        shared.dictionary, shared.plain_words = self.lexicon.address, self.lexicon.plain
-        shared.implied_words = self.lexicon.implied
+        shared.dictionary, shared.plain_words = self.dictionary.address, self.dictionary.plain
+        shared.implied_words = self.dictionary.implied
         shared.alone = settings.threads == 1
         shared.deadlock, shared.listing, shared.list_repeated = settings.deadlock, 1, kernels.meets_again
         shared.batch, shared.chunk_rows = settings.batch, settings.chunk_rows
@@ -91,7 +91,7 @@ class LevelMaker:
         shared.table, shared.slots, shared.limit = self._found.address, self._found.slots, self._found.limit
         shared.known, shared.known_slots = self.known.address, self.known.slots
 
-    def _tell_delays(self, seed: int) -> None:
+    def _tell_schedule(self, seed: int) -> None:
         self.shared.usleep = yield_address()
         for number, worker in enumerate(self.workers):
             worker.thread.fuzzing = random.Random(f"{seed} {number}").getrandbits(62)
@@ -115,7 +115,7 @@ class LevelMaker:
         return [self._unfinished, *(worker.made for worker in self.workers)]
 
     @property
-    def full_blocks(self) -> list[Block]:
+    def full_blocks(self) -> list[RowBlock]:
         """The blocks of the level that is being made that nothing more is written into."""
         return [block for worker in self.workers for block in worker.full_blocks]
 
@@ -142,7 +142,7 @@ class LevelMaker:
         """The findings of the level made last, thread by thread; they are forgotten here."""
         return [worker.take_log() for worker in self.workers]
 
-    def first(self, initial: Sequence[Record]) -> Level | None:
+    def first(self, initial: Sequence[PackedState]) -> Level | None:
         """The level of the initial states; None if it was stopped."""
         actions = self._kernels.action_count
         self.workers[0].offer([replace(record, action=actions) for record in initial])
@@ -164,7 +164,7 @@ class LevelMaker:
     def _make(self, rows: int, *, store: bool) -> Level | None:
         self.shared.storing = store
         self.shared.wanted_goals = ~counters.reached(self.workers) & (1 << self._kernels.goal_count) - 1
-        if not self._run(work_loop(self._traits), rows):
+        if not self._run(work_loop(self._specialization), rows):
             return None
         made = [worker.end_level() for worker in self.workers]
         starts = np.cumsum([0] + [count for _, count, _ in made]).tolist()
@@ -187,14 +187,14 @@ class LevelMaker:
         if not self._grow(self.known, self._distinct + rows):
             return None
         self._set_chunks(level)
-        if not self._run(crown_loop(self._traits), level.rows):
+        if not self._run(view_representatives_loop(self._specialization), level.rows):
             return None
         self._found = self._level_table(max(self._settings.table_slots, 2 * rows))
         self.shared.count = 0
         self._tell_tables()
         return replace(level, rows=rows)
 
-    def seek(self, level: Level, fingerprints: Collection[int], *, steps: bool) -> list[Record]:
+    def seek(self, level: Level, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """The states of `level` that are among `fingerprints`, or those with a step to one of them, by fingerprint.
 
         For after the search: what a level was stopped at is forgotten.
@@ -210,14 +210,14 @@ class LevelMaker:
         finished = self._run(seek_loop(), level.rows)
         assert finished, "without limits only an exception stops a loop"
         notes = np.concatenate(self.take_findings())
-        found = records_of(self.lexicon, level.chunks, notes[:, FindingEntry.value].tolist())
+        found = records_of(self.dictionary, level.chunks, notes[:, FindingEntry.value].tolist())
         return sorted(found, key=lambda record: record.fingerprint)
 
-    def records(self, level: Level) -> list[Record]:
+    def records(self, level: Level) -> list[PackedState]:
         """All states of a level, in the order of their ordinals."""
-        return records_of(self.lexicon, level.chunks, range(int(level.chunks[:, Chunk.rows].sum())))
+        return records_of(self.dictionary, level.chunks, range(int(level.chunks[:, Chunk.rows].sum())))
 
-    def _run(self, loop: Loop, rows: int) -> bool:
+    def _run(self, loop: NativeLoop, rows: int) -> bool:
         """Run a loop on all threads, or in this one if rows are few; False if it was stopped."""
         threads = 0 if rows <= self._settings.chunk_rows else None
         while not self._stopping:
@@ -239,7 +239,7 @@ class LevelMaker:
         self._tell_tables()
         return True
 
-    def _drive(self, loop: Loop, worker: Worker) -> int:
+    def _drive(self, loop: NativeLoop, worker: Worker) -> int:
         while True:
             status = loop(self.shared, worker.thread)
             if status in (f.DONE, f.PAUSED):

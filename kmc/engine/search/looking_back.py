@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from kmc.engine.layout.frontier import Record
-from kmc.engine.layout.kernel_interface import Kernels
-from kmc.engine.layout.search_outcome import Edge
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.layout.search_outcome import FoundStep
 from kmc.engine.search.history import History
 from kmc.engine.search.level_maker import LevelMaker
 
@@ -22,7 +22,7 @@ class LookingBack:
     """
 
     def __init__(
-        self, kernels: Kernels, maker: LevelMaker, history: History, search_again: Callable[[int], LookingBack]
+        self, kernels: KernelTable, maker: LevelMaker, history: History, search_again: Callable[[int], LookingBack]
     ) -> None:
         self._kernels = kernels
         self._maker = maker
@@ -30,32 +30,34 @@ class LookingBack:
         self._search_again = search_again
         self._earlier: LookingBack | None = None
 
-    def predecessors(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[Edge]:
+    def predecessors(
+        self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True
+    ) -> list[FoundStep]:
         """`steps_into` one state. `rank` tells states of one view apart; `inside` leaves out steps that break a
         constraint.
         """
         edges = self.steps_into(level, [fingerprint])[fingerprint]
         return [edge for edge in edges if self.counts(edge, rank=rank, inside=inside)]
 
-    def counts(self, edge: Edge, *, rank: int | None, inside: bool) -> bool:
+    def counts(self, edge: FoundStep, *, rank: int | None, inside: bool) -> bool:
         """Whether `predecessors` takes a step, of those that `steps_into` gives."""
         kernels = self._kernels
         if rank is not None and kernels.rank_of(edge.successor.row) != rank:
             return False
         return not inside or kernels.is_inside(edge.source.row, edge.successor.row)
 
-    def steps_into(self, level: int, fingerprints: Collection[int]) -> dict[int, list[Edge]]:
+    def steps_into(self, level: int, fingerprints: Collection[int]) -> dict[int, list[FoundStep]]:
         """All steps from states of `level` to each of some states, by fingerprint of the source."""
         if level not in self._history:
             return self._before(level).steps_into(level, fingerprints)
-        steps: dict[int, list[Edge]] = {fingerprint: [] for fingerprint in fingerprints}
+        steps: dict[int, list[FoundStep]] = {fingerprint: [] for fingerprint in fingerprints}
         for source in self._maker.seek(self._history[level], fingerprints, steps=True):
             for successor in self._kernels.successors(source.row):
                 if successor.fingerprint in steps:
-                    steps[successor.fingerprint].append(Edge(source, successor))
+                    steps[successor.fingerprint].append(FoundStep(source, successor))
         return steps
 
-    def states(self, level: int, fingerprints: Collection[int]) -> dict[int, Record]:
+    def states(self, level: int, fingerprints: Collection[int]) -> dict[int, PackedState]:
         """The states of `level` with these fingerprints, those that are there."""
         if level > max(self._history, default=0):
             # Every state of it lies outside of the constraints.
@@ -65,7 +67,7 @@ class LookingBack:
         found = self._maker.seek(self._history[level], fingerprints, steps=False)
         return {record.fingerprint: record for record in found}
 
-    def kept(self, level: int) -> list[Record]:
+    def kept(self, level: int) -> list[PackedState]:
         """All states of a level, in order, if it is still kept; KeyError if not."""
         return self._maker.records(self._history[level])
 

@@ -10,7 +10,7 @@ import ctypes
 from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Buffer, Thread
-from kmc.engine.layout.frontier import Block, Record, record_words
+from kmc.engine.layout.frontier import PackedState, RowBlock, state_words
 from kmc.engine.layout.packed_rows import length_at
 from kmc.engine.layout.record_structs import (
     RECORD_HEAD_WORDS,
@@ -42,7 +42,7 @@ class Worker:
         self._sources = Memory((batch + 1) * PendingSource.WORDS)
         self._no_record = Memory(RECORD_HEAD_WORDS)
         self._owned: dict[str, Memory] = {}
-        self._blocks: list[Block] = []
+        self._blocks: list[RowBlock] = []
         self.rows_words = 0
         self.thread.batch = batch
         self.thread.generated = self.generated.address
@@ -68,7 +68,7 @@ class Worker:
         self.thread.last_count = 0
         self.thread.begin_chunk = 1
 
-    def end_level(self) -> tuple[Words, int, list[Block]]:
+    def end_level(self) -> tuple[Words, int, list[RowBlock]]:
         """The chunks of the finished frontier, its number of rows, and its blocks."""
         stored = self.thread.stored_in_level
         self._close_block()
@@ -82,7 +82,7 @@ class Worker:
         return self._owned["made"].array[: self.thread.made.used].reshape(-1, Chunk.WORDS)
 
     @property
-    def full_blocks(self) -> list[Block]:
+    def full_blocks(self) -> list[RowBlock]:
         """The blocks of that frontier that are full."""
         return self._blocks[:-1]
 
@@ -118,7 +118,7 @@ class Worker:
                 for full in self._blocks[-1:]:
                     self._budget.filled(full)
                 block = self._budget.pool.take(len(self._blocks), used + used // 2 + self.pending)
-                self._blocks.append(Block(block))
+                self._blocks.append(RowBlock(block))
                 _tell(self.thread.block, block, 0)
                 self.thread.begin_chunk = 1
             case _:
@@ -152,9 +152,9 @@ class Worker:
         """Successors in the out buffer."""
         return self.thread.pending
 
-    def offer(self, records: list[Record]) -> None:
+    def offer(self, records: list[PackedState]) -> None:
         """Put the initial states into the out buffer, as successors without a source."""
-        words = [record_words(record) for record in records]
+        words = [state_words(record) for record in records]
         total = sum(map(len, words))
         out = Memory(max(total, _OUT_WORDS))
         place = 0

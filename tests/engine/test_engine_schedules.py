@@ -1,6 +1,6 @@
 """What the native search finds is the same on 1 to 4 threads, run after run, whatever thread comes first.
 
-Chunks, batches and tables are tiny, and threads wait for each other as chance says (`Settings.delays`).
+Chunks, batches and tables are tiny, and threads wait for each other as chance says (`Settings.schedule_seed`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 from support.grid_kernels import Grid, level_sizes, point_of
 from support.obvious_search import explore
 
-from kmc.engine.layout.search_outcome import Outcome, Settings
+from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
 from kmc.result import Limits
 
@@ -26,12 +26,12 @@ def runs(grid: Grid, **settings: Any) -> list[Search]:
     found = []
     for threads in THREADS:
         for seed in SEEDS:
-            search = Search(grid.kernels, grid.initial, Settings(**{**tiny, "threads": threads, "delays": seed}))
+            search = Search(grid.kernels, grid.initial, Settings(**{**tiny, "threads": threads, "schedule_seed": seed}))
             found.append(search)
     return found
 
 
-def facts(outcome: Outcome) -> Outcome:
+def facts(outcome: SearchOutcome) -> SearchOutcome:
     """An outcome without the sizes of memory, which do depend on threads."""
     return replace(outcome, table_bytes=0, frontier_bytes_max=0, rows_bytes=0, growths=())
 
@@ -78,13 +78,13 @@ def test_a_table_that_grows_within_a_level_loses_and_doubles_nothing() -> None:
         assert search.run().levels == (1, 3_002, 3_001)
 
 
-@pytest.mark.parametrize("delays", [None, 1])
-def test_chance_is_asked_exactly_with_delays(delays: int | None) -> None:
-    search = Search(Grid().kernels, Grid().initial, Settings(delays=delays))
+@pytest.mark.parametrize("schedule_seed", [None, 1])
+def test_chance_is_asked_exactly_with_delays(schedule_seed: int | None) -> None:
+    search = Search(Grid().kernels, Grid().initial, Settings(schedule_seed=schedule_seed))
     thread = search._maker.workers[0].thread
     before = thread.fuzzing
     search.run()
-    assert (thread.fuzzing != before) == (delays is not None)
+    assert (thread.fuzzing != before) == (schedule_seed is not None)
 
 
 def test_threads_take_turns_differently_from_run_to_run() -> None:
