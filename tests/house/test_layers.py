@@ -27,6 +27,7 @@ LAYERS = (
     # The oracle does not know the compiler, which is tested against it.
     ("kmc.compiler", "kmc.reference"),
     ("kmc.engine",),
+    ("kmc.shards",),
     ("kmc.trace", "kmc.bench"),
     ("kmc_spark",),
     ("kmc.cli",),
@@ -37,7 +38,7 @@ RANK = {layer: rank for rank, row in enumerate(LAYERS) for layer in row}
 # The rooms of the two large packages, lowest first. A package's own modules lie above its rooms.
 ROOMS = {
     "kmc.compiler": ("ir", "values", "lowering", "checks", "symmetry", "successor", "passes"),
-    "kmc.engine": ("native", "layout", "loops", "files", "run_state", "checkpoint", "search"),
+    "kmc.engine": ("native", "layout", "loops", "files", "run_state", "checkpoint", "search", "liveness"),
 }
 
 # The only layers that may import these packages.
