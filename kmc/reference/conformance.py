@@ -21,7 +21,7 @@ from kmc.errors import EvaluationError, KmcError, TraceError
 from kmc.lang.modelfile import render_raw
 from kmc.lang.order import sort_key
 from kmc.lang.tla import Tla, encode, shortened
-from kmc.reference.corpus import Corpus, Parameters, Source, canonical_text, raw_text, read_corpus
+from kmc.reference.corpus import Corpus, Parameters, SourceState, canonical_text, raw_text, read_corpus
 from kmc.reference.differences import Part, differing_parts
 from kmc.spec.loader import Spec, load_spec
 from kmc.spec.variables import decode_state, encode_state
@@ -157,7 +157,7 @@ class _Comparison:
         self._edges: Counter[str] = Counter()
         self._generated: Counter[str] = Counter()
 
-    def compare(self, source: Source) -> None:
+    def compare(self, source: SourceState) -> None:
         """Compare the steps of one source."""
         theirs: Counter[_Step] = Counter()
         for edge in source.edges:

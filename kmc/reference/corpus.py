@@ -39,7 +39,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceState:
     """A state, by number, with all its successors."""
 
     state: int
@@ -56,7 +56,7 @@ class Corpus:
     variables: tuple[str, ...]
     actions: tuple[str, ...]
     states: tuple[Mapping[str, Any], ...]
-    sources: tuple[Source, ...]
+    sources: tuple[SourceState, ...]
 
     def variables_of(self, number: int) -> dict[str, Tla]:
         """The TLA+ variables of state `number`; TraceError for an invalid value."""
@@ -216,10 +216,10 @@ class _Reader:
                     self._refuse(f"constant '{name}': {error.message}")
         self._refuse(f"constant '{name}' is {raw_text(raw)}")
 
-    def _source(self, at: int, raw: Any, states: int) -> Source:
+    def _source(self, at: int, raw: Any, states: int) -> SourceState:
         match raw:
             case {"state": int(number), "successors": [*successors]} if 0 <= number < states:
-                return Source(number, tuple(self._edge(at, successor, states) for successor in successors))
+                return SourceState(number, tuple(self._edge(at, successor, states) for successor in successors))
         self._refuse(f"source {at} is not a state's number with its successors")
 
     def _edge(self, at: int, raw: Any, states: int) -> Edge:

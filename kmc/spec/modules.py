@@ -18,7 +18,7 @@ _HERE = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Module:
+class SpecFile:
     """A file of a spec, under its name."""
 
     name: str

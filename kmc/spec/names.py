@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias
 import kmc.lang
 import kmc.spec
 from kmc.errors import SpecError, did_you_mean
-from kmc.spec.modules import Module, file_of
+from kmc.spec.modules import SpecFile, file_of
 from kmc.spec.places import span_of
 
 Declaration: TypeAlias = ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign | ast.ImportFrom
@@ -44,7 +44,7 @@ LIBRARY: Mapping[str, tuple[str, ...]] = {
 class Names:
     """The names of all files of a spec; raises SpecError (KMC125, KMC187, KMC194) when they are not sound."""
 
-    def __init__(self, modules: Mapping[str, Module]) -> None:
+    def __init__(self, modules: Mapping[str, SpecFile]) -> None:
         self.modules = modules
         self._declared = {name: dict(self._declarations(module)) for name, module in modules.items()}
         for module in modules.values():
@@ -80,7 +80,7 @@ class Names:
         """Raise SpecError at `node` of a file."""
         raise SpecError(code, message, span_of(node, self.modules[module].path), help_line)
 
-    def _declarations(self, module: Module) -> Iterator[tuple[str, Declaration]]:
+    def _declarations(self, module: SpecFile) -> Iterator[tuple[str, Declaration]]:
         first: dict[str, ast.AST] = {}
         for statement in module.tree.body:
             for name, node, place in _bound(statement):
@@ -91,7 +91,7 @@ class Names:
                 first[name] = place
                 yield name, node
 
-    def _target(self, module: Module, node: ast.ImportFrom) -> str:
+    def _target(self, module: SpecFile, node: ast.ImportFrom) -> str:
         """The name of the file that a relative import names."""
         target = module.imported(node)
         if target is None:
@@ -99,7 +99,7 @@ class Names:
             self.refuse(module.name, node, "KMC194", "these dots lead out of the folder that the spec lies in", advice)
         return target
 
-    def _check_import(self, module: Module, node: ast.ImportFrom) -> None:
+    def _check_import(self, module: SpecFile, node: ast.ImportFrom) -> None:
         known: set[str]
         if node.level == 0:
             target, known = node.module or "", set(LIBRARY[node.module or ""])

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kmc.errors import Span, SpecError, did_you_mean
 from kmc.spec.declare import SpecFacade
-from kmc.spec.modules import Module, is_shared, packages_of
+from kmc.spec.modules import SpecFile, is_shared, packages_of
 from kmc.spec.places import span_of
 from kmc.spec.subset import check_module
 from kmc.spec.uses import check_uses
@@ -29,7 +29,7 @@ class Source:
 
     path: Path
     text: str
-    module: Module
+    module: SpecFile
     meaning: str
 
 
@@ -70,7 +70,7 @@ def _source(name: str, path: Path) -> Source:
 def _checked(name: str, path: Path, text: str) -> Source:
     tree = _parsed(text, str(path))
     check_module(tree, str(path))
-    return Source(path, text, Module(name, str(path), tree, path.name == "__init__.py"), ast.dump(tree))
+    return Source(path, text, SpecFile(name, str(path), tree, path.name == "__init__.py"), ast.dump(tree))
 
 
 @lru_cache(maxsize=64)
@@ -121,7 +121,7 @@ class _Beside:
         self._own = folder.resolve().name
         self._home = folder.parent if folder.name not in ("", "..") else folder.resolve().parent
 
-    def files(self, target: str, module: Module, node: ast.ImportFrom) -> list[tuple[str, Path]]:
+    def files(self, target: str, module: SpecFile, node: ast.ImportFrom) -> list[tuple[str, Path]]:
         """The file of a shared module, after those of its packages that have one."""
         place = span_of(node, module.path)
         if node.module is None:

@@ -22,7 +22,7 @@ from kmc.spec.call_arguments import check_call
 from kmc.spec.callgraph import Helpers
 from kmc.spec.declared_fields import Fields
 from kmc.spec.flow import parameters, stored, yields
-from kmc.spec.modules import Module
+from kmc.spec.modules import SpecFile
 from kmc.spec.names import Meaning, Names
 from kmc.spec.subset import ALLOWED_BUILTINS
 
@@ -38,7 +38,7 @@ METHODS = frozenset(
 """The methods of the language's values."""
 
 
-def check_uses(modules: Mapping[str, Module], facade: type) -> None:
+def check_uses(modules: Mapping[str, SpecFile], facade: type) -> None:
     """Raise SpecError (KMC118, KMC124 to KMC130, KMC136, KMC137, KMC186) at the first use that cannot be intended.
 
     `facade` is the class of the object `spec` that a spec declares with.

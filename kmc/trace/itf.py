@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.trace.json_place import Place, checked_integer, first_repeated, parse_json
+from kmc.trace.json_place import JsonPlace, checked_integer, first_repeated, parse_json
 from kmc.trace.tracefile import FileStep, TraceFile
 from kmc.trace.trees import identity
 
@@ -87,7 +87,7 @@ def parse_itf(text: str) -> TraceFile:
     return itf_trace(parse_json(text))
 
 
-def itf_trace(top: Place) -> TraceFile:
+def itf_trace(top: JsonPlace) -> TraceFile:
     """The trace in a parsed ITF document."""
     members = top.members("an object", _SHAPE)
     listed = top.member("vars", _SHAPE).items("an array of names", _SHAPE)
@@ -109,7 +109,7 @@ def itf_trace(top: Place) -> TraceFile:
     return TraceFile(variables, steps, loop, about, closing if loop is not None else None)
 
 
-def _loop(place: Place | None, length: int) -> int | None:
+def _loop(place: JsonPlace | None, length: int) -> int | None:
     if place is None or place.value is None:
         return None
     loop = place.integer("the index of a state", _SHAPE)
@@ -118,7 +118,7 @@ def _loop(place: Place | None, length: int) -> int | None:
     return loop
 
 
-def _read_meta(place: Place | None) -> tuple[dict[str, str], FileStep | None]:
+def _read_meta(place: JsonPlace | None) -> tuple[dict[str, str], FileStep | None]:
     if place is None:
         return {}, None
     meta = place.members("an object", _SHAPE)
@@ -134,7 +134,7 @@ def _read_meta(place: Place | None) -> tuple[dict[str, str], FileStep | None]:
 
 
 def _step(
-    place: Place, variables: tuple[str, ...], names: tuple[str, ...], parameters: set[str], first: bool
+    place: JsonPlace, variables: tuple[str, ...], names: tuple[str, ...], parameters: set[str], first: bool
 ) -> FileStep:
     members = place.members("a state, which is an object", _SHAPE)
     for name in members:
@@ -146,13 +146,13 @@ def _step(
     return FileStep({name: read_value(members[name]) for name in variables}, *_read_taken(members, first))
 
 
-def _read_taken(members: Mapping[str, Place], first: bool) -> tuple[str | None, tuple[tuple[str, Tla], ...]]:
+def _read_taken(members: Mapping[str, JsonPlace], first: bool) -> tuple[str | None, tuple[tuple[str, Tla], ...]]:
     action = members[ACTION].string("the name of an action", _SHAPE) if ACTION in members else ""
     arguments = tuple(_picks(members[PICKS])) if PICKS in members else ()
     return (None, ()) if first or not action else (action, arguments)
 
 
-def _picks(place: Place) -> Iterator[tuple[str, Tla]]:
+def _picks(place: JsonPlace) -> Iterator[tuple[str, Tla]]:
     for name, pick in place.members("a record of the values picked", _SHAPE).items():
         members = pick.members("a pick", _SHAPE) if _is_variant(pick.value) else {}
         if not members:
@@ -167,7 +167,7 @@ def _is_variant(value: Any) -> bool:
     return isinstance(value, dict) and value.keys() == {"tag", "value"} and isinstance(value["tag"], str)
 
 
-def read_value(place: Place) -> Tla:
+def read_value(place: JsonPlace) -> Tla:
     """The ITF value at `place`; integers may be plain JSON numbers."""
     match place.value:
         case bool() | int():
@@ -183,7 +183,7 @@ def read_value(place: Place) -> Tla:
             place.refuse(f"{json.dumps(place.value)} is not a value", _VALUES, "KMC423")
 
 
-def _object(place: Place) -> Tla:
+def _object(place: JsonPlace) -> Tla:
     members = place.members("an object", _VALUES)
     special = [name for name in members if name.startswith("#")]
     if not special:
@@ -208,19 +208,19 @@ def _object(place: Place) -> Tla:
             place.refuse(f"an object with {', '.join(members)} is not a value", _VALUES, "KMC423")
 
 
-def _integer(place: Place) -> int:
+def _integer(place: JsonPlace) -> int:
     digits = place.string('a string "-?digits"', _VALUES)
     if not re.fullmatch(r"-?[0-9]+", digits):
         place.refuse(f"{json.dumps(digits)} is not an integer", 'write {"#bigint": "-?digits"}', "KMC423")
     return checked_integer(digits)
 
 
-def _set(place: Place) -> TlaSet:
+def _set(place: JsonPlace) -> TlaSet:
     elements = [read_value(item) for item in place.items("the elements of a set", _VALUES)]
     return TlaSet(tuple({identity(element): element for element in elements}.values()))
 
 
-def _map(place: Place) -> TlaMap:
+def _map(place: JsonPlace) -> TlaMap:
     items = place.items("the pairs of a function", _VALUES)
     pairs = [item.items("a pair [key, value]", _VALUES, length=2) for item in items]
     read = [(read_value(key), read_value(value)) for key, value in pairs]

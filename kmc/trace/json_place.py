@@ -22,7 +22,7 @@ _SHOWN_MAX = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class JsonPlace:
     """A value in a JSON document, and the way to it."""
 
     value: Any
@@ -39,7 +39,7 @@ class Place:
         shown = shown if len(shown) <= _SHOWN_MAX else shown[: _SHOWN_MAX - 3] + "..."
         self.refuse(f"{what} is expected, not {shown}", help)
 
-    def members(self, what: str, help: str) -> dict[str, Place]:
+    def members(self, what: str, help: str) -> dict[str, JsonPlace]:
         """The members of an object, in order; TraceError for anything else."""
         if not isinstance(self.value, dict):
             self.expected(what, help)
@@ -48,13 +48,13 @@ class Place:
                 self.refuse(f"the name {json.dumps(key)} has control characters", help, "KMC423")
         return {key: self._inner(value, _step(key)) for key, value in self.value.items()}
 
-    def items(self, what: str, help: str, length: int | None = None) -> list[Place]:
+    def items(self, what: str, help: str, length: int | None = None) -> list[JsonPlace]:
         """The elements of an array, of the given length; TraceError for anything else."""
         if not isinstance(self.value, list) or (length is not None and len(self.value) != length):
             self.expected(what, help)
         return [self._inner(value, f"[{index}]") for index, value in enumerate(self.value)]
 
-    def member(self, name: str, help: str) -> Place:
+    def member(self, name: str, help: str) -> JsonPlace:
         """A member that must be there."""
         members = self.members("an object", help)
         if name not in members:
@@ -75,13 +75,13 @@ class Place:
             self.expected(what, help)
         return self.value
 
-    def _inner(self, value: Any, step: str) -> Place:
+    def _inner(self, value: Any, step: str) -> JsonPlace:
         if self.depth >= DEPTH_MAX:
             self.refuse(
                 f"values are nested more than {DEPTH_MAX} levels deep", "no spec has such values: is it a trace?"
             )
         head = "" if self.path == "." and not step.startswith("[") else self.path
-        return Place(value, head + step, self.depth + 1)
+        return JsonPlace(value, head + step, self.depth + 1)
 
 
 def _step(key: str) -> str:
@@ -98,7 +98,7 @@ def first_repeated(identities: Iterable[Hashable]) -> int | None:
     return None
 
 
-def parse_json(document: str) -> Place:
+def parse_json(document: str) -> JsonPlace:
     """The top of a JSON document; TraceError KMC421 for other texts."""
     help = "is the file complete? Save the trace again, or give another file"
     try:
@@ -110,7 +110,7 @@ def parse_json(document: str) -> Place:
         raise TraceError("KMC421", "not a trace: values are nested too deeply", help=help) from None
     if re.search(r"\\ud[89a-f]", document, re.IGNORECASE):
         _refuse_lone_surrogates(value)
-    return Place(value)
+    return JsonPlace(value)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, assert_never
 
 from kmc.errors import Span, TraceError
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.trace.json_place import Place, first_repeated, parse_json
+from kmc.trace.json_place import JsonPlace, first_repeated, parse_json
 from kmc.trace.tla_text import NAME, parse_value
 from kmc.trace.tracefile import UNNAMED, FileStep, TraceFile
 from kmc.trace.trees import as_sequence, identity, one_line
@@ -74,7 +74,7 @@ def parse_tlc_json(text: str) -> TraceFile:
     return tlc_json_trace(parse_json(text))
 
 
-def tlc_json_trace(top: Place) -> TraceFile:
+def tlc_json_trace(top: JsonPlace) -> TraceFile:
     """The trace in a parsed document of TLC."""
     counterexample = top.member("counterexample", _SHAPE)
     states = counterexample.member("state", _SHAPE)
@@ -106,12 +106,12 @@ def _joined(variables: Any, step: FileStep | None) -> FileStep:
     return FileStep(variables, step.action, step.arguments, step.location) if step else FileStep(variables)
 
 
-def _numbered(place: Place) -> tuple[Place, Place]:
+def _numbered(place: JsonPlace) -> tuple[JsonPlace, JsonPlace]:
     number, state = place.items("a pair [number, state]", _SHAPE, length=2)
     return number, state
 
 
-def _state(place: Place, number: int) -> dict[str, Tla]:
+def _state(place: JsonPlace, number: int) -> dict[str, Tla]:
     given, state = _numbered(place)
     if given.integer("the number of a state", _SHAPE) != number:
         given.refuse(f"state {given.value} stands where state {number} belongs", "states are numbered 1, 2, 3, ...")
@@ -119,7 +119,7 @@ def _state(place: Place, number: int) -> dict[str, Tla]:
     return {name: read_value(member) for name, member in members.items()}
 
 
-def _edge(place: Place, length: int) -> tuple[int, FileStep, int]:
+def _edge(place: JsonPlace, length: int) -> tuple[int, FileStep, int]:
     parts = place.items("a step [[number, state], action, [number, state]]", _SHAPE, length=3)
     source, target = [_numbered(part)[0] for part in (parts[0], parts[2])]
     for end in (source, target):
@@ -128,7 +128,7 @@ def _edge(place: Place, length: int) -> tuple[int, FileStep, int]:
     return source.value, _read_action(parts[1]), target.value
 
 
-def _read_action(place: Place) -> FileStep:
+def _read_action(place: JsonPlace) -> FileStep:
     members = place.members("an action, which is an object", _SHAPE)
     name = place.member("name", _SHAPE).string("the name of an action", _SHAPE)
     context = members["context"].members("an object", _SHAPE) if "context" in members else {}
@@ -142,7 +142,7 @@ def _read_action(place: Place) -> FileStep:
     return FileStep({}, name, tuple(arguments), _location(members.get("location")))
 
 
-def _location(place: Place | None) -> Span | None:
+def _location(place: JsonPlace | None) -> Span | None:
     if place is None:
         return None
     line, column, end_line, end_column = (
@@ -153,7 +153,7 @@ def _location(place: Place | None) -> Span | None:
     return Span(module, line, column, end_line, end_column + 1)
 
 
-def read_value(place: Place) -> Tla:
+def read_value(place: JsonPlace) -> Tla:
     """The value at `place`, perhaps ambiguous: see the module docstring."""
     match place.value:
         case bool() | int():
@@ -172,7 +172,7 @@ def read_value(place: Place) -> Tla:
             place.refuse(f"{json.dumps(place.value)} is not a value", _VALUES, "KMC423")
 
 
-def _function(members: dict[str, Place]) -> TlaMap:
+def _function(members: dict[str, JsonPlace]) -> TlaMap:
     pairs = [(_key(name), read_value(member)) for name, member in members.items()]
     repeated = first_repeated(identity(key) for key, _ in pairs)
     if repeated is not None:

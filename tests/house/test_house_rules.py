@@ -27,6 +27,13 @@ SILENCED = re.compile(r"#\s*(?:noqa|type:\s*ignore)(?::\s*[\w, ]+|\[[\w, -]+\])?
 REASON = re.compile(r"\s*#?\s*\w+\s+\w+")
 BROAD = frozenset({"Exception", "BaseException"})
 
+# Public classes and modules of kmc that may share a name, each with the reason why no other name is better.
+SAME_NAMES = {
+    "Search": "each engine has its search, and is imported from its own package",
+}
+# Names that are still to be told apart.
+SAME_NAMES_FOR_NOW = frozenset({"Block", "Manifest", "Names"})
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Rule = Callable[[Source], list[str]]
 
@@ -144,6 +151,19 @@ def empty_names(source: Source) -> list[str]:
     return [source.at(1, f"'{name}' says nothing") for name in source.module.split(".") if name in EMPTY_NAMES]
 
 
+def names_given_twice(found: tuple[Source, ...]) -> dict[str, list[str]]:
+    """The public classes and the modules of these sources that share a name, with their places."""
+    places: dict[str, list[str]] = {}
+    for source in found:
+        name = source.module.rpartition(".")[2]
+        if not source.path.endswith(("/__init__.py", "/__main__.py")):
+            places.setdefault(name, []).append(source.path)
+        for node in ast.walk(tree_of(source)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(f"{source.path}:{node.lineno}")
+    return {name: where for name, where in places.items() if len(where) > 1}
+
+
 def unfinished_work(source: Source) -> list[str]:
     """Notes to oneself in comments and docstrings; what is left to do belongs to the issues."""
     tree = tree_of(source)
@@ -234,6 +254,12 @@ def test_no_module_has_an_empty_name() -> None:
     assert breaches(empty_names, EVERYWHERE) == []
 
 
+def test_no_name_is_given_twice_without_a_reason() -> None:
+    found = names_given_twice(tuple(sources("kmc")))
+    assert {name: found[name] for name in found if name not in {*SAME_NAMES, *SAME_NAMES_FOR_NOW}} == {}
+    assert [name for name in SAME_NAMES if name not in found] == []
+
+
 def test_no_unfinished_work_is_noted_in_the_sources() -> None:
     assert breaches(unfinished_work, EVERYWHERE) == []
 
@@ -286,6 +312,20 @@ def test_long_files_move_the_median() -> None:
 )
 def test_a_breach_is_found(rule: Rule, text: str) -> None:
     assert len(rule(Source("kmc/x.py", text))) == 1
+
+
+def test_two_classes_of_one_name_are_found() -> None:
+    found = (Source("kmc/a/x.py", "class C: ...\n"), Source("kmc/b/y.py", "x = 1\nclass C: ...\n"))
+    assert names_given_twice(found) == {"C": ["kmc/a/x.py:1", "kmc/b/y.py:2"]}
+
+
+def test_two_modules_of_one_name_are_found() -> None:
+    found = (Source("kmc/a/x.py", ""), Source("kmc/b/x.py", ""), Source("kmc/b/__init__.py", ""))
+    assert names_given_twice(found) == {"x": ["kmc/a/x.py", "kmc/b/x.py"]}
+
+
+def test_private_classes_may_share_a_name() -> None:
+    assert names_given_twice((Source("kmc/x.py", "class _C: ...\n"), Source("kmc/y.py", "class _C: ...\n"))) == {}
 
 
 @pytest.mark.parametrize("path", ["kmc/utils.py", "kmc/helpers/x.py", "kmc/common/__init__.py"])
