@@ -71,7 +71,7 @@ class Trace:
 class Violation:
     """What failed, and the trace that shows it. `name` is the property, or None for deadlock and errors.
 
-    `is_step` tells a transition invariant (exit status 13) from an invariant (12).
+    `is_step` tells an action property (exit status 13) from an invariant (12).
     """
 
     verdict: Verdict
@@ -134,7 +134,7 @@ class Result:
     properties: tuple[PropertyVerdict, ...]
     violation: Violation | None
     bound: Bound | None
-    unreached_goals: tuple[str, ...]
+    unreached: tuple[str, ...]
     never_fired: tuple[str, ...]
     collision_bound: float
     cpu_seconds: float
@@ -146,14 +146,14 @@ class Result:
     cut: int = 0
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
-        """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for an unfired action or goal."""
+        """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for what never fired or held."""
         if self.violation is not None:
             return self.violation.exit_status
         if self.verdict is Verdict.INTERRUPTED:
             return ExitStatus.INTERRUPTED
         if self.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
             return ExitStatus.INTERNAL
-        if strict and (self.never_fired or self.unreached_goals):
+        if strict and (self.never_fired or self.unreached):
             return ExitStatus.ASSUMPTION
         if self.verdict is Verdict.BOUND_REACHED and (not bounded_ok or self.bound is Bound.NOT_CHECKED):
             return ExitStatus.BOUND_REACHED

@@ -104,7 +104,9 @@ Exit status, as TLC's:
 @click.option("--bounded-ok", is_flag=True, help="Exit 0, not 20, when only a bound ended the check.")
 @deadlock_option
 @click.option("--continue", "keep_going", is_flag=True, help="Explore on after a violation and count them all.")
-@click.option("--strict", is_flag=True, help="Exit 10 for an action that never fired or a goal never reached.")
+@click.option(
+    "--strict", is_flag=True, help="Exit 10 if an action never fired or a reachable property was never reached."
+)
 @start_option
 @trace_option
 @json_option

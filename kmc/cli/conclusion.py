@@ -101,8 +101,8 @@ def _claims(model: Model) -> str:
     if model.invariants:
         held = [invariant.name for invariant in model.invariants]
         claims.append(f"{listing(held)} {'holds' if len(held) == 1 else 'hold'}")
-    if model.transition_invariants:
-        held = [prop.name for prop in model.transition_invariants]
+    if model.action_properties:
+        held = [prop.name for prop in model.action_properties]
         claims.append(f"every step satisfies {listing(held)}")
     if model.deadlock:
         claims.append("there is no deadlock")

@@ -137,9 +137,11 @@ def _strict(outcome: Outcome) -> Iterator[TestCase]:
     for action in result.generated_by_action:
         failed = action in result.never_fired
         yield TestCase(f"action {action} fires", "failure" if failed else None, "it never fired" if failed else "")
-    for goal in outcome.chosen.model.goals:
-        failed = goal.name in result.unreached_goals
-        yield TestCase(f"goal {goal.name} is reached", "failure" if failed else None, "never reached" if failed else "")
+    for prop in outcome.chosen.model.reachable:
+        failed = prop.name in result.unreached
+        yield TestCase(
+            f"reachable {prop.name} is reached", "failure" if failed else None, "never reached" if failed else ""
+        )
 
 
 def _expected(outcome: Outcome) -> Iterator[TestCase]:

@@ -117,8 +117,8 @@ def checked_lines(outcome: Outcome) -> list[str]:
         ("constants", constants_text(model.spec) or "none"),
         ("invariants", names(model.invariants) or "none"),
     ]
-    rows += [("action properties", names(model.transition_invariants))] if model.transition_invariants else []
-    rows += [("goals", names(model.goals))] if model.goals else []
+    rows += [("action properties", names(model.action_properties))] if model.action_properties else []
+    rows += [("reachable", names(model.reachable))] if model.reachable else []
     rows += [("constraints", names((*model.constraints, *model.action_constraints)))] * bool(
         model.constraints or model.action_constraints
     )
@@ -154,8 +154,8 @@ def warning_lines(outcome: Outcome) -> Iterator[Text]:
     within = "" if whole else ", as far as the search went"
     for action in result.never_fired:
         yield Text(f"{kind}: Action {action} never fired{within}.", style)
-    for goal in result.unreached_goals:
-        yield Text(f"{kind}: Goal {goal} was never reached{within}.", style)
+    for name in result.unreached:
+        yield Text(f"{kind}: Reachable property {name} was never reached{within}.", style)
 
 
 def effort_line(result: Result) -> str:

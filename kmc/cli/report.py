@@ -20,7 +20,7 @@ from kmc.cli.report_runs import RunOptions, compared, described, read_records, r
 from kmc.cli.report_text import report_text
 from kmc.cli.specs import loaded
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
-from kmc.invariants.properties import Goal, Invariant, TransitionInvariant
+from kmc.invariants.properties import ActionProperty, Invariant, Reachable
 from kmc.lang.manifest import Manifest
 from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.loader import Spec
@@ -163,9 +163,9 @@ def _chosen(typed: str, manifest: Manifest, outdated: Collection[str], options: 
 def _names(spec: Spec) -> dict[str, list[str]]:
     properties = spec.properties.values()
     return {
-        "properties": [prop.name for prop in properties if isinstance(prop, Invariant | TransitionInvariant)],
+        "properties": [prop.name for prop in properties if isinstance(prop, Invariant | ActionProperty)],
         "temporal": [prop.name for prop in properties if isinstance(prop, TemporalProperty)],
-        "goals": [prop.name for prop in properties if isinstance(prop, Goal)],
+        "reachable": [prop.name for prop in properties if isinstance(prop, Reachable)],
         "actions": [action.title for action in spec.actions],
     }
 

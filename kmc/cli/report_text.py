@@ -18,7 +18,7 @@ Records = Mapping[str, Mapping[str, Any]]
 def report_text(
     spec: str, doc: str, records: Records, names: Mapping[str, Sequence[str]], outdated: Collection[str] = ()
 ) -> str:
-    """The whole report; `names` has what the spec declares under "properties", "temporal", "goals" and "actions".
+    """The whole report; `names` has what the spec declares under "properties", "temporal", "reachable" and "actions".
 
     `outdated` are the records that an earlier version of the spec or of the model was measured for.
     """
@@ -28,7 +28,7 @@ def report_text(
         _findings(_of_kind(records, "finding")),
         _mutants(_of_kind(records, "mutant")),
         _properties(records, names["properties"], names["temporal"]),
-        _coverage(_of_kind(records, "model"), names["actions"], names["goals"]),
+        _coverage(_of_kind(records, "model"), names["actions"], names["reachable"]),
         _origins(records, outdated),
     ]
     return "\n".join("\n".join([*part, ""]) for part in map(list, parts) if part)
@@ -190,7 +190,7 @@ def _verdicts(record: Mapping[str, Any], kind: str) -> set[tuple[str, str]]:
     return {(prop["name"], prop["verdict"]) for prop in record["properties"]}
 
 
-def _coverage(records: Records, actions: Sequence[str], goals: Sequence[str]) -> Iterator[str]:
+def _coverage(records: Records, actions: Sequence[str], reachable: Sequence[str]) -> Iterator[str]:
     ran = {name: record for name, record in records.items() if "failed" not in record}
     yield "## Coverage by the models"
     yield ""
@@ -202,13 +202,13 @@ def _coverage(records: Records, actions: Sequence[str], goals: Sequence[str]) ->
         shown = f"{count:,} in `{most}`" if count else "NEVER FIRED"
         rows.append((action, str(sum(1 for generated in fired.values() if generated)), shown))
     yield from _table(("action", "models in which it fires", "states generated, at most"), rows)
-    if goals:
+    if reachable:
         yield ""
-        yield from _table(("goal", "reached in"), [(goal, _reaching(goal, ran)) for goal in goals])
+        yield from _table(("reachable property", "reached in"), [(name, _reaching(name, ran)) for name in reachable])
 
 
-def _reaching(goal: str, records: Records) -> str:
-    reached = [f"`{name}`" for name, record in records.items() if goal not in record["unreached_goals"]]
+def _reaching(prop: str, records: Records) -> str:
+    reached = [f"`{name}`" for name, record in records.items() if prop not in record["unreached_goals"]]
     return ", ".join(reached) or "NEVER REACHED"
 
 

@@ -29,7 +29,7 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "cut": result.cut,
         "bound": result.bound.value if result.bound else None,
         "properties": [_property_json(prop) for prop in result.properties],
-        "unreached_goals": list(result.unreached_goals),
+        "unreached_goals": list(result.unreached),
         "never_fired": list(result.never_fired),
         "collision_bound": result.collision_bound,
         "fingerprint_bits": result.fingerprint_bits,

@@ -213,7 +213,8 @@ def _hints(result: SimulationResult) -> Iterator[Text]:
     """What no behaviour did."""
     if result.violation is None:
         yield from (Text(f"Warning: Action {action} never fired.", "yellow") for action in result.never_fired)
-        yield from (Text(f"Warning: Goal {goal} was never reached.", "yellow") for goal in result.unreached_goals)
+        for name in result.unreached:
+            yield Text(f"Warning: Reachable property {name} was never reached.", "yellow")
 
 
 def _last_words(options: SimulateOptions, done: Simulated) -> Iterator[str]:
@@ -254,7 +255,7 @@ def simulation_json(done: Simulated) -> dict[str, Any]:
         "generated_by_action": dict(result.generated_by_action),
         **violation_json(violation, str(done.trace_path) if done.trace_path is not None else None),
         "bound": result.bound.value if result.bound is not None else None,
-        "unreached_goals": list(result.unreached_goals),
+        "unreached_goals": list(result.unreached),
         "never_fired": list(result.never_fired),
         "seconds": round(result.counters.seconds, 6),
         "spec": done.model.spec.name,

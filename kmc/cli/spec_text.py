@@ -13,11 +13,11 @@ from kmc.cli.model_text import constant_value, first_line
 from kmc.cli.render_errors import shown_path
 from kmc.invariants.properties import (
     ActionConstraint,
+    ActionProperty,
     Constraint,
-    Goal,
     Invariant,
+    Reachable,
     SymmetrySet,
-    TransitionInvariant,
     View,
 )
 from kmc.lang.constants import Constant
@@ -31,8 +31,8 @@ from kmc.spec.loader import Spec
 _HEAD = "bold"
 _PREDICATES = (
     ("Invariants", Invariant),
-    ("Transition invariants", TransitionInvariant),
-    ("Goals (must be reachable)", Goal),
+    ("Action properties", ActionProperty),
+    ("Reachable properties (some state must satisfy them)", Reachable),
     ("Constraints", Constraint),
     ("Action constraints", ActionConstraint),
     ("Temporal properties (not checked yet)", TemporalProperty),

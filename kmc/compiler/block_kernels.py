@@ -15,7 +15,7 @@ from kmc.compiler.ir.nodes import Break, CallKernel, Const, Expr, Function, If, 
 from kmc.runtime.blocks import CHOICE_WORDS, NEED_RECORDS, NO_CHOICE, RECORD_HEAD_WORDS, RECORD_LENGTH_BITS
 
 _ROW_KERNELS = ("check", "outside")
-_ALL_GOALS = Const(-1)
+_ALL_REACHABLE = Const(-1)
 _STEP_KERNELS = ("step", "step_outside")
 
 
@@ -25,7 +25,7 @@ def block_functions(*, wide: bool = False) -> list[Function]:
         _expand_block(),
         _pick_block(),
         *(_row_block(name) for name in _ROW_KERNELS),
-        _row_block("goals", _ALL_GOALS),
+        _row_block("reachable", _ALL_REACHABLE),
         *(_step_block(name) for name in _STEP_KERNELS),
         # With 128 bits, the second word of the fingerprint is written into the row.
         _row_block("identity", writes=wide),

@@ -13,7 +13,7 @@ from kmc.runtime.object_cache import KernelCache, cached_object
 from kmc.runtime.schema import Schema, described
 from kmc.spec.model import Model
 
-_OF_ROWS = ("expand", "identity", "check", "goals", "outside", "step", "step_outside", "touched")
+_OF_ROWS = ("expand", "identity", "check", "reachable", "outside", "step", "step_outside", "touched")
 
 
 def compile_spec(
@@ -49,8 +49,8 @@ def _names(model: Model, *, instances: bool) -> Names:
         model=model.name,
         actions=tuple(labels or (action.title for action in actions)),
         invariants=tuple(item.name for item in model.invariants),
-        goals=tuple(item.name for item in model.goals),
+        reachable=tuple(item.name for item in model.reachable),
         constraints=tuple(item.name for item in model.constraints),
-        transition_invariants=tuple(item.name for item in model.transition_invariants),
+        action_properties=tuple(item.name for item in model.action_properties),
         action_constraints=tuple(item.name for item in model.action_constraints),
     )

@@ -1,10 +1,11 @@
-"""The kernels of a model: `expand`, `check`, `inside`, `goals` and what they call, as one IR module.
+"""The kernels of a model: `expand`, `check`, `inside`, `reachable` and what they call, as one IR module.
 
 `expand(cur, out, limit)` writes every successor of the row at `cur` to `out`, one after another, each as `[length |
 action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
 check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
-`outside(cur)` of the first constraint that fails, `goals(cur, wanted)` of the wanted goals that hold, `step(cur, nxt)`
-a mask of the transition invariants that fail; `touched(cur, nxt)` says which properties may differ (`frames`).
+`outside(cur)` of the first constraint that fails, `reachable(cur, wanted)` of the wanted reachable properties that
+hold, `step(cur, nxt)` a mask of the action properties that fail; `touched(cur, nxt)` says which properties may differ
+(`read_sets`).
 """
 
 from __future__ import annotations
@@ -194,7 +195,7 @@ class _Builder:
         """
         body: list[Stmt] = [Let("mask", x.ZERO)]
         if name == "step":
-            # A stuttering step leaves the hash sum as it is, and breaks no transition invariant.
+            # A stuttering step leaves the hash sum as it is, and breaks no action property.
             body.append(If(x.eq(x.load("cur", x.ZERO), x.load("nxt", x.ZERO)), (Return(x.ZERO),)))
         for number, predicate in enumerate(predicates):
             low = self.lowering(predicate.span.path)
@@ -258,10 +259,10 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
     builder.expand()
     builder.predicates("check", model.invariants, ("cur",))
     builder.predicates("outside", model.constraints, ("cur",), first_only=True)
-    builder.predicates("goals", model.goals, ("cur",), holding=True, chosen=True)
-    builder.predicates("step", model.transition_invariants, ("cur", "nxt"))
+    builder.predicates("reachable", model.reachable, ("cur",), holding=True, chosen=True)
+    builder.predicates("step", model.action_properties, ("cur", "nxt"))
     builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), first_only=True)
-    builder.functions.append(touched(builder.functions, builder.row, len(model.goals)))
+    builder.functions.append(touched(builder.functions, builder.row, len(model.reachable)))
     if wide:
         builder.functions.extend(wide_functions(ranked=model.view is not None))
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

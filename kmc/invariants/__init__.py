@@ -1,1 +1,1 @@
-"""What a property of a state or a step is: invariants, action properties, constraints, views, symmetry, goals."""
+"""Declared properties: invariants, action properties, reachable properties, constraints; views and symmetry sets."""

@@ -31,7 +31,7 @@ class Invariant(Predicate):
     __slots__ = ()
 
 
-class TransitionInvariant(Predicate):
+class ActionProperty(Predicate):
     """Must hold in every step: TLA+'s [][A]_vars, so never asked of a stuttering step."""
 
     __slots__ = ()
@@ -49,8 +49,8 @@ class ActionConstraint(Predicate):
     __slots__ = ()
 
 
-class Goal(Predicate):
-    """Must be witnessed by some reachable state, or the spec is vacuous there."""
+class Reachable(Predicate):
+    """Must hold in some reachable state, or the spec is vacuous there."""
 
     __slots__ = ()
 
@@ -76,7 +76,8 @@ class SymmetrySet:
 def holds(predicate: Predicate, files: Collection[str], *states: Any) -> bool:
     """The truth of `predicate`; raises at the author's place when it has none.
 
-    InvariantError (exit status 76) for invariants, transition invariants and goals, EvaluationError for constraints.
+    InvariantError (exit status 76) for invariants, action properties and reachable properties, EvaluationError for
+    constraints.
     """
     try:
         truth = predicate.function(*states)

@@ -1,7 +1,7 @@
 """The errors of one state, for an engine that only knows that its evaluation fails.
 
 The rules are those of `kmc.reference.search`: constraints are evaluated in their order up to the first that is false,
-and the transition invariants are evaluated for a step outside of the constraints too.
+and the action properties are evaluated for a step outside of the constraints too.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from typing import Any
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import KmcError
-from kmc.invariants.properties import Goal, Predicate, holds
+from kmc.invariants.properties import Predicate, Reachable, holds
 from kmc.spec.model import Model
 
 
-def check_errors(model: Model, state: Any, *, goals: tuple[Goal, ...]) -> list[KmcError]:
-    """The errors of the invariants in a state, and of the goals that are asked for there."""
+def check_errors(model: Model, state: Any, *, reachable: tuple[Reachable, ...]) -> list[KmcError]:
+    """The errors of the invariants in a state, and of the reachable properties that are asked for there."""
     errors: list[KmcError] = []
-    for predicate in (*model.invariants, *goals):
+    for predicate in (*model.invariants, *reachable):
         try:
             holds(predicate, model.spec.files, state)
         except KmcError as error:
@@ -44,7 +44,7 @@ def expansion_errors(model: Model, relation: NextStateRelation, state: Any) -> l
             if _all_hold(model, model.constraints, successor):
                 _all_hold(model, model.action_constraints, state, successor)
             if state != successor:
-                for prop in model.transition_invariants:
+                for prop in model.action_properties:
                     holds(prop, model.spec.files, state, successor)
         except KmcError as error:
             errors.append(error)

@@ -52,7 +52,7 @@ class SimulationResult:
 
     `behaviours` counts those that were begun, the one with the violation included; `longest` is the number of states
     of the longest. `bound` is the limit of time or memory that ended it, if one did. Actions that never fired and
-    goals that were never reached are named, as a hint that depth or number may be too small.
+    reachable properties that were never reached are named, as a hint that depth or number may be too small.
     """
 
     seed: int
@@ -60,7 +60,7 @@ class SimulationResult:
     violation: Violation | None
     generated_by_action: dict[str, int]
     never_fired: tuple[str, ...]
-    unreached_goals: tuple[str, ...]
+    unreached: tuple[str, ...]
     bound: Bound | None
     interrupted: bool
 
@@ -114,7 +114,7 @@ class _Simulation:
         self._random = Random(seed)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         self._coverage = Coverage(spec.actions)
-        self._goals_left = list(model.goals)
+        self._unreached = list(model.reachable)
         self._behaviours = self._generated = self._longest = 0
         self._stop = _Stop()
         self._began = self._told = time.monotonic()
@@ -145,7 +145,7 @@ class _Simulation:
             violation=self._stop.violation,
             generated_by_action=self._coverage.generated(),
             never_fired=self._coverage.never_fired(),
-            unreached_goals=tuple(goal.name for goal in self._goals_left),
+            unreached=tuple(prop.name for prop in self._unreached),
             bound=self._stop.bound,
             interrupted=interrupted,
         )
@@ -213,7 +213,7 @@ class _Simulation:
             for invariant in model.invariants:
                 if not holds(invariant, files, state):
                     raise _Stop(Violation(Verdict.VIOLATION, invariant.name, Trace(tuple(path))))
-            self._goals_left = [goal for goal in self._goals_left if not holds(goal, files, state)]
+            self._unreached = [prop for prop in self._unreached if not holds(prop, files, state)]
         except KmcError as error:
             _fail(path, error)
 
@@ -222,7 +222,7 @@ class _Simulation:
         model, files = self._model, self._model.spec.files
         source, successor = path[-1].state, step[2]
         try:
-            for prop in model.transition_invariants:
+            for prop in model.action_properties:
                 if source != successor and not holds(prop, files, source, successor):
                     trace = Trace((*path, trace_step(step)))
                     raise _Stop(Violation(Verdict.VIOLATION, prop.name, trace, is_step=True))

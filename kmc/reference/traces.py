@@ -11,7 +11,7 @@ from typing import Any
 
 from kmc.actions.relation import NextStateRelation, Step
 from kmc.errors import InternalError
-from kmc.invariants.properties import TransitionInvariant, holds
+from kmc.invariants.properties import ActionProperty, holds
 from kmc.lang.order import sort_key
 from kmc.reference.findings import Finding
 from kmc.reference.graph import StateGraph
@@ -32,7 +32,7 @@ def trace_of(model: Model, relation: NextStateRelation, graph: StateGraph, findi
 def concrete_trace(
     model: Model, relation: NextStateRelation, known: StateSet, orbits: Sequence[Any], start: Any, step_name: str | None
 ) -> Trace:
-    """The least run through `orbits`; its last step breaks the transition invariant `step_name`, if one is given."""
+    """The least run through `orbits`; its last step breaks the action property `step_name`, if one is given."""
     beginnings = [start] if start is not None else initial_states(model)
     first = min((s for s in beginnings if _same(known, s, orbits[0])), key=sort_key)
     steps = [TraceStep(first)]
@@ -58,8 +58,8 @@ def _same(known: StateSet, state: Any, orbit: Any) -> bool:
 
 
 def _step_fails(model: Model, name: str) -> Callable[[Any, Any], bool]:
-    prop = next(p for p in model.transition_invariants if p.name == name)
-    assert isinstance(prop, TransitionInvariant)
+    prop = next(p for p in model.action_properties if p.name == name)
+    assert isinstance(prop, ActionProperty)
     return lambda source, successor: not holds(prop, model.spec.files, source, successor)
 
 

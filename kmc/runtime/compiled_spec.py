@@ -49,9 +49,9 @@ class Names:
     model: str
     actions: tuple[str, ...]
     invariants: tuple[str, ...]
-    goals: tuple[str, ...]
+    reachable: tuple[str, ...]
     constraints: tuple[str, ...]
-    transition_invariants: tuple[str, ...]
+    action_properties: tuple[str, ...]
     action_constraints: tuple[str, ...]
 
 
@@ -144,7 +144,9 @@ class CompiledSpec:
         code = self._code
         if not self.target.runs_here():
             code = cached_object(self.llvm_ir, cache=KernelCache.of_environment())
-        blocks = [f"{name}_block" for name in ("expand", "pick", "check", "goals", "outside", "step", "step_outside")]
+        blocks = [
+            f"{name}_block" for name in ("expand", "pick", "check", "reachable", "outside", "step", "step_outside")
+        ]
         return NativeModule(code, [*self.kernels.values(), *blocks, "identity_block"])
 
     @cached_property
@@ -234,16 +236,16 @@ class CompiledSpec:
         """For each row the mask of the invariants that fail, or an error: negative, for `error_number`."""
         return self._answers("check", rows)
 
-    def goals(self, rows: Block) -> Words:
-        """For each row the mask of the goals that hold, or an error."""
-        return self._answers("goals", rows)
+    def reachable(self, rows: Block) -> Words:
+        """For each row the mask of the reachable properties that hold, or an error."""
+        return self._answers("reachable", rows)
 
     def outside(self, rows: Block) -> Words:
         """For each row a mask that is 0 if all constraints hold, or an error."""
         return self._answers("outside", rows)
 
     def step(self, rows: Block, parents: Words, successors: Block) -> Words:
-        """For each successor k of row `parents[k]`, the mask of the transition invariants that fail, or an error."""
+        """For each successor k of row `parents[k]`, the mask of the action properties that fail, or an error."""
         return self._step_answers("step", rows, parents, successors)
 
     def step_outside(self, rows: Block, parents: Words, successors: Block) -> Words:

@@ -18,7 +18,7 @@ from kmc.spec.names import Meaning, Names
 _Helper: TypeAlias = tuple[str, str]
 """The file of a function, and its name."""
 
-_PROPERTIES = frozenset(["invariant", "transition_invariant", "constraint", "action_constraint", "reachable"])
+_PROPERTIES = frozenset(["invariant", "action_property", "constraint", "action_constraint", "reachable"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,12 +18,12 @@ from kmc.actions.action import Action, Fairness, Parameter
 from kmc.errors import AssumptionError, Span, SpecError, did_you_mean
 from kmc.invariants.properties import (
     ActionConstraint,
+    ActionProperty,
     Constraint,
-    Goal,
     Invariant,
     Predicate,
+    Reachable,
     SymmetrySet,
-    TransitionInvariant,
     View,
 )
 from kmc.lang.annotations import as_type
@@ -156,9 +156,9 @@ class SpecFacade:
         """`@spec.invariant`: a Bool function of a state that must hold in all of them."""
         return _register(function, Invariant, 1)
 
-    def transition_invariant(self, function: F) -> F:
-        """`@spec.transition_invariant`: a Bool function of a state and its successor, TLA+'s [][A]_vars."""
-        return _register(function, TransitionInvariant, 2)
+    def action_property(self, function: F) -> F:
+        """`@spec.action_property`: a Bool function of a state and its successor, TLA+'s [][A]_vars."""
+        return _register(function, ActionProperty, 2)
 
     def constraint(self, function: F) -> F:
         """`@spec.constraint`: a Bool function of a state; states where it is false are checked but not explored."""
@@ -170,7 +170,7 @@ class SpecFacade:
 
     def reachable(self, function: F) -> F:
         """`@spec.reachable`: a Bool function of a state that some reachable state must satisfy."""
-        return _register(function, Goal, 1)
+        return _register(function, Reachable, 1)
 
     def liveness(self, function: F) -> F:
         """`@spec.liveness`: a function that returns temporal formulas."""

@@ -52,8 +52,9 @@ _FOLDER = "@"
 class Spec:
     """A spec executed with the constants of one model.
 
-    `properties` holds invariants, transition invariants, constraints, action constraints, goals, views, symmetry sets
-    and temporal properties by name; `source_digest` covers the meaning of the sources, not their comments or layout.
+    `properties` holds by name invariants, action properties, reachable properties, constraints, action constraints,
+    views, symmetry sets and temporal properties; `source_digest` covers the meaning of the sources,
+    not their comments or layout.
     """
 
     name: str

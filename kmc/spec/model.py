@@ -14,11 +14,11 @@ from typing import TypeVar
 from kmc.errors import ModelError, SpecError, did_you_mean
 from kmc.invariants.properties import (
     ActionConstraint,
+    ActionProperty,
     Constraint,
-    Goal,
     Invariant,
+    Reachable,
     SymmetrySet,
-    TransitionInvariant,
     View,
 )
 from kmc.lang.modelfile import Assignment, ModelFile, Word
@@ -37,10 +37,10 @@ class Model:
     spec: Spec
     name: str
     invariants: tuple[Invariant, ...]
-    transition_invariants: tuple[TransitionInvariant, ...]
+    action_properties: tuple[ActionProperty, ...]
     constraints: tuple[Constraint, ...]
     action_constraints: tuple[ActionConstraint, ...]
-    goals: tuple[Goal, ...]
+    reachable: tuple[Reachable, ...]
     symmetry: tuple[SymmetrySet, ...]
     view: View | None
     unchecked: tuple[TemporalProperty, ...]
@@ -53,7 +53,7 @@ class Model:
         """Identifies spec, constants, properties and reductions; a changed comment keeps it."""
         names = [
             p.name
-            for group in (self.invariants, self.transition_invariants, self.constraints, self.action_constraints)
+            for group in (self.invariants, self.action_properties, self.constraints, self.action_constraints)
             for p in group
         ]
         parts = [
@@ -74,7 +74,7 @@ def _members_text(value: object) -> str:
 def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
     """The model without a model file: all invariants and action properties of the spec, deadlock checked."""
     spec = load_spec(root, constants)
-    names = [p for p in spec.properties.values() if isinstance(p, Invariant | TransitionInvariant)]
+    names = [p for p in spec.properties.values() if isinstance(p, Invariant | ActionProperty)]
     file = ModelFile(
         spec.name, str(root), tuple(constants), properties=tuple(Word(found.name, found.span) for found in names)
     )
@@ -88,21 +88,21 @@ def bind(root: Path, file: ModelFile) -> Model:
 
 def without_properties(spec: Spec) -> Model:
     """The model that has the steps of `spec` and no properties."""
-    return replace(_resolve(spec, ModelFile(spec.name, str(spec.root), ())), goals=(), deadlock=False)
+    return replace(_resolve(spec, ModelFile(spec.name, str(spec.root), ())), reachable=(), deadlock=False)
 
 
 def _resolve(spec: Spec, file: ModelFile) -> Model:
     _check_relation(spec, file)
     properties = [(word, _find(spec, word, "property")) for word in file.properties]
     invariants = [*_all(spec, file.invariants, Invariant, "invariant")]
-    transition_invariants: list[TransitionInvariant] = []
+    action_properties: list[ActionProperty] = []
     unchecked: list[TemporalProperty] = []
     for word, found in properties:
         match found:
             case Invariant():
                 invariants.append(found)
-            case TransitionInvariant():
-                transition_invariants.append(found)
+            case ActionProperty():
+                action_properties.append(found)
             case TemporalProperty():
                 unchecked.append(found)
             case _:
@@ -114,10 +114,10 @@ def _resolve(spec: Spec, file: ModelFile) -> Model:
         spec=spec,
         name=file.name,
         invariants=tuple(invariants),
-        transition_invariants=tuple(transition_invariants),
+        action_properties=tuple(action_properties),
         constraints=_all(spec, file.constraints, Constraint, "constraint"),
         action_constraints=_all(spec, file.action_constraints, ActionConstraint, "action constraint"),
-        goals=tuple(p for p in spec.properties.values() if isinstance(p, Goal)),
+        reachable=tuple(p for p in spec.properties.values() if isinstance(p, Reachable)),
         symmetry=symmetry,
         view=_one(spec, file.view, View, "view"),
         unchecked=tuple(unchecked),

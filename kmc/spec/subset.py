@@ -24,13 +24,14 @@ DECORATORS = {
     "action": "either",
     "receive": "call",
     "invariant": "bare",
-    "transition_invariant": "bare",
+    "action_property": "bare",
     "constraint": "bare",
     "action_constraint": "bare",
     "reachable": "bare",
     "liveness": "bare",
 }
 """The decorators of `spec`, and whether they are written with arguments."""
+_RENAMED_DECORATORS = {"transition_invariant": "action_property"}
 
 _MODULE_STATEMENTS = (ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Expr)
 _FUNCTION_STATEMENTS = (
@@ -161,7 +162,9 @@ class _Checker:
         written = DECORATORS.get(named.attr)
         if written is None:
             message = f"there is no decorator '{named.attr}'"
-            self._refuse(node, "KMC138", message, did_you_mean(named.attr, DECORATORS))
+            renamed = _RENAMED_DECORATORS.get(named.attr)
+            advice = f"write @spec.{renamed}" if renamed else did_you_mean(named.attr, DECORATORS)
+            self._refuse(node, "KMC138", message, advice)
         if written == "call" and not isinstance(node, ast.Call):
             advice = 'write @spec.receive(VoteRequest) or @spec.receive(VoteRequest, s="dest")'
             self._refuse(node, "KMC138", "receive needs a message type", advice)

@@ -65,7 +65,7 @@ def follows_table(old, new):
     return new.state == ServerState.RESIGNED and old.state == ServerState.LEADER
 
 
-@spec.transition_invariant
+@spec.action_property
 def QuorumStateTransitions(st, nxt):
     """Every server moves within KIP-996's table of quorum states; a restart is not in it and may do what it does."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
@@ -78,7 +78,7 @@ def leader_follows_at_once(old, new):
     return follows_newer_leader(old, new, ServerState.LEADER, ServerState.FOLLOWER)
 
 
-@spec.transition_invariant
+@spec.action_property
 def OtherQuorumStateTransitions(st, nxt):
     """The same, but for the one step of a finding: no other is outside of the table."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
@@ -88,7 +88,7 @@ def OtherQuorumStateTransitions(st, nxt):
     )
 
 
-@spec.transition_invariant
+@spec.action_property
 def OnlyProspectiveBecomesCandidate(st, nxt):
     """Only a prospective server becomes a candidate (KIP-996, the invariant it adds)."""
     return all(
@@ -99,19 +99,19 @@ def OnlyProspectiveBecomesCandidate(st, nxt):
     )
 
 
-@spec.transition_invariant
+@spec.action_property
 def VoteIsKeptInItsEpoch(st, nxt):
     """A vote is kept within its epoch until its holder becomes leader or resigns (KIP-996; KIP-595, Quorum State)."""
     return votes_are_kept(st, nxt, ServerState.DEAD_NO_STATE, RELEASED_FROM_VOTE)
 
 
-@spec.transition_invariant
+@spec.action_property
 def LeaderNeverTruncates(st, nxt):
     """A leader only appends to its log (KIP-595, Log reconciliation is the followers')."""
     return logs_only_grow(st, nxt, ServerState.LEADER, ServerState.DEAD_NO_STATE)
 
 
-@spec.transition_invariant
+@spec.action_property
 def EpochNeverFalls(st, nxt):
     """The epoch of a live server never falls (KIP-595, Quorum State)."""
     return epochs_never_fall(st, nxt, ServerState.DEAD_NO_STATE)
@@ -129,7 +129,7 @@ def newly_committed(old, new):
     return 0
 
 
-@spec.transition_invariant
+@spec.action_property
 def HighWatermarkIsCovered(st, nxt):
     """What a leader commits is on a majority of the configuration that it commits it under (KIP-595; KIP-853)."""
     return all(

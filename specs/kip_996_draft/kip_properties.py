@@ -73,7 +73,7 @@ def is_voter_throughout(st, nxt, s):
     return st.servers[s].role == Role.VOTER and nxt.servers[s].role == Role.VOTER
 
 
-@spec.transition_invariant
+@spec.action_property
 def QuorumStateTransitions(st, nxt):
     """Every voter moves within KIP-996's table of quorum states; a restart is not in it and may do what it does."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
@@ -95,7 +95,7 @@ def resigned_times_out(old, new):
     )
 
 
-@spec.transition_invariant
+@spec.action_property
 def LeaderTransitions(st, nxt):
     """Every leader that is a voter moves within the table: it resigns, or is unattached in a later epoch."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
@@ -105,7 +105,7 @@ def LeaderTransitions(st, nxt):
     )
 
 
-@spec.transition_invariant
+@spec.action_property
 def OtherQuorumStateTransitions(st, nxt):
     """Every voter moves within the table, but for the steps of two findings: no other is outside of it."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
@@ -117,7 +117,7 @@ def OtherQuorumStateTransitions(st, nxt):
     )
 
 
-@spec.transition_invariant
+@spec.action_property
 def OnlyProspectiveBecomesCandidate(st, nxt):
     """Only a prospective server becomes a candidate (KIP-996, the invariant it adds)."""
     return all(
@@ -128,19 +128,19 @@ def OnlyProspectiveBecomesCandidate(st, nxt):
     )
 
 
-@spec.transition_invariant
+@spec.action_property
 def VoteIsKeptInItsEpoch(st, nxt):
     """A vote is kept within its epoch until its holder becomes leader or resigns (KIP-996; KIP-595, Quorum State)."""
     return votes_are_kept(st, nxt, ServerState.DEAD_NO_STATE, RELEASED_FROM_VOTE)
 
 
-@spec.transition_invariant
+@spec.action_property
 def LeaderNeverTruncates(st, nxt):
     """A leader only appends to its log (KIP-595, Log reconciliation is the followers')."""
     return logs_only_grow(st, nxt, ServerState.LEADER, ServerState.DEAD_NO_STATE)
 
 
-@spec.transition_invariant
+@spec.action_property
 def EpochNeverFalls(st, nxt):
     """The epoch of a live server never falls (KIP-595, Quorum State)."""
     return epochs_never_fall(st, nxt, ServerState.DEAD_NO_STATE)
@@ -158,7 +158,7 @@ def newly_committed(old, new):
     return 0
 
 
-@spec.transition_invariant
+@spec.action_property
 def HighWatermarkIsCovered(st, nxt):
     """What a leader commits is on a majority of the configuration that it commits it under (KIP-595; KIP-853)."""
     return all(

@@ -1,4 +1,4 @@
-"""Invariants, views, symmetry, goals and the TLA+ variables of KRaft.tla."""
+"""Invariants, views, symmetry, reachable properties and the TLA+ variables of KRaft.tla."""
 
 from kmc.lang import subsets
 from kmc.spec import always_eventually, spec

@@ -64,13 +64,13 @@ def newer_table(old, new):
     return False
 
 
-@spec.transition_invariant
+@spec.action_property
 def QuorumStateTransitions(st, nxt):
     """Every server moves within the older table."""
     return all(unchanged(st.servers[i], nxt.servers[i]) or older_table(st.servers[i], nxt.servers[i]) for i in Server)
 
 
-@spec.transition_invariant
+@spec.action_property
 def CandidateTransitions(st, nxt):
     """Every candidate moves within the older table."""
     return all(
@@ -80,7 +80,7 @@ def CandidateTransitions(st, nxt):
     )
 
 
-@spec.transition_invariant
+@spec.action_property
 def NewQuorumStateTransitions(st, nxt):
     """Every server moves within KIP-996's new table."""
     return all(unchanged(st.servers[i], nxt.servers[i]) or newer_table(st.servers[i], nxt.servers[i]) for i in Server)

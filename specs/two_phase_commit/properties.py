@@ -14,7 +14,7 @@ def Consistent(st):
     return not {RMState.ABORTED, RMState.COMMITTED} <= states
 
 
-@spec.transition_invariant
+@spec.action_property
 def DecisionsAreFinal(st, nxt):
     """Who has committed or aborted stays so."""
     return all(nxt.rms[r] == st.rms[r] for r in RM if st.rms[r] in {RMState.COMMITTED, RMState.ABORTED})

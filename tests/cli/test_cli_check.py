@@ -131,7 +131,7 @@ def test_an_option_changes_the_exit_status(words: list[str], status: int) -> Non
     assert kmc("check", COUNTER, *words, "--no-run-dir").exit_code == status
 
 
-def test_strict_is_content_when_every_action_fires_and_every_goal_is_reached() -> None:
+def test_strict_is_content_when_every_action_fires_and_every_reachable_property_is_reached() -> None:
     assert kmc("check", "die_hard", "--strict", "--no-run-dir").exit_code == 0
 
 
@@ -237,9 +237,9 @@ def test_a_junit_report_skips_what_was_not_checked() -> None:
     assert junit_cases("temporal")["TopAgainAndAgain"] == ["skipped"]
 
 
-def test_a_strict_junit_report_has_a_case_for_each_action_and_goal() -> None:
+def test_a_strict_junit_report_has_a_case_for_each_action_and_reachable_property() -> None:
     cases = junit_cases("smoke", "--strict")
-    found = [cases[name] for name in ("action Climb fires", "action Fall fires", "goal at_the_top is reached")]
+    found = [cases[name] for name in ("action Climb fires", "action Fall fires", "reachable at_the_top is reached")]
     assert found == [[], ["failure"], []]
 
 

@@ -97,9 +97,8 @@ PROPERTIES = {
     "invariant": "@spec.invariant\ndef Fails(st):\n    return st.n < 2 or st.log.at(st.n).epoch == 1\n",
     "two invariants": "@spec.invariant\ndef One(st):\n    return st.n < 2 or st.p[st.who] == 1\n\n\n"
     "@spec.invariant\ndef Two(st):\n    return st.n < 2 or st.log.at(st.n).epoch == 1\n",
-    "transition invariant": "@spec.transition_invariant\ndef Fails(st, nxt):\n"
-    "    return st.n < 1 or nxt.p[st.who] == 1\n",
-    "goal": "@spec.reachable\ndef fails(st):\n    return st.n == 2 and st.n // (st.n - 2) == 1\n",
+    "action property": "@spec.action_property\ndef Fails(st, nxt):\n    return st.n < 1 or nxt.p[st.who] == 1\n",
+    "reachable property": "@spec.reachable\ndef fails(st):\n    return st.n == 2 and st.n // (st.n - 2) == 1\n",
 }
 
 

@@ -64,7 +64,7 @@ def EarlyEnough(st):
     return st.total < 5 or len(st.voted) < 3
 
 
-@spec.transition_invariant
+@spec.action_property
 def SmallerSteps(st, nxt):
     return nxt.total < st.total + 2 or len(st.voted) < 3 or st.total < 2
 """

@@ -64,9 +64,9 @@ def Con(st):
     return any(decided(st.held[s]) for s in Server)  # in a constraint
 
 
-@spec.transition_invariant
+@spec.action_property
 def Tra(st, nxt):
-    return any(decided(nxt.held[s]) for s in Server)  # in a transition invariant
+    return any(decided(nxt.held[s]) for s in Server)  # in an action property
 
 
 spec.symmetry("servers", Server)
@@ -101,7 +101,7 @@ def Inv(st):
 IN = {
     "an invariant": "INVARIANT Inv",
     "a constraint": "CONSTRAINT Con",
-    "a transition invariant": "PROPERTY Tra",
+    "an action property": "PROPERTY Tra",
     "an action": "",
 }
 
@@ -177,4 +177,4 @@ def test_what_fails_in_no_order_is_not_blamed_on_one(tmp_path: Path) -> None:
 
 def errors_of(model: Model, state: Any) -> list[KmcError]:
     """The errors of the invariants in a state."""
-    return check_errors(model, state, goals=())
+    return check_errors(model, state, reachable=())

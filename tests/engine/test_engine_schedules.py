@@ -40,7 +40,7 @@ MODELS: dict[str, tuple[Grid, dict[str, Any]]] = {
     "a graph": (Grid(dims=4, size=6), {}),
     "hundreds of violations at one depth": (Grid(dims=3, size=30, sum=29), {}),
     "hundreds of violations, going on": (Grid(dims=3, size=14, sum=19), {"keep_going": True}),
-    "transition invariants": (Grid(dims=3, size=12, sum=9, steps=True), {"keep_going": True}),
+    "action properties": (Grid(dims=3, size=12, sum=9, steps=True), {"keep_going": True}),
     "constraints": (Grid(dims=3, size=12, wall=5, gate=2), {}),
     "violations outside of a constraint": (Grid(dims=3, size=12, wall=1, sum=9), {"keep_going": True}),
     "a view that forgets": (Grid(dims=3, size=12, forgets=True), {}),

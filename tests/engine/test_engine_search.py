@@ -117,8 +117,8 @@ def test_no_memory_left_stops_the_search() -> None:
     assert outcome.stopped is Bound.MEMORY
 
 
-def test_goals_are_told_when_a_state_reaches_them() -> None:
-    assert run(Grid(dims=2, size=3)).goals == 0b01
+def test_reachable_properties_are_told_when_a_state_reaches_them() -> None:
+    assert run(Grid(dims=2, size=3)).reached == 0b01
 
 
 def test_initial_states_that_are_equal_count_once() -> None:

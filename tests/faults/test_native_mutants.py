@@ -101,7 +101,7 @@ def Other(st):
     return st.n > 0 or len(st.ps) < 2
 
 
-@spec.transition_invariant
+@spec.action_property
 def Step(st, nxt):
     return nxt.n <= st.n + 1 or st.who == nxt.who
 """

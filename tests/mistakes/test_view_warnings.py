@@ -33,7 +33,7 @@ def up(st):
 def Small(st):
     return {invariant} < 10
 
-@spec.transition_invariant
+@spec.action_property
 def Grows(st, nxt):
     return nxt.n >= {step}
 

@@ -158,13 +158,13 @@ class TestInvariants:
         message = rejected(kraft, replace(illegal_state, name="TestInv"))
         assert message == "the model has no property TestInv of this kind"
 
-    def test_a_transition_invariant_is_asked_of_the_last_step(self, tmp_path: Path) -> None:
+    def test_an_action_property_is_asked_of_the_last_step(self, tmp_path: Path) -> None:
         model = model_of(tmp_path, COUNTER, "PROPERTY NeverToThree")
         violation = violation_of(model)
         check_violation(model, violation)
         assert rejected(model, one_step_less(violation)) == "NeverToThree holds at the end of the trace"
 
-    def test_a_transition_invariant_needs_a_step(self, tmp_path: Path) -> None:
+    def test_an_action_property_needs_a_step(self, tmp_path: Path) -> None:
         model = model_of(tmp_path, COUNTER, "PROPERTY NeverToThree")
         violation = violation_of(model)
         alone = replace(violation, trace=Trace(violation.trace.steps[:1]))
@@ -192,7 +192,7 @@ FAILURES = {
     "a value outside its domain": ("    yield st.set(n=st.n + 1 if st.n < 2 else 7)\n", "", "KMC201"),
     "an invariant that raises": ("    yield st.set(n=st.n + 1)\n", "INVARIANT Fails", "KMC241"),
     "a constraint that raises": ("    yield st.set(n=st.n + 1)\n", "CONSTRAINT FailsAsBound", "KMC241"),
-    "a transition invariant that raises": ("    yield st.set(n=st.n + 1)\n", "PROPERTY FailsInStep", "KMC241"),
+    "an action property that raises": ("    yield st.set(n=st.n + 1)\n", "PROPERTY FailsInStep", "KMC241"),
     "an action constraint that raises": ("    yield st.set(n=st.n + 1)\n", "ACTION_CONSTRAINT FailsAsStep", "KMC241"),
 }
 
@@ -225,7 +225,7 @@ def FailsAsBound(st):
     return st.n < 2 or st.inner.x
 
 
-@spec.transition_invariant
+@spec.action_property
 def FailsInStep(st, nxt):
     return nxt.n < 2 or nxt.inner.x
 

@@ -124,9 +124,9 @@ class TestCounting:
         result = Search(model_of(tmp_path, source, "CHECK_DEADLOCK FALSE")).run()
         assert (result.generated_by_action, result.never_fired) == ({"Increase": 3, "Explode": 0}, ("Explode",))
 
-    def test_goals_that_are_never_reached_are_named(self, tmp_path: Path) -> None:
+    def test_reachable_properties_that_are_never_reached_are_named(self, tmp_path: Path) -> None:
         result = Search(model_of(tmp_path, RIVER, "CHECK_DEADLOCK FALSE")).run()
-        assert result.unreached_goals == ("wolf_with_goat_alone",)
+        assert result.unreached == ("wolf_with_goat_alone",)
 
     @pytest.mark.parametrize(("check", "verdict"), [("TRUE", Verdict.DEADLOCK), ("FALSE", Verdict.OK)])
     def test_deadlock_can_be_switched_off(self, check: str, verdict: Verdict, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ class TestContinue:
         assert found.violations == 12
 
 
-class TestTransitionInvariants:
+class TestActionProperties:
     def test_a_violated_step_ends_the_trace(self, tmp_path: Path) -> None:
         result = Search(model_of(tmp_path, COUNTER, "PROPERTY NeverToThree")).run()
         assert result.violation is not None
@@ -342,7 +342,7 @@ def NotTwo(st):
 """n = 1 with hidden 2, generated first, and hidden 1: the same view; on from there to 3 or to 2."""
 
 
-GOAL = "\n\n@spec.reachable\ndef at_{n}(st):\n    return st.n == {n}\n"
+REACHABLE = "\n\n@spec.reachable\ndef at_{n}(st):\n    return st.n == {n}\n"
 
 
 class TestView:
@@ -357,20 +357,20 @@ class TestView:
         self, twins: tuple[int, int], tmp_path: Path
     ) -> None:
         source = WINNER.replace("hidden=1)", f"hidden={twins[0]})").replace("hidden=2)", f"hidden={twins[1]})")
-        source = source.replace("Int(0, 3)", "Int(0, 10)") + "".join(GOAL.format(n=1 + twin) for twin in twins)
+        source = source.replace("Int(0, 3)", "Int(0, 10)") + "".join(REACHABLE.format(n=1 + twin) for twin in twins)
         model = model_of(tmp_path, source, "VIEW visible CHECK_DEADLOCK FALSE")
         fingerprint = fingerprint_order(model)
         assert fingerprint is not None
         lost = max(twins, key=lambda hidden: fingerprint(model.spec.state_class(n=1, hidden=hidden)))
-        assert Search(model, view_order=fingerprint_order).run().unreached_goals == (f"at_{1 + lost}",)
+        assert Search(model, view_order=fingerprint_order).run().unreached == (f"at_{1 + lost}",)
 
     def test_without_a_layout_the_least_state_of_a_view_is_expanded(self, tmp_path: Path) -> None:
         record = "class Point(Record):\n    n: Int(0, 1)\n\n"
         source = record + WINNER.replace("hidden: Int(0, 9)", "hidden: Int(0, 9)\n    points: Set[Point]")
-        source = source.replace("hidden=0)", "hidden=0, points=set())") + GOAL.format(n=2) + GOAL.format(n=3)
+        source = source.replace("hidden=0)", "hidden=0, points=set())") + REACHABLE.format(n=2) + REACHABLE.format(n=3)
         model = model_of(tmp_path, source, "VIEW visible CHECK_DEADLOCK FALSE")
         assert fingerprint_order(model) is None
-        assert Search(model, view_order=fingerprint_order).run().unreached_goals == ("at_3",)
+        assert Search(model, view_order=fingerprint_order).run().unreached == ("at_3",)
 
     def test_a_view_without_an_order_of_its_states_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="a model with a view needs view_order"):

@@ -128,7 +128,7 @@ class TestErrors:
         _, error = failing(tmp_path, source, "INVARIANT Fails")
         assert error.message == "Fails is 0, not True or False"
 
-    def test_a_transition_invariant_that_raises_ends_before_the_step(self, tmp_path: Path) -> None:
+    def test_an_action_property_that_raises_ends_before_the_step(self, tmp_path: Path) -> None:
         source = COUNTER.replace("nxt.n != 3", "{0: True, 1: True, 2: True}[nxt.n]")
         result, error = failing(tmp_path, source, "PROPERTY NeverToThree")
         assert result.violation is not None

@@ -151,7 +151,7 @@ class TestChecks:
         found = {violation_in(model_of(tmp_path, source, "INVARIANT NotOne"), seed=seed).name for seed in range(12)}
         assert found == {"NotOne"}
 
-    def test_a_transition_invariant_is_checked(self, tmp_path: Path) -> None:
+    def test_an_action_property_is_checked(self, tmp_path: Path) -> None:
         violation = violation_in(model_of(tmp_path, COUNTER, "PROPERTY NeverToThree"))
         assert (violation.name, violation.is_step, len(violation.trace)) == ("NeverToThree", True, 4)
 
@@ -187,9 +187,9 @@ class TestChecks:
         violation = violation_in(model_of(tmp_path, source, "INVARIANT Fails"))
         assert isinstance(violation.error, InvariantError)
 
-    def test_goals_that_were_not_reached_are_named(self, tmp_path: Path) -> None:
-        goals = "".join(f"\n\n@spec.reachable\ndef at_{n}(st):\n    return st.n == {n}\n" for n in (2, 3, 4))
-        assert run(model_of(tmp_path, COUNTER + goals, NO_DEADLOCK)).unreached_goals == ("at_4",)
+    def test_reachable_properties_that_were_not_reached_are_named(self, tmp_path: Path) -> None:
+        more = "".join(f"\n\n@spec.reachable\ndef at_{n}(st):\n    return st.n == {n}\n" for n in (2, 3, 4))
+        assert run(model_of(tmp_path, COUNTER + more, NO_DEADLOCK)).unreached == ("at_4",)
 
 
 class TestSeeds:

@@ -26,8 +26,8 @@ Every error of kmc has a code, and every code has one meaning. An error is shown
 of help. Below, each code has its meaning, then the texts that it is shown with, each with its help after an arrow.
 In a text, `{name}` and `{...}` stand for what is known only at run time.
 
-The exit status of the process follows from the class of the error. An error while an invariant or a goal is evaluated
-has status 76 instead of 75, and a failed `assert` (KMC290) has status 14.
+The exit status of the process follows from the class of the error. An error while an invariant, an action property or
+a reachable property is evaluated has status 76 instead of 75, and a failed `assert` (KMC290) has status 14.
 """
 TITLES = {
     "1": "Loading a spec",

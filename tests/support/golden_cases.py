@@ -73,7 +73,7 @@ def outcome(result: Result, expect: dict[str, Any]) -> dict[str, Any]:
         "depth": result.counters.depth,
         "left": result.counters.left,
         "initial": result.initial,
-        "unreached_goals": list(result.unreached_goals),
+        "unreached_goals": list(result.unreached),
         "generated_by_action": result.generated_by_action,
     }
     if result.violation is not None:

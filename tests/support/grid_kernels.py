@@ -127,8 +127,8 @@ def check(row: int) -> int:
 
 
 @NativeLoop
-def goals(row: int, wanted: int) -> int:
-    """Goal 0: the sum is 3. Goal 1: it is 200."""
+def reachable(row: int, wanted: int) -> int:
+    """Property 0: the sum is 3. Property 1: it is 200."""
     found = total(load(row, POINT))
     return ((1 if found == 3 else 0) | (2 if found == 200 else 0)) & wanted
 
@@ -187,14 +187,14 @@ class Grid:
             expand=address(expand),
             action_count=self.dims + 1,
             check=address(check),
-            goals=address(goals),
+            reachable=address(reachable),
             outside=address(outside) if self.wall != NOWHERE else 0,
             step_outside=address(step_outside) if self.gate != NOWHERE else 0,
             step=address(step) if self.steps else 0,
             rank=address(rank) if self.forgets else 0,
             invariant_count=2,
-            goal_count=2,
-            transition_invariant_count=1,
+            reachable_count=2,
+            action_property_count=1,
         )
 
     @property

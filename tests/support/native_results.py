@@ -28,7 +28,7 @@ def told(result: Result) -> dict[str, Any]:
         "generated_by_action": result.generated_by_action,
         "properties": result.properties,
         "bound": result.bound,
-        "unreached_goals": result.unreached_goals,
+        "unreached_goals": result.unreached,
         "never_fired": result.never_fired,
         "violation": violation and (violation.verdict, violation.name, violation.is_step, repr(violation.error)),
         "trace": violation and [(step.state, step.label, step.arguments) for step in violation.trace.steps],
@@ -183,7 +183,7 @@ def wait(st):
 def move(st):
     yield st.set(n=(st.n + 1) % 3)
 
-@spec.transition_invariant
+@spec.action_property
 def Moves(st, nxt):
     return nxt.n != st.n
 """
@@ -219,11 +219,11 @@ def Small(st):
 def Steady(st, nxt):
     return nxt.n - nxt.low < 3
 
-@spec.transition_invariant
+@spec.action_property
 def Follows(st, nxt):
     return nxt.low == st.n and nxt.low + 1 > 0
 
-@spec.transition_invariant
+@spec.action_property
 def Nothing(st, nxt):
     return nxt.n != 3
 
@@ -241,7 +241,7 @@ def five(st):
 """
 
 
-"""Where `low` is None, a constraint, a transition invariant, an invariant and a goal have no value."""
+"""Where `low` is None, a constraint, an action property, an invariant and a reachable property have no value."""
 
 
 REFUSED_AND_STORED = """
@@ -291,24 +291,24 @@ CASES = {
     "a constraint fails at the start": Case(FAILING_EVERYWHERE, "CONSTRAINTS Near Small"),
     "constraints are asked in order": Case(FAILING_EVERYWHERE, "CONSTRAINTS Small Near", keep_going=True),
     "an action constraint fails": Case(FAILING_EVERYWHERE, "ACTION_CONSTRAINT Steady", keep_going=True),
-    "a transition invariant fails": Case(FAILING_EVERYWHERE, "PROPERTY Nothing Follows", keep_going=True),
-    "a goal fails": Case(FAILING_EVERYWHERE, "INVARIANTS NotTwo NotFive", keep_going=True),
+    "an action property fails": Case(FAILING_EVERYWHERE, "PROPERTY Nothing Follows", keep_going=True),
+    "a reachable property fails": Case(FAILING_EVERYWHERE, "INVARIANTS NotTwo NotFive", keep_going=True),
     "two invariants fail": Case(FAILING_EVERYWHERE, "INVARIANTS NotFive NotTwo CONSTRAINT Small"),
     "an initial state outside of a constraint fails": Case(OUTSIDE, "INVARIANT NotSix CONSTRAINT Small"),
     "deadlock": Case(COUNTER, ""),
     "deadlock of many": Case(PHILOSOPHERS, ""),
     "no deadlock asked": Case(COUNTER, "CHECK_DEADLOCK FALSE"),
     "invariant": Case(COUNTER, "INVARIANTS BelowTwo NotNegative"),
-    "transition invariant": Case(COUNTER, "PROPERTY NeverToThree"),
-    "stuttering steps break no transition invariant": Case(STILL, "PROPERTY Moves"),
+    "action property": Case(COUNTER, "PROPERTY NeverToThree"),
+    "stuttering steps break no action property": Case(STILL, "PROPERTY Moves"),
     "constraint": Case(COUNTER, "CONSTRAINT AtMostTwo"),
     "a state outside of a constraint is generated in two ways": Case(TWO_WAYS, "CONSTRAINT AtMostTwo"),
     "constraint and a failure outside": Case(COUNTER, "CONSTRAINT AtMostTwo PROPERTY NeverToThree"),
-    "goals and a shortest trace": Case(RIVER, "INVARIANT NotAcross CHECK_DEADLOCK FALSE"),
+    "reachable properties and a shortest trace": Case(RIVER, "INVARIANT NotAcross CHECK_DEADLOCK FALSE"),
     "an invariant fails outside of a constraint": Case(
         FAILING_INVARIANT, "INVARIANT ThirdIsSmall CONSTRAINT Shorter CHECK_DEADLOCK FALSE"
     ),
-    "goals reached": Case(RIVER, "CHECK_DEADLOCK FALSE"),
+    "reachable properties reached": Case(RIVER, "CHECK_DEADLOCK FALSE"),
     "depth": Case(RIVER, "CHECK_DEADLOCK FALSE", Limits(depth=4)),
     "states": Case(RIVER, "CHECK_DEADLOCK FALSE", Limits(states=5)),
     "no initial state within the constraints": Case(OUTSIDE, "INVARIANT NotSix CONSTRAINT Nowhere"),
@@ -364,5 +364,7 @@ CASES = {
     "an invariant fails beyond the bound": Case(
         FAILING_INVARIANT, "INVARIANTS Fine ThirdIsSmall CHECK_DEADLOCK FALSE", Limits(depth=2)
     ),
-    "a goal outside a constraint": Case(FAILING_INVARIANT, "INVARIANT Fine CONSTRAINT Short CHECK_DEADLOCK FALSE"),
+    "a reachable property outside a constraint": Case(
+        FAILING_INVARIANT, "INVARIANT Fine CONSTRAINT Short CHECK_DEADLOCK FALSE"
+    ),
 }

@@ -77,7 +77,7 @@ class Kernels:
 
     def mask(self, name: str, *rows: list[int]) -> int | None:
         """The mask that a kernel of predicates gives, or None for an error."""
-        found = self._signed(name, [padded(row) for row in rows], (-1,) if name == "goals" else ())
+        found = self._signed(name, [padded(row) for row in rows], (-1,) if name == "reachable" else ())
         return None if found <= ERROR_MAX else found
 
     def identity(self, row: list[int]) -> int:
@@ -166,7 +166,7 @@ def _step_differences(
             yield f"{state!r}: after {title} unused bits are not 0"
         yield from _touch_differences(kernels, state, row, to, item.row)
         for name, predicates in (
-            ("step", kernels.model.transition_invariants),
+            ("step", kernels.model.action_properties),
             ("step_outside", kernels.model.action_constraints),
         ):
             if predicates:
@@ -185,18 +185,18 @@ def _touch_differences(kernels: Kernels, state: Any, row: list[int], to: Any, ot
         model, model.invariants, False, to
     ):
         yield f"{state!r}: the step to {to!r} touches invariants"
-    for number, goal in enumerate(model.goals):
-        if not touched >> 1 + number & 1 and expected_mask(model, (goal,), True, state) != expected_mask(
-            model, (goal,), True, to
+    for number, prop in enumerate(model.reachable):
+        if not touched >> 1 + number & 1 and expected_mask(model, (prop,), True, state) != expected_mask(
+            model, (prop,), True, to
         ):
-            yield f"{state!r}: the step to {to!r} touches {goal.name}"
+            yield f"{state!r}: the step to {to!r} touches {prop.name}"
 
 
 def _predicate_differences(kernels: Kernels, row: list[int], state: Any) -> Iterator[str]:
     model = kernels.model
     kinds: tuple[tuple[str, tuple[Predicate, ...], bool], ...] = (
         ("check", model.invariants, False),
-        ("goals", model.goals, True),
+        ("reachable", model.reachable, True),
         ("outside", model.constraints, False),
     )
     for name, predicates, holding in kinds:

@@ -113,11 +113,9 @@ def _properties(grammar: Changes) -> list[str]:
     order = f"nxt.n {grammar.pick('!=', '<=', '>=')} {grammar.integer(Names(servers=('i',)))}"
     parts = defined("@spec.invariant", "Inv(st)", [f"return {grammar.one_of(truth, rare, rare)}"])
     parts += defined("@spec.invariant", "Other(st)", [f"return {rare()}"])
-    parts += defined("@spec.reachable", "goal(st)", [f"return {truth()}"])
+    parts += defined("@spec.reachable", "reached(st)", [f"return {truth()}"])
     parts += defined("@spec.reachable", "far(st)", [f"return {truth()} and {truth()}"])
-    parts += defined(
-        "@spec.transition_invariant", "Step(st, nxt)", [f"return all({order} or {truth()} for i in Server)"]
-    )
+    parts += defined("@spec.action_property", "Step(st, nxt)", [f"return all({order} or {truth()} for i in Server)"])
     parts += defined("@spec.constraint", "Near(st)", [f"return {grammar.one_of('len(st.net) < 3', rare)}"])
     parts += defined("@spec.constraint", "Small(st)", [f"return {rare()}"])
     parts += defined("@spec.action_constraint", "Slow(st, nxt)", [f"return nxt.who == st.who or {truth()}"])

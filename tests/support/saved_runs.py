@@ -40,7 +40,7 @@ def told(outcome: SearchOutcome) -> tuple[Any, ...]:
         (outcome.generated, outcome.cut, outcome.distinct, outcome.expanded, outcome.initial),
         outcome.generated_by_action,
         outcome.failed,
-        outcome.goals,
+        outcome.reached,
         outcome.findings,
         outcome.stopped,
     )

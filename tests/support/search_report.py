@@ -40,7 +40,7 @@ def report(folder: Path, cfg: str, limits: Limits | None, keep_going: bool) -> l
     counters = result.counters
     lines = [
         f"{result.verdict} {counters.generated} {counters.distinct} {counters.left} {result.levels}",
-        f"{result.generated_by_action} {result.properties} {result.unreached_goals}",
+        f"{result.generated_by_action} {result.properties} {result.unreached}",
     ]
     violation = result.violation
     if violation is not None:

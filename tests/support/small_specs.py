@@ -64,7 +64,7 @@ def NotNegative(st):
     return st.n >= 0
 
 
-@spec.transition_invariant
+@spec.action_property
 def NeverToThree(st, nxt):
     return nxt.n != 3
 
@@ -284,7 +284,7 @@ def NoThreeFromOne(st):
     return not (st.total == 3 and len(st.voted) == 1)
 
 
-@spec.transition_invariant
+@spec.action_property
 def SmallSteps(st, nxt):
     return nxt.total < st.total + 2
 

@@ -37,7 +37,7 @@ PROPERTIES_MAX = 62
 def check_fits(model: Model) -> None:
     """Raise SpecError (KMC802, KMC804 to KMC806) for the first thing that compiled code has no room for."""
     _check_record(model.spec.state_class, model.spec.files, set())
-    kinds = (model.invariants, model.transition_invariants, model.goals, model.constraints, model.action_constraints)
+    kinds = (model.invariants, model.action_properties, model.reachable, model.constraints, model.action_constraints)
     for properties in kinds:
         if len(properties) > PROPERTIES_MAX:
             first = properties[PROPERTIES_MAX]

@@ -36,9 +36,9 @@ def forgotten_reads(model: Model) -> tuple[Reading, ...]:
         readers.append((action.title, action.function, 1))
         if action.network in model.view.dropped:
             found.append(Reading(action.network or "", action.title, action.span.path, action.span.line))
-    for one in (*model.invariants, *model.constraints, *model.goals):
+    for one in (*model.invariants, *model.constraints, *model.reachable):
         readers.append((one.name, one.function, 1))
-    for step in (*model.transition_invariants, *model.action_constraints):
+    for step in (*model.action_properties, *model.action_constraints):
         readers.append((step.name, step.function, 2))
     search = _Search(model.view.dropped)
     for name, function, states in readers:

@@ -79,7 +79,7 @@ def wide_functions(*, ranked: bool) -> list[Function]:
         expand,
         identity,
         *(_forwarded(name, ("cur",)) for name in of_row),
-        _forwarded("goals", ("cur",), ("wanted",)),
+        _forwarded("reachable", ("cur",), ("wanted",)),
         *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside", "touched")),
     ]
 

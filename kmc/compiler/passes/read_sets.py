@@ -1,8 +1,8 @@
 """The kernel `touched(cur, nxt)`: which properties may say of the one state what they do not say of the other.
 
-Bit 0 is set if the invariants read something that differs between the two states, and bit 1 + n for goal n; a property
-that is left out says the same of both. What is read is found in the code of the properties, bit by bit. One that looks
-into a network, or at a place that is known only when it runs, counts as reading all of the state.
+Bit 0 is set if the invariants read something that differs between the two states, and bit 1 + n for reachable property
+n; a property that is left out says the same of both. What is read is found in the code of the properties, bit by bit.
+One that looks into a network, or at a place that is known only when it runs, counts as reading all of the state.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from kmc.runtime.state_layout import RowLayout
 _ALL = (1 << 64) - 1
 
 
-def touched(functions: Iterable[Function], row: RowLayout, goals: int) -> Function:
-    """The kernel, for the properties whose kernels `check` and `goals_0`, ... are among the functions."""
+def touched(functions: Iterable[Function], row: RowLayout, reachable: int) -> Function:
+    """The kernel, for the properties whose kernels `check` and `reachable_0`, ... are among the functions."""
     known = {function.name: function for function in functions}
     mask = _differs(_bits_read(known["check"], known, row))
-    parts = [_bits_read(known[f"goals_{number}"], known, row) for number in range(goals)]
-    # Goals are compared together: most steps change what none of them reads.
+    parts = [_bits_read(known[f"reachable_{number}"], known, row) for number in range(reachable)]
+    # Reachable properties are compared together: most steps change what none of them reads.
     together: dict[int, int] = {}
     for part in parts:
         for word, bits in (part or {}).items():

@@ -39,8 +39,8 @@ class Snapshot:
     stored: int
     expanded: int
     rows_words: int
-    goals: int
-    goals_asked: int
+    reached: int
+    reachable_asked: int
     findings: tuple[SearchFinding, ...]
     counted: tuple[int, ...]
     met: int

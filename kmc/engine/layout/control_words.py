@@ -46,8 +46,8 @@ class Shared(Struct, words=128):
     target_slots: int
     target_steps: int  # 1: it looks for steps to a target, 0: for the target
     step_outside: int
-    goals: int
-    wanted_goals: int  # the mask of the goals that no level has ended with
+    reachable: int
+    wanted: int  # the mask of the reachable properties that no level has ended with
     dictionary: int  # the words that have codes
     plain_words: int  # how many words of a row are not coded
     implied_words: int  # 1: the first of them is the fingerprint, and not stored
@@ -89,12 +89,12 @@ class Thread(Struct, words=64):
     fuzzing: int  # the state of the random numbers of schedule fuzzing; 0 for none
     # What it counted.
     generated: int = at(32)  # the address of one counter per action
-    failed: int = at(34)  # the address of one counter per invariant, then one per transition invariant
+    failed: int = at(34)  # the address of one counter per invariant, then one per action property
     expanded: int
     stored: int  # over the whole run
     stored_in_level: int
     cut: int  # generated states outside of the constraints: checked, not expanded
-    goals: int  # the mask of reached goals
+    reached: int  # the mask of the reachable properties that were reached
     beyond: int  # 1: the bound cut off a state
     candidates: Buffer = embedded()  # the pending successors that may be new
     # Packing.
@@ -135,7 +135,7 @@ NEED_CANDIDATES: Final = 9
 OUT_TOO_SMALL: Final = -1
 ERROR_MAX: Final = -16
 
-# What `touched` answers of a step: a bit for the invariants, then one for each goal.
+# What `touched` answers of a step: a bit for the invariants, then one for each reachable property.
 TOUCHED_INVARIANTS: Final = 1
-TOUCHED_GOALS_SHIFT: Final = 1
+TOUCHED_REACHABLE_SHIFT: Final = 1
 TOUCHED_ALL: Final = -1

@@ -8,11 +8,11 @@ reports in `out` overwritten.
   records `[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index
   << 32, and how many times more TLC counts this step << 48. Returns how many records there are; -1 if `out` is too
   small for all of them (it is called again with more); <= -16 for error number -(result + 16) of the model.
-- `check(row)`: a mask with a bit for each invariant that fails; `goals(row, wanted)`: for each wanted goal that holds;
-  `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first action constraint;
-  `step(source, row)`: for each transition invariant that fails, none for a stuttering step.
+- `check(row)`: a mask with a bit for each invariant that fails; `reachable(row, wanted)`: for each wanted reachable
+  property that holds; `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first
+  action constraint; `step(source, row)`: for each action property that fails, none for a stuttering step.
 - `touched(source, row)`: bit 0 unless the invariants say of a successor what they say of its source; bit 1 + n unless
-  goal n does.
+  reachable property n does.
 - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
   kept. The one exception to rows that are never written; its length stays.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
@@ -44,7 +44,7 @@ class KernelTable:
     expand: int
     action_count: int
     check: int = 0
-    goals: int = 0
+    reachable: int = 0
     outside: int = 0
     step_outside: int = 0
     step: int = 0
@@ -52,14 +52,14 @@ class KernelTable:
     rank: int = 0
     settle: int = 0
     invariant_count: int = 0
-    goal_count: int = 0
-    transition_invariant_count: int = 0
+    reachable_count: int = 0
+    action_property_count: int = 0
     plain_words: int = 1
     implied_words: int = 0
     wide: bool = False
 
     def __post_init__(self) -> None:
-        if max(self.invariant_count, self.goal_count, self.transition_invariant_count) > PROPERTIES_MAX:
+        if max(self.invariant_count, self.reachable_count, self.action_property_count) > PROPERTIES_MAX:
             raise ValueError(f"at most {PROPERTIES_MAX} properties of a kind fit a mask")
         if self.action_count > r.ACTION_MASK:
             raise ValueError(f"at most {r.ACTION_MASK} actions fit a header")
@@ -76,16 +76,16 @@ class KernelTable:
             expand=address("expand"),
             action_count=len(names.actions),
             check=address("check", bool(names.invariants)),
-            goals=address("goals", bool(names.goals)),
+            reachable=address("reachable", bool(names.reachable)),
             outside=address("outside", bool(names.constraints)),
             step_outside=address("step_outside", bool(names.action_constraints)),
-            step=address("step", bool(names.transition_invariants)),
+            step=address("step", bool(names.action_properties)),
             touched=address("touched"),
             rank=address("rank", spec.rules.view),
             settle=address("settle", "settle" in spec.kernels),
             invariant_count=len(names.invariants),
-            goal_count=len(names.goals),
-            transition_invariant_count=len(names.transition_invariants),
+            reachable_count=len(names.reachable),
+            action_property_count=len(names.action_properties),
             plain_words=1 + spec.words_before,
             # Without a view, the hash sum of a row that is kept is the fingerprint.
             implied_words=int(not spec.rules.view and spec.words_before == 0),

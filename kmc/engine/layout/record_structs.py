@@ -62,5 +62,5 @@ CHECK_ERROR: Final = 1
 NO_SUCCESSOR: Final = 2
 INVARIANT: Final = 3
 UNSTORED_INVARIANT: Final = 4
-STEP_INVARIANT: Final = 5
+ACTION_PROPERTY: Final = 5
 TARGET: Final = 6  # a row that `seek` looked for

@@ -44,7 +44,7 @@ class FindingKind(Enum):
     CHECK_ERROR = r.CHECK_ERROR
     DEADLOCK = r.NO_SUCCESSOR
     INVARIANT = r.INVARIANT
-    STEP = r.STEP_INVARIANT
+    STEP = r.ACTION_PROPERTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +90,10 @@ class SearchOutcome:
     """The numbers of a search. `findings` are all of the first level that has any, least first.
 
     `cut` counts the generated states outside of the constraints. `failed` counts violating states per invariant, then
-    violating steps per transition invariant, over the whole search. `goals` is a mask of reached goals; `goals_asked`
-    of those asked for in the first level with findings. `table_bytes` is that at the end, `rows_bytes` those of all
-    rows at rest, level after level; `growths` are those of the table (`FingerprintTable`). `cpu_seconds_before`: of
-    earlier sessions of a run that was resumed.
+    violating steps per action property, over the whole search. `reached` is the mask of the reachable properties that
+    were reached; `reachable_asked` of those asked for in the first level with findings. `table_bytes` is that at the
+    end, `rows_bytes` those of all rows at rest, level after level; `growths` are those of the table
+    (`FingerprintTable`). `cpu_seconds_before`: of earlier sessions of a run that was resumed.
     """
 
     generated: int
@@ -105,8 +105,8 @@ class SearchOutcome:
     generated_by_action: tuple[int, ...]
     findings: tuple[SearchFinding, ...]
     failed: tuple[int, ...]
-    goals: int
-    goals_asked: int
+    reached: int
+    reachable_asked: int
     stopped: Bound | None
     interrupted: bool
     table_bytes: int

@@ -1,4 +1,4 @@
-"""What native loops ask of a state: is it inside of the constraints, which properties fail, which goals does it reach.
+"""What native loops ask of a state: do the constraints hold, which properties fail, which reachable properties hold.
 
 Findings are appended to the log of the thread that met them.
 """
@@ -49,7 +49,7 @@ def rank_if_any(shared: Shared, successor: StateRecord) -> int:
 
 @inlined
 def check_state(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int) -> None:
-    """Evaluate the invariants of a state, and the goals that are asked for."""
+    """Evaluate the invariants of a state, and the reachable properties that are asked for."""
     check_changed(shared, thread, successor, rank, stored, f.TOUCHED_ALL)
 
 
@@ -67,13 +67,13 @@ def properties_to_check(shared: Shared, thread: Thread, successor: StateRecord) 
 @inlined
 def check_changed(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int, touched: int) -> None:
     """`check_state` for the properties that `properties_to_check` tells."""
-    wanted = shared.wanted_goals & touched >> f.TOUCHED_GOALS_SHIFT
+    wanted = shared.wanted & touched >> f.TOUCHED_REACHABLE_SHIFT
     if wanted != 0:
-        reached = call_two(shared.goals, row_of(successor), wanted)
+        reached = call_two(shared.reachable, row_of(successor), wanted)
         if reached < 0:
             add_finding(thread, r.CHECK_ERROR, reached, successor.fingerprint, rank)
             return
-        thread.goals |= reached
+        thread.reached |= reached
     if shared.check == 0 or touched & f.TOUCHED_INVARIANTS == 0:
         return
     failed = call_one(shared.check, row_of(successor))
@@ -102,7 +102,7 @@ def count_violations(thread: Thread, failed: int, first: int, times: int) -> Non
 
 @inlined
 def check_step(shared: Shared, thread: Thread, successor: StateRecord, times: int) -> None:
-    """Evaluate the transition invariants of a step; initial states have none."""
+    """Evaluate the action properties of a step; initial states have none."""
     if thread.source == 0:
         return
     failed = call_two(shared.step, row_of(thread.source), row_of(successor))
@@ -111,7 +111,7 @@ def check_step(shared: Shared, thread: Thread, successor: StateRecord, times: in
     elif failed != 0:
         count_violations(thread, failed, shared.invariant_count, times)
         if shared.listing != 0:
-            add_finding(thread, r.STEP_INVARIANT, failed, successor.fingerprint, rank_if_any(shared, successor))
+            add_finding(thread, r.ACTION_PROPERTY, failed, successor.fingerprint, rank_if_any(shared, successor))
 
 
 @inlined

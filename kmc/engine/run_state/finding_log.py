@@ -56,7 +56,7 @@ class FindingLog:
             fingerprint=fingerprint & UNSIGNED,
             rank=rank & UNSIGNED,
             stored=kind != r.UNSTORED_INVARIANT,
-            source=source & UNSIGNED if kind == r.STEP_INVARIANT else 0,
+            source=source & UNSIGNED if kind == r.ACTION_PROPERTY else 0,
         )
 
     def _count_once(self, finding: SearchFinding) -> None:

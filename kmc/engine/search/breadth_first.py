@@ -63,7 +63,7 @@ class Search:
         self._stopped: Bound | None = None
         self._stopping = self._interrupted = False
         self._levels: list[int] = []
-        self._goals_asked = 0
+        self._reachable_asked = 0
         self._findings = FindingLog(kernels.invariant_count, kernels.meets_again)
         files = SpillFiles(directory, ranked=kernels.rank != 0) if directory is not None else None
         self._budget = MemoryBudget(self._settings, files)
@@ -146,7 +146,7 @@ class Search:
         self._findings.add(len(self._levels), self._maker.take_findings())
         if self._findings.found_any and not had_any:
             self._maker.count_only()
-            self._goals_asked = self._maker.reachables_asked
+            self._reachable_asked = self._maker.reachable_asked
         if level is not None and level.rows:
             self._levels.append(level.rows)
         return level
@@ -157,7 +157,7 @@ class Search:
             seconds = self._seconds_before + time.monotonic() - self._began
             cpu = self._cpu_before + cpu_seconds() - self._cpu_began
             workers = self._maker.workers
-            snapshot = counters.snapshot(workers, self._findings, self._levels, self._goals_asked, seconds, cpu)
+            snapshot = counters.snapshot(workers, self._findings, self._levels, self._reachable_asked, seconds, cpu)
             self._saver.end_level(snapshot, level, self._maker.known)
 
     def _resumed_level(self) -> Level | None:
@@ -169,7 +169,7 @@ class Search:
         if self._findings.found_any:
             self._maker.count_only()
         self._levels = list(snapshot.levels)
-        self._goals_asked = snapshot.goals_asked
+        self._reachable_asked = snapshot.reachable_asked
         self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
         return level
 
@@ -226,8 +226,8 @@ class Search:
             generated_by_action=tuple(by_action[:-1]),
             findings=self._findings.findings,
             failed=tuple(failed.tolist()),
-            goals=counters.reached(workers),
-            goals_asked=self._goals_asked,
+            reached=counters.reached(workers),
+            reachable_asked=self._reachable_asked,
             stopped=self._stopped,
             interrupted=self._interrupted,
             table_bytes=known.bytes,
@@ -239,7 +239,7 @@ class Search:
 
     def _search_again(self, level: int) -> LookingBack:
         """The looking back of a search without properties that goes as far as `level`."""
-        kernels = replace(self._kernels, check=0, step=0, invariant_count=0, goal_count=0, transition_invariant_count=0)
+        kernels = replace(self._kernels, check=0, step=0, invariant_count=0, reachable_count=0, action_property_count=0)
         search = Search(kernels, self._initial, replace(self._settings, limits=Limits(), deadlock=False))
         search._explore(level)
         return search.back

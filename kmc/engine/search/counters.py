@@ -32,15 +32,15 @@ def generated(workers: Sequence[Worker]) -> int:
 
 
 def reached(workers: Sequence[Worker]) -> int:
-    """The mask of the goals reached so far."""
+    """The mask of the reachable properties that were reached so far."""
     reached = 0
     for worker in workers:
-        reached |= worker.thread.goals
+        reached |= worker.thread.reached
     return reached
 
 
 def snapshot(
-    workers: Sequence[Worker], log: FindingLog, levels: Sequence[int], goals_asked: int, seconds: float, cpu: float
+    workers: Sequence[Worker], log: FindingLog, levels: Sequence[int], reachable_asked: int, seconds: float, cpu: float
 ) -> Snapshot:
     """The counters of a search at the end of a level; no thread may run."""
     return Snapshot(
@@ -51,8 +51,8 @@ def snapshot(
         stored=stored(workers),
         expanded=expanded(workers),
         rows_words=sum(worker.rows_words for worker in workers),
-        goals=reached(workers),
-        goals_asked=goals_asked,
+        reached=reached(workers),
+        reachable_asked=reachable_asked,
         findings=log.findings,
         counted=tuple(log.counted.tolist()),
         met=log.met_count,
@@ -68,5 +68,5 @@ def restore(worker: Worker, snapshot: Snapshot) -> None:
     worker.thread.cut = snapshot.cut
     worker.thread.stored = snapshot.stored
     worker.thread.expanded = snapshot.expanded
-    worker.thread.goals = snapshot.goals
+    worker.thread.reached = snapshot.reached
     worker.rows_words = snapshot.rows_words

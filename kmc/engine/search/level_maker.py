@@ -64,7 +64,7 @@ class LevelMaker:
         self._found = self._level_table(settings.table_slots) if kernels.rank else self.known
         self.dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self.shared = Shared.of(Memory(Shared.WORDS))
-        properties = kernels.invariant_count + kernels.transition_invariant_count
+        properties = kernels.invariant_count + kernels.action_property_count
         self.workers = [
             Worker(budget, settings.batch, kernels.action_count + 1, properties) for _ in range(settings.threads)
         ]
@@ -77,7 +77,7 @@ class LevelMaker:
         kernels, settings, shared = self._kernels, self._settings, self.shared
         shared.expand, shared.check, shared.invariant_count = kernels.expand, kernels.check, kernels.invariant_count
         shared.outside, shared.step_outside = kernels.outside, kernels.step_outside
-        shared.goals = kernels.goals
+        shared.reachable = kernels.reachable
         shared.step, shared.rank = kernels.step, kernels.rank
         shared.settle, shared.touched = kernels.settle, kernels.touched
         shared.dictionary, shared.plain_words = self.dictionary.address, self.dictionary.plain
@@ -105,9 +105,9 @@ class LevelMaker:
         self.shared.pause = 1
 
     @property
-    def reachables_asked(self) -> int:
+    def reachable_asked(self) -> int:
         """The mask of the reachables that the level made last was asked for: those that none before had reached."""
-        return self.shared.wanted_goals
+        return self.shared.wanted
 
     @property
     def unfinished(self) -> list[Words]:
@@ -163,7 +163,7 @@ class LevelMaker:
 
     def _make(self, rows: int, *, store: bool) -> Level | None:
         self.shared.storing = store
-        self.shared.wanted_goals = ~counters.reached(self.workers) & (1 << self._kernels.goal_count) - 1
+        self.shared.wanted = ~counters.reached(self.workers) & (1 << self._kernels.reachable_count) - 1
         if not self._run(work_loop(self._specialization), rows):
             return None
         made = [worker.end_level() for worker in self.workers]

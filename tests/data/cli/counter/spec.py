@@ -55,7 +55,7 @@ def NotZero(st):
     return st.count != 0
 
 
-@spec.transition_invariant
+@spec.action_property
 def NeverToTwo(st, nxt):
     """False of the step to two."""
     return nxt.count != 2
