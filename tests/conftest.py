@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 from kmc.process import usable_cpus
@@ -24,3 +25,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: the CPUs that this process may run on, where pytest-xdist counts those of the machine."""
     return usable_cpus()
+
+
+@pytest.fixture
+def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches of one model in this test share what was compiled of it."""
+    from support.compiling import compile_each_model_once  # which loads the compiler, and most tests need none
+
+    compile_each_model_once(monkeypatch)

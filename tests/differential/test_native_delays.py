@@ -43,6 +43,7 @@ def assert_same(found: list[Result]) -> dict[str, Any]:
     return first
 
 
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_small_spec_has_the_same_result_in_every_run(name: str, tmp_path: Path) -> None:
@@ -78,6 +79,7 @@ MANY = {
 }
 
 
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MANY)
 def test_of_many_failures_at_one_depth_every_run_reports_the_same(name: str, tmp_path: Path) -> None:
@@ -89,6 +91,7 @@ def test_of_many_failures_at_one_depth_every_run_reports_the_same(name: str, tmp
     assert_same(results(model, Limits(), (1,)))
 
 
+@pytest.mark.usefixtures("compiled_once")
 def test_a_shipped_model_with_symmetry_has_the_same_result_in_every_run() -> None:
     root = find_spec_root("kraft")
     file = find_model(root, "two_elections")

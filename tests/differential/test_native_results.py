@@ -25,6 +25,7 @@ MOST_STATES = 1_500
 """A search ends with the first level that has so many."""
 
 
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("name", CASES)
 def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
     case = CASES[name]
@@ -47,6 +48,7 @@ def _shipped_models() -> list[Any]:
     return found
 
 
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.slow
 @pytest.mark.parametrize(("spec", "file"), _shipped_models())
 def test_a_shipped_model_has_one_result(spec: str, file: ModelFile) -> None:

@@ -77,6 +77,7 @@ def told(result: Result) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.slow
 @pytest.mark.parametrize("block", COMPILED)
 def test_an_example_takes_the_same_steps_compiled(block: Block, tmp_path: Path) -> None:
