@@ -101,6 +101,7 @@ def test_a_guard_is_asked_before_the_loop(name: str) -> None:
     assert hoisted(body, READONLY) == (body[0], If(guard, (), (body[1],)))
 
 
+DONE = If(Bin("sle", Const(3), OUTER), (Break("l"),))
 KEPT: dict[str, tuple[Stmt, ...]] = {
     "of the counter": counted("i", guarded(unless(OUTER), TALLY)),
     "of memory that is written": counted("i", guarded(unless(Load("out", X)), TALLY)),
@@ -108,6 +109,17 @@ KEPT: dict[str, tuple[Stmt, ...]] = {
     "behind a write": counted("i", guarded(TALLY, unless(Y))),
     "that leaves another block": (Block("round", counted("i", Block("inner", (unless(Y), TALLY)))),),
     "of a variable that the round changes later": counted("i", guarded(unless(T), TALLY, Let("t", OUTER))),
+    "of a loop that counts in twos": (
+        Loop("l", (DONE, guarded(unless(Y), TALLY), Let("i", Bin("add", OUTER, Const(2))))),
+    ),
+    "of a loop that counts something else": (
+        Loop("l", (DONE, guarded(unless(Y), TALLY), Let("i", Bin("add", INNER, Const(1))))),
+    ),
+    "of a loop whose end leaves another": (
+        Block(
+            "m", (Loop("l", (If(Y, (Break("m"),)), guarded(unless(Y), TALLY), Let("i", Bin("add", OUTER, Const(1))))),)
+        ),
+    ),
     "of a loop that is left in its midst": (Loop("l", (guarded(unless(Y), TALLY), If(X, (Break("l"),)))),),
 }
 

@@ -18,6 +18,7 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
+# As code computes it: shifts take the lowest 6 bits of their distance, and a divisor 0 counts as 1.
 _FOLD: dict[BinaryOp, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
@@ -25,15 +26,15 @@ _FOLD: dict[BinaryOp, Callable[[int, int], int]] = {
     "and": lambda a, b: a & b,
     "or": lambda a, b: a | b,
     "xor": lambda a, b: a ^ b,
-    "shl": lambda a, b: a << b,
-    "lshr": lambda a, b: (a & MASK) >> b,
+    "shl": lambda a, b: a << (b & 63),
+    "lshr": lambda a, b: (a & MASK) >> (b & 63),
     "eq": lambda a, b: int((a - b) & MASK == 0),
     "ne": lambda a, b: int((a - b) & MASK != 0),
     "slt": lambda a, b: int(signed(a) < signed(b)),
     "sle": lambda a, b: int(signed(a) <= signed(b)),
     "ult": lambda a, b: int((a & MASK) < (b & MASK)),
-    "udiv": lambda a, b: (a & MASK) // (b & MASK),
-    "urem": lambda a, b: (a & MASK) % (b & MASK),
+    "udiv": lambda a, b: (a & MASK) // (b & MASK or 1),
+    "urem": lambda a, b: (a & MASK) % (b & MASK or 1),
 }
 
 
