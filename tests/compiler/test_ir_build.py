@@ -15,7 +15,14 @@ from kmc.compiler.ir.nodes import LANES, Bin, BinaryOp, Const, Expr, Select, Var
 WORD = 1 << 64
 X, Y = Var("x"), Var("y")
 OPERATIONS: tuple[BinaryOp, ...] = get_args(BinaryOp)
-VALUES = sorted({build.signed(edge) for edge in (*EDGES, 0, 1, 2, 3, 63, 64, 65, -1, -2)})
+
+
+def signed(word: int) -> int:
+    """The lowest 64 bits of a number, as a number from -2**63 on."""
+    return (word + WORD // 2) % WORD - WORD // 2
+
+
+VALUES = sorted({signed(edge) for edge in (*EDGES, 0, 1, 2, 3, 63, 64, 65, -1, -2)})
 
 NEUTRAL: list[tuple[BinaryOp, Expr, Expr, Expr]] = [
     *((op, X, Const(0), X) for op in ("add", "sub", "or", "xor", "shl", "lshr")),
@@ -33,14 +40,19 @@ NEUTRAL: list[tuple[BinaryOp, Expr, Expr, Expr]] = [
 
 def value_of(expr: Expr, x: int, y: int = 0) -> int:
     """What code computes."""
-    return build.signed(emit_python(expression_module(expr)).call("main", [], [x % WORD, y % WORD]))
+    return signed(emit_python(expression_module(expr)).call("main", [], [x % WORD, y % WORD]))
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, WORD // 2 - 1, WORD // 2, -WORD // 2, WORD - 1, WORD, 3 * WORD + 5])
+def test_a_word_is_read_as_a_number_with_a_sign(value: int) -> None:
+    assert build.signed(value) == signed(value)
 
 
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_constants_fold_to_what_code_computes(op: BinaryOp) -> None:
     code = emit_python(expression_module(Bin(op, X, Y)))
     for left, right in product(VALUES, VALUES):
-        computed = build.signed(code.call("main", [], [left % WORD, right % WORD]))
+        computed = signed(code.call("main", [], [left % WORD, right % WORD]))
         assert build.binary(op, Const(left), Const(right)) == Const(computed), (left, right)
 
 
@@ -87,11 +99,11 @@ def test_parts_of_words_are_read_and_replaced(bit: int, bits: int, fixed: bool) 
     at: Expr | int = bit if fixed else Y
     mask = (1 << bits) - 1
     for word in VALUES:
-        assert value_of(build.extract(X, at, bits), word, bit) == build.signed(word >> bit & mask)
+        assert value_of(build.extract(X, at, bits), word, bit) == signed(word >> bit & mask)
         replaced = word & ~(mask << bit) | (mask & 0b10110) << bit
-        assert value_of(build.replace(X, at, bits, Const(mask & 0b10110)), word, bit) == build.signed(replaced)
-    assert build.low_mask(bits) == Const(build.signed(mask))
-    assert build.place_at(Const(3), bit) == Const(build.signed(3 << bit))
+        assert value_of(build.replace(X, at, bits, Const(mask & 0b10110)), word, bit) == signed(replaced)
+    assert build.low_mask(bits) == Const(signed(mask))
+    assert build.place_at(Const(3), bit) == Const(signed(3 << bit))
 
 
 @pytest.mark.parametrize("count", [0, 1, LANES - 1, LANES, LANES + 1, 5 * LANES])

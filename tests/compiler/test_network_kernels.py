@@ -162,7 +162,7 @@ def refuses(kind: Kind, row: Entries, source: Entries, change: str, message: int
 def test_changes_are_those_of_lists_of_entries(kind: Kind) -> None:
     chance = Random(str(kind))
     refused = []
-    for _ in range(150):
+    for _ in range(60):
         source = drawn_network(chance, kind)
         row = Entries(kind, [chance.randrange(100) for _ in range(3)], [list(entry) for entry in source.entries])
         # From `first` on, the row may hold what the source has not: 0 once an entry was moved after another was added.

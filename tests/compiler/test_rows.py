@@ -1,0 +1,250 @@
+"""Rows: where each part of a state lies, word for word, and that a row holds the whole state and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.small_specs import model_of
+from support.value_strategies import Role, Server, record_class, values
+
+from kmc.errors import SpecError, SystemFault
+from kmc.lang.types import (
+    BoolType,
+    EnumType,
+    IdentType,
+    IntType,
+    MapType,
+    PairType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+from kmc.reference.initial import initial_states
+from kmc.runtime import container
+from kmc.runtime.blocks import SLACK_WORDS, Block, rows_of_records
+from kmc.runtime.codec import decode_row, encode_row, hash_sum
+from kmc.runtime.hashing import MASK, SECOND, fingerprint, network_salt
+from kmc.runtime.mixing import mix
+from kmc.runtime.state_layout import WORD, Place, array_layout, bits_for, layout_of, row_layout
+
+SPEC = """
+Server = constant("Server", IdentSet(), "The servers")
+
+class Role(Enum):
+    FOLLOWER, CANDIDATE, LEADER = range(3)
+
+class Point(Record):
+    x: Int(0, 4)
+    y: Int(-1, 2)
+
+class Hello(Message):
+    n: Int(0, 9)
+    source: Server
+    dest: Server
+
+class Bye(Message):
+    source: Server
+    dest: Server
+    role: Role
+
+class State(Record):
+    flag: Bool
+    role: Role
+    sent: MessageSet[Bye, 5]
+    n: Int(-3, 4)
+    maybe: Opt[Int(1, 3)]
+    some: Set[Server]
+    path: Seq[Int(0, 5), 3]
+    part: PartialMap[Server, Point]
+    at: Opt[Point]
+    wide: Map[Int(0, 9), Int(0, 999)]
+    bag: MessageBag[Hello | Bye, 5, 2]
+    last: Seq[Int(0, 1), 60]
+
+@spec.init
+def init():
+    yield State(
+        flag=True, role=Role.LEADER, n=-1, maybe=3, some={s for s in Server}, path=[5, 0], part={}, at=Point(x=4, y=2),
+        wide={k: 100 * k for k in range(0, 10)}, last=[1 for _ in range(0, 60)],
+        sent={Bye(source=s, dest=s, role=Role.LEADER) for s in Server},
+        bag={Hello(source=s, dest=s, n=9): 2 for s in Server},
+    )
+
+@spec.action
+def lower(st):
+    yield st.set(flag=False)
+"""
+
+
+def test_every_part_of_a_state_lies_at_its_place(tmp_path: Path) -> None:
+    (state,) = initial_states(model_of(tmp_path, SPEC, "CONSTANT Server = {s1, s2}"))
+    fixed = [
+        # flag, role, n + 3, maybe, some; the length of the path and its elements; no keys; a tag and a point.
+        1 | 2 << 1 | 2 << 3 | 3 << 6 | 0b11 << 8 | (2 | 5 << 2) << 10 | 0 << 21 | (1 | (4 | 3 << 3) << 1) << 33,
+        *(sum(100 * k << 10 * (k - first) for k in range(first, min(first + 6, 10))) for first in (0, 6)),
+        # 60 elements and their number take 66 bits: two words, the number in the first.
+        60,
+        (1 << 60) - 1,
+    ]
+    byes = [s | s << 1 | 2 << 2 for s in (0, 1)]
+    hellos = [2 | 0 << 2 | (s | s << 1 | 9 << 2) << 3 for s in (0, 1)]
+    row = encode_row(state)
+    assert row[1:] == [*fixed, 2, 2, *byes, *hellos]
+    terms = [mix(word, place) for place, word in enumerate(fixed, 1)]
+    terms += [mix(word, (1 << 20) + network) for network, entries in enumerate((byes, hellos)) for word in entries]
+    assert row[0] == sum(terms) % (1 << 64)
+    assert decode_row(row, type(state)) == state
+
+
+SCALARS = (BoolType(), IntType(-2, 5), IntType(0, 0), IntType(0, 999), EnumType(Role), IdentType(Server))
+scalars = st.sampled_from(SCALARS)
+keys = st.sampled_from([*SCALARS[:2], *SCALARS[4:], PairType(SCALARS[5])])  # type: ignore[arg-type]  # an identifier
+
+
+def record_of(kinds: list[Type]) -> Type:
+    """A record with fields of these types."""
+    return RecordType(record_class({f"f{k}": kind for k, kind in enumerate(kinds)}))
+
+
+plain = st.lists(st.sampled_from(SCALARS[:4]), max_size=1)
+named = st.lists(st.sampled_from([*SCALARS[4:], record_of([SCALARS[1]]), record_of([SCALARS[3]] * 7)]), unique=True)
+unions = st.builds(lambda one, more, none: UnionType((*more, *one), none), plain, named, st.booleans()).filter(
+    lambda union: len(union.alternatives) + union.optional > 1 and bool(union.alternatives)
+)
+
+
+def compound(inner: st.SearchStrategy[Type]) -> st.SearchStrategy[Type]:
+    """Types of parts."""
+    fields = st.lists(inner, min_size=1, max_size=4)
+    return st.one_of(
+        st.builds(SeqType, inner, st.sampled_from([1, 2, 3, 7, 8, 40])),
+        st.builds(MapType, keys, inner, st.booleans()),
+        fields.map(record_of),
+        unions,
+        st.builds(SeqType, scalars, st.sampled_from([2, 50])).map(lambda kind: UnionType((kind,), optional=True)),
+    )
+
+
+types = st.recursive(st.one_of(scalars, st.builds(SetType, keys)), compound, max_leaves=5)
+
+
+def used_bits(declared: Type) -> list[int]:
+    """The words of a state of one field of a type, with every bit set that its layout has."""
+    layout = layout_of(declared)
+    return [(1 << layout.bits) - 1] if layout.narrow else [MASK] * layout.words
+
+
+@settings(max_examples=60)
+@given(st.data(), st.lists(types, min_size=1, max_size=4))
+def test_a_row_holds_the_whole_state_and_only_that(data: st.DataObject, kinds: list[Type]) -> None:
+    cls = record_class({f"f{k}": kind for k, kind in enumerate(kinds)}, name="State")
+    first, second = (data.draw(values(RecordType(cls))) for _ in range(2))
+    rows = [encode_row(state) for state in (first, second)]
+    assert [decode_row(row, cls) for row in rows] == [first, second]
+    assert (rows[0] == rows[1]) == (first == second)
+    layout = row_layout(cls)
+    assert {len(row) for row in rows} == {1 + layout.fixed_words}
+    for place, kind in zip(layout.fixed.fields.values(), kinds, strict=True):
+        part = layout_of(kind)
+        assert place.bit + part.bits <= WORD if part.narrow else place.bit == 0
+
+
+@settings(max_examples=60)
+@given(st.lists(types, min_size=1, max_size=5))
+def test_fields_do_not_overlap_and_leave_no_gap_that_one_would_fit(kinds: list[Type]) -> None:
+    layout = row_layout(record_class({f"f{k}": kind for k, kind in enumerate(kinds)}, name="State"))
+    end = 0
+    for place, kind in zip(layout.fixed.fields.values(), kinds, strict=True):
+        begin, part = place.word * WORD + place.bit, layout_of(kind)
+        assert begin >= end
+        fits = part.narrow and end % WORD + part.bits <= WORD
+        assert begin == (end if fits or end % WORD == 0 else -(-end // WORD) * WORD)
+        end = begin + (part.bits if part.narrow else part.words * WORD)
+    assert layout.fixed_words == max(1, -(-end // WORD))
+
+
+@pytest.mark.parametrize("count", [*range(70), 255, 256, 257])
+def test_so_many_bits_tell_values_apart(count: int) -> None:
+    assert bits_for(count) == (len(f"{count - 1:b}") if count > 1 else 0)
+
+
+@pytest.mark.parametrize(
+    ("element", "count", "head_bits", "words", "last"),
+    [
+        (IntType(0, 1), 63, 1, 1, Place(0, 63)),
+        (IntType(0, 1), 64, 1, 2, Place(1, 63)),
+        (IntType(0, 1), 65, 1, 3, Place(2, 0)),
+        (IntType(0, 1), 65, 0, 2, Place(1, 0)),
+        (IntType(0, (1 << 32) - 1), 3, 0, 2, Place(1, 0)),
+        (IntType(0, 1 << 32), 3, 0, 3, Place(2, 0)),
+        (SeqType(IntType(0, 1), 64), 3, 2, 7, Place(5, 0)),
+        (SeqType(IntType(0, 1), 64), 3, 0, 6, Place(4, 0)),
+        (IntType(0, 0), 3, 2, 1, Place(0, 2)),
+    ],
+)
+def test_elements_lie_behind_each_other(element: Type, count: int, head_bits: int, words: int, last: Place) -> None:
+    array = array_layout(element, count, head_bits)
+    assert (array.layout.words, array.place(count - 1)) == (words, last)
+
+
+def test_a_set_of_more_than_a_word_of_members_has_no_layout() -> None:
+    assert layout_of(SetType(IntType(1, 64))).bits == 64
+    with pytest.raises(SpecError, match="has no layout"):
+        layout_of(SetType(IntType(0, 64)))
+
+
+def test_a_fingerprint_is_a_word_and_never_0() -> None:
+    assert [fingerprint(word) for word in (0, 1, MASK, MASK + 1, MASK + 6)] == [1, 1, MASK, 1, 5]
+
+
+def test_salts_differ_for_every_part_of_a_row() -> None:
+    salts = [*range(1, 1 << 12), *map(network_salt, range(64))]
+    assert len({*salts, *(salt + SECOND for salt in salts)}) == 2 * len(salts)
+
+
+def test_both_hash_sums_are_of_the_words_of_the_row(tmp_path: Path) -> None:
+    (state,) = initial_states(model_of(tmp_path, SPEC, "CONSTANT Server = {s1, s2}"))
+    row, layout = encode_row(state), row_layout(type(state))
+    salts = [*range(1, 1 + layout.fixed_words), *[1 << 20] * 2, *[(1 << 20) + 1] * 2]
+    words = [*row[1 : layout.counts], *row[layout.entries :]]
+    for shift in (0, SECOND):
+        assert hash_sum(row, layout, shift) == sum(map(mix, words, [salt + shift for salt in salts])) & MASK
+
+
+def test_sealed_parts_are_read_back_and_nothing_else_is() -> None:
+    parts = [b"", b"code", bytes(range(256)) * 3]
+    data = container.sealed(parts)
+    assert container.unsealed(data) == parts
+    assert container.unsealed(container.sealed([])) == []
+    for wrong in [*(data[:end] for end in range(len(data))), data + b"x", b"x" + data]:
+        with pytest.raises(SystemFault, match="KMC541"):
+            container.unsealed(wrong)
+    for place in range(len(data)):
+        with pytest.raises(SystemFault, match="KMC541"):
+            container.unsealed(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+
+
+@given(st.lists(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=5), min_size=1, max_size=6))
+def test_a_block_holds_its_rows_and_slack(rows: list[list[int]]) -> None:
+    block = Block.of([np.array(row, np.int64) for row in rows])
+    assert [row.tolist() for row in block] == rows == [block[number].tolist() for number in range(len(block))]
+    assert len(block.words) == sum(map(len, rows)) + SLACK_WORDS
+    assert not block.words[-SLACK_WORDS:].any()
+
+
+@given(st.lists(st.lists(st.integers(0, 99), max_size=5), max_size=6), st.integers(0, 3))
+def test_rows_are_taken_out_of_records(rows: list[list[int]], unused: int) -> None:
+    out, places = [], []
+    for row in rows:
+        places.append(len(out))
+        out += [len(row), 77, *row]
+    words = np.array([*out, *[-1] * (SLACK_WORDS + unused)], np.int64)
+    block = rows_of_records(words, len(out), np.array(places, np.int64))
+    assert [row.tolist() for row in block] == rows
+    assert len(block.words) == sum(map(len, rows)) + SLACK_WORDS
