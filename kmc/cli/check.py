@@ -74,7 +74,7 @@ Exit status, as TLC's:
   20 a bound was reached, or only a part was checked: --from, temporal properties
   10 --strict, or not the result that the manifest expects   130 interrupted
   75, 76 the spec or an invariant fails to evaluate   150 spec   151 model file, trace
-  153 a file cannot be written   2 wrong words on the command line
+  153 a file, or stdout, cannot be written   2 wrong words on the command line
 """
 
 
@@ -223,15 +223,20 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
 def _deliver(run: HeldRun, done: _Done) -> int:
     """Write and show the result; the exit status. Only then is there nothing to resume, whenever the process dies."""
     options = run.options
-    faults = list(_written(options, done))
+    kept = () if run.command is None else (f"the run is kept; this gives its result again: {run.command}",)
+    faults = [fault.noting(*kept) for fault in _written(options, done)]
+    saved = () if faults or done.folder is None else (f"the result is saved: {shown_path(done.folder.path)}",)
+    is_written = not faults
     durable_folder.reach("before show result")
-    _show(options, done)
+    try:
+        _show(options, done)
+    except SystemFault as fault:
+        faults.append(fault.noting(*saved))
     durable_folder.reach("after show result")
-    if faults:
-        note = () if run.command is None else (f"the run is kept; this gives its result again: {run.command}",)
-        raise faults[0].noting(*note)
-    if run.directory is not None and run.directory.ended:
+    if is_written and run.directory is not None and run.directory.ended:
         run.directory.discard()
+    if faults:
+        raise faults[0]
     return done.outcome.status
 
 

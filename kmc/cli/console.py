@@ -10,9 +10,13 @@ import os
 import sys
 import textwrap
 from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.text import Text
+
+from kmc.errors import SystemFault
 
 
 class _ResultConsole(Console):
@@ -21,12 +25,41 @@ class _ResultConsole(Console):
     def on_broken_pipe(self) -> None:
         """Nobody reads on: write what is left to nowhere."""
         self.quiet = True
-        _forget_stdout()
+        _forget(sys.stdout)
 
 
-def _forget_stdout() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+class _LossyStream:
+    """A stream for progress and errors: where it cannot be written, they are lost, and the command goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text, if that is possible."""
+        try:
+            return self._stream.write(text)
+        except OSError:
+            _forget(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        """Write what is left, if that is possible."""
+        try:
+            self._stream.flush()
+        except OSError:
+            _forget(self._stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _forget(stream: TextIO) -> None:
+    """Let all that is written to a stream, and what it still holds, go nowhere."""
+    with suppress(OSError, ValueError):  # a stream in memory has no descriptor
+        target = stream.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, target)
+        os.close(nowhere)
 
 
 def stdout() -> Console:
@@ -36,23 +69,50 @@ def stdout() -> Console:
 
 def stderr() -> Console:
     """The console of progress and errors."""
-    return Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    file: Any = None if sys.stderr is None else _LossyStream(sys.stderr)
+    return Console(file=file, stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def show(lines: Iterable[Text | str], console: Console | None = None) -> None:
-    """Print these lines, on stdout unless a console is given."""
-    target = console or stdout()
-    for line in lines:
-        target.print(line)
+    """Print these lines, on stdout unless a console is given. Raises SystemFault KMC504 where stdout refuses them."""
+    if console is not None:
+        for line in lines:
+            console.print(line)
+        return
+    if sys.stdout is None:
+        raise stdout_fault("it is closed")
+    target = stdout()
+    try:
+        for line in lines:
+            target.print(line)
+    except OSError as error:
+        raise stdout_fault(error) from None
 
 
 def say(text: str) -> None:
-    """Print a whole machine-readable text on stdout."""
+    """Print a whole machine-readable text on stdout. Raises SystemFault KMC504 where stdout refuses it."""
+    if sys.stdout is None:
+        raise stdout_fault("it is closed")
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_stdout()
+        _forget(sys.stdout)
+    except OSError as error:
+        raise stdout_fault(error) from None
+
+
+def stdout_fault(why: OSError | str) -> SystemFault:
+    """KMC504: standard output cannot be written; what it still holds is lost.
+
+    A reader that goes away is not a fault: it has what it wants, and the exit status tells the verdict.
+    """
+    if sys.stdout is not None:
+        _forget(sys.stdout)
+    text = why if isinstance(why, str) else why.strerror or str(why)
+    return SystemFault(
+        "KMC504", f"cannot write to standard output: {text}", help="free space there, or send the output elsewhere"
+    )
 
 
 def table(rows: Iterable[tuple[str, ...]], *, right: frozenset[int] = frozenset(), indent: int = 2) -> list[str]:

@@ -1,8 +1,11 @@
-"""The entry point of the installed program: it hears Ctrl-C from the first moment on, while all else is imported."""
+"""The entry point of the installed program: it hears signals from the first moment on, while all else is imported."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+from types import FrameType
 from typing import NoReturn
 
 from kmc.errors import ExitStatus
@@ -12,6 +15,10 @@ INTERRUPTED = "Interrupted before there was a result."
 
 def main() -> NoReturn:
     """Run the command line of this process and exit; see `kmc.cli.program`."""
+    _occupy_missing_streams()
+    # As Ctrl-C: a command that is told to end does so by itself, with its own words and exit status.
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _interrupt)
     try:
         # Imported here: the commands take half a second.
         from kmc.cli.program import cli
@@ -19,3 +26,16 @@ def main() -> NoReturn:
         print(INTERRUPTED, file=sys.stderr)
         sys.exit(ExitStatus.INTERRUPTED)
     cli.main()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def _occupy_missing_streams() -> None:
+    """Put nothing in the place of a standard stream that is closed: else the next file that is opened takes it."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shlex
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from kmc import __version__
 from kmc.cli.bench import bench
 from kmc.cli.check import check
 from kmc.cli.conform import conform
-from kmc.cli.console import show, stderr
+from kmc.cli.console import show, stderr, stdout_fault
 from kmc.cli.main import INTERRUPTED
 from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
 from kmc.cli.report import report
@@ -79,6 +80,9 @@ def _as_kmc_error(error: Exception, words: Sequence[str]) -> KmcError | None:
                 f"out of memory: {shlex.join(['kmc', *words])}",
                 help="stop in time with --memory 4G or --max-states N, or check a smaller model",
             )
+        case OSError(errno=errno.ENOSPC, filename=None):
+            # What click prints itself, such as --help; files of kmc's have faults of their own.
+            return stdout_fault(error)
         case _:
             return None
 

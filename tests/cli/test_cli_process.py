@@ -144,3 +144,77 @@ def test_a_reader_that_stops_early_does_not_change_the_exit_status(form: tuple[s
     process.stdout.close()
     _, errors = process.communicate(timeout=120)
     assert (process.returncode, errors) == (12, b"")
+
+
+FULL = Path("/dev/full")
+
+
+def run_into(target: int, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """`kmc` with a stdout of this descriptor."""
+    return subprocess.run(
+        [*PROGRAM, *words], cwd=cwd, env=environment(), stdout=target, stderr=subprocess.PIPE, text=True, check=False
+    )
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    "words", [["check", COUNTER, "two"], ["check", COUNTER, "two", "--json"], ["runs"], ["--help"], ["--version"]]
+)
+def test_a_full_stdout_is_one_error(words: list[str], tmp_path: Path) -> None:
+    with FULL.open("w") as full:
+        ran = run_into(full.fileno(), *words, cwd=tmp_path)
+    head, *rest = ran.stderr.splitlines()
+    assert (ran.returncode, head) == (
+        153,
+        "error[KMC504]: cannot write to standard output: No space left on device",
+    )
+    assert all(line.startswith("  = ") for line in rest)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+def test_a_full_stdout_costs_neither_the_saved_result_nor_the_report(tmp_path: Path) -> None:
+    with FULL.open("w") as full:
+        ran = run_into(full.fileno(), "check", COUNTER, "two", "--json", "--junit", "report.xml", cwd=tmp_path)
+    (folder,) = (tmp_path / ".kmc" / "runs").iterdir()
+    assert f"the result is saved: .kmc/runs/{folder.name}" in ran.stderr
+    assert json.loads((folder / "result.json").read_text())["exit_status"] == 12
+    assert {path.name for path in folder.iterdir()} == {
+        "model.cfg",
+        "result.json",
+        "trace.itf.json",
+        "trace.tlc.json",
+    }
+    assert 'failures="1"' in (tmp_path / "report.xml").read_text()
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+def test_an_error_is_told_with_a_full_stdout_too(tmp_path: Path) -> None:
+    with FULL.open("w") as full:
+        ran = run_into(full.fileno(), "check", COUNTER, "nothing", "--json", cwd=tmp_path)
+    assert ran.returncode == 151
+    assert "error[KMC349]" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+def test_a_full_stderr_costs_progress_alone(tmp_path: Path) -> None:
+    with FULL.open("w") as full:
+        ran = subprocess.run(
+            [*PROGRAM, "check", GRID, "--no-deadlock", "--engine", "python", "--json", "--max-states", "60000"],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, json.loads(ran.stdout)["bound"]) == (20, "states")
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_closed_stdout_is_one_error_and_no_file_takes_its_place(form: tuple[str, ...], tmp_path: Path) -> None:
+    command = ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "check", COUNTER, "two", "--save-every", "0", *form]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True, check=False)
+    assert (ran.returncode, "cannot write to standard output: it is closed" in ran.stderr) == (153, True)
+    (folder,) = (tmp_path / ".kmc" / "runs").iterdir()
+    assert json.loads((folder / "result.json").read_text())["exit_status"] == 12
