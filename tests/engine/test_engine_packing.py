@@ -1,4 +1,7 @@
-"""Rows at rest are the rows that were packed, whatever their words, and small where rows resemble each other."""
+"""Packed rows: read back as they were, and exactly as long as their format says.
+
+Every row that a test packs is compared with `expected`, which says in Python what `packed_rows` says in prose.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from support.grid_kernels import address
 from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.dictionary import Dictionary
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_words
-from kmc.engine.layout.packed_rows import length_at, mark_dead, packed_end, unpacked_words
+from kmc.engine.layout.packed_rows import ESCAPED, length_at, mark_dead, packed_end, units_at, unpacked_words
 from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.pack import pack
@@ -39,21 +42,21 @@ def packed(shared: Shared, thread: Thread, record: StateRecord, source: StateRec
 
 
 @NativeLoop
-def unpacked(shared: Shared, at_rest: int, before: StateRecord, record: StateRecord) -> int:
+def unpacked(shared: Shared, place: int, before: StateRecord, record: StateRecord) -> int:
     """`unpack`, to be called from Python."""
-    return unpack(shared, at_rest, before, record)
+    return unpack(shared, place, before, record)
 
 
 @NativeLoop
-def ended(shared: Shared, at_rest: int) -> int:
+def ended(shared: Shared, place: int) -> int:
     """`packed_end`, to be called from Python."""
-    return packed_end(shared, at_rest)
+    return packed_end(shared, place)
 
 
 @NativeLoop
-def killed(at_rest: int) -> int:
+def killed(place: int) -> int:
     """`mark_dead`, to be called from Python."""
-    mark_dead(at_rest)
+    mark_dead(place)
     return 0
 
 
@@ -77,6 +80,26 @@ def memory_of(row: list[int]) -> Memory:
     return memory
 
 
+def has_code(dictionary: Dictionary, word: int) -> bool:
+    """Whether a word stands among the eight places from its home on; 0 has a code without that."""
+    home = min((word * -7046029254386353131 >> 48) & 0xFFFF, 0xFFFF - 8)
+    return word == 0 or word in dictionary.words[home : home + 8].tolist()
+
+
+def expected(dictionary: Dictionary, before: list[int], row: list[int]) -> tuple[int, int]:
+    """The header of a packed row, and its bytes; `before` is the row before it in its chunk."""
+    plain = min(dictionary.plain, len(row))
+    coded, others = row[plain:], before[dictionary.plain :]
+    escaped = [not has_code(dictionary, word) for word in coded]
+    changed = [
+        escape or index >= len(others) or others[index] != word
+        for index, (word, escape) in enumerate(zip(coded, escaped, strict=True))
+    ]
+    header = min(len(row), LONG - 1) | any(escaped) * ESCAPED
+    head = 2 + 4 * (len(row) >= LONG - 1) + 8 * (1 + plain - dictionary.implied)
+    return header, head + 2 * -(-len(coded) // 16) + 2 * sum(changed) + 8 * sum(escaped)
+
+
 class Chunk:
     """A chunk that rows are packed into, each with its source, and read back from."""
 
@@ -91,15 +114,25 @@ class Chunk:
         self._thread.codes, self._thread.last_codes = self._codes.address, self._last.address
         self._memory = Memory(words)
         self.places = [self._memory.address]
-        self.lengths: list[int] = []
+        self.rows: list[list[int]] = []
+
+    def begin(self) -> None:
+        """Begin another chunk behind this one, with all that the thread remembers; this one is forgotten."""
+        self._thread.last_count = 0
+        self.places, self.rows = self.places[-1:], []
 
     def add(self, row: list[int], source: Memory | None = None) -> int:
-        """Pack a row as the next one; the bytes that it takes."""
+        """Pack a row as the next one, which must be as expected; the bytes that it takes."""
         record, beside = memory_of(row), source or self._none
         end = call(packed, self.shared, self._thread, record.address, beside.address, self.end)
+        header, size = expected(self.dictionary, self.rows[-1] if self.rows else [], row)
+        if source is not None and any(not has_code(self.dictionary, word) for word in row_of(source)):
+            # Codes are copied from it before those of other words are found.
+            header |= int(units_at(self.end, 1)[0]) & ESCAPED
+        assert (int(units_at(self.end, 1)[0]), end - self.end) == (header, size)
         self.places.append(end)
-        self.lengths.append(len(row))
-        return end - self.places[-2]
+        self.rows.append(row)
+        return size
 
     @property
     def end(self) -> int:
@@ -109,7 +142,7 @@ class Chunk:
     def awake(self) -> list[Memory]:
         """All records as native loops read them, each from the one before."""
         found, before = [], self._none
-        for place, end, length in zip(self.places, self.places[1:], self.lengths, strict=False):
+        for place, end, length in zip(self.places, self.places[1:], map(len, self.rows), strict=False):
             record = Memory(call(wanted_words, length))
             record.array[:] = BEHIND
             assert call(unpacked, self.shared, place, before.address, record.address) == end
@@ -179,6 +212,45 @@ def test_a_row_like_the_one_before_takes_two_bytes_for_each_word_that_differs() 
     chunk.add(row)
     assert chunk.add([8, *row[1:]]) == 2 + 8 + 4
     assert chunk.add([9, 55, *row[2:20], 56, *row[21:]]) == 2 + 8 + 4 + 2 * 2
+
+
+SIZES = (1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 129)
+"""Of rows: around the number of words that are copied, compared and masked at once."""
+
+
+def similar(length: int, kind: int) -> list[int]:
+    """A row of few different words that has most of them from rows of other kinds."""
+    return [100 + index % 7 + (index + kind) % 3 for index in range(length)]
+
+
+@pytest.mark.parametrize("known", [0, *SIZES])
+@pytest.mark.parametrize("plain", [0, 2])
+def test_rows_of_all_sizes_are_packed_beside_sources_and_behind_rows_of_all_sizes(known: int, plain: int) -> None:
+    dictionary = Dictionary(plain)
+    (source,) = chunk_of(dictionary, [similar(known, 0)]).awake()
+    for before in SIZES:
+        for length in SIZES:
+            rows = [similar(before, 1), similar(length, 2)]
+            chunk = Chunk(dictionary, 999)
+            chunk.add(rows[0])
+            chunk.add(rows[1], source)
+            chunk.check(rows)
+
+
+@pytest.mark.parametrize("length", SIZES)
+def test_a_chunk_can_be_read_without_the_one_before(length: int) -> None:
+    row = similar(length, 0)
+    chunk = Chunk(Dictionary(0), 9_999)
+    (source,) = chunk_of(chunk.dictionary, [row]).awake()
+    for beside in (None, source):
+        chunk.add(row)
+        chunk.add(row)
+        chunk.begin()
+        # The codes of the row that was packed last are still there, and those of this one are the same.
+        chunk.add(row, beside)
+        chunk.check([row])
+        chunk.add(row, beside)
+        chunk.check([row, row])
 
 
 @given(ROWS)
