@@ -13,7 +13,7 @@ from kmc.runtime.object_cache import KernelCache, cached_object
 from kmc.runtime.schema import Schema, described
 from kmc.spec.model import Model
 
-_OF_ROWS = ("expand", "identity", "check", "reachable", "outside", "step", "step_outside", "touched")
+_OF_ROWS = ("expand", "identity", "check", "reachable", "outside", "step", "step_outside", "may_change")
 
 
 def compile_spec(

@@ -4,8 +4,8 @@
 action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
 check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
 `outside(cur)` of the first constraint that fails, `reachable(cur, wanted)` of the wanted reachable properties that
-hold, `step(cur, nxt)` a mask of the action properties that fail; `touched(cur, nxt)` says which properties may differ
-(`read_sets`).
+hold, `step(cur, nxt)` a mask of the action properties that fail; `may_change(cur, nxt)` says which properties may
+differ (`read_sets`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kmc.compiler.lowering.lowering import new_lowering
 from kmc.compiler.lowering.network_entries import each_deliverable, has_shape, received
 from kmc.compiler.passes.fingerprint_128 import second_identity, wide_functions
 from kmc.compiler.passes.hoist_guards import hoisted
-from kmc.compiler.passes.read_sets import touched
+from kmc.compiler.passes.read_sets import may_change
 from kmc.compiler.successor.network_kernels import network_functions
 from kmc.compiler.successor.writer import Writer, state_value
 from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
@@ -262,7 +262,7 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
     builder.predicates("reachable", model.reachable, ("cur",), holding=True, chosen=True)
     builder.predicates("step", model.action_properties, ("cur", "nxt"))
     builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), first_only=True)
-    builder.functions.append(touched(builder.functions, builder.row, len(model.reachable)))
+    builder.functions.append(may_change(builder.functions, builder.row, len(model.reachable)))
     if wide:
         builder.functions.extend(wide_functions(ranked=model.view is not None))
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

@@ -179,14 +179,14 @@ def _step_differences(
 def _touch_differences(kernels: Kernels, state: Any, row: list[int], to: Any, other: list[int]) -> Iterator[str]:
     """A property that a step does not touch says the same before and after."""
     model = kernels.model
-    touched = kernels.mask("touched", row, other)
-    assert touched is not None
-    if not touched & 1 and expected_mask(model, model.invariants, False, state) != expected_mask(
+    may_change = kernels.mask("may_change", row, other)
+    assert may_change is not None
+    if not may_change & 1 and expected_mask(model, model.invariants, False, state) != expected_mask(
         model, model.invariants, False, to
     ):
         yield f"{state!r}: the step to {to!r} touches invariants"
     for number, prop in enumerate(model.reachable):
-        if not touched >> 1 + number & 1 and expected_mask(model, (prop,), True, state) != expected_mask(
+        if not may_change >> 1 + number & 1 and expected_mask(model, (prop,), True, state) != expected_mask(
             model, (prop,), True, to
         ):
             yield f"{state!r}: the step to {to!r} touches {prop.name}"

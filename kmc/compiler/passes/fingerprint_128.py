@@ -80,7 +80,7 @@ def wide_functions(*, ranked: bool) -> list[Function]:
         identity,
         *(_forwarded(name, ("cur",)) for name in of_row),
         _forwarded("reachable", ("cur",), ("wanted",)),
-        *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside", "touched")),
+        *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside", "may_change")),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The kernel `touched(cur, nxt)`: which properties may say of the one state what they do not say of the other.
+"""The kernel `may_change(cur, nxt)`: which properties may say of the one state what they do not say of the other.
 
 Bit 0 is set if the invariants read something that differs between the two states, and bit 1 + n for reachable property
 n; a property that is left out says the same of both. What is read is found in the code of the properties, bit by bit.
@@ -32,7 +32,7 @@ from kmc.runtime.state_layout import RowLayout
 _ALL = (1 << 64) - 1
 
 
-def touched(functions: Iterable[Function], row: RowLayout, reachable: int) -> Function:
+def may_change(functions: Iterable[Function], row: RowLayout, reachable: int) -> Function:
     """The kernel, for the properties whose kernels `check` and `reachable_0`, ... are among the functions."""
     known = {function.name: function for function in functions}
     mask = _differs(_bits_read(known["check"], known, row))
@@ -45,7 +45,7 @@ def touched(functions: Iterable[Function], row: RowLayout, reachable: int) -> Fu
     always = sum(2 << number for number, part in enumerate(parts) if part is None)
     others = sum(2 << number for number, part in enumerate(parts) if part)
     mask = x.binary("or", mask, x.select(_differs(together), Const(always | others), Const(always)))
-    return Function("touched", ("cur", "nxt"), (), (Return(mask),), frozenset({"cur", "nxt"}))
+    return Function("may_change", ("cur", "nxt"), (), (Return(mask),), frozenset({"cur", "nxt"}))
 
 
 def _differs(read: dict[int, int] | None) -> Expr:

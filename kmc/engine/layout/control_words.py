@@ -53,7 +53,7 @@ class Shared(Struct, words=128):
     implied_words: int  # 1: the first of them is the fingerprint, and not stored
     usleep: int  # with schedule fuzzing: the address of usleep, so that other threads run meanwhile
     settle: int
-    touched: int  # 0: properties are evaluated for every new state
+    may_change: int  # 0: properties are evaluated for every new state
     list_repeated: int  # 1: violations of invariants are listed even where `listing` is 0, since Python counts them
     alone: int  # 1: there is one thread
     count: int = at(64)  # fingerprints in the table, and as many more as threads may be adding
@@ -73,7 +73,7 @@ class Thread(Struct, words=64):
 
     out: Buffer = embedded()  # successors, as `expand` writes them
     block: Buffer = embedded()  # packed rows of the next frontier
-    findings: Buffer = embedded(9)
+    findings: Buffer = embedded()
     made: Buffer = embedded()  # chunks of the next frontier
     rows: Buffer = embedded()  # unpacked rows whose successors are pending
     # Where it stands.
@@ -85,11 +85,11 @@ class Thread(Struct, words=64):
     ordinal: int
     begin_chunk: int  # 1: the next row begins a chunk
     source: StateRecord  # the unpacked record whose successors are being taken; 0 for initial states
-    batch: int = at(28)  # `Shared.batch`, or less with schedule fuzzing
+    batch: int  # `Shared.batch`, or less with schedule fuzzing
     fuzzing: int  # the state of the random numbers of schedule fuzzing; 0 for none
     # What it counted.
-    generated: int = at(32)  # the address of one counter per action
-    failed: int = at(34)  # the address of one counter per invariant, then one per action property
+    generated: int  # the address of one counter per action
+    failed: int  # the address of one counter per invariant, then one per action property
     expanded: int
     stored: int  # over the whole run
     stored_in_level: int
@@ -135,7 +135,7 @@ NEED_CANDIDATES: Final = 9
 OUT_TOO_SMALL: Final = -1
 ERROR_MAX: Final = -16
 
-# What `touched` answers of a step: a bit for the invariants, then one for each reachable property.
-TOUCHED_INVARIANTS: Final = 1
-TOUCHED_REACHABLE_SHIFT: Final = 1
-TOUCHED_ALL: Final = -1
+# What `may_change` answers of a step: a bit for the invariants, then one for each reachable property.
+MAY_CHANGE_INVARIANTS: Final = 1
+MAY_CHANGE_REACHABLE_SHIFT: Final = 1
+MAY_CHANGE_ALL: Final = -1

@@ -1,7 +1,7 @@
-"""The words that have codes: 16 bits for a word of 64, for the words of all rows of a search are few.
+"""The dictionary of a search: 16-bit codes for 64-bit words, since the rows of a search have few different words.
 
-Invariant: a code never changes its word, so a packed row stays readable while threads add words. A word that finds no
-place near its home has none. Codes belong to one search, and are saved with it.
+Invariant: the word of a code never changes, so a packed row stays readable while threads add words. A word without a
+free slot near its home gets no code. Codes belong to one search, and are saved with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from kmc.engine.native.intrinsics import compare_and_swap, inlined, load
 from kmc.engine.native.memory import Memory, Words
 
 ESCAPE = (1 << 16) - 1
-"""What stands for the code of a word that has none; under it the dictionary holds no word."""
+"""Stands for the code of a word that has none. The dictionary has no word under it."""
 
 _PROBES = 8
 _LAST = ESCAPE - _PROBES
@@ -20,7 +20,7 @@ _SCATTER = -7046029254386353131
 
 @inlined
 def code_of(dictionary: int, word: int) -> int:
-    """The code of a word, given to it now if it is new; ESCAPE if there is no place for it. That of 0 is 0."""
+    """The code of a word, added now if it is new; ESCAPE if there is no free slot for it. The code of 0 is 0."""
     slot = min(word * _SCATTER >> 48 & _CODE_MASK, _LAST)
     for _ in range(_PROBES):
         found = load(dictionary, slot)

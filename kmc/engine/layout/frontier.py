@@ -1,8 +1,7 @@
 """The frontier: the states of one level as packed records in blocks, cut into chunks that threads take in turn.
 
-Invariant: the rows of a thread lie in the order in which it found them; so the ordinal of a state in its level is its
-place in the chunks. Ordinals differ from run to run, levels as sets do not.
-A row that lost its view to another keeps its ordinal and is marked dead.
+Invariant: the ordinal of a state in its level is its place in the chunks. Ordinals differ from run to run, levels as
+sets do not. A row that does not represent its view keeps its ordinal and is marked dead.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ UNSIGNED = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class PackedState:
-    """A state: its fingerprint, the action that led to it (0 for a state at rest), and the words of its row."""
+    """A state: its fingerprint, the action that led to it (0 when read from a frontier), and the words of its row."""
 
     fingerprint: int
     action: int
@@ -64,7 +63,7 @@ class Level:
 
     @property
     def bytes(self) -> int:
-        """The memory of the blocks, touched or not, but for those that map a file."""
+        """The memory of the blocks, used or not, without those that map a file."""
         return sum(block.memory.words for block in self.blocks if not block.on_disk) * f.WORD_BYTES
 
 
@@ -76,7 +75,7 @@ def state_at(address: int) -> PackedState:
 
 
 def state_words(record: PackedState) -> Words:
-    """A record as native loops read it."""
+    """The words of a `StateRecord`."""
     head = np.array([len(record.row) | record.action << r.ACTION_SHIFT, signed(record.fingerprint)], np.int64)
     return np.concatenate([head, np.asarray(record.row, np.int64)])
 
@@ -87,7 +86,7 @@ def signed(word: int) -> int:
 
 
 def joined(parts: Sequence[tuple[Words, int]]) -> Words:
-    """Chunks of all threads with ordinals of the level: each part comes with the number of rows before it."""
+    """The chunks of all threads, with ordinals in the level. Each part comes with the number of rows before it."""
     moved = []
     for chunks, before in parts:
         shifted = chunks.reshape(-1, r.Chunk.WORDS).copy()

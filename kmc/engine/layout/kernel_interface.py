@@ -11,16 +11,17 @@ reports in `out` overwritten.
 - `check(row)`: a mask with a bit for each invariant that fails; `reachable(row, wanted)`: for each wanted reachable
   property that holds; `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first
   action constraint; `step(source, row)`: for each action property that fails, none for a stuttering step.
-- `touched(source, row)`: bit 0 unless the invariants say of a successor what they say of its source; bit 1 + n unless
-  reachable property n does.
+- `may_change(source, row)`: which properties may have another value in a successor than in its source. Bit 0 is for
+  the invariants, bit 1 + n for reachable property n.
 - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
   kept. The one exception to rows that are never written; its length stays.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
 
 All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its view and orbit,
 which is never 0. If `wide`, a fingerprint has a second word, which is the first of the row and never 0 either. The
-first `plain_words` words of a row, such as a hash sum, differ from state to state; the others repeat, and rest as codes
-where they differ from the row before. The first `implied_words` (0 or 1) of the plain ones are the fingerprint itself.
+first `plain_words` words of a row, such as a hash sum, differ from state to state; the others repeat, and are
+packed as codes where they differ from the row before. The first `implied_words` (0 or 1) of the plain ones are the
+fingerprint itself.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class KernelTable:
     outside: int = 0
     step_outside: int = 0
     step: int = 0
-    touched: int = 0
+    may_change: int = 0
     rank: int = 0
     settle: int = 0
     invariant_count: int = 0
@@ -80,7 +81,7 @@ class KernelTable:
             outside=address("outside", bool(names.constraints)),
             step_outside=address("step_outside", bool(names.action_constraints)),
             step=address("step", bool(names.action_properties)),
-            touched=address("touched"),
+            may_change=address("may_change"),
             rank=address("rank", spec.rules.view),
             settle=address("settle", "settle" in spec.kernels),
             invariant_count=len(names.invariants),
@@ -94,7 +95,7 @@ class KernelTable:
 
     @property
     def meets_again(self) -> bool:
-        """Whether a violating state may be judged more than once: ranked, or refused by one step and not by another."""
+        """Whether a violating state may be checked more than once: with ranks, or with constraints on steps."""
         return self.rank != 0 or self.step_outside != 0
 
     def successors(self, row: Words) -> list[PackedState]:

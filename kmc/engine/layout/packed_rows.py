@@ -1,16 +1,16 @@
-"""The format of rows at rest, in chunks of a frontier.
+"""The format of packed rows, in chunks of a frontier.
 
-A packed record is a sequence of units of 16 bits, and can be read behind the one before it in its chunk only:
+A row is delta-coded against the row before it in its chunk. A packed record is a sequence of 16-bit units:
 
-- a header: 14 bits of the length of the row, whether it is dead, whether it has words without a code. If all 14 bits
-  are set, the length follows, in 32 bits;
-- the fingerprint, then the plain words: words that differ in every row, such as a hash sum, stand first in a row and
-  have no code. If the first of them is `implied` (1, else 0), it is the fingerprint itself and left out;
-- for every 64 words that follow: a mask of those with another code than in the row before, then these codes. Behind
-  the end of the row before everything differs, and so does a word without a code, always;
-- the words that have no code.
+- A header: 14 bits of the length of the row, whether it is dead, and whether it may have words without a code. If all
+  14 bits are set, the length follows in 32 bits.
+- The fingerprint, then the plain words. Words that differ in every row, such as a hash sum, come first in a row and
+  have no code. With `implied_words`, the first of them is the fingerprint itself and is left out.
+- For every 64 words that follow: a mask of the words whose code differs from the row before, then these codes. A word
+  beyond the end of the row before always counts as different, and so does a word without a code.
+- The words without a code.
 
-Unpacked for the loops, a record is one as `expand` writes it with its codes behind the row, see `codes_of`.
+Unpacked, a record is what `expand` writes, followed by its codes: see `codes_of`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def length_of(packed: int) -> int:
 
 @inlined
 def body_of(packed: int) -> int:
-    """Where the fingerprint of a packed record stands, at an even address; words that are not coded follow it."""
+    """The address of a packed record's fingerprint, which is even; the plain words follow."""
     long = load_code(packed, 0) & SHORT_LENGTH == SHORT_LENGTH
     return packed + (f.UNIT_BYTES + LONG_BYTES if long else f.UNIT_BYTES)
 
@@ -62,7 +62,7 @@ def is_dead(packed: int) -> int:
 
 @inlined
 def mark_dead(packed: int) -> None:
-    """Mark a packed record: another state won the view."""
+    """Mark a packed record as dead: another state represents its view."""
     store_code(packed, 0, load_code(packed, 0) | DEAD)
 
 
@@ -74,13 +74,13 @@ def row_of(record: StateRecord) -> int:
 
 @inlined
 def codes_of(record: StateRecord) -> int:
-    """Where the codes of an unpacked record stand: those of the words behind the plain ones."""
+    """The address of the codes of an unpacked record, one for each word that is not plain."""
     return row_of(record) + ((record.header & LENGTH_MASK) + STEP) * f.WORD_BYTES
 
 
 @inlined
 def unpacked_words(length: int) -> int:
-    """The words of an unpacked record with its codes, and with room to copy in steps."""
+    """The size of an unpacked record with its codes, and with room to copy in steps."""
     return RECORD_HEAD_WORDS + length + STEP + (length + GROUP - 1) // GROUP * _GROUP_WORDS
 
 

@@ -15,7 +15,7 @@ from kmc.result import Bound, Limits
 class Settings:
     """How to search. Only `limits`, `deadlock` and `keep_going` make a difference to what is found.
 
-    `history_bytes`: frontiers of earlier levels are kept up to this size, for `Search.predecessors`.
+    `history_bytes`: frontiers of earlier levels are kept up to this size, for `LookingBack`.
     `save_seconds`: a run with a folder is saved at most so often; with 0, at the end of every level.
     `block_words`: the size of large blocks, a power of two. `spill_share`: with a limit of memory, the share of it
     that is used before blocks go to files.
@@ -79,7 +79,7 @@ class SearchFinding:
 
 @dataclass(frozen=True, slots=True)
 class FoundStep:
-    """A step found again: the state before, and the record (action, row) of the state after."""
+    """A step found again after the search: the state before it, and the state after it with its action."""
 
     source: PackedState
     successor: PackedState
@@ -92,7 +92,7 @@ class SearchOutcome:
     `cut` counts the generated states outside of the constraints. `failed` counts violating states per invariant, then
     violating steps per action property, over the whole search. `reached` is the mask of the reachable properties that
     were reached; `reachable_asked` of those asked for in the first level with findings. `table_bytes` is that at the
-    end, `rows_bytes` those of all rows at rest, level after level; `growths` are those of the table
+    end, `rows_bytes` those of all packed rows, level after level; `growths` are those of the table
     (`FingerprintTable`). `cpu_seconds_before`: of earlier sessions of a run that was resumed.
     """
 

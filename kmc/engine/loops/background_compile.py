@@ -1,8 +1,8 @@
-"""A loop compiled by another process, while this one compiles the spec: a first run has both sooner.
+"""Compile a loop in another process while this one compiles the spec, so that a first run has both sooner.
 
-Invariant: nothing depends on it. The other process sends code with the key that it is for; whatever else happens to it
-(killed, no such interpreter, another kmc found), the loop is compiled here. The block that it was started for ends it,
-however the block ends; where this process is killed, it ends itself within seconds. It writes no file of code.
+Invariant: nothing depends on it. The other process sends code with the key that it is for. Whatever else happens to it
+(it is killed, there is no interpreter, it finds another kmc), the loop is compiled here. It ends with the block that
+started it, however that ends; if this process is killed, it ends within seconds. It writes no files.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _PROGRAM += "from kmc.engine.loops.background_compile import send; send(*loop)"
 
 @contextmanager
 def compiled_in_background(loop: NativeLoop, *instead: NativeLoop) -> Iterator[None]:
-    """Let another process compile a loop beside the block, if that saves time and is not done already.
+    """Compile a loop in another process during the block, unless that saves no time or it is compiled already.
 
-    The loop takes the code when it is loaded; when the block ends, the process does. Where nobody knows yet whether the
-    block needs this loop or one of those `instead`, one of them that is there already is the likelier.
+    The loop takes the code when it is loaded; the process ends with the block. The block may need one of `instead` and
+    not this loop. If one of them is compiled already, it is the likelier one, and nothing is started.
     """
     ready = any(each.is_ready() for each in (loop, *instead))
     useful = usable_cpus() > 1 and loop.prefetched_code is None and not ready
@@ -52,7 +52,7 @@ def compiled_in_background(loop: NativeLoop, *instead: NativeLoop) -> Iterator[N
 
 def _started(loop: NativeLoop) -> subprocess.Popen[bytes] | None:
     """A process that compiles the loop, or None where there can be none."""
-    # Some put paths there that are no text, and a Python that is embedded may not know its executable.
+    # An entry of sys.path need not be text, and an embedded Python may not know its executable.
     paths = [*map(str, sys.path)]
     request = json.dumps([paths, loop.function.__module__, loop.function.__qualname__, asdict(loop.specialization)])
     try:

@@ -1,6 +1,6 @@
-"""What native loops ask of a state: do the constraints hold, which properties fail, which reachable properties hold.
+"""Check a state in native loops: whether the constraints hold, which properties fail, which are reached.
 
-Findings are appended to the log of the thread that met them.
+Findings are appended to the buffer of the thread.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def count(counters: int, index: int, amount: int) -> None:
 
 @inlined
 def add_finding(thread: Thread, kind: int, value: int, fingerprint: int, rank: int) -> None:
-    """Append a finding about the current source to the log; the caller has made sure that there is room."""
+    """Append a finding about the current source to the buffer; the caller has made sure that there is room."""
     used = thread.findings.used
     entry = FindingEntry(thread.findings.address + used * f.WORD_BYTES)
     source = thread.source
@@ -50,31 +50,31 @@ def rank_if_any(shared: Shared, successor: StateRecord) -> int:
 @inlined
 def check_state(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int) -> None:
     """Evaluate the invariants of a state, and the reachable properties that are asked for."""
-    check_changed(shared, thread, successor, rank, stored, f.TOUCHED_ALL)
+    check_changed(shared, thread, successor, rank, stored, f.MAY_CHANGE_ALL)
 
 
 @inlined
 def properties_to_check(shared: Shared, thread: Thread, successor: StateRecord) -> int:
-    """Which properties have to be asked of a new state: not those that say what they said of its source.
+    """Which properties must be evaluated for a new state: those whose value may differ from that for its source.
 
-    All of them once anything was found, for then some source may break an invariant.
+    All of them once there is a finding, since then a source may violate an invariant.
     """
-    if shared.touched == 0 or shared.listing == 0 or thread.source == 0:
-        return f.TOUCHED_ALL
-    return call_two(shared.touched, row_of(thread.source), row_of(successor))
+    if shared.may_change == 0 or shared.listing == 0 or thread.source == 0:
+        return f.MAY_CHANGE_ALL
+    return call_two(shared.may_change, row_of(thread.source), row_of(successor))
 
 
 @inlined
-def check_changed(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int, touched: int) -> None:
-    """`check_state` for the properties that `properties_to_check` tells."""
-    wanted = shared.wanted & touched >> f.TOUCHED_REACHABLE_SHIFT
+def check_changed(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int, which: int) -> None:
+    """`check_state` for some properties, as a mask of `properties_to_check`."""
+    wanted = shared.wanted & which >> f.MAY_CHANGE_REACHABLE_SHIFT
     if wanted != 0:
         reached = call_two(shared.reachable, row_of(successor), wanted)
         if reached < 0:
             add_finding(thread, r.CHECK_ERROR, reached, successor.fingerprint, rank)
             return
         thread.reached |= reached
-    if shared.check == 0 or touched & f.TOUCHED_INVARIANTS == 0:
+    if shared.check == 0 or which & f.MAY_CHANGE_INVARIANTS == 0:
         return
     failed = call_one(shared.check, row_of(successor))
     if failed == 0:

@@ -1,9 +1,9 @@
 """The native loops, compiled: once per machine, then read from the disk cache in milliseconds, without numba.
 
-Invariant: code runs only under a key of everything that decides what it does: all files of `kmc.engine`, since a
-loop holds code and numbers of several; the loop's own file; its specialization; numba, llvmlite and the target.
-Nothing is compiled or loaded on import, and each loop only when it is first needed. The files are read on import, in
-milliseconds: what they hold later, this process does not run.
+Invariant: the key of an object code covers everything that it depends on: all files of `kmc.engine`, since a loop is
+made of several; the loop's own file; its specialization; numba, llvmlite and the target. Nothing is compiled or loaded
+on import, and each loop only when it is first needed. The files are read on import, which takes milliseconds: later
+changes of them are not what this process runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kmc.runtime.object_cache import KernelCache, cache_key
 from kmc.runtime.object_code import emit_object
 
 _KERNEL = "loop"
-_ENGINE = Path(__file__).parents[1]  # loops hold code and numbers of several of its folders
+_ENGINE = Path(__file__).parents[1]  # loops are made of files in several of its folders
 
 
 _received: dict[str, bytes] = {}
@@ -109,7 +109,7 @@ def digest_of(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-# Now: a file that is edited while this process runs would give its code the key of other code, on the disk, for good.
+# On import: if a file were edited first, old code would be kept on disk under the key of the new.
 digest_of(_ENGINE)
 
 
@@ -119,7 +119,7 @@ def _digest(file: Path) -> str:
 
 
 def _file_with_version_of(package: str) -> Path:
-    """The file of a package that another version has otherwise; neither the package nor its metadata is imported."""
+    """A file of a package that differs from version to version, found without importing the package."""
     spec = find_spec(package)
     assert spec is not None, package
     file = Path(spec.origin or "").with_name("_version.py")
@@ -128,7 +128,7 @@ def _file_with_version_of(package: str) -> Path:
 
 @cache
 def yield_address() -> int:
-    """Where the system call lies that lets another thread run."""
+    """The address of `usleep`, which lets another thread run."""
     return ctypes.cast(ctypes.CDLL(None).usleep, ctypes.c_void_p).value or 0
 
 

@@ -1,6 +1,6 @@
-"""Rows put to rest: what differs from the row before, as `kmc.engine.layout.packed_rows` says.
+"""Pack rows: write what differs from the row before, in the format of `kmc.engine.layout.packed_rows`.
 
-Packing never fails, and a model whose words are all different costs little more than a quarter more than its rows.
+Packing never fails. Rows whose words are all different take a little more than a quarter more packed than unpacked.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from kmc.engine.native.intrinsics import (
 
 @inlined
 def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, target: int) -> int:
-    """Write a record packed to `target`, an even address, behind the last row that this thread packed; where it ends.
+    """Pack a record to `target`, an even address, as the next row after the one this thread packed last; where it ends.
 
-    `source` is an unpacked record that it has most words from. Writes up to eight words behind its end, which is what
-    `Memory.is_overrun` lets pass.
+    `source` is an unpacked record that shares most of its words. Up to eight words behind the end are overwritten;
+    `Memory.is_overrun` allows for that.
     """
     length = record.header & LENGTH_MASK
     plain = min(shared.plain_words, length)
@@ -89,10 +89,10 @@ def pack_head(shared: Shared, record: StateRecord, target: int) -> int:
 
 @inlined
 def find_codes(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, start: int) -> int:
-    """Find the codes of 64 words of a record, from the coded word `start` on; most are those of its source.
+    """Find the codes of 64 words of a record, from the coded word `start` on; most are copied from its source.
 
-    A mask of those that must be written: they differ from the codes of the row packed last, or say that there is none.
-    Bits for words behind the end of the row mean nothing.
+    Returns a mask of the codes to be written: those that differ from the row packed last, and ESCAPE. Bits beyond the
+    end of the row have no meaning.
     """
     length, known = record.header & LENGTH_MASK, source.header
     plain, skipped = min(shared.plain_words, length), min(shared.plain_words, known)
@@ -109,9 +109,9 @@ def find_codes(shared: Shared, thread: Thread, record: StateRecord, source: Stat
     if known < count:
         new |= -1 << max(0, known)
     new &= lowest_bits(count)
-    # Codes that were just written, one by one, cannot be compared at once without waiting for them.
+    # Codes of new words are written one by one below. Comparing them all at once would wait for these writes.
     changed &= ~new
-    # All that is new among 64 words is looked up in one loop, whose end the processor mostly foresees.
+    # One loop looks up all new words, so that its exit branch predicts well.
     while new != 0:
         index = lowest(new)
         code = code_of(shared.dictionary, load(words, index))
@@ -128,9 +128,9 @@ def find_codes(shared: Shared, thread: Thread, record: StateRecord, source: Stat
 
 @inlined
 def differing_words(words: int, others: int, first: int) -> int:
-    """A mask of 64 bits of those that differ among 32 words from number `first` on; none is skipped, nor any end seen.
+    """A 64-bit mask of the words that differ among 32 from number `first` on, whether or not both rows go that far.
 
-    A loop that ends where the shorter of the rows does takes longer, for its end is seldom foreseen.
+    A loop up to the end of the shorter row takes longer: its exit branch is unpredictable.
     """
     found = differing(words, first, others, first) | differing(words, first + 8, others, first + 8) << 8
     found |= differing(words, first + 16, others, first + 16) << 16

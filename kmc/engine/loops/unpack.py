@@ -1,4 +1,4 @@
-"""Rows at rest, unpacked: for the loops, and for Python."""
+"""Unpack rows: in loops, and in Python."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ from kmc.engine.native.memory import Words, words_at
 
 @inlined
 def unpack(shared: Shared, packed: int, before: StateRecord, record: StateRecord) -> int:
-    """Write a packed record unpacked to `record`, `before` being the one before it in its chunk; where it ends.
+    """Unpack a record to `record`; where the packed one ends.
 
-    `before` has no row for the first of a chunk. It does not overlap `record`, which takes `unpacked_words`.
+    `before` is the unpacked record before it in its chunk, with an empty row for the first one. It does not overlap
+    `record`, which takes `unpacked_words`.
     """
     length = length_of(packed)
     plain = min(shared.plain_words, length)
@@ -68,7 +69,7 @@ def unpack(shared: Shared, packed: int, before: StateRecord, record: StateRecord
 
 @inlined
 def copy_coded(shared: Shared, before: StateRecord, record: StateRecord) -> None:
-    """Write what is coded of `before`, words and codes, into an unpacked record, as far as both go."""
+    """Copy the coded words of `before`, and their codes, up to the end of the shorter row."""
     length, known = record.header, before.header
     plain, skipped = min(shared.plain_words, length), min(shared.plain_words, known)
     count = min(length - plain, known - skipped)
@@ -86,9 +87,9 @@ def copy_coded(shared: Shared, before: StateRecord, record: StateRecord) -> None
 
 @inlined
 def change_coded(dictionary: int, record: StateRecord, plain: int, place: int) -> int:
-    """Write the words and codes that stand from `place` on into an unpacked record; where they end.
+    """Apply the masks and codes from `place` on to an unpacked record; where they end.
 
-    Under ESCAPE the dictionary holds no word, so 0 is written.
+    The dictionary has no word under ESCAPE, so 0 is written for it.
     """
     length = record.header
     for start in range(0, length - plain, GROUP):
@@ -109,7 +110,7 @@ def change_coded(dictionary: int, record: StateRecord, plain: int, place: int) -
 
 @inlined
 def fill_escapes(record: StateRecord, plain: int, place: int) -> int:
-    """Write the words without a code, which stand from `place` on, into an unpacked record; where they end."""
+    """Write the words without a code, which begin at `place`, into an unpacked record; where they end."""
     codes = codes_of(record)
     words = row_of(record) + plain * f.WORD_BYTES
     for index in range(record.header - plain):
@@ -120,7 +121,7 @@ def fill_escapes(record: StateRecord, plain: int, place: int) -> int:
 
 
 def records_of(dictionary: Dictionary, chunks: Words, ordinals: Iterable[int]) -> list[PackedState]:
-    """Copies of those among some rows of a level that are alive, unpacked, in order; their action is 0."""
+    """The states of some rows of a level, unpacked, by ordinal, without dead rows; their action is 0."""
     wanted = np.unique(np.fromiter(ordinals, np.int64))
     holders, starts = np.unique(np.searchsorted(chunks[:, Chunk.ordinal], wanted, side="right") - 1, return_index=True)
     found = []
@@ -133,9 +134,9 @@ def records_of(dictionary: Dictionary, chunks: Words, ordinals: Iterable[int]) -
 
 
 def records(dictionary: Dictionary, address: int, count: int) -> Iterator[PackedState | None]:
-    """Copies of the first `count` records of the chunk at `address`; None for one that is dead.
+    """The states of the first `count` rows of the chunk at `address`; None for a dead row.
 
-    Python speed, for what is told of few states.
+    Slow, since it runs in Python: for a few states only.
     """
     before: Codes = np.zeros(0, np.uint16)
     for _ in range(count):

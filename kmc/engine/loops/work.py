@@ -1,11 +1,11 @@
-"""The native loops of a search: expand rows, look up what they lead to, keep what is new.
+"""The native loops of a search: expand rows, look up their successors, keep the new ones.
 
-Invariant: a loop returns only between two batches, with everything that it needs to go on in the thread's control
-words; so Python can enlarge any memory and call it again, and a thread that is told to pause loses nothing. A batch
-is taken only when all memory that it may need is there.
+Invariant: a loop returns only between two batches, with everything that it needs to continue in `Thread`. So Python can
+enlarge any buffer and call it again, and a thread that pauses loses nothing. A batch is processed only when all memory
+that it may need is there.
 
-Each thread takes chunks of the frontier from a counter, and successors of about `BATCH` states lie in its out buffer
-while the cache lines of their slots are on their way.
+Each thread takes chunks of the frontier from a counter. The successors of `Thread.batch` states wait in its out buffer
+while the cache lines of their slots are prefetched.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def next_row(shared: Shared, thread: Thread) -> int:
 
 @inlined
 def leave_row(thread: Thread) -> None:
-    """The source is done: the next record of the chunk follows it, and is told from it."""
+    """Leave the source: the next record of the chunk follows it and is delta-decoded against it."""
     source = thread.source
     thread.before = source
     thread.rows.used += unpacked_words(source.header)
@@ -90,7 +90,7 @@ def leave_row(thread: Thread) -> None:
 
 @inlined
 def enter_row(shared: Shared, thread: Thread) -> int:
-    """Unpack the record that is next behind the rows that are pending, and make it the source: 1, or 0 for no room."""
+    """Unpack the next record behind the pending rows, and make it the source: 1, or 0 if there is no room."""
     words = unpacked_words(length_of(thread.packed))
     if thread.rows.used + words > thread.rows.words:
         if thread.pending != 0:
@@ -120,7 +120,7 @@ def keep_last_row(thread: Thread) -> None:
 
 @inlined
 def accept(shared: Shared, thread: Thread, found: int) -> None:
-    """`found` successors of the source were written: ask for their slots, and remember whose they are."""
+    """Take `found` successors that the source wrote: prefetch their slots, and note their source."""
     used = thread.out.used
     out = thread.out.address
     for _ in range(found):
@@ -151,7 +151,7 @@ def inject_delay(shared: Shared, thread: Thread) -> None:
 
 @inlined
 def fill(shared: Shared, thread: Thread) -> int:
-    """Expand rows until the batch is full, a buffer is, or no row is left (DONE); or what memory is short."""
+    """Expand rows until the batch or a buffer is full or no row is left (DONE); or which buffer is too small."""
     while thread.pending < thread.batch:
         if next_row(shared, thread) == 0:
             return f.DONE
@@ -180,7 +180,7 @@ def fill(shared: Shared, thread: Thread) -> int:
 
 @inlined
 def shortage(thread: Thread) -> int:
-    """What memory the pending batch may lack: a status, or DONE."""
+    """Which buffer may be too small for the pending batch: a status, or DONE."""
     pending = thread.pending
     used = thread.out.used
     # Packed, a record whose words are all different takes a little more than a quarter more.
@@ -209,7 +209,7 @@ def append(shared: Shared, thread: Thread, successor: StateRecord) -> None:
 
 @inlined
 def enter_chunk(shared: Shared, thread: Thread) -> Chunk:
-    """The chunk that the next row belongs to; one that begins does so with a word, and none is before its first row."""
+    """The chunk that the next row belongs to. A new chunk begins at a word, and without a row to decode against."""
     made = thread.made.used
     chunk = Chunk(thread.made.address + (made - Chunk.WORDS) * f.WORD_BYTES)
     if thread.begin_chunk != 0 or chunk.rows == shared.chunk_rows:
@@ -226,7 +226,7 @@ def enter_chunk(shared: Shared, thread: Thread) -> Chunk:
 
 @inlined
 def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
-    """A state of a model whose view forgets something: keep it if it has the least rank so far of its view."""
+    """Process a successor of a model with ranks: keep it if its rank is the least so far in its view."""
     if is_known(shared, successor) != 0:
         return 0
     rank = rank_of(shared, row_of(successor))
@@ -244,7 +244,7 @@ def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
 
 @inlined
 def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> int:
-    """A state was generated: count it, and note it if it may be new and is inside; how many slots it took already."""
+    """Process a successor: count it, check its step, and make it a candidate if it may be stored; the slots it took."""
     header = successor.header
     times = 1 + (header >> r.TIMES_SHIFT & r.TIMES_MASK)
     action = header >> r.ACTION_SHIFT & r.ACTION_MASK
@@ -275,7 +275,7 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
 
 @inlined
 def enter_source(thread: Thread, index: int) -> int:
-    """Make a state whose successors are pending the source; how many they are."""
+    """Make a pending source the source; how many successors it has."""
     pending = PendingSource(thread.sources + index * PendingSource.BYTES)
     thread.source = pending.record
     return pending.successors
@@ -303,9 +303,9 @@ def insert_new_fingerprints(shared: Shared, thread: Thread) -> int:
 
 @inlined
 def keep(shared: Shared, thread: Thread) -> None:
-    """Store and check what `insert_new_fingerprints` left.
+    """Store and check the candidates that were new.
 
-    A pass of its own: a compare-and-swap waits for all writes before it, and writes to fresh memory are slow.
+    A pass of its own: a compare-and-swap waits for all writes before it, and writes to new memory are slow.
     """
     candidate = Candidate(thread.candidates.address)
     end = candidate + thread.candidates.used * f.WORD_BYTES
@@ -322,7 +322,7 @@ def keep(shared: Shared, thread: Thread) -> None:
 
 @inlined
 def flush(shared: Shared, thread: Thread) -> int:
-    """Take the pending batch, all of it or nothing: DONE, or what memory is short."""
+    """Process the whole pending batch: DONE, or which buffer is too small for it."""
     status = shortage(thread)
     pending = thread.pending
     if status != f.DONE:
@@ -349,7 +349,7 @@ def flush(shared: Shared, thread: Thread) -> int:
 
 @inlined
 def empty(thread: Thread) -> None:
-    """Nothing is pending any more."""
+    """Empty the batch."""
     thread.pending = 0
     thread.source_count = 0
     thread.out.used = 0
@@ -357,7 +357,7 @@ def empty(thread: Thread) -> None:
 
 
 def work(shared: Shared, thread: Thread) -> int:
-    """Expand the frontier together with the other threads: DONE, PAUSED, or what memory is short."""
+    """Expand the frontier together with the other threads: DONE, PAUSED, or which buffer is too small."""
     while load_shared(shared, Shared.pause) == 0:
         status = fill(shared, thread)
         if FUZZ_SCHEDULE != 0:
@@ -372,9 +372,9 @@ def work(shared: Shared, thread: Thread) -> int:
 
 
 def select_view_representatives(shared: Shared, thread: Thread) -> int:
-    """Close a ranked level: mark the rows that lost their view, put the fingerprints of the others among the known.
+    """Keep one row of each view in a ranked level, the one of the least rank: mark all others as dead.
 
-    Runs over the chunks just made, before anything expands them.
+    The fingerprints of those kept go into the table of all levels. Runs over the new chunks before they are expanded.
     """
     while load_shared(shared, Shared.pause) == 0:
         if next_row(shared, thread) == 0:
@@ -403,9 +403,9 @@ def leads_to_target(shared: Shared, found: int, successor: StateRecord) -> int:
 
 
 def seek(shared: Shared, thread: Thread) -> int:
-    """Go over a level and note the rows that are looked for, or those with a step to a state that is.
+    """Find the rows of a level whose fingerprints are targets, or that have a step to a target.
 
-    DONE, PAUSED, or what memory is short.
+    DONE, PAUSED, or which buffer is too small.
     """
     while load_shared(shared, Shared.pause) == 0:
         if next_row(shared, thread) == 0:

@@ -1,8 +1,7 @@
-"""What a loop's Python cannot say: memory by address, atomic words, prefetch, and calls of kernels by address.
+"""What loops need beyond Python: memory by address, atomic words, prefetch, and calls of kernels by address.
 
 Addresses travel as integers: array arguments made kernels six times slower. A word is 64 bits; an index counts words.
-`inlined` marks a part of a loop. Neither it nor an intrinsic means anything to Python itself:
-`kmc.engine.native.translate` gives both to numba.
+`inlined` marks a part of a loop. Only `kmc.engine.native.translate` gives it and the intrinsics a meaning.
 """
 
 from __future__ import annotations

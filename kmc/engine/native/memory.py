@@ -1,4 +1,4 @@
-"""Memory by address for native loops: anonymous maps, zero when new, given out page by page as they are touched.
+"""Memory by address for native loops: anonymous maps, zero when new, which take pages from the system as they are used.
 
 Invariant: behind the words of every `Memory` lie `SLACK_WORDS` more, so that a loop or kernel may copy in steps of
 eight words and beyond the end of what it means.
@@ -29,7 +29,7 @@ SLACK_WORDS: Final = 64
 _HUGE_FROM_BYTES = 1 << 22
 _HUGE_PAGE_BYTES = 1 << 21
 
-# NORESERVE, which Python does not name everywhere: addresses are set aside far beyond what is touched.
+# NORESERVE, which Python does not name everywhere: far more addresses are reserved than pages used.
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
 
 _FIXED = 0x10

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a wish: a search that is told stops between two batches, where it loses nothing."""
+"""Ctrl-C and SIGTERM as requests: the search stops between two batches, where it loses nothing."""
 
 from __future__ import annotations
 

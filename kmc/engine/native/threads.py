@@ -1,6 +1,6 @@
 """Threads that run native loops, and the main thread that waits for them, awake for progress, limits and Ctrl-C.
 
-Invariant: `run` returns or raises only when no thread of it runs any more, so memory may be changed between runs.
+Invariant: when `run` returns or raises, all its threads have ended, so memory may be changed between runs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class WorkerPool:
         self._stop = stop
 
     def run(self, task: Callable[[int], _Answer], threads: int | None = None) -> list[_Answer]:
-        """`task(0)`, `task(1)`, ... each in a thread; their answers. With one of `threads` 0, in this thread.
+        """The results of `task(0)`, `task(1)`, ..., each in a thread; with `threads` 0, of `task(0)` in this one.
 
         Raises what a task raised, and KeyboardInterrupt, after all have ended.
         """

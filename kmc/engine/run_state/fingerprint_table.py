@@ -5,7 +5,7 @@ Invariant: the table is never fuller than `LOAD_MAX`, counting what pending batc
 It grows in place, by half (a small one fourfold). At 8 bytes a slot and 40 to 60 percent full it takes 13 to 20 bytes a
 state, 16 on average, and no more while it grows; twice that with 128-bit fingerprints. In a fuller table more lines are
 full, and a lookup then waits for a second line. Addresses for half of the machine's memory are reserved; pages are
-taken when they are touched.
+taken when they are used.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class FingerprintTable:
             self.growths.append((count, self.bytes))
 
     def _move(self, slots: int, pool: WorkerPool) -> None:
-        # Nearly nothing is put aside, but all fingerprints could be; pages that are not touched cost nothing.
+        # Nearly nothing is put aside, but all fingerprints could be; pages that are not used cost nothing.
         aside = Memory(self.slots * self._width)
         shared, plan = Shared.of(Memory(Shared.WORDS)), TableMove.of(Memory(TableMove.WORDS))
         plan.table, plan.slots, plan.aside = self.address, slots, aside.address

@@ -79,7 +79,7 @@ class LevelMaker:
         shared.outside, shared.step_outside = kernels.outside, kernels.step_outside
         shared.reachable = kernels.reachable
         shared.step, shared.rank = kernels.step, kernels.rank
-        shared.settle, shared.touched = kernels.settle, kernels.touched
+        shared.settle, shared.may_change = kernels.settle, kernels.may_change
         shared.dictionary, shared.plain_words = self.dictionary.address, self.dictionary.plain
         shared.implied_words = self.dictionary.implied
         shared.alone = settings.threads == 1
