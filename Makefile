@@ -41,7 +41,7 @@ docs: $(VENV)/.installed-test ## write the page of error codes, docs/errors.md
 	PYTHONPATH=tests $(BIN)/python -m support.errors_page
 
 fuzz: $(VENV)/.installed-test ## the tests that draw examples, with other and more examples every time
-	$(PYTEST_PARALLEL) --hypothesis-profile=fuzz -m hypothesis
+	$(BIN)/python -m pytest --hypothesis-profile=fuzz -m hypothesis
 
 clean: ## remove the environment and the caches
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
