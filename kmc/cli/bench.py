@@ -1,4 +1,4 @@
-"""`kmc bench`: what an engine needs for a state, in time and memory, on named models."""
+"""`kmc bench`: time and memory per state of the engines, on named models."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ Examples:
 
 \b
 How to read the table:
-  CPU ns/state   CPU time of all threads for one generated state, the least of all runs: other work on the
-                 machine disturbs it little
-  generated/s    by the clock, the fastest run; worth something on a quiet machine only: mind the load
-  B/state        the table for each distinct state: on average, and right after it grew
+  CPU ns/state   CPU time of all threads per generated state, the least of all runs; other work on the
+                 machine affects it little
+  generated/s    in wall time, of the fastest run; meaningful on a quiet machine only: see the load
+  B/state        the table per distinct state: on average, and right after it grew
   B/row          a packed state of a frontier
   peak B/state   the largest resident memory of the process over distinct states
 
 \b
 Exit status: 0 measured, 130 interrupted (nothing is written), 153 memory is short, a run or TLC fails,
-2 wrong words on the command line, 151 the model file or benchmarks.toml is wrong.
+2 wrong command line, 151 the model file or benchmarks.toml is wrong.
 """
 
 
@@ -55,17 +55,17 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
 @click.argument("spec")
 @click.argument("benchmark", required=False)
 @click.option("--states", metavar="N", type=click.IntRange(1), default=STATES, show_default=True,
-              help="A run ends with the first level beyond N distinct states.")  # fmt: skip
+              help="A run ends after the first level that exceeds N distinct states.")  # fmt: skip
 @click.option("--runs", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Runs for each number.")
 @click.option("--threads", metavar="N,N", callback=_thread_numbers, default="1,2", show_default=True,
               help="Numbers of threads to compare.")  # fmt: skip
 @click.option("--python", is_flag=True, help="Measure the interpreter too, on up to 20,000 states.")
-@click.option("--no-starts", is_flag=True, help="Leave out the cold start and the cached one.")
-@click.option("--tlc", "class_path", metavar="JAR", help="Run this TLC beside it: tla2tools.jar, or a class path.")
+@click.option("--no-starts", is_flag=True, help="Do not measure starts.")
+@click.option("--tlc", "class_path", metavar="JAR", help="Run this TLC for comparison: tla2tools.jar, or a class path.")
 @click.option("--spec-dir", metavar="DIR", type=click.Path(file_okay=False), help="For TLC: the TLA+ modules.")
 @click.option("--tlc-module", metavar="NAME", help="For TLC: the module, when the benchmark names none.")
 @click.option("--tlc-seconds", metavar="N", type=click.IntRange(1), default=60, show_default=True,
-              help="How long TLC may explore; it is told to stop then. It is tried for a second first.")  # fmt: skip
+              help="How long TLC may explore before it is stopped. It is tried for a second first.")  # fmt: skip
 @click.option("--out", metavar="DIR", default="results/benchmarks", show_default=True,
               type=click.Path(file_okay=False), help="Where NAME.json is written.")  # fmt: skip
 @json_option
@@ -73,7 +73,7 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
 @debug_option
 @click.pass_obj
 def bench(words: tuple[str, ...], /, **given: Any) -> int:
-    """Measure how much time and memory the native engine needs for a state of SPEC, and write it to a file.
+    """Measure the time and memory of the native engine per state of SPEC, and write them to a file.
 
     BENCHMARK is a name from the spec's benchmarks.toml, by default all of
     them, or the name of any model. Every run is a fresh process that warms up
@@ -93,7 +93,7 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
             if not given["as_json"]:
                 show([*_lines(found[-1]), ""])
     except KeyboardInterrupt:
-        show(["Interrupted: nothing is written of the benchmark that was running."], stderr())
+        show(["Interrupted: the running benchmark is not written."], stderr())
         return ExitStatus.INTERRUPTED
     if given["as_json"]:
         say(json.dumps({"benchmarks": found}, indent=2))
@@ -128,7 +128,7 @@ def _plan(given: Mapping[str, Any], words: tuple[str, ...]) -> Plan:
 
 
 def _measured(benchmark: Benchmark, plan: Plan, out: Path, quiet: bool) -> dict[str, Any]:
-    """Measure, and write the file: whole or not at all."""
+    """Measure, and write the whole file or nothing."""
     with StatusLine(stderr(), quiet=quiet) as line:
 
         def tell(text: str) -> None:

@@ -74,7 +74,7 @@ Exit status, as TLC's:
   20 a bound was reached, or only a part was checked: --from, temporal properties
   10 --strict, or not the result that the manifest expects   130 interrupted
   75, 76 the spec or an invariant fails to evaluate   150 spec   151 model file, trace
-  153 a file, or stdout, cannot be written   2 wrong words on the command line
+  153 a file, or stdout, cannot be written   2 wrong command line
 """
 
 
@@ -86,7 +86,7 @@ Exit status, as TLC's:
     type=click.Choice(["native", "python"]),
     default="native",
     show_default=True,
-    help="Compiled kernels, states known by 64-bit fingerprints; or the interpreter, some hundred times slower.",
+    help="native: compiled kernels, known states by fingerprint. python: the interpreter, some hundred times slower.",
 )
 @click.option(
     "--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the native engine; default: all cores."
@@ -97,13 +97,15 @@ Exit status, as TLC's:
     "--max-depth",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Explore levels 1 to N (initial: 1), whatever the model says.",
+    help="Explore levels 1 to N (initial: 1), overriding the model.",
 )
-@click.option("--max-states", metavar="N", type=click.IntRange(min=1), help="Stop at a level's end past N states.")
+@click.option(
+    "--max-states", metavar="N", type=click.IntRange(min=1), help="Stop at the end of the level that exceeds N states."
+)
 @resource_options
 @click.option("--bounded-ok", is_flag=True, help="Exit 0, not 20, when only a bound ended the check.")
 @deadlock_option
-@click.option("--continue", "keep_going", is_flag=True, help="Explore on after a violation and count them all.")
+@click.option("--continue", "keep_going", is_flag=True, help="Continue after a violation, and count all violations.")
 @click.option(
     "--strict", is_flag=True, help="Exit 10 if an action never fired or a reachable property was never reached."
 )
@@ -113,18 +115,18 @@ Exit status, as TLC's:
 @click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write a JUnit report too.")
 @resume_options
 @run_dir_options
-@click.option("--quiet", is_flag=True, help="No progress; of the result the verdict, the trace and the counts.")
+@click.option("--quiet", is_flag=True, help="No progress; print only the verdict, the trace and the counts.")
 @debug_option
 @click.pass_obj
 def check(words: tuple[str, ...], /, **given: Any) -> int:
     """Explore every state that SPEC can reach with the constants of MODEL, and test its properties in each.
 
     SPEC is the name of a shipped spec or the folder of your own. MODEL is a name from its manifest or a .cfg file; by
-    default it is `smoke`, and for a spec without a manifest all its invariants with the constants of --set.
+    default it is `smoke`. For a spec without a manifest, all its invariants are checked, with the constants of --set.
 
     The result goes to stdout, progress to stderr, and the run is saved under .kmc/runs. A violation is shown with a
-    shortest trace that leads to it. A run of the native engine that is cut short, by Ctrl-C or by a bound, goes on
-    with --resume DIR instead of SPEC, with other bounds and threads if you like.
+    shortest trace. A run of the native engine that ends early, by Ctrl-C or by a bound, can be resumed: give
+    --resume DIR instead of SPEC, with other bounds and threads if you like.
     """
     options = CheckOptions(words=tuple(words or ()), **given)
     _refuse_unwritable(options.junit)
@@ -144,7 +146,7 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """A check that has a result: what was made of it, its trace, and the folder to save it in."""
+    """A check with a result: its outcome, its trace, and the folder to save it in."""
 
     outcome: Outcome
     trace: TraceFile | None
@@ -157,12 +159,12 @@ def _run(run: HeldRun) -> _Done:
         run.options = replace(options, words=whole_command(options))
     if run.options.engine == ENGINE_PYTHON:
         return _run_model(run)
-    # Imported here: what only the native engine needs takes a fifth of a second.
+    # Imported here, because the modules of the native engine take a fifth of a second.
     from kmc.engine.loops.background_compile import compiled_in_background
     from kmc.engine.loops.compiled_loops import work_loop
     from kmc.engine.native.specialization import Specialization
 
-    # What is true of most models; for another it begins once more.
+    # The options of most models; for others it starts again.
     wide = run.options.fingerprint_bits == "128"
     with compiled_in_background(work_loop(Specialization(wide)), work_loop(Specialization(wide, ranked=True))):
         return _run_model(run)
@@ -216,7 +218,7 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
                 directory=directory,
             )
         except SpecError as error:
-            # Everything else that is wrong with a spec was found when it was loaded.
+            # All other mistakes of a spec were found when it was loaded.
             raise refusal(model, start, error) from None
 
 
@@ -241,7 +243,7 @@ def _deliver(run: HeldRun, done: _Done) -> int:
 
 
 def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:
-    """Write what was asked for; the faults met, since a full disk must not cost the result that is shown after it."""
+    """Write the requested files. Returns the faults, since the result is shown even when the disk is full."""
     files = _saved_files(done) if done.folder is not None else {}
     for name, text in files.items():
         assert done.folder is not None, "there are files for it"
@@ -290,7 +292,7 @@ def _report_failure(run: HeldRun, error: Exception | KeyboardInterrupt) -> None:
         if options.as_json:
             say(json.dumps(found, indent=2))
     except SystemFault as fault:
-        # The error that ended the check follows, and is the one that decides the exit status.
+        # The error that ended the check follows, and decides the exit status.
         show(error_lines(fault), stderr())
 
 

@@ -1,4 +1,4 @@
-"""The last words of a check: one sentence on what was proved, or why nothing was, and what to type next."""
+"""The end of a check's output: what was proved, or why nothing was, and the next command to type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kmc.spec.model import Model
 
 
 def conclusion(outcome: Outcome) -> Iterator[str]:
-    """What was proved; where the run was saved; for a failure the command that reproduces it."""
+    """What was proved, where the run was saved, and for a failure the command that reproduces it."""
     result, model = outcome.result, outcome.chosen.model
     match result.verdict:
         case Verdict.OK:
@@ -45,7 +45,7 @@ def constraints_text(model: Model) -> str:
 
 
 def cut_sentence(result: Result, model: Model) -> str:
-    """How many generated states a constraint kept from being expanded; "" for none."""
+    """The number of generated states that a constraint kept from being expanded; "" for zero."""
     if result.cut == 0:
         return ""
     counted = "1 generated state was" if result.cut == 1 else f"{result.cut:,} generated states were"

@@ -50,7 +50,7 @@ that the spec is the TLA+ spec fails in some state. 150, 151 as for `kmc check`.
     type=click.Choice(["python", "native"]),
     default="python",
     show_default=True,
-    help="Whose steps are compared: the interpreter's, or those of compiled kernels.",
+    help="The engine whose steps are compared: the interpreter, or compiled kernels.",
 )
 @click.option("--limit", metavar="N", type=click.IntRange(min=1), help="Compare the first N source states of each.")
 @json_option
@@ -59,8 +59,8 @@ def conform(spec: str, corpora: tuple[str, ...], engine: str, limit: int | None,
     """Compare SPEC with the TLA+ spec that it mirrors, on the states in each CORPUS.
 
     A corpus holds states and, for each, all its successors as TLC computed them, with their actions and how often each
-    is generated. The spec must give the same, with the corpus's constants: nothing missing, nothing extra, nothing
-    counted differently, by either engine. A corpus of source states in random order makes --limit a fair sample.
+    is generated. With the corpus's constants, the spec must give the same successors with the same multiplicities, on
+    either engine. A corpus holds its source states in random order, so --limit gives a fair sample.
     """
     reports: list[ConformanceReport] = []
     try:
@@ -84,7 +84,7 @@ def conform(spec: str, corpora: tuple[str, ...], engine: str, limit: int | None,
 def _engine(name: str) -> Callable[[Spec], StepsOf]:
     if name == "python":
         return interpreted_steps
-    # Imported here: LLVM and numpy take a quarter of a second that the interpreter does without.
+    # Imported here: LLVM and numpy take a quarter of a second, and the interpreter does not need them.
     from kmc.engine.kernel_steps import compiled_steps
 
     return compiled_steps
@@ -123,7 +123,7 @@ def _report_lines(spec: str, engine: str, report: ConformanceReport) -> Iterator
 
 
 def _difference_lines(report: ConformanceReport) -> Iterator[Text | str]:
-    """The differences of the first source states that have any, each state whole."""
+    """The differences of the first source states that have any, with each state in full."""
     by_source = [(number, list(group)) for number, group in groupby(report.differences, lambda found: found.source)]
     if not by_source:
         return

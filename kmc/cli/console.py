@@ -1,7 +1,7 @@
-"""Where text goes: results to stdout, progress and errors to stderr.
+"""Output: results go to stdout, progress and errors to stderr.
 
-Consoles are made when they are needed, so that a redirected stream is seen, and colour follows NO_COLOR and whether
-the stream is a terminal. Nothing is wrapped, highlighted or read as markup: the text is what a program wrote.
+Consoles are made when they are needed, so that a redirected stream is respected. Colour depends on NO_COLOR and on
+whether the stream is a terminal. Text is never wrapped, highlighted or read as markup.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from kmc.errors import SystemFault
 
 
 class _ResultConsole(Console):
-    """Goes on without a reader: `kmc check ... | head` must end with the status of the check."""
+    """Continues without a reader: `kmc check ... | head` must end with the status of the check."""
 
     def on_broken_pipe(self) -> None:
-        """Nobody reads on: write what is left to nowhere."""
+        """The reader is gone: discard the rest."""
         self.quiet = True
         _forget(sys.stdout)
 
@@ -116,7 +116,7 @@ def stdout_fault(why: OSError | str) -> SystemFault:
 
 
 def table(rows: Iterable[tuple[str, ...]], *, right: frozenset[int] = frozenset(), indent: int = 2) -> list[str]:
-    """Rows as aligned lines; the columns in `right` are aligned to the right, and nothing trails."""
+    """Rows as aligned lines without trailing blanks; the columns in `right` are aligned to the right."""
     listed = list(rows)
     if not listed:
         return []
@@ -132,7 +132,7 @@ def table(rows: Iterable[tuple[str, ...]], *, right: frozenset[int] = frozenset(
 
 
 def definitions(rows: Iterable[tuple[str, str]], *, width: int = 110, indent: int = 2) -> list[str]:
-    """Terms and what they mean, aligned; a meaning that is too long goes on below itself, broken at blanks."""
+    """Terms and their meanings, aligned; a long meaning continues on the next line, broken at blanks."""
     listed = list(rows)
     if not listed:
         return []

@@ -1,4 +1,4 @@
-"""A counterexample on its way out: replayed, saved as ITF and TLC JSON, shown in TLC's style.
+"""The output of a counterexample: replayed, saved as ITF and TLC JSON, shown in TLC's style.
 
 Invariant: no trace is shown or saved that the interpreter has not replayed step by step.
 """
@@ -24,7 +24,7 @@ _HEAD = "bold"
 
 
 def replayed_trace(model: Model, violation: Violation, start: Any) -> TraceFile:
-    """The trace as a neutral file, once it has been replayed and shows its violation; else InternalError (exit 255)."""
+    """The trace as a neutral file, after a replay that shows the violation; else InternalError (exit 255)."""
     check_violation(model, violation, start)
     return trace_file(violation.trace, model, violation.verdict.value, violated=violation.name)
 
@@ -41,7 +41,7 @@ def save_trace(folder: RunFolder, file: TraceFile) -> None:
 
 
 def trace_lines(file: TraceFile, *, changed_only: bool) -> Iterator[Text]:
-    """The trace in TLC's style, whole or only what changed; what changed is coloured, besides its mark."""
+    """The trace in TLC's style, in full or only the changes; changes are marked and coloured."""
     for line in render(file, changed_only=changed_only):
         is_heading = line.text.startswith(("State ", "Back to state "))
         yield Text(line.text, _CHANGED if line.changed else _HEAD if is_heading else "")

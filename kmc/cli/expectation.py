@@ -1,4 +1,4 @@
-"""What a manifest expects of a model against what a check found: every figure that it names, one by one."""
+"""The comparison of a check's result with the manifest: every figure that it names, one by one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def differences(expect: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
-    """One line for each expected figure that the result (the object of `--json`) does not have; `origin` apart."""
+    """One line for each expected figure (except `origin`) that differs in the result, the object of `--json`."""
     return [line for key, wanted in expect.items() if key != "origin" for line in _difference(key, wanted, found[key])]
 
 

@@ -1,4 +1,4 @@
-"""The entry point of the installed program: it hears signals from the first moment on, while all else is imported."""
+"""The entry point of the installed program. It handles signals from the start, while everything else is imported."""
 
 from __future__ import annotations
 

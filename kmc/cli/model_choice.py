@@ -1,4 +1,4 @@
-"""Which model a command runs on: a spec, perhaps a model of it, and what the command line changes about it."""
+"""The model that a command runs on: a spec, perhaps one of its models, and the changes of the command line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kmc.trace.files import pick, pick_state
 
 @dataclass(frozen=True, slots=True)
 class ChosenModel:
-    """A model, and what the manifest calls it if a claim of it is known to fail: "finding" or "mutant", else None."""
+    """A model, and its kind in the manifest if a claim is known to fail: "finding" or "mutant", else None."""
 
     model: Model
     kind: str | None
@@ -25,10 +25,10 @@ class ChosenModel:
 def choose_model(
     spec: str, name: str | None, sets: Sequence[str], deadlock: bool | None = None, max_depth: int | None = None
 ) -> ChosenModel:
-    """The model called `name` of `spec`, with constants, deadlock check and level bound as the command line says.
+    """The model called `name` of `spec`, with the constants, deadlock check and level bound of the command line.
 
-    Without a name: what `kmc.spec.shipped.find_model` says, and for a spec without a manifest all invariants of the
-    spec. Raises CommandLineError, SpecError or ModelError.
+    Without a name: the model of `kmc.spec.shipped.find_model`, or all invariants of a spec without a manifest. Raises
+    CommandLineError, SpecError or ModelError.
     """
     root = find_spec_root(spec)
     file = find_model(root, name)
@@ -52,7 +52,7 @@ def _kind(manifest: Manifest, name: str) -> str | None:
 
 
 def override(file: ModelFile, sets: Sequence[str]) -> ModelFile:
-    """The model file with the constants of these `--set` options; CommandLineError for a text that is none."""
+    """The model file with the constants of these `--set` options; CommandLineError for a malformed text."""
     return file.with_overrides(_at_its_option(text) for text in sets)
 
 

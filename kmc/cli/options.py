@@ -35,8 +35,8 @@ def size_bytes(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 def debug_option(function: F) -> F:
-    """`--debug`: on an error show the traceback too. The program itself looks for the word, so that it always works."""
-    return click.option("--debug", is_flag=True, expose_value=False, help="On an error, show the traceback too.")(
+    """`--debug`: on an error, also show the traceback. The program looks for this word itself, so it always works."""
+    return click.option("--debug", is_flag=True, expose_value=False, help="On an error, also show the traceback.")(
         function
     )
 
@@ -65,14 +65,14 @@ def resume_options(function: F) -> F:
         default="30s",
         show_default=True,
         callback=pause_seconds,
-        help="Save the native engine's run at most so often; with 0, each level.",
+        help="The least time between saves of a native run; 0 saves every level.",
     )(function)
     return click.option(
         "--resume",
         metavar="DIR",
         is_eager=True,
         type=click.Path(file_okay=False),
-        help="Go on with a run that was cut short; see kmc runs.",
+        help="Resume an interrupted run; see kmc runs.",
     )(function)
 
 
@@ -87,7 +87,7 @@ def run_dir_options(function: F) -> F:
         default=".kmc/runs",
         show_default=True,
         type=click.Path(file_okay=False),
-        help="Where runs are saved, a folder for each.",
+        help="Where runs are saved, one folder per run.",
     )(function)
 
 
@@ -97,7 +97,7 @@ def resource_options(function: F) -> F:
         "--memory",
         metavar="SIZE",
         callback=size_bytes,
-        help="Take no more than 512M, 8G, ...: the native engine first moves to files what it can, then stops.",
+        help="Use at most 512M, 8G, ...: the native engine first moves data to files, then stops.",
     )(function)
     return click.option(
         "--timeout", metavar="TIME", callback=duration_seconds, help="Stop after seconds, or 90s, 10m, 1h."
@@ -106,9 +106,9 @@ def resource_options(function: F) -> F:
 
 def deadlock_option(function: F) -> F:
     """`--deadlock` or `--no-deadlock`; None when neither is given."""
-    return click.option("--deadlock/--no-deadlock", default=None, help="Check for deadlock, whatever the model says.")(
-        function
-    )
+    return click.option(
+        "--deadlock/--no-deadlock", default=None, help="Check for deadlock or not, overriding the model."
+    )(function)
 
 
 def start_option(function: F) -> F:
@@ -126,7 +126,7 @@ def trace_option(function: F) -> F:
         type=click.Choice(["changed", "full"]),
         default="full",
         show_default=True,
-        help="Of each state show what changed, or all variables.",
+        help="Show the changes of each state, or all variables.",
     )(function)
 
 

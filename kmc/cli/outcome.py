@@ -1,4 +1,4 @@
-"""What the command line makes of a result: the comparison with the manifest, the exit status, the JSON object.
+"""The outcome of a check: its result, the comparison with the manifest, the exit status, the JSON object.
 
 Invariant: a violation never exits 0, and neither does a result that differs from what the manifest expects.
 """
@@ -55,7 +55,7 @@ class CheckOptions:
 
     @property
     def changes(self) -> tuple[str, ...]:
-        """The options given that make this another check than the manifest's figures are about."""
+        """The given options that make this a different check from the manifest's."""
         given = {
             "--set": self.sets,
             "--from": self.start,
@@ -69,11 +69,11 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A result with what was made of it.
+    """A result with its comparison, exit status and files.
 
     `differences` from the expected result are empty when there are none or when nothing was compared; `not_compared`
     says why, and is None when the comparison was made. `folder` is where the run was saved, `trace_path` its trace;
-    `resume` is the command to go on with it, if it was cut short.
+    `resume` is the command that resumes it, if it was interrupted.
     """
 
     options: CheckOptions

@@ -1,4 +1,4 @@
-"""The program `kmc`: its commands, and how every failure ends: rendered on stderr, with the exit status of its kind."""
+"""The program `kmc`: its commands, and the rendering of failures on stderr, with the exit status of their kind."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
-        """Run a command line and exit; never returns, and never lets a traceback out but under `--debug`."""
+        """Run a command line and exit. It never returns, and shows a traceback only under `--debug`."""
         words = list(sys.argv[1:] if args is None else args)
         extra.update(standalone_mode=False, prog_name="kmc", obj=tuple(words))
         try:
@@ -94,11 +94,11 @@ def cli(ctx: click.Context) -> int:
     """kmc checks a spec: it visits every state that the spec can reach and tests the invariants in each.
 
     Specs are written in immutable, typed Python and mean what a TLA+ spec means; counts, traces and exit statuses are
-    those of TLC. Shipped specs, such as Kafka's KRaft, are known by name; your own is given by its folder.
+    those of TLC. Shipped specs, such as Kafka's KRaft, are known by name; give the folder of your own spec.
 
     \b
     Examples:
-      kmc specs                      what is there to check
+      kmc specs                      list the specs
       kmc check kraft                explore the model `smoke` of KRaft
       kmc check kraft standard       another model
       kmc check ./my_spec --set N=3  a spec of your own

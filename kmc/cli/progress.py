@@ -1,6 +1,6 @@
 """Progress on stderr in TLC's form: a live line on a terminal, plain lines now and then elsewhere.
 
-Nothing is shown in the first second; then plain lines come every ten, so that a log of a run of hours stays readable.
+Nothing is shown in the first second. Then plain lines come every ten seconds, so the log of a long run stays readable.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PLAIN_INTERVAL_SECONDS = 10.0
 
 
 class StatusLine:
-    """One line that changes on a terminal, and a line now and then elsewhere; a context that clears it at its end.
+    """A line that is rewritten on a terminal, and printed at intervals elsewhere; a context that clears it at its end.
 
     `seconds` is a clock that only rises. A quiet one shows nothing.
     """
@@ -48,7 +48,7 @@ class StatusLine:
             self._live.stop()
 
     def is_due(self) -> bool:
-        """Whether it is time for another line."""
+        """Whether another line is due."""
         if self._quiet:
             return False
         if self._shown is None:
@@ -57,7 +57,7 @@ class StatusLine:
         return self._seconds() - self._shown >= interval
 
     def update(self, line: str) -> None:
-        """Show this line, unless the status line is a quiet one."""
+        """Show this line, unless the status line is quiet."""
         if self._quiet:
             return
         self._shown = self._seconds()
@@ -76,7 +76,7 @@ class Progress:
         self._before: Counters | None = None
 
     def __call__(self, counters: Counters) -> None:
-        """Show these counters, if it is time to."""
+        """Show these counters, if a line is due."""
         if self._line.is_due():
             self._line.update(progress_text(counters, self._before, self._clock()))
             self._before = counters

@@ -64,7 +64,7 @@ def _place_lines(span: Span, width: int) -> list[Text]:
 def _carets(span: Span, source: str) -> tuple[str, int]:
     """The blanks before the carets and how many carets there are, in a line whose tabs are expanded."""
     if span.end_column is None and span.column == 1:
-        # The span names a line only: all of its text is meant.
+        # The span has a line only, so mark all of its text.
         start, end = len(source) - len(source.lstrip()), len(source)
     else:
         same_line = span.end_line in (None, span.line) and span.end_column is not None

@@ -27,7 +27,7 @@ _BOUND_WORDS = {
 
 
 def verdict_lines(outcome: Outcome) -> Iterator[Text]:
-    """How the check ended, up to where a trace follows."""
+    """How the check ended, up to the trace."""
     result = outcome.result
     match result.verdict:
         case Verdict.OK:
@@ -44,7 +44,7 @@ def verdict_lines(outcome: Outcome) -> Iterator[Text]:
 
 
 def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator[Text]:
-    """What failed, in TLC's words, up to where the trace follows."""
+    """What failed, in TLC's words, up to the trace."""
     alone = len(violation.trace) == 1
     first = "by the given state" if from_given_state else "by the initial state"
     match violation.verdict:
@@ -64,7 +64,7 @@ def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator
 
 
 def _limit_lines(outcome: Outcome) -> Iterator[Text]:
-    """What makes "no error" weaker than it sounds: collisions of fingerprints, and constraints that cut the graph."""
+    """The limits of "no error": collisions of fingerprints, and constraints that cut the graph."""
     yield Text(_collision_line(outcome.result))
     cut = cut_sentence(outcome.result, outcome.chosen.model)
     if cut:
@@ -138,13 +138,13 @@ def coverage_lines(generated_by_action: Mapping[str, int]) -> list[str]:
 
 
 def violated_lines(result: Result) -> list[str]:
-    """How often each property was violated, when a search went on after the first violation."""
+    """How often each property was violated, when a search continued after the first violation."""
     rows = [(prop.name, f"{prop.violations:,}") for prop in result.properties if prop.violations]
     return ["Violations met by property:", *table(rows, right=frozenset({1}))] if rows else []
 
 
 def warning_lines(outcome: Outcome) -> Iterator[Text]:
-    """What makes a result weaker than it looks; an error under `--strict`."""
+    """Warnings that weaken a result; errors under `--strict`."""
     result = outcome.result
     yield from (Text(f"Warning: {warning}", _WARNING) for warning in result.warnings)
     if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
@@ -161,7 +161,7 @@ def warning_lines(outcome: Outcome) -> Iterator[Text]:
 def effort_line(result: Result) -> str:
     """Time, rate and memory."""
     rate = ""
-    # A rate taken over the blink of an eye says nothing.
+    # A rate over a very short time is meaningless.
     if result.cpu_seconds >= RATED_SECONDS_MIN:
         rate = f"{result.counters.generated / result.cpu_seconds:,.0f} states generated per second of CPU time, "
     return (
@@ -171,7 +171,7 @@ def effort_line(result: Result) -> str:
 
 
 def expectation_lines(outcome: Outcome) -> Iterator[Text]:
-    """The comparison with the manifest, where it expects something."""
+    """The comparison with the manifest, if it has expected figures."""
     expect = outcome.chosen.model.file.expect
     if not expect:
         return
@@ -188,7 +188,7 @@ def expectation_lines(outcome: Outcome) -> Iterator[Text]:
 
 
 def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
-    """All that follows the verdict and the trace; with `--quiet` the counts alone."""
+    """The lines after the verdict and the trace; with `--quiet`, the counts only."""
     result = outcome.result
     yield from count_lines(result)
     if outcome.options.quiet:

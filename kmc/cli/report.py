@@ -1,4 +1,4 @@
-"""`kmc report`: run the models of a manifest, and write what came out into `results/`."""
+"""`kmc report`: run the models of a manifest, and write the results to `results/`."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ Examples:
   kmc report --render-only                the texts anew, from results measured before
 
 \b
-Exit status: 0 all came out as the manifest says; 10 some did not, failed or were cut short (the report says
-which); 130 interrupted: what had ended is kept.
+Exit status: 0 all results are as the manifest says; 10 some differ, failed or were cut short (the report says
+which); 130 interrupted: finished models are kept.
 """
 
 
@@ -81,7 +81,7 @@ class ReportOptions:
     help="As of kmc check; auto: 128 where so many states are expected that 64 may miss one, and memory suffices.",
 )
 @click.option("--render-only", is_flag=True, help="Run nothing; write SPEC.md anew from the results that are there.")
-@click.option("--again", is_flag=True, help="Run also what has a result for this version of spec and model.")
+@click.option("--again", is_flag=True, help="Also run models that have a result for this version.")
 @click.option(
     "--out",
     metavar="DIR",
@@ -95,10 +95,10 @@ class ReportOptions:
 @debug_option
 @click.pass_obj
 def report(words: tuple[str, ...], /, **given: Any) -> int:
-    """Check the models, findings and mutants of SPEC, each in a process of its own, and write what came out.
+    """Check the models, findings and mutants of SPEC, each in a process of its own, and write the results.
 
-    MODELS names some of them; the results of the others are kept. Without MODELS those are run that have no result
-    for this version of spec and model. SPEC is by default every shipped spec.
+    MODELS names some of them; the results of the others are kept. Without MODELS, it runs those without a result
+    for this version of spec and model. Without SPEC, it runs every shipped spec.
     """
     options = ReportOptions(**given)
     if options.render_only and (options.models or options.again):

@@ -1,7 +1,7 @@
-"""What a report is made of: each model of a manifest, checked in a process of its own, and what came out as data.
+"""The data of a report: each model of a manifest, checked in a process of its own, and its result as a record.
 
-A process of its own, so that one model's memory is not counted for the next, and one that dies costs only its own line.
-A record says which kmc, which machine and which meaning of the spec it is about; it is kept until that meaning changes.
+With a process per model, the memory of one model is not counted for the next, and a crash costs only one line. A record
+identifies kmc, the machine and the meaning of the spec; it is kept until that meaning changes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _expected_states(file: ModelFile) -> int | None:
 
 
 def kind_of(manifest: Manifest, name: str) -> str:
-    """What the manifest calls the entry: "model", "finding" or "mutant"."""
+    """The kind of the entry in the manifest: "model", "finding" or "mutant"."""
     if name in manifest.findings:
         return "finding"
     return "mutant" if name in manifest.mutants else "model"
@@ -94,7 +94,7 @@ def digest_of(root: Path, file: ModelFile) -> str:
 
 
 def run(spec: str, file: ModelFile, options: RunOptions) -> dict[str, Any]:
-    """Check a model of a spec, and say what came out; `failed` has the last words of a check without a result."""
+    """Check a model of a spec; the record of its result. `failed` has the last lines of a check without a result."""
     with tempfile.TemporaryDirectory() as folder:
         check = ["check", spec, file.name, *options.words_for(file)]
         words = [*check, "--json", "--quiet", "--run-dir", folder]
@@ -151,7 +151,9 @@ def read_records(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError):
-        raise SystemFault("KMC548", f"{path} holds no report", help="remove it, and run kmc report again") from None
+        raise SystemFault(
+            "KMC548", f"{path} does not contain a report", help="remove it, and run kmc report again"
+        ) from None
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """A report as Markdown: models and their counts, findings, mutants, what each property stands on, and coverage.
 
-Everything is taken from the records; nothing is said that no run has shown. Mutants and findings count for no coverage:
-what a weakened spec reaches says nothing about the spec.
+Every statement comes from a record of a run. Mutants and findings do not count for coverage, because what a weakened
+spec reaches says nothing about the spec.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _verdict(record: Mapping[str, Any]) -> str:
 
 
 def _agreement(record: Mapping[str, Any]) -> str:
-    """How the run compares with what the manifest expects, and whether TLC or kmc itself gave that."""
+    """The comparison with the manifest, and whether its figures come from TLC or from kmc itself."""
     expect = record["expect"]
     if expect is None:
         return "nothing expected"

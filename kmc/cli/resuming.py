@@ -1,6 +1,6 @@
-"""Runs that were cut short and go on: what of a command line is kept with them, and what to type next.
+"""Resuming interrupted runs: the part of the command line that is saved with them, and the command to type next.
 
-Kept is what decides what is checked; bounds and threads are given anew each time, and so may be larger.
+The options that decide what is checked are saved. Bounds and threads are given again each time, so they may be larger.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kmc.result import Bound, Result, Verdict
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
 
-# Codes of faults after which a run can go on: memory, disk.
+# Codes of faults after which a run can be resumed: memory, disk.
 _RUN_OUT = ("KMC530", "KMC531", "KMC550")
 _SIZES = ((1024**3, "G"), (1024**2, "M"), (1024, "K"))
 
@@ -40,7 +40,7 @@ def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None
 
 
 def kept_about(options: CheckOptions) -> dict[str, Any]:
-    """What a run directory keeps of a command line; paths are made absolute."""
+    """The part of a command line that a run directory saves; paths are made absolute."""
     return {
         "spec": _absolute(options.spec),
         "model": None if options.model is None else _absolute(options.model),
@@ -64,7 +64,7 @@ def _absolute_start(start: str) -> str:
 
 
 def resumed_options(options: CheckOptions, about: Mapping[str, Any]) -> CheckOptions:
-    """The command line of a run that goes on: what was kept, and what is given now on top of it."""
+    """The command line of a resumed run: the saved options, overridden by those given now."""
     given = bool(options.spec)
     return replace(
         options,
@@ -143,13 +143,13 @@ def held_run(options: CheckOptions) -> Iterator[HeldRun]:
 
 
 def resume_command(options: CheckOptions, path: Path, result: Result) -> str | None:
-    """What to type to go on with the run in `path`; None if there is nothing to go on with."""
+    """The command that resumes the run in `path`; None if it cannot be resumed."""
     cut_short = result.verdict is Verdict.INTERRUPTED or result.bound in _CUT_SHORT
     if not cut_short or not (path / CHECKPOINT_NAME / "run.json").exists():
         return None
     words = ["kmc", "check", "--resume", shown_path(path)]
     words += ["--threads", str(options.threads)] if options.threads else []
-    # A bound of the model's would end the run once more; one of the command line is left out if it is not repeated.
+    # A bound of the model would end the run again; a bound of the command line is omitted unless it is given again.
     depth = len(result.levels) + 1 if result.bound is Bound.DEPTH else options.max_depth
     words += ["--max-depth", str(depth)] if depth else []
     words += ["--max-states", str(options.max_states)] if options.max_states and result.bound != Bound.STATES else []
@@ -165,7 +165,7 @@ def _size(count: int) -> str:
 
 
 def whole_command(options: CheckOptions) -> tuple[str, ...]:
-    """The words that make this check from its beginning, for a run that went on."""
+    """The words that repeat this check from its beginning, for a resumed run."""
     words = ["check", options.spec, *([options.model] if options.model else []), "--engine", options.engine]
     for text in options.sets:
         words += ["--set", text]

@@ -1,7 +1,7 @@
 """Saved runs: a folder for each under `.kmc/runs`, named after spec, model and time, never written twice.
 
-A folder is made before the search begins, so that a search of hours does not end in a directory that cannot be
-written. It holds `result.json` (the object of `--json`), `model.cfg`, and, if there is a trace, it as ITF and TLC JSON.
+The folder is made before the search begins, so that a long search does not end in a directory that cannot be written.
+It holds `result.json` (the object of `--json`), `model.cfg`, and the trace, if there is one, as ITF and TLC JSON.
 Each file is on the disk when it is written, whole, and never written through a link.
 """
 
@@ -64,7 +64,7 @@ class SavedRun:
 
     @property
     def resumable(self) -> bool:
-        """Whether `kmc check --resume` goes on with it."""
+        """Whether `kmc check --resume` can resume it."""
         return self.levels is not None and not self.is_running
 
 

@@ -37,9 +37,9 @@ Examples:
 @json_option
 @debug_option
 def runs(run_dir: str, as_json: bool) -> int:
-    """List the saved runs, the oldest first: when, what came out, the counts, and the folder with the trace.
+    """List the saved runs, oldest first: start, result, counts, and the folder with the trace.
 
-    Runs that were cut short come again below, with the command that goes on with them.
+    Interrupted runs are listed again below, with the command that resumes them.
     """
     found = saved_runs(Path(run_dir))
     if as_json:
@@ -67,7 +67,7 @@ def _run_json(run: SavedRun) -> dict[str, Any]:
 
 def _resume(run: SavedRun) -> tuple[str, ...]:
     words = ("kmc", "check", "--resume", shown_path(run.path))
-    # The bound may be the model's, and would end the run once more.
+    # The bound may be the model's, and would end the run again.
     at_bound = run.result is not None and run.result.get("bound") == Bound.DEPTH.value
     return (*words, "--max-depth", str(run.levels + 1)) if at_bound and run.levels else words
 

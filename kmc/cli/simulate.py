@@ -1,4 +1,4 @@
-"""`kmc simulate`: random behaviours of a model, checked along the way."""
+"""`kmc simulate`: random behaviours of a model, checked as they are generated."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ Examples:
   kmc simulate kraft --from trace.itf.json#4 --json
 
 \b
-Exit status: 0 no violation in the behaviours asked for, which proves nothing; 20 a limit of
-time or memory came first; 11 to 14, 75, 76, 130, 150, 151 as for `kmc check`.
+Exit status: 0 no violation in these behaviours, which proves nothing; 20 a limit of
+time or memory ended the simulation; 11 to 14, 75, 76, 130, 150, 151 as for `kmc check`.
 """
 
 
@@ -108,11 +108,21 @@ class Simulated:
 @click.argument("model", required=False)
 @set_option
 @click.option(
-    "--seed", metavar="N", type=click.IntRange(0), help="What chance begins with; by default another each time."
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0),
+    help="The seed of the random choices; by default a new one each time.",
 )
-@click.option("--depth", metavar="N", type=click.IntRange(1), default=100, show_default=True, help="States of each.")
 @click.option(
-    "--number", metavar="N", type=click.IntRange(1), default=100, show_default=True, help="How many behaviours."
+    "--depth",
+    metavar="N",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    help="Greatest number of states of each behaviour.",
+)
+@click.option(
+    "--number", metavar="N", type=click.IntRange(1), default=100, show_default=True, help="Number of behaviours."
 )
 @resource_options
 @deadlock_option
@@ -124,10 +134,10 @@ class Simulated:
 @debug_option
 @click.pass_obj
 def simulate(words: tuple[str, ...], /, **given: Any) -> int:
-    """Run random behaviours of SPEC with the constants of MODEL, and test the properties in every state they meet.
+    """Run random behaviours of SPEC with the constants of MODEL, and test the properties in every state they reach.
 
-    For state spaces that no search can finish. One seed gives the same behaviours on every machine; the trace of a
-    violation is saved, and need not be a shortest one.
+    Meant for state spaces that no search can finish. A seed gives the same behaviours on every machine. The trace of a
+    violation is saved; it need not be a shortest one.
     """
     options = SimulateOptions(words=tuple(words or ()), **given)
     try:
@@ -210,7 +220,7 @@ def _counted(behaviours: int) -> str:
 
 
 def _hints(result: SimulationResult) -> Iterator[Text]:
-    """What no behaviour did."""
+    """Actions that never fired and goals that were never reached."""
     if result.violation is None:
         yield from (Text(f"Warning: Action {action} never fired.", "yellow") for action in result.never_fired)
         for name in result.unreached:

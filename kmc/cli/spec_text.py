@@ -1,4 +1,4 @@
-"""A spec in words: what it declares and which models it has."""
+"""A spec in words: its declarations and its models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`kmc specs`: what specs there are, and what one of them declares."""
+"""`kmc specs`: the list of specs, and the declarations of one."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _EPILOG = """\b
 Examples:
   kmc specs                  the shipped specs, such as Kafka's KRaft
   kmc specs kraft            actions, invariants, constants and models of one
-  kmc specs ./my_spec        the same of your own
+  kmc specs ./my_spec        the same for your own
 """
 
 
-@click.command(epilog=_EPILOG, short_help="List the shipped specs, or say what one declares.")
+@click.command(epilog=_EPILOG, short_help="List the shipped specs, or the declarations of one.")
 @click.argument("spec", required=False)
 @set_option
 @debug_option
 def specs(spec: str | None, sets: tuple[str, ...]) -> int:
-    """List the shipped specs; or say what SPEC declares: actions, properties, constants, and its models.
+    """List the shipped specs, or the declarations of SPEC: actions, properties, constants and models.
 
     SPEC is the name of a shipped spec or the folder of your own.
     """

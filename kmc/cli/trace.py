@@ -27,11 +27,11 @@ Examples:
   kmc trace trace.itf.json --only currentEpoch --only state
   kmc trace tlc-dump.json --spec kraft --format itf > trace.itf.json
 
-`kmc check SPEC --from TRACE#5` goes on from a state of a trace.
+`kmc check SPEC --from TRACE#5` starts at a state of a trace.
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Print a saved trace, whole or what changed, or convert it.")
+@click.command(epilog=_EPILOG, short_help="Print a saved trace, in full or its changes, or convert it.")
 @click.argument("file", type=click.Path(dir_okay=False))
 @trace_option
 @click.option(
@@ -40,16 +40,16 @@ Examples:
     type=click.Choice(["text", "itf", "tlc-json"]),
     default="text",
     show_default=True,
-    help="What to write.",
+    help="The format to write.",
 )
-@click.option("--spec", metavar="SPEC", help="Read the values with the types of this spec: TLC's JSON needs it.")
-@click.option("--only", metavar="VARIABLE", multiple=True, help="Show this variable only. Repeatable.")
-@click.option("--hide", metavar="VARIABLE", multiple=True, help="Leave this variable out. Repeatable.")
+@click.option("--spec", metavar="SPEC", help="Read the values with the types of this spec; TLC's JSON needs them.")
+@click.option("--only", metavar="VARIABLE", multiple=True, help="Show only this variable. Repeatable.")
+@click.option("--hide", metavar="VARIABLE", multiple=True, help="Hide this variable. Repeatable.")
 @debug_option
 def trace(
     file: str, trace_mode: str, output: str, spec: str | None, only: tuple[str, ...], hide: tuple[str, ...]
 ) -> int:
-    """Print the trace in FILE, in TLC's style; what a step changed is marked with a star.
+    """Print the trace in FILE, in TLC's style; a star marks the changes of a step.
 
     FILE is an ITF or TLC JSON file that kmc, TLC (-dumpTrace json) or Apalache wrote; variables have their TLA+ names.
     """
@@ -77,9 +77,10 @@ def _spec_of(name: str, file: TraceFile) -> Spec:
 
 
 def chosen_variables(file: TraceFile, only: Sequence[str], hide: Sequence[str]) -> TraceFile:
-    """The trace with the variables `only` (all if empty) but `hide`; CommandLineError for none (KMC604, KMC608).
+    """The trace with the variables `only` (all if empty) except `hide`; CommandLineError if there are none (KMC604,
+    KMC608).
 
-    Its steps keep the others, so that a step that changes only these is not shown as one that changes nothing.
+    Its steps keep the hidden variables, so that a step that changes only these is not shown as stuttering.
     """
     for name in (*only, *hide):
         if name not in file.variables:
