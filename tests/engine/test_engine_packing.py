@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from support.grid_kernels import address
 
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.dictionary import Dictionary
+from kmc.engine.layout.dictionary import ESCAPE, Dictionary
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_words
-from kmc.engine.layout.packed_rows import ESCAPED, length_at, mark_dead, packed_end, units_at, unpacked_words
+from kmc.engine.layout.packed_rows import ESCAPED, codes_of, length_at, mark_dead, packed_end, units_at, unpacked_words
 from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.pack import pack
@@ -64,6 +64,12 @@ def killed(place: int) -> int:
 def wanted_words(length: int) -> int:
     """`unpacked_words`, to be called from Python."""
     return unpacked_words(length)
+
+
+@NativeLoop
+def codes_address(record: StateRecord) -> int:
+    """`codes_of`, to be called from Python."""
+    return codes_of(record)
 
 
 def call(kernel: Any, *arguments: int) -> int:
@@ -161,8 +167,15 @@ class Chunk:
             fingerprint = row[0] & UNSIGNED if row else 77
             assert row_of(record) == row
             assert int(record.array[1]) & UNSIGNED == fingerprint
+            self._check_codes(row[self.dictionary.plain :], record)
             assert other is not None
             assert (other.fingerprint, other.action, other.row.tolist()) == (fingerprint, 0, row)
+
+    def _check_codes(self, words: list[int], record: Memory) -> None:
+        """An unpacked record has the codes of its words, which a successor is packed by."""
+        codes = units_at(call(codes_address, record.address), len(words))
+        coded = [self.dictionary.words[code] if code != ESCAPE else None for code in codes]
+        assert coded == [word if has_code(self.dictionary, word) else None for word in words]
 
 
 def row_of(record: Memory) -> list[int]:
