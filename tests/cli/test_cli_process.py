@@ -218,3 +218,18 @@ def test_a_closed_stdout_is_one_error_and_no_file_takes_its_place(form: tuple[st
     assert (ran.returncode, "cannot write to standard output: it is closed" in ran.stderr) == (153, True)
     (folder,) = (tmp_path / ".kmc" / "runs").iterdir()
     assert json.loads((folder / "result.json").read_text())["exit_status"] == 12
+
+
+def test_the_peak_of_memory_is_what_the_system_tells_of_the_process(tmp_path: Path) -> None:
+    # The smaller process that compiles loops is not started when they are there; so the second run is measured.
+    run("check", COUNTER, "smoke", cwd=tmp_path)
+    process = subprocess.Popen(
+        [*PROGRAM, "check", COUNTER, "smoke", "--json"], cwd=tmp_path, env=environment(), stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    found = json.loads(process.stdout.read())
+    process.stdout.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    unit = 1 if sys.platform == "darwin" else 1024
+    assert 0 <= usage.ru_maxrss * unit - found["peak_memory_bytes"] < 8 << 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,17 @@ import pytest
 from support.grid_kernels import Grid
 from support.saved_runs import DIGESTS, GRIDS, begin, go_on, search_in, told, whole
 
-from kmc.engine.checkpoint.memory_budget import used_bytes
 from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files import durable_file
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.search_outcome import Settings
-from kmc.engine.native.memory import PAGE_WORDS, BlockPool, Memory
+from kmc.engine.native.memory import PAGE_WORDS, BlockPool, MappedFile, Memory
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.worker import Worker
 from kmc.errors import InternalError
+from kmc.process import memory_bytes
 from kmc.result import Bound, Limits
 
 SHORT: dict[str, Any] = {"limits": Limits(memory_bytes=1 << 40), "spill_share": 0.0, "save_seconds": 1e9}
@@ -65,15 +66,62 @@ def test_memory_that_rests_in_a_file_stays_where_it_was_and_is_given_back(tmp_pa
     memory.array[:] = np.arange(len(memory.array))
     file = durable_file.DataFile(DurableFolder(tmp_path), "rows-1")
     file.write(memory.address, words, PAGE_WORDS)
-    before = used_bytes()
+    before = memory_bytes()
     memory.map_file(file.descriptor, PAGE_WORDS, words // 2, writable=False)
-    assert before - used_bytes() > 8 * words * 0.9
+    assert before - memory_bytes() > 8 * words * 0.9
     assert memory.array[: words // 2].tolist() == list(range(words // 2))
+
+
+def test_pages_of_a_file_are_given_back_and_found_again(tmp_path: Path) -> None:
+    words = 1 << 22
+    memory = Memory(words - f.SLACK_WORDS)
+    memory.array[:] = np.arange(len(memory.array))
+    folder = DurableFolder(tmp_path)
+    file = durable_file.DataFile(folder, "rows-1")
+    file.write(memory.address, words, 0)
+    memory.map_file(file.descriptor, 0, words, writable=False)
+    expected = int(np.arange(len(memory.array)).sum())
+    mapped = MappedFile(tmp_path / "rows-1", file.descriptor)
+    for drop, array in ((lambda: memory.drop_pages(words), memory.array), (mapped.drop_pages, mapped.array)):
+        assert int(array[: words - f.SLACK_WORDS].sum()) == expected
+        before = memory_bytes()
+        drop()
+        assert before - memory_bytes() > 8 * words * 0.9
+        assert int(array[: words - f.SLACK_WORDS].sum()) == expected
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_pages_of_rows_in_files_do_not_use_up_the_limit(
+    resumed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dropped: list[type] = []
+    grid = Grid(3, 6, pad=400, sum=5)
+    directory = begin(tmp_path)
+    if resumed:
+        search_in(directory, grid, limits=Limits(depth=6)).run()
+        directory.close()
+        directory = RunDirectory.opened(tmp_path)
+        directory.begin(DIGESTS)
+    for kind in (Memory, MappedFile):
+        drop = kind.drop_pages
+        monkeypatch.setattr(
+            kind, "drop_pages", lambda *given, drop=drop: (dropped.append(type(given[0])), drop(*given))
+        )
+    assert told(search_in(directory, grid, threads=2, **SHORT).run()) == whole(grid)
+    assert {*dropped} == ({Memory, MappedFile} if resumed else {Memory})
+
+
+def test_the_memory_of_progress_and_of_the_limit_is_the_resident_set() -> None:
+    search = Search(GRIDS[0].kernels, GRIDS[0].initial, Settings(deadlock=False))
+    search.run()
+    found = search.counters().memory_bytes
+    resident = int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
+    assert abs(found - resident) < 1 << 22
 
 
 def test_a_table_that_does_not_fit_ends_the_run_and_it_goes_on_with_more(tmp_path: Path) -> None:
     grid = Grid(2, 2, fan=3_000_000)
-    limit = used_bytes() + (24 << 20)
+    limit = memory_bytes() + (24 << 20)
     directory = begin(tmp_path)
     sizes = {"chunk_rows": 256, "batch": 128, "block_words": 1 << 16, "save_seconds": 1e9}
     outcome = search_in(directory, grid, threads=2, **sizes, limits=Limits(memory_bytes=limit)).run()

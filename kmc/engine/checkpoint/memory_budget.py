@@ -1,28 +1,21 @@
 """The memory that a search may take, and what is given back when it runs short.
 
-Memory is short when the process takes a share of its limit, not counting the pages of files, which the system takes
-back by itself. Then levels that are only kept to look back go, and from then on every block goes to a file as soon as
-it is full, so that the table alone still grows. Without a folder for files only the first step is taken.
+Memory is the resident set of the process, which is what the system counts, `ps` and `/usr/bin/time -v` show, and kmc
+prints. It is short when it takes a share of its limit. Then levels that are only kept to look back go, and from then on
+every block goes to a file as soon as it is full, so that the table alone still grows. Pages of files count as long as
+they are resident, so they are given back too: they are read again where they are needed. Without a folder for files
+only the first step is taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-import psutil
-
 from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.layout.frontier import Level, RowBlock
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.native.memory import BlockPool
-
-_PROCESS = psutil.Process()
-
-
-def used_bytes() -> int:
-    """The memory of this process, without pages of files."""
-    found = _PROCESS.memory_info()
-    return int(found.rss - getattr(found, "shared", 0))
+from kmc.process import memory_bytes
 
 
 class MemoryBudget:
@@ -43,12 +36,14 @@ class MemoryBudget:
         """Whether `more_bytes` still fit below the limit, after `give_back` was called if memory is short."""
         if self._limit is None or self._short_bytes is None:
             return True
-        if used_bytes() + more_bytes < self._short_bytes:
+        if memory_bytes() + more_bytes < self._short_bytes:
             return True
         self.spilling = True
         give_back()
         self.pool.clear()
-        return used_bytes() + more_bytes < self._limit
+        if self._files is not None:
+            self._files.drop_pages()
+        return memory_bytes() + more_bytes < self._limit
 
     def filled(self, block: RowBlock) -> None:
         """A block of the level that is being made is full: spill it if memory is short."""

@@ -16,7 +16,7 @@ from kmc.engine.files.run_manifest import Extent
 from kmc.engine.layout.control_words import SLACK_WORDS
 from kmc.engine.layout.frontier import RowBlock
 from kmc.engine.loops.checksums import checksum
-from kmc.engine.native.memory import PAGE_WORDS, Words
+from kmc.engine.native.memory import PAGE_WORDS, Memory, Words
 
 
 def file_name(level: int) -> str:
@@ -33,6 +33,7 @@ class SpillFiles:
         self._lock = threading.Lock()
         self._files: dict[int, DataFile] = {}
         self._ends: dict[int, int] = {}
+        self._mapped: dict[int, list[tuple[Memory, int]]] = {}
         self.spilled_bytes = 0
 
     def spill(self, block: RowBlock, level: int) -> None:
@@ -45,6 +46,7 @@ class SpillFiles:
             words = _pages(block.used + SLACK_WORDS)
             block.memory.map_file(self._files[level].descriptor, block.place, words, writable=self._ranked)
             block.on_disk = True
+            self._mapped.setdefault(level, []).append((block.memory, words))
             self.spilled_bytes += words * 8
 
     def _write(self, block: RowBlock, level: int) -> None:
@@ -86,6 +88,13 @@ class SpillFiles:
         """Wait until everything written of a level is on the disk."""
         self._files[level].sync()
 
+    def drop_pages(self) -> None:
+        """Give back the pages of all blocks that were spilled; threads may read on, and find them in the files."""
+        with self._lock:
+            mapped = [each for level in self._mapped.values() for each in level]
+        for memory, words in mapped:
+            memory.drop_pages(words)
+
     @property
     def files(self) -> frozenset[str]:
         """The names of the files in use."""
@@ -93,6 +102,7 @@ class SpillFiles:
 
     def release(self, level: int) -> None:
         """Remove the file of a level that nothing refers to, unless the checkpoint needs it."""
+        self._mapped.pop(level, None)
         if level in self._files:
             self._files.pop(level).close()
             self._directory.remove(file_name(level))

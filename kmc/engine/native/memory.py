@@ -90,6 +90,10 @@ class Memory:
         if tail > 0:
             self._map.madvise(mmap.MADV_DONTNEED, self._offset + kept, tail)
 
+    def drop_pages(self, words: int) -> None:
+        """Give back the pages of the first `words` words, which a file holds: the next read finds them there again."""
+        self._map.madvise(mmap.MADV_DONTNEED, self._offset, words * WORD_BYTES)
+
     def enlarged(self, words: int, used: int) -> Memory:
         """A new memory of at least `words` words that begins with the first `used` words of this one."""
         larger = Memory(max(words, 2 * self.words))
@@ -111,17 +115,30 @@ class MappedFile:
         self.path = path
         self.address = ctypes.addressof(self._pinned)
         self.words = len(self._map) // WORD_BYTES
+        # So that what `drop_pages` gives back can never be more than the file has.
+        if _system_protect()(self.address, len(self._map), mmap.PROT_READ):
+            raise OSError(ctypes.get_errno(), "the map cannot be made read-only")
 
     @property
     def array(self) -> Words:
         """The words, as an array that shares them."""
         return np.frombuffer(self._map, np.int64, self.words)
 
+    def drop_pages(self) -> None:
+        """Give back all pages: the next read finds them in the file again."""
+        self._map.madvise(mmap.MADV_DONTNEED)
+
 
 def _system_map() -> Any:
     function = ctypes.CDLL(None, use_errno=True).mmap
     function.restype = ctypes.c_void_p
     function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_int64]
+    return function
+
+
+def _system_protect() -> Any:
+    function = ctypes.CDLL(None, use_errno=True).mprotect
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     return function
 
 

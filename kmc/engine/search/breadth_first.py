@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from kmc.engine.checkpoint.memory_budget import MemoryBudget, used_bytes
+from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.checkpoint.save import Parts, Saver
 from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files.run_directory import RunDirectory
@@ -32,7 +32,7 @@ from kmc.engine.search.history import History
 from kmc.engine.search.level_maker import LevelMaker
 from kmc.engine.search.looking_back import LookingBack
 from kmc.errors import SystemFault
-from kmc.process import cpu_seconds
+from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, Limits
 
 _PROGRESS_SECONDS = 1.0
@@ -206,7 +206,7 @@ class Search:
             left=distinct - counters.expanded(workers),
             depth=max(1, len(self._levels)),
             seconds=self._seconds_before + time.monotonic() - self._began,
-            memory_bytes=used_bytes(),
+            memory_bytes=memory_bytes(),
         )
 
     def _outcome(self) -> SearchOutcome:

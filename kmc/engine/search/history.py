@@ -47,9 +47,11 @@ class History:
             self._drop(old)
 
     def spill(self) -> None:
-        """Move the blocks of all levels to files."""
+        """Move the blocks of all levels to files, and give back the pages of a level that lies in one."""
         for number, level in self._levels.items():
             self._budget.spill(number, level.blocks)
+            if level.file is not None:
+                level.file.drop_pages()
 
     def _drop(self, number: int) -> None:
         self._budget.release(number, self._levels.pop(number))
