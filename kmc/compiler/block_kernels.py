@@ -1,9 +1,9 @@
-"""Kernels over blocks of rows: the loops around the kernels of one row, so that no caller loops over states.
+"""Kernels over blocks of rows: they contain the loop over states, so that no caller needs one.
 
-A block is rows one after another, and where each starts. `expand_block` writes records as `expand` does and says of
-each where it stands, whose it is and which choice; `pick_block` writes again the successors that (parent, choice)
-pairs name; `<name>_block` writes what the kernel `<name>` says of every row. The first two go on where `progress`
-says, and answer DONE, or why they stopped: what `expand` answered, or NEED_RECORDS.
+A block is a sequence of rows, with the index where each starts. `expand_block` writes records as `expand` does, and for
+each its position, its parent and its choice number. `pick_block` writes the successors named by (parent, choice) pairs
+again. `<name>_block` writes the result of the kernel `<name>` for every row. The first two continue at `progress`. They
+return DONE or the reason why they stopped: the result of `expand`, or NEED_RECORDS.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _STEP_KERNELS = ("step", "step_outside")
 
 
 def block_functions(*, wide: bool = False) -> list[Function]:
-    """The kernels over blocks; the module must have the kernels of one row, those of `widening` if `wide`."""
+    """The kernels over blocks; the module must have the kernels of one row, those of `fingerprint_128` if `wide`."""
     made = [
         _expand_block(),
         _pick_block(),
@@ -34,7 +34,7 @@ def block_functions(*, wide: bool = False) -> list[Function]:
 
 
 def _calling(function: Function, prefix: str) -> Function:
-    """The same with calls of the kernels whose names begin with `prefix`."""
+    """The same statements, calling the kernels whose names begin with `prefix`."""
 
     def renamed(statement: Stmt) -> Stmt:
         match statement:

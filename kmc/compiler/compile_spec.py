@@ -1,4 +1,4 @@
-"""From a model to a compiled spec: kernels, LLVM IR, machine code (from the disk cache if it is there), names."""
+"""Compiles a model: kernels, LLVM IR, machine code (from the disk cache if possible), and names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Module
 from kmc.compiler.model_kernels import build_kernels, instances_of
 from kmc.compiler.symmetry.fingerprint_kernels import settles
-from kmc.runtime.compiled_spec import CompiledSpec, Names, SearchRules
+from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
 from kmc.runtime.native_module import Target, host_target
 from kmc.runtime.object_cache import KernelCache, cached_object
 from kmc.runtime.schema import Schema, described
@@ -41,10 +41,10 @@ def compile_spec(
     return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen, rules)
 
 
-def _names(model: Model, *, instances: bool) -> Names:
+def _names(model: Model, *, instances: bool) -> SpecNames:
     actions = model.spec.actions
     labels = [action.label(arguments) for action, arguments in instances_of(actions)] if instances else None
-    return Names(
+    return SpecNames(
         spec=model.spec.name,
         model=model.name,
         actions=tuple(labels or (action.title for action in actions)),

@@ -4,8 +4,8 @@
 action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
 check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
 `outside(cur)` of the first constraint that fails, `reachable(cur, wanted)` of the wanted reachable properties that
-hold, `step(cur, nxt)` a mask of the action properties that fail; `may_change(cur, nxt)` says which properties may
-differ (`read_sets`).
+hold, `step(cur, nxt)` a mask of the action properties that fail, `may_change(cur, nxt)` a mask of the properties whose
+value may differ (`read_sets`).
 """
 
 from __future__ import annotations
@@ -240,7 +240,8 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
     """The kernels of a model; SpecError at the author's line for what the compiler does not take.
 
     With `instances`, records name the instance of an action (`instances_of`) instead of the action. With
-    `wide`, fingerprints have 128 bits, and callers call `wide_expand` for `expand` and so on (see `widening`).
+    `wide`, fingerprints have 128 bits, and callers call `wide_expand` instead of `expand`, and so on
+    (see `passes.fingerprint_128`).
     """
     check_fits(model)
     builder = _Builder(model, instances=instances, wide=wide)

@@ -13,7 +13,7 @@ from kmc.compiler.compile_spec import compile_spec
 from kmc.compiler.model_kernels import instances_of
 from kmc.errors import InternalError
 from kmc.reference.conformance import CountedStep, StepsOf, interpreted_steps
-from kmc.runtime.blocks import Block, Words
+from kmc.runtime.blocks import RowBatch, Words
 from kmc.runtime.codec import decode_row, encode_row
 from kmc.spec.loader import Spec
 from kmc.spec.model import without_properties
@@ -34,7 +34,7 @@ def compiled_steps(spec: Spec) -> StepsOf:
             raise InternalError(
                 "KMC926", "a state does not come back from its row", help="compare with --engine python"
             )
-        found = compiled.expand_block(Block.of([row]))
+        found = compiled.expand_block(RowBatch.of([row]))
         if len(found.failed):
             # A kernel has no words for its error: the interpreter finds it again.
             yield from interpreted(state)

@@ -32,14 +32,14 @@ NO_CHOICE = -3
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class RowBatch:
     """Rows one after another in `words`, row k from `starts[k]` to `starts[k + 1]`."""
 
     words: Words
     starts: Words
 
     @classmethod
-    def of(cls, rows: Sequence[Words]) -> Block:
+    def of(cls, rows: Sequence[Words]) -> RowBatch:
         """The block of these rows."""
         starts = np.zeros(len(rows) + 1, np.int64)
         np.cumsum([len(row) for row in rows], out=starts[1:])
@@ -69,7 +69,7 @@ class Successors:
     actions: Words
     choices: Words
     times: Words
-    rows: Block
+    rows: RowBatch
     failed: Words
     errors: Words
 
@@ -77,7 +77,7 @@ class Successors:
         return len(self.parents)
 
 
-def rows_of_records(out: Words, used: int, places: Words) -> Block:
+def rows_of_records(out: Words, used: int, places: Words) -> RowBatch:
     """The rows of the records that stand at `places`, in order and without gaps, in the first `used` words."""
     kept = np.ones(used + SLACK_WORDS, np.bool_)
     for head in range(RECORD_HEAD_WORDS):
@@ -85,4 +85,4 @@ def rows_of_records(out: Words, used: int, places: Words) -> Block:
     starts = np.empty(len(places) + 1, np.int64)
     starts[:-1] = places - RECORD_HEAD_WORDS * np.arange(len(places))
     starts[-1] = used - RECORD_HEAD_WORDS * len(places)
-    return Block(out[: used + SLACK_WORDS][kept], starts)
+    return RowBatch(out[: used + SLACK_WORDS][kept], starts)

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from kmc.errors import InternalError
 from kmc.lang.tla import Tla, text
 from kmc.runtime import blocks as b
-from kmc.runtime.blocks import Block, Successors, Words, rows_of_records
+from kmc.runtime.blocks import RowBatch, Successors, Words, rows_of_records
 from kmc.runtime.codec import decode_row, encode_row, hash_sum
-from kmc.runtime.container import sealed, unsealed
+from kmc.runtime.container import container_of, parts_of
 from kmc.runtime.hashing import SECOND, WIDE_WORDS
 from kmc.runtime.native_module import NativeModule, Target
 from kmc.runtime.object_cache import KernelCache, cached_object
@@ -42,7 +42,7 @@ _WORD_MASK = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class SpecNames:
     """What masks and indices of kernels mean: entry k of each is what bit k or index k stands for."""
 
     spec: str
@@ -72,7 +72,7 @@ class CompiledSpec:
     """See the module docstring."""
 
     def __init__(
-        self, names: Names, schema: dict[str, Any], kernels: Mapping[str, str], llvm_ir: str | bytes, code: bytes,
+        self, names: SpecNames, schema: dict[str, Any], kernels: Mapping[str, str], llvm_ir: str | bytes, code: bytes,
         target: Target, rules: SearchRules, loops: Mapping[str, bytes] | None = None,
     ) -> None:  # fmt: skip
         """`llvm_ir` is text, or compressed as it travels; `schema` is what `schema.described` gives.
@@ -100,16 +100,16 @@ class CompiledSpec:
             "rules": asdict(self.rules),
             "loops": list(self.loops),
         }
-        return sealed([json.dumps(about).encode(), _compressed(self._llvm_ir), self._code, *self.loops.values()])
+        return container_of([json.dumps(about).encode(), _compressed(self._llvm_ir), self._code, *self.loops.values()])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> CompiledSpec:
         """The object that `data` holds, which must come from a trusted place; SystemFault KMC541 for other bytes."""
-        about, llvm_ir, code, *loops = unsealed(data)
+        about, llvm_ir, code, *loops = parts_of(data)
         given = json.loads(about)
         names: dict[str, Any] = {k: v if isinstance(v, str) else tuple(v) for k, v in given["names"].items()}
         return cls(
-            Names(**names), given["schema"], given["kernels"], llvm_ir, code, Target(**given["target"]),
+            SpecNames(**names), given["schema"], given["kernels"], llvm_ir, code, Target(**given["target"]),
             SearchRules(**given["rules"]), dict(zip(given["loops"], loops, strict=True)),
         )  # fmt: skip
 
@@ -154,7 +154,7 @@ class CompiledSpec:
         """The class of the states, made anew from its description, and the TLA+ variables."""
         return restored(self._schema_data)
 
-    def expand_block(self, rows: Block) -> Successors:
+    def expand_block(self, rows: RowBatch) -> Successors:
         """All steps of all rows, constraints aside."""
         out, found = np.empty(_OUT_WORDS, np.int64), np.empty((1 << 10, b.CHOICE_WORDS), np.int64)
         progress = np.zeros(3, np.int64)
@@ -187,7 +187,7 @@ class CompiledSpec:
             errors=np.array([error_number(answer) for _, answer in failed], np.int64),
         )
 
-    def pick(self, rows: Block, parents: Words, choices: Words) -> Block:
+    def pick(self, rows: RowBatch, parents: Words, choices: Words) -> RowBatch:
         """The successors that pairs (row of the block, choice) name, in their order.
 
         Pairs of one row cost one expansion if they follow each other. InternalError for a choice that there is not.
@@ -217,38 +217,38 @@ class CompiledSpec:
 
     def successor(self, row: Words, choice: int) -> Words:
         """One successor of a row; InternalError when there is no such choice."""
-        return self.pick(Block.of([row]), np.zeros(1, np.int64), np.array([choice]))[0]
+        return self.pick(RowBatch.of([row]), np.zeros(1, np.int64), np.array([choice]))[0]
 
     @property
     def fingerprint_bits(self) -> int:
         """64; or 128, and then the second word of a state's fingerprint is the first of its row."""
         return 128 if self.words_before else 64
 
-    def fingerprints(self, rows: Block) -> NDArray[np.uint64]:
+    def fingerprints(self, rows: RowBatch) -> NDArray[np.uint64]:
         """What each state is known by: equal for states of one view and orbit."""
         return self._answers("identity", rows).view(np.uint64)
 
     def fingerprint(self, row: Words) -> int:
         """What a state is known by."""
-        return int(self.fingerprints(Block.of([row]))[0])
+        return int(self.fingerprints(RowBatch.of([row]))[0])
 
-    def check(self, rows: Block) -> Words:
+    def check(self, rows: RowBatch) -> Words:
         """For each row the mask of the invariants that fail, or an error: negative, for `error_number`."""
         return self._answers("check", rows)
 
-    def reachable(self, rows: Block) -> Words:
+    def reachable(self, rows: RowBatch) -> Words:
         """For each row the mask of the reachable properties that hold, or an error."""
         return self._answers("reachable", rows)
 
-    def outside(self, rows: Block) -> Words:
+    def outside(self, rows: RowBatch) -> Words:
         """For each row a mask that is 0 if all constraints hold, or an error."""
         return self._answers("outside", rows)
 
-    def step(self, rows: Block, parents: Words, successors: Block) -> Words:
+    def step(self, rows: RowBatch, parents: Words, successors: RowBatch) -> Words:
         """For each successor k of row `parents[k]`, the mask of the action properties that fail, or an error."""
         return self._step_answers("step", rows, parents, successors)
 
-    def step_outside(self, rows: Block, parents: Words, successors: Block) -> Words:
+    def step_outside(self, rows: RowBatch, parents: Words, successors: RowBatch) -> Words:
         """For each successor a mask that is 0 if all action constraints hold for the step, or an error."""
         return self._step_answers("step_outside", rows, parents, successors)
 
@@ -258,14 +258,14 @@ class CompiledSpec:
         return encode_state(state, self.schema.variables)
 
     def encode(self, variables: dict[str, Tla]) -> Words:
-        """The row of a state given by its TLA+ variables; TraceError for what is no state of the spec."""
+        """The row of a state given by its TLA+ variables; TraceError for what is not a state of the spec."""
         state = decode_state(variables, self.schema.state_class, self.schema.variables)
         return self.row_of(encode_row(state))
 
     def row_of(self, words: list[int]) -> Words:
         """The row with these words: with fingerprints of 128 bits, what stands before them is added."""
         before = [0, hash_sum(words, row_layout(self.schema.state_class), SECOND)] if self.words_before else []
-        block = Block.of([np.array([*before, *words], np.uint64).view(np.int64)])
+        block = RowBatch.of([np.array([*before, *words], np.uint64).view(np.int64)])
         if before:
             self.fingerprints(block)
         return block[0]
@@ -278,12 +278,12 @@ class CompiledSpec:
         r"""A row as TLA+, a line `/\ variable = value` for each variable."""
         return "\n".join(f"/\\ {name} = {text(value)}" for name, value in self.decode(row).items())
 
-    def _answers(self, name: str, rows: Block) -> Words:
+    def _answers(self, name: str, rows: RowBatch) -> Words:
         answers = np.empty(len(rows), np.int64)
         self._call(f"{name}_block", [*_checked(rows), answers], (len(rows),))
         return answers
 
-    def _step_answers(self, name: str, rows: Block, parents: Words, successors: Block) -> Words:
+    def _step_answers(self, name: str, rows: RowBatch, parents: Words, successors: RowBatch) -> Words:
         answers, sources = np.empty(len(successors), np.int64), np.ascontiguousarray(parents, np.int64)
         if len(sources) != len(successors) or not ((sources >= 0) & (sources < len(rows))).all():
             raise ValueError("every successor has a parent among the rows")
@@ -312,7 +312,7 @@ def _digest(parts: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
-def _checked(rows: Block) -> tuple[Words, Words]:
+def _checked(rows: RowBatch) -> tuple[Words, Words]:
     """The arrays of a block, of which kernels may read all that they may want to."""
     words, starts = (np.ascontiguousarray(part, np.int64) for part in (rows.words, rows.starts))
     if len(words) < starts[-1] + b.SLACK_WORDS or starts[0] < 0 or (np.diff(starts) < 0).any():

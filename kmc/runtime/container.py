@@ -1,7 +1,7 @@
-"""Bytes that say what they are: a name, a version, a digest of the rest, and parts with their lengths.
+"""A versioned, checksummed container of byte strings: a name, a version, a digest, then the parts with their lengths.
 
-Whoever reads them gets the very parts that were written, or one error. The digest tells damage, not malice: a
-compiled spec holds code that runs with the reader's rights, so it is read only from where one's own code is.
+A reader gets exactly the parts that were written, or an error. The digest detects damage, not malice: a compiled spec
+contains code that runs with the reader's rights, so read one only from a place that you trust like your own code.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from collections.abc import Sequence
 from kmc.errors import SystemFault
 
 _NAME = b"kmc compiled spec "
-_VERSION = b"2\n"
+_VERSION = b"3\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
 _LENGTH_BYTES = 8
 
 
-def sealed(parts: Sequence[bytes]) -> bytes:
-    """The parts as one run of bytes."""
+def container_of(parts: Sequence[bytes]) -> bytes:
+    """The bytes that hold these parts."""
     body = b"".join(len(part).to_bytes(_LENGTH_BYTES, "little") + part for part in parts)
     return _NAME + _VERSION + hashlib.sha256(body).digest() + body
 
 
-def unsealed(data: bytes) -> list[bytes]:
-    """The parts in bytes that `sealed` made; SystemFault KMC541 for others."""
+def parts_of(data: bytes) -> list[bytes]:
+    """The parts that `container_of` was given; SystemFault KMC541 for any other bytes."""
     if not data.startswith(_NAME):
-        raise _refusal("they begin otherwise")
+        raise _refusal("they do not begin like one")
     head, body = data[: len(_NAME + _VERSION)], data[len(_NAME + _VERSION) :]
     if not head.endswith(_VERSION):
         raise _refusal("another version of kmc wrote them")
@@ -42,5 +42,5 @@ def unsealed(data: bytes) -> list[bytes]:
 
 def _refusal(why: str) -> SystemFault:
     return SystemFault(
-        "KMC541", f"these bytes are no compiled spec: {why}", help="compile the spec again, with this kmc"
+        "KMC541", f"these bytes are not a compiled spec: {why}", help="compile the spec again, with this kmc"
     )

@@ -3,8 +3,8 @@
 Hash sums add mixed words, so what matters is that differences `mix(a, s) - mix(b, s)` do not repeat for other words and
 salts. The whole of a product of 128 bits, its upper half on its lower, lets every bit of the word reach every bit of
 the hash; it is taken twice, for after the first time differences still repeat in one of 2**41 pairs. The salt enters
-both times, so that no word under one salt behaves as another word under another. For one salt it is no permutation: two
-words meet as those of a random function do.
+both times, so that no word under one salt behaves as another word under another. For one salt it is not a
+permutation: two words collide as often as under a random function.
 
 This file states the mixer on Python integers, and `kmc.compiler.ir.emit_llvm` for kernels; tests hold the two together.
 """

@@ -2,7 +2,7 @@
 
 An entry is keyed by everything that decides the code: LLVM IR text, llvmlite and LLVM versions, recipe and target. It
 opens with a digest of key and code; what does not match it (cut off, altered, copied from another entry, written by
-another user) is no entry and is written anew. The same holds for what is not a regular file: a FIFO, a device or a
+another user) is not an entry and is written again. The same holds for what is not a regular file: a FIFO, a device or a
 symbolic link at an entry's path is neither waited for nor followed. A folder that cannot be written means no cache,
 never an error.
 """

@@ -46,7 +46,7 @@ class Schema:
 
 def described(schema: Schema) -> dict[str, Any]:
     """A schema as data."""
-    writer = _Writer()
+    writer = _SchemaWriter()
     state = writer.number(schema.state_class)
     naming = schema.variables.naming
     style = "camelCase" if naming.field is lower_camel_case else "snake_case"
@@ -68,7 +68,7 @@ def restored(data: dict[str, Any]) -> Schema:
     return Schema(classes[data["state"]], VariableTable(variables, Naming(_STYLES[style], tag), None))
 
 
-class _Writer:
+class _SchemaWriter:
     """Collects the classes that types mention, each behind those that it needs."""
 
     def __init__(self) -> None:

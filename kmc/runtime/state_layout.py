@@ -1,4 +1,4 @@
-"""Layout: where every part of a value lies in 64-bit words.
+"""Layout: the place of every part of a value in 64-bit words.
 
 Invariant: the layout of a type is canonical. Equal values have equal words, unused bits are 0, and a value of at most
 64 bits never straddles a word; so equality is equality of words. A value of at most 64 bits is *narrow*: it lies in one
@@ -81,7 +81,7 @@ def scalar_count(declared: Type) -> int:
         case EnumType(cls) | IdentType(cls):
             return len(cls.members)
         case _:
-            raise SpecError("KMC801", f"{describe(declared)} is no scalar")
+            raise SpecError("KMC801", f"{describe(declared)} is not a scalar")
 
 
 @lru_cache(maxsize=4096)
@@ -295,7 +295,7 @@ def network_layout(declared: NetworkType) -> NetworkLayout:
 class RowLayout:
     """A state as a row of words: `[hash sum][fixed part][entries of each network: their number][entries...]`.
 
-    The fixed part holds every field of State that is no network; `counts` is the first word of the networks' sizes.
+    The fixed part holds every field of State that is not a network; `counts` is the first word of the networks' sizes.
     """
 
     fixed: RecordLayout

@@ -22,7 +22,7 @@ from kmc.actions.relation import NextStateRelation
 from kmc.compiler.compile_spec import compile_spec
 from kmc.errors import InternalError, SystemFault
 from kmc.lang.tla import text
-from kmc.runtime.blocks import Block
+from kmc.runtime.blocks import RowBatch
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.runtime.native_module import host_target
 from kmc.runtime.object_cache import KernelCache
@@ -64,11 +64,11 @@ class NoCompiler(importlib.abc.MetaPathFinder):
 
 sys.meta_path.insert(0, NoCompiler())
 import numpy as np
-from kmc.runtime.blocks import Block
+from kmc.runtime.blocks import RowBatch
 from kmc.runtime.compiled_spec import CompiledSpec
 
 compiled, words, starts = sys.argv[1:]
-rows = Block(np.load(words), np.load(starts))
+rows = RowBatch(np.load(words), np.load(starts))
 with open(compiled, "rb") as file:
     data = file.read()
 begun = time.perf_counter()
@@ -89,9 +89,9 @@ print(json.dumps({
 """
 
 
-def block_of(spec: CompiledSpec, model: Model, states: list[Any]) -> Block:
+def block_of(spec: CompiledSpec, model: Model, states: list[Any]) -> RowBatch:
     """The rows of some states."""
-    return Block.of([spec.encode(encode_state(state, model.spec.variables)) for state in states])
+    return RowBatch.of([spec.encode(encode_state(state, model.spec.variables)) for state in states])
 
 
 def text_of(state: Any, model: Model) -> str:
@@ -100,7 +100,7 @@ def text_of(state: Any, model: Model) -> str:
     return "\n".join(f"/\\ {name} = {text(value)}" for name, value in variables.items())
 
 
-def small(tmp_path: Path) -> tuple[CompiledSpec, Model, Block]:
+def small(tmp_path: Path) -> tuple[CompiledSpec, Model, RowBatch]:
     """A spec in which every state with n = 3 has an action that fails; four of its states."""
     model = small_model(tmp_path, OVERFLOW, "INVARIANTS Small CHECK_DEADLOCK FALSE")
     spec = compile_spec(model)
@@ -182,7 +182,7 @@ def test_successors_beyond_the_first_buffers_are_all_there() -> None:
     spec = compile_spec(model)
     rows = block_of(spec, model, walk_states(model, walks=2, depth=20, seed=7))
     once = spec.expand_block(rows)
-    often = spec.expand_block(Block.of([*rows] * 200))
+    often = spec.expand_block(RowBatch.of([*rows] * 200))
     assert once.rows.starts[-1] * 200 > 1 << 17
     assert often.fingerprints.tolist() == once.fingerprints.tolist() * 200
     assert often.rows[-1 + len(often)].tolist() == once.rows[-1 + len(once)].tolist()
@@ -230,7 +230,7 @@ def test_pairs_beyond_the_block_are_refused(tmp_path: Path) -> None:
 def test_a_block_without_slack_is_refused(tmp_path: Path) -> None:
     spec, _, rows = small(tmp_path)
     with pytest.raises(ValueError, match="slack"):
-        spec.check(Block(rows.words[:-1], rows.starts))
+        spec.check(RowBatch(rows.words[:-1], rows.starts))
 
 
 @pytest.mark.parametrize("change", ["features", "triple"])
@@ -258,17 +258,17 @@ def test_bytes_come_back_the_same(tmp_path: Path) -> None:
 def damaged(data: bytes) -> dict[str, bytes]:
     """Bytes that are not a compiled spec, by what is wrong with them."""
     return {
-        "they begin otherwise": b"PK" + data,
-        "another version of kmc": data.replace(b"spec 2\n", b"spec 1\n", 1),
+        "they do not begin like one": b"PK" + data,
+        "another version of kmc": data.replace(b"spec 3\n", b"spec 2\n", 1),
         "damaged or cut off": data[:-1],
         "damaged": data[:-100] + bytes([data[-100] ^ 1]) + data[-99:],
         "damaged or": data + b"x",
         "cut off": data[:30],
-        "they begin": b"",
+        "they do not begin": b"",
     }
 
 
-@pytest.mark.parametrize("why", list(damaged(b"kmc compiled spec 2\n" + bytes(200))))
+@pytest.mark.parametrize("why", list(damaged(b"kmc compiled spec 3\n" + bytes(200))))
 def test_bytes_that_are_not_a_compiled_spec_are_one_error(why: str, tmp_path: Path) -> None:
     spec, _, _ = small(tmp_path)
     with pytest.raises(SystemFault, match=why) as raised:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from kmc.lang.types import (
 )
 from kmc.reference.initial import initial_states
 from kmc.runtime import container
-from kmc.runtime.blocks import SLACK_WORDS, Block, rows_of_records
+from kmc.runtime.blocks import SLACK_WORDS, RowBatch, rows_of_records
 from kmc.runtime.codec import decode_row, encode_row, hash_sum
 from kmc.runtime.hashing import MASK, SECOND, fingerprint, network_salt
 from kmc.runtime.mixing import mix
@@ -217,22 +218,27 @@ def test_both_hash_sums_are_of_the_words_of_the_row(tmp_path: Path) -> None:
         assert hash_sum(row, layout, shift) == sum(map(mix, words, [salt + shift for salt in salts])) & MASK
 
 
-def test_sealed_parts_are_read_back_and_nothing_else_is() -> None:
+def test_the_bytes_of_a_container_change_with_its_version_only() -> None:
+    body = bytes([2, 0, 0, 0, 0, 0, 0, 0]) + b"ab" + bytes(8)
+    assert container.container_of([b"ab", b""]) == b"kmc compiled spec 3\n" + sha256(body).digest() + body
+
+
+def test_the_parts_of_a_container_are_read_back_and_nothing_else_is() -> None:
     parts = [b"", b"code", bytes(range(256)) * 3]
-    data = container.sealed(parts)
-    assert container.unsealed(data) == parts
-    assert container.unsealed(container.sealed([])) == []
+    data = container.container_of(parts)
+    assert container.parts_of(data) == parts
+    assert container.parts_of(container.container_of([])) == []
     for wrong in [*(data[:end] for end in range(len(data))), data + b"x", b"x" + data]:
         with pytest.raises(SystemFault, match="KMC541"):
-            container.unsealed(wrong)
+            container.parts_of(wrong)
     for place in range(len(data)):
         with pytest.raises(SystemFault, match="KMC541"):
-            container.unsealed(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+            container.parts_of(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
 
 
 @given(st.lists(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=5), min_size=1, max_size=6))
 def test_a_block_holds_its_rows_and_slack(rows: list[list[int]]) -> None:
-    block = Block.of([np.array(row, np.int64) for row in rows])
+    block = RowBatch.of([np.array(row, np.int64) for row in rows])
     assert [row.tolist() for row in block] == rows == [block[number].tolist() for number in range(len(block))]
     assert len(block.words) == sum(map(len, rows)) + SLACK_WORDS
     assert not block.words[-SLACK_WORDS:].any()

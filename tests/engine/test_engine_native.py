@@ -17,7 +17,7 @@ from kmc.engine.native.intrinsics import inlined, load, parts, store
 from kmc.engine.native.memory import Memory
 from kmc.engine.native.specialization import WIDE, Specialization
 from kmc.engine.native.translate import llvm_text
-from kmc.runtime.container import sealed
+from kmc.runtime.container import container_of
 from kmc.runtime.object_cache import KernelCache
 
 
@@ -374,9 +374,9 @@ def test_code_that_a_process_has_no_reason_to_send_is_not_run(
 ) -> None:
     code = NativeLoop(word_at).compiled()
     parts_sent = {
-        "another key": sealed([b"key of another kmc", code]),
-        "damaged": sealed([NativeLoop(tripling).key.encode(), code])[:-1],
-        "no code": sealed([]),
+        "another key": container_of([b"key of another kmc", code]),
+        "damaged": container_of([NativeLoop(tripling).key.encode(), code])[:-1],
+        "no code": container_of([]),
     }
     program = f"import sys; sys.stdout.buffer.write(bytes.fromhex('{parts_sent[sent].hex()}'))"
     monkeypatch.setattr(background_compile, "_PROGRAM", program)

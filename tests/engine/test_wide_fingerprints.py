@@ -18,7 +18,7 @@ from kmc.lang.networks import bag_of_messages, set_of_messages
 from kmc.lang.permutation import permute
 from kmc.lang.seqs import seq_literal
 from kmc.reference.initial import initial_states
-from kmc.runtime.blocks import Block
+from kmc.runtime.blocks import RowBatch
 from kmc.runtime.codec import encode_row, hash_sum
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.runtime.hashing import SECOND
@@ -48,8 +48,8 @@ def test_the_first_word_and_all_else_are_those_of_64_bits(model: Model) -> None:
     narrow, wide = both(model)
     states = walk_states(model, walks=3, depth=30, seed=4)
     rows = [encode_row(state) for state in states]
-    one = narrow.expand_block(Block.of([narrow.row_of(row) for row in rows]))
-    other = wide.expand_block(Block.of([wide.row_of(row) for row in rows]))
+    one = narrow.expand_block(RowBatch.of([narrow.row_of(row) for row in rows]))
+    other = wide.expand_block(RowBatch.of([wide.row_of(row) for row in rows]))
     assert one.fingerprints.tolist() == other.fingerprints.tolist()
     assert [narrow.words_of(row) for row in one.rows] == [wide.words_of(row) for row in other.rows]
     assert narrow.check(one.rows).tolist() == wide.check(other.rows).tolist()
@@ -57,7 +57,7 @@ def test_the_first_word_and_all_else_are_those_of_64_bits(model: Model) -> None:
 
 def test_the_second_word_is_that_of_the_encoded_successor(model: Model) -> None:
     _, wide = both(model)
-    rows = Block.of([wide.row_of(encode_row(state)) for state in walk_states(model, walks=3, depth=30, seed=4)])
+    rows = RowBatch.of([wide.row_of(encode_row(state)) for state in walk_states(model, walks=3, depth=30, seed=4)])
     layout = row_layout(model.spec.state_class)
     for row in wide.expand_block(rows).rows:
         words = wide.words_of(row)
@@ -67,7 +67,7 @@ def test_the_second_word_is_that_of_the_encoded_successor(model: Model) -> None:
 
 def test_the_second_word_tells_as_many_states_apart_and_is_another(model: Model) -> None:
     _, wide = both(model)
-    rows = Block.of([wide.row_of(encode_row(state)) for state in walk_states(model, walks=4, depth=40, seed=5)])
+    rows = RowBatch.of([wide.row_of(encode_row(state)) for state in walk_states(model, walks=4, depth=40, seed=5)])
     firsts = wide.fingerprints(rows).tolist()
     seconds = [int(row[0]) & (1 << 64) - 1 for row in rows]
     assert len(set(firsts)) == len(set(seconds)) == len(set(zip(firsts, seconds, strict=True))) > 20
@@ -207,7 +207,7 @@ def test_what_lies_behind_the_end_of_a_sequence_never_matters(wide_elements: Wid
     long = wide_elements.state_of("listed", [(5, 6), (7, 8)])["listed"]
     short = wide_elements.state_of("listed", [(5, 6)])["listed"]
     state = initial_states(wide_elements.model)[0]
-    steps = spec.expand_block(Block.of([spec.row_of(encode_row(state.set(listed=long)))]))
+    steps = spec.expand_block(RowBatch.of([spec.row_of(encode_row(state.set(listed=long)))]))
     wanted = spec.row_of(encode_row(state.set(listed=short)))
     assert steps.rows[0].tolist() == wanted.tolist()
     assert int(steps.fingerprints[0]) == spec.fingerprint(wanted)

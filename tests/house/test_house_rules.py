@@ -32,7 +32,7 @@ SAME_NAMES = {
     "Search": "each engine has its search, and is imported from its own package",
 }
 # Names that are still to be told apart.
-SAME_NAMES_FOR_NOW = frozenset({"Block", "Manifest", "Names"})
+SAME_NAMES_FOR_NOW = frozenset({"Manifest"})
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Rule = Callable[[Source], list[str]]

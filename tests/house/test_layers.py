@@ -412,7 +412,7 @@ def test_a_breach_is_found(rule: Rule, path: str, text: str) -> None:
         (imports_of_a_room_above, "kmc/engine/search/x.py", "from kmc.engine.loops.work import work"),
         (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.engine.loops.pack import pack"),
         (imports_of_a_room_above, "kmc/engine/x.py", "from kmc.engine.search.worker import Worker"),
-        (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.runtime.blocks import Block"),
+        (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.runtime.blocks import RowBatch"),
         (folders_without_room, "kmc/engine/x.py", ""),
         (packages_away_from_home, "kmc/cli/x.py", "import click\nfrom rich.table import Table"),
         (packages_away_from_home, "kmc/lang/x.py", "import clickhouse"),

@@ -42,7 +42,7 @@ BANS = (
         r"(?<!there )(?<!here )\b(?:is|are|was|were|be) no "
         r"(?!(?:longer|more|other|such|better|worse|larger|smaller|need|way|use|doubt)\b)[a-z]",
         "is not a",
-        until=("kmc/compiler/", *RUNTIME, "kmc/engine/", "docs/compiled.md"),
+        until=("kmc/engine/",),
     ),
     Ban(r"\bhas not (?:a|an|the)\b", "does not have"),
     Ban(r"\bnobody fores(?:ees|aw)\b|\bforesees?\b|\bforeseen\b", "is unpredictable; predicts"),
@@ -62,7 +62,7 @@ BANS = (
     Ban(r"\bledgers?\b", "finding log"),
     Ban(r"\btallies\b", "counters"),
     Ban(r"\btraits?\b", "specialization; search options"),
-    Ban(r"\bwidening\b", "128-bit fingerprints", until=("kmc/compiler/",)),
+    Ban(r"\bwidening\b", "128-bit fingerprints"),
     Ban(r"\bpromised\b", "prefetched code", only=("kmc/engine/",)),
     Ban(r"\bcompiled early\b", "compiled in the background"),
     Ban(
@@ -72,7 +72,7 @@ BANS = (
     ),
     Ban(r"\bknowing\b", "known_states"),
     Ban(r"\bdisorder\b", "order dependence"),
-    Ban(r"\b(?:un)?sealed\b", "container", until=(*RUNTIME, *ENGINE, "tests/compiler/")),
+    Ban(r"\b(?:un)?sealed\b", "container"),
     Ban(r"\bnovelty\b", "candidate"),
     Ban(
         r"\btouched\b",

@@ -1,4 +1,4 @@
-"""What compiled code has no room for, refused at the author's line before anything is compiled.
+"""The limits of compiled code: a spec that exceeds one is refused at the author's line, before anything is compiled.
 
 A set is a mask of one word, as are the keys of a partial map; a number stays within 2**62; a mask of properties is one
 word too.
@@ -35,7 +35,7 @@ PROPERTIES_MAX = 62
 
 
 def check_fits(model: Model) -> None:
-    """Raise SpecError (KMC802, KMC804 to KMC806) for the first thing that compiled code has no room for."""
+    """Raise SpecError (KMC802, KMC804 to KMC806) for the first limit of compiled code that a spec exceeds."""
     _check_record(model.spec.state_class, model.spec.files, set())
     kinds = (model.invariants, model.action_properties, model.reachable, model.constraints, model.action_constraints)
     for properties in kinds:

@@ -1,8 +1,7 @@
-"""Which fields of a state decide what a spec does: reads of fields that a view forgets, for a warning.
+"""Reads of fields that a view drops, for a warning: a spec whose behavior depends on such a field is not checked well.
 
-A field that is read only to give forgotten fields their next value decides nothing. Invariant: an approximation from
-above, so that a spec without a warning has no such read; a name that a state was given counts as the state wherever it
-stands in the function.
+A field that is read only to compute the next value of dropped fields is harmless. Invariant: this over-approximates, so
+a spec without a warning has no harmful read. A name that was assigned a state counts as a state in the whole function.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ class PythonModule:
 def emit_python(module: Module) -> PythonModule:
     """The Python functions of a module; InternalError (KMC91x) when it is not well-formed."""
     verify(module)
-    source = "\n\n".join(_Writer(function).text() for function in module.functions)
+    source = "\n\n".join(_PythonWriter(function).text() for function in module.functions)
     filename = f"<kernels {hashlib.sha256(source.encode()).hexdigest()[:16]}>"
     namespace: dict[str, Any] = {
         "M": WORD_MASK,
@@ -138,7 +138,7 @@ def _copy(target: Words, at: int, source: Words, start: int, words: int) -> None
             target[place] = word
 
 
-class _Writer:
+class _PythonWriter:
     """Writes one function.
 
     `frames` are the labels of the Python loops around a statement, innermost last. A break of the innermost is

@@ -1,10 +1,10 @@
-"""Checks that a module of IR is well-formed, before anything is made of it.
+"""The verifier of the IR: it rejects a module that is not well-formed, before any back end sees it.
 
-Invariant: what passes has a meaning in every back end. Variables are read only after a value on every path, labels and
-pointers exist, nothing is stored through a readonly pointer, and calls fit their callee and never recur. Shifts and
-divisions by what is no constant are not checked: the back ends define them for all operands.
+Invariant: a module that passes has the same meaning in every back end. A variable is read only if it was assigned on
+every path, labels and pointers exist, nothing is stored through a readonly pointer, and calls fit their callee and are
+not recursive. Only constant shift amounts and divisors are checked; the back ends define shifts and divisions for all.
 
-A breach is a mistake of the compiler, so it is an InternalError (KMC911 variables, 912 labels, 913 pointers, 914
+A violation is a bug of the compiler, so it is an InternalError (KMC911 variables, 912 labels, 913 pointers, 914
 expressions, 915 calls, 916 names) that quotes the function and the statement.
 """
 
@@ -91,7 +91,7 @@ class _Check:
         if len(set(names)) != len(names):
             self.fail("KMC916", "two parameters have one name")
         for name in sorted(self.function.readonly - set(self.function.pointers)):
-            self.fail("KMC913", f"readonly '{name}' is no pointer parameter")
+            self.fail("KMC913", f"readonly '{name}' is not a pointer parameter")
         self.suite(self.function.body, set(self.function.parameters))
 
     def fail(self, code: str, what: str) -> NoReturn:
@@ -102,7 +102,7 @@ class _Check:
     def name(self, name: str) -> None:
         """A name that every back end can spell."""
         if not _NAME.fullmatch(name):
-            self.fail("KMC916", f"{name!r} is no name")
+            self.fail("KMC916", f"{name!r} is not a name")
 
     def suite(self, body: tuple[Stmt, ...], assigned: set[str]) -> set[str] | None:
         """The variables assigned after `body`, given those before it, which is altered; what cannot run is skipped."""
@@ -176,7 +176,7 @@ class _Check:
     def pointer(self, name: str, *, written: bool = False) -> None:
         """A pointer is used."""
         if name not in self.function.pointers:
-            self.fail("KMC913", f"'{name}' is no pointer parameter")
+            self.fail("KMC913", f"'{name}' is not a pointer parameter")
         if written and name in self.function.readonly:
             self.fail("KMC913", f"pointer '{name}' is readonly")
 

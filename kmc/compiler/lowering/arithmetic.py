@@ -1,4 +1,4 @@
-"""Arithmetic on numbers whose bounds are known: division as Python's, and nothing beyond what a word holds."""
+"""Arithmetic on numbers with known bounds: division rounds down as in Python, and no number overflows a word."""
 
 from __future__ import annotations
 

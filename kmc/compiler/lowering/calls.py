@@ -1,4 +1,4 @@
-"""Calls: helpers of the spec, words of the language, records, and methods of values."""
+"""Lowering of calls: helpers of the spec, functions of the language, records, and methods of values."""
 
 from __future__ import annotations
 
@@ -269,9 +269,9 @@ def _range(low: Lowering, values: list[Value], node: ast.Call) -> Value:
     start, stop = (Num(x.ZERO, 0, 0), numbers[0]) if len(numbers) == 1 else numbers[:2]
     step = numbers[2] if len(numbers) == 3 else Num(x.ONE, 1, 1)
     if not isinstance(start, Num) or not isinstance(stop, Num) or not isinstance(step, Num):
-        low.code.refuse(node, "a range of values that are no integers")
+        low.code.refuse(node, "a range of values that are not integers")
     if step.low != step.high or step.low == 0:
-        low.code.refuse(node, "a range with a step that is no constant", "multiply: range(n) and k * step")
+        low.code.refuse(node, "a range with a step that is not a constant", "multiply: range(n) and k * step")
     return Numbers(start, stop, step.low)
 
 

@@ -1,4 +1,4 @@
-"""Equality of values while they are compiled; 0 across kinds, without looking."""
+"""Lowering of equality; values of different kinds are unequal at compile time."""
 
 from __future__ import annotations
 

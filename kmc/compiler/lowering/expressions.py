@@ -1,4 +1,4 @@
-"""Expressions of a spec to typed code."""
+"""Lowering of expressions."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
     if not isinstance(first, Num) and not isinstance(second, Num):
         return subset(low, operator, left, right, node)
     if not isinstance(first, Num) or not isinstance(second, Num):
-        low.code.refuse(node, "an order of values that are no integers")
+        low.code.refuse(node, "an order of values that are not integers")
     a, b = first.code, second.code
     match operator:
         case ast.Lt():

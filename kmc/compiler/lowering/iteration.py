@@ -1,7 +1,7 @@
-"""Running through collections: `for`, quantifiers and comprehensions as loops.
+"""Iteration over collections: `for`, quantifiers and comprehensions become loops.
 
-A collection is never built: each way to run through one calls back with an element. Small constant domains are
-unrolled, so that what depends on the element alone folds.
+A collection is never built: iterating over one calls back with each element. Small constant domains are unrolled, so
+that expressions of the element fold to constants.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = U
         case Packed(declared) | Stored(declared):
             _each_of(low, whole, declared, body, node, unroll)
         case _:
-            low.code.refuse(node, "running through this value")
+            low.code.refuse(node, "iterating over this value")
 
 
 def _each_joint(low: Lowering, parts: tuple[Messages, ...], body: Body, node: ast.AST) -> None:
@@ -197,7 +197,7 @@ def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, 
 
             _range(low, Const(0), Const(keys), if_key, unroll, keys)
         case _:
-            low.code.refuse(node, "running through this value")
+            low.code.refuse(node, "iterating over this value")
 
 
 def _subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> None:
@@ -284,7 +284,7 @@ def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *
     def compare(item: Value) -> None:
         item = unwrap(low.code, item, node)
         if not isinstance(item, Num):
-            low.code.refuse(node, "the largest of values that are no integers")
+            low.code.refuse(node, "the largest of values that are not integers")
         bounds.append((item.low, item.high))
         value = low.code.keep(item.code)
         better = x.binary("slt", Var(best), value) if largest else x.binary("slt", value, Var(best))
@@ -318,7 +318,7 @@ def as_set(low: Lowering, comprehension: Comprehension) -> Value | None:
 
 
 def _set_kind(low: Lowering, source: Callable[[Body], object], node: ast.AST) -> Type | None:
-    """The type of the set of all that `source` runs through: SetType with a mask, EMPTY, or None for no mask."""
+    """The type of the set of the elements of `source`: SetType with a mask, _NO_ELEMENTS, or None if it has no mask."""
     kinds: list[Type | None] = []
 
     def look(item: Value) -> None:
@@ -340,7 +340,7 @@ _NO_ELEMENTS = SetType(BoolType())
 
 
 class _NoMask(Exception):
-    """The elements of a collection are no scalars, or lie too far apart."""
+    """The elements of a collection are not scalars, or lie too far apart for a mask."""
 
 
 def _has_mask(kind: Type) -> bool:

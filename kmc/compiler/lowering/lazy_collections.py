@@ -1,7 +1,6 @@
-"""Collections that are never built, of any elements: set operations, what branches gave, subsets, helpers that yield.
+"""Lazy collections, of any elements: set operations, results of branches, subsets, helpers that yield.
 
-Each is run through where it is used; membership and inclusion run through it too. Sets of scalars have a mask, and do
-not come here.
+Each is iterated where it is used, also for membership and inclusion. Sets of scalars are masks instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Maps and lists that are written in a spec, built in variables: one entry after another, wherever it comes from."""
+"""Maps and lists that a spec writes out, as literals or comprehensions: built entry by entry in variables."""
 
 from __future__ import annotations
 

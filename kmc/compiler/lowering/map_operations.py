@@ -1,4 +1,4 @@
-"""Maps while they are compiled: literals, updates, and partial maps that grow."""
+"""Lowering of maps: conversion to words, subscripts, updates, and partial maps that grow or shrink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Membership and inclusion while they are compiled."""
+"""Lowering of membership, inclusion and equality of collections."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
 
 
 def _in_range(low: Lowering, item: Value, whole: Numbers, node: ast.AST) -> Expr:
-    """1 if a value is a number of a range; 0 for None and what is no number."""
+    """1 if a value is a number of a range; 0 for None and for other kinds of values."""
     if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
         return any_of(low, whole, lambda other: equal(low, item, other, node), node)
     if not isinstance(item, Num):

@@ -1,8 +1,8 @@
-"""A network that loses the messages of a condition: one pass over the source's entries writes those that stay.
+"""Filtering a network: one pass over the source's entries writes those that stay.
 
-`net.keep(...)`, and every discard of messages that a condition picks among those of the state, as the first change of a
-step. Against a discard of each it does without looking for what was just written, and without a jump that depends on
-the kind of a message, if its condition reads what all kinds have at one place.
+This is for `net.keep(...)` and for every discard of the messages that satisfy a condition, as the first change of a
+step. Unlike a discard of each message, it does not search the row that it writes. If the condition reads only words
+that all kinds of messages have at the same place, there is no branch on the kind either.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sequences while they are compiled: their elements, and those that are one longer or a part."""
+"""Lowering of sequences: their elements, `append` and prefixes."""
 
 from __future__ import annotations
 

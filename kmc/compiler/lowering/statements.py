@@ -1,4 +1,4 @@
-"""Statements of actions and helpers: choices, branches, returns, yields."""
+"""Lowering of statements: choices, branches, returns, yields."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Fingerprints of 128 bits: every state is hashed a second time under other salts, and both words are its fingerprint.
 
-Before a row stand two words more, its second fingerprint and its second hash sum, which kernels keep as they keep the
-first. `identity_second` is made from `identity` by changing salts, so views and symmetry hold for it too: it is the
-second hash of a state that stands for the orbit, chosen in a way of its own. Callers know rows with the two words in
-front: `wide_<kernel>` steps over them. Rows are not settled. With 64 bits nothing of this exists.
+Two more words precede a row: its second fingerprint and its second hash sum. Kernels update the second sum like the
+first. `identity_second` is `identity` with other salts, so it respects views and symmetry too: it is the second hash of
+a representative of the orbit, which it chooses itself. Callers pass rows that begin with the two words, and
+`wide_<kernel>` skips them. Rows are not settled. With 64-bit fingerprints none of this exists.
 """
 
 from __future__ import annotations

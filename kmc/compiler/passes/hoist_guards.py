@@ -1,7 +1,7 @@
-"""Guards out of loops: what makes every round of a loop end at once is asked before it.
+"""Loop-invariant guard hoisting: a condition that ends every round of a loop at once is tested before the loop.
 
-An action with two servers as arguments runs through all pairs, and most guards ask something of the first alone. Where
-a round begins with `if a or b: leave it` and `a` is the same in all rounds, the loop is skipped if `a` holds.
+An action with two servers as arguments loops over all pairs, and most guards depend on the first server only. If a
+round begins with `if a or b: leave` and `a` does not change in the loop, the loop is skipped if `a` holds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Known = Mapping[str, Expr]
 
 
 def hoisted(body: tuple[Stmt, ...], readonly: frozenset[str]) -> tuple[Stmt, ...]:
-    """The statements with guards before loops; memory behind `readonly` pointers does not change."""
+    """The statements with invariant guards moved before loops; memory behind `readonly` pointers does not change."""
     return tuple(_hoisted(statement, readonly) for statement in body)
 
 

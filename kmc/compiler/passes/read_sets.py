@@ -1,4 +1,4 @@
-"""The kernel `may_change(cur, nxt)`: which properties may say of the one state what they do not say of the other.
+"""The kernel `may_change(cur, nxt)`: the properties whose value may differ between a state and its successor.
 
 Bit 0 is set if the invariants read something that differs between the two states, and bit 1 + n for reachable property
 n; a property that is left out says the same of both. What is read is found in the code of the properties, bit by bit.

@@ -37,12 +37,12 @@ def network_functions(
     number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None, *, wide: bool = False
 ) -> list[Function]:
     """find, add, and take (a bag) or discard (a set) of network `number`."""
-    maker = _Maker(number, layout, row, capacity, count_max, wide)
+    maker = _NetworkKernels(number, layout, row, capacity, count_max, wide)
     removing = maker.take() if count_max is not None else maker.discard()
     return [maker.find(), maker.add(), removing]
 
 
-class _Maker:
+class _NetworkKernels:
     def __init__(
         self, number: int, layout: NetworkLayout, row: RowLayout, capacity: int, count_max: int | None, wide: bool
     ) -> None:

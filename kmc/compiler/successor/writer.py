@@ -1,7 +1,7 @@
-"""Writing a successor: copy the row, write the words that change, carry out the changes of networks, hash as it goes.
+"""Writing a successor: copy the row, write the words that change, apply the changes of networks, update the hash sum.
 
-Every write subtracts the old word's term from the hash sum and adds the new one's, so that the sum is that of the
-whole row without reading it again. Writes to words that might be the same are done one after another.
+Every write subtracts the term of the old word from the hash sum and adds the term of the new one, so the row is not
+read again to hash it. Two writes that may go to the same word are done one after the other.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Writer:
     def write(self, value: Value, node: ast.AST) -> None:
         """Append the successor `value` to the output."""
         if not isinstance(value, Rec) or value.type != self._state.type:
-            self._code.refuse(node, "a yield of what is no state", "write yield st.set(...)")
+            self._code.refuse(node, "a yield of a value that is not a state", "write yield st.set(...)")
         # What a change needs is computed before anything is written: a failed check leaves no half successor.
         room = x.add(Var("pos"), x.add(Var("length"), Const(SLACK)))
         self._code.emit(If(x.binary("slt", Var("limit"), room), (Return(Const(-1)),)))
@@ -262,7 +262,7 @@ class Writer:
 
         def with_count(message: Value, count: Value) -> None:
             if not isinstance(count, Num):
-                self._code.refuse(node, "a count that is no number")
+                self._code.refuse(node, "a count that is not a number")
             self._code.check(x.binary("sle", x.ZERO, count.code), node)
             one(message, "add")
             self._code.branch(x.eq(count.code, x.ZERO), self._code.capture(lambda: one(message, "take")))

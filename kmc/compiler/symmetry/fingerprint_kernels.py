@@ -44,11 +44,11 @@ def identity_functions(model: Model, row: RowLayout) -> list[Function]:
     if sum(len(cls.members) for cls in classes) > MEMBERS_MAX:
         advice = "permute fewer types: choose another symmetry set"
         raise SpecError("KMC822", f"symmetry of more than {MEMBERS_MAX} members together is not compiled", help=advice)
-    functions = _Maker(model, row, classes, model.view).fingerprint("identity")
+    functions = _FingerprintKernels(model, row, classes, model.view).fingerprint("identity")
     if model.view is not None:
-        functions += _Maker(model, row, classes, None).fingerprint("rank")
+        functions += _FingerprintKernels(model, row, classes, None).fingerprint("rank")
     elif settles(model):
-        functions += _Maker(model, row, classes, None).settle("identity")
+        functions += _FingerprintKernels(model, row, classes, None).settle("identity")
     return functions
 
 
@@ -65,7 +65,7 @@ def permuted_classes(model: Model) -> tuple[Any, ...]:
     return tuple(sorted(several, key=lambda cls: not any(is_keyed_by(declared, (cls,)) for declared in fields)))
 
 
-class _Maker:
+class _FingerprintKernels:
     """Makes the kernels of one view, or of the whole state."""
 
     def __init__(self, model: Model, row: RowLayout, classes: tuple[Any, ...], view: View | None) -> None:

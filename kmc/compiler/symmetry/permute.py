@@ -1,4 +1,4 @@
-"""Permuted values in code: the words of a value after its identifiers were exchanged.
+"""Code that permutes a value: its words after its identifiers were exchanged.
 
 A permutation of a class is a word with four bits per member: bits 4k to 4k + 3 hold the index of the image of member
 k. What lies beyond the length of a sequence stays 0, so that permuted values are canonical too. Whatever type can be

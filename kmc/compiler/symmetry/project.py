@@ -1,4 +1,4 @@
-"""What one member of a symmetric type sees of a value: the words of the value without the names of all others.
+"""Projection of a value onto one member of a symmetry set: the value with all other members made anonymous.
 
 `reduced(code, words, type, marks)` is equivariant, which is all that its users rely on: the value seen by member i is
 that of the permuted value seen by the image of i. It tells less apart than the value does (other members are

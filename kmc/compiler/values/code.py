@@ -1,4 +1,4 @@
-"""Collecting statements: fresh names, captured branches, structured exits, and checks that stop a kernel."""
+"""The builder of a kernel's statements: fresh names, captured branches, structured exits, checks that stop a kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names while a function is compiled: its locals, then the module's globals, then the built-in functions."""
+"""Name lookup in a function: its locals, then the globals of its module, then the built-in functions."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.specialization import Specialization
 from kmc.errors import SystemFault
 from kmc.process import usable_cpus
-from kmc.runtime.container import sealed, unsealed
+from kmc.runtime.container import container_of, parts_of
 
 _SECONDS_MAX = 60
 # With the paths of this process, whatever the folder and the environment would add.
@@ -70,7 +70,7 @@ def _received(child: subprocess.Popen[bytes], key: str) -> bytes | None:
     """The code that a process sends, or None if it sends no code for this very key."""
     try:
         data, _ = child.communicate(timeout=_SECONDS_MAX)
-        sent, code = unsealed(data)
+        sent, code = parts_of(data)
     except (subprocess.TimeoutExpired, SystemFault, ValueError):
         return None
     return code if sent == key.encode() else None
@@ -80,4 +80,4 @@ def send(module: str, name: str, specialization: dict[str, bool]) -> None:
     """What the other process does: compile a function of a module, and write code with its key to its stdout."""
     function: Callable[..., int] = getattr(import_module(module), name)
     loop = NativeLoop(function, Specialization(**specialization))
-    sys.stdout.buffer.write(sealed([loop.key.encode(), loop.compiled()]))
+    sys.stdout.buffer.write(container_of([loop.key.encode(), loop.compiled()]))
