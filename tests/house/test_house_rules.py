@@ -31,8 +31,6 @@ BROAD = frozenset({"Exception", "BaseException"})
 SAME_NAMES = {
     "Search": "each engine has its search, and is imported from its own package",
 }
-# Names that are still to be told apart.
-SAME_NAMES_FOR_NOW = frozenset({"Manifest"})
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Rule = Callable[[Source], list[str]]
@@ -256,7 +254,7 @@ def test_no_module_has_an_empty_name() -> None:
 
 def test_no_name_is_given_twice_without_a_reason() -> None:
     found = names_given_twice(tuple(sources("kmc")))
-    assert {name: found[name] for name in found if name not in {*SAME_NAMES, *SAME_NAMES_FOR_NOW}} == {}
+    assert {name: found[name] for name in found if name not in SAME_NAMES} == {}
     assert [name for name in SAME_NAMES if name not in found] == []
 
 

@@ -10,7 +10,7 @@ import itertools
 import numpy as np
 
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.engine.files.run_manifest import Extent, Manifest, damaged
+from kmc.engine.files.run_manifest import Extent, RunManifest, damaged
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.dictionary import Dictionary
 from kmc.engine.layout.frontier import Level
@@ -29,7 +29,7 @@ class Loader:
 
     def __init__(self, directory: RunDirectory, pool: WorkerPool) -> None:
         self._directory = directory
-        self._manifest: Manifest = directory.manifest
+        self._manifest: RunManifest = directory.manifest
         self._pool = pool
 
     def known(self, table: FingerprintTable) -> Extent:

@@ -24,7 +24,7 @@ from kmc.engine.checkpoint.load import Loader
 from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.engine.files.run_manifest import Extent, Frontier, Manifest, Snapshot
+from kmc.engine.files.run_manifest import Extent, Frontier, RunManifest, Snapshot
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.dictionary import Dictionary
@@ -120,7 +120,7 @@ class Saver:
         self._bytes_per_second = max(1e6, cost / max(self._ended - began, 1e-3)) if cost > 1e6 else _BYTES_PER_SECOND
         self.saves += 1
 
-    def _written(self, snapshot: Snapshot, level: Level) -> Manifest:
+    def _written(self, snapshot: Snapshot, level: Level) -> RunManifest:
         """Write everything that the new manifest refers to; that manifest."""
         number = len(snapshot.levels)
         parts = self._parts

@@ -21,7 +21,7 @@ from typing import Any
 
 from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.durable_folder import DurableFolder, foreign
-from kmc.engine.files.run_manifest import NAME, Manifest, damaged, is_data_file, parse_manifest
+from kmc.engine.files.run_manifest import NAME, RunManifest, damaged, is_data_file, parse_manifest
 from kmc.engine.layout.control_words import WORD_BYTES
 from kmc.engine.native.memory import MappedFile
 from kmc.errors import SystemFault
@@ -39,7 +39,7 @@ class RunDirectory:
     of it any more, as soon as its result is on the disk.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, files: DurableFolder, *, resumed: bool) -> None:
+    def __init__(self, path: Path, manifest: RunManifest, files: DurableFolder, *, resumed: bool) -> None:
         self.path = path
         self.folder = files.path
         self.manifest = manifest
@@ -56,7 +56,7 @@ class RunDirectory:
     @classmethod
     def created(cls, path: Path, about: Mapping[str, Any]) -> RunDirectory:
         """A new one in the folder of a run; SystemFault KMC550 if it cannot be written."""
-        return cls(path, Manifest(about), DurableFolder.inside(path / FOLDER, create=True), resumed=False)
+        return cls(path, RunManifest(about), DurableFolder.inside(path / FOLDER, create=True), resumed=False)
 
     @classmethod
     def opened(cls, path: Path) -> RunDirectory:
@@ -65,7 +65,7 @@ class RunDirectory:
         # An empty one is what a power failure leaves before anything was saved.
         if files is None or not _manifest_bytes(files):
             raise _nothing_to_resume(path)
-        found = cls(path, Manifest({}), files, resumed=True)
+        found = cls(path, RunManifest({}), files, resumed=True)
         # Read under the lock: a process that ends now may still write, or have removed it.
         try:
             found.manifest = _read_manifest(path, files)
@@ -129,7 +129,7 @@ class RunDirectory:
             except (OSError, ValueError) as error:
                 raise damaged(path, str(error)) from None
 
-    def commit(self, manifest: Manifest) -> None:
+    def commit(self, manifest: RunManifest) -> None:
         """Make `manifest`, whose files are on the disk, what the folder holds."""
         if not self.manifest.levels:
             # The names of the folders themselves, which nothing else syncs.
@@ -193,7 +193,7 @@ def _manifest_bytes(files: DurableFolder) -> bytes:
         raise damaged(files.path / NAME, error.strerror or str(error)) from None
 
 
-def _read_manifest(path: Path, files: DurableFolder) -> Manifest:
+def _read_manifest(path: Path, files: DurableFolder) -> RunManifest:
     data = _manifest_bytes(files)
     if not data:
         raise _nothing_to_resume(path)
@@ -206,7 +206,7 @@ def _nothing_to_resume(path: Path) -> SystemFault:
     )
 
 
-def saved_manifest(path: Path) -> Manifest | None:
+def saved_manifest(path: Path) -> RunManifest | None:
     """The manifest of a run that can be resumed, without locking it; None if there is none or it is damaged."""
     with suppress(SystemFault):
         if (files := _opened_folder(path)) is not None:

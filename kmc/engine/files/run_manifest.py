@@ -68,7 +68,7 @@ class Frontier:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class RunManifest:
     """A saved run. `about` is the command line's, `digests` tell what was compiled; at first no level is saved."""
 
     about: Mapping[str, Any]
@@ -111,7 +111,7 @@ def is_data_file(name: str) -> bool:
     return _DATA_FILE.fullmatch(name) is not None
 
 
-def parse_manifest(data: bytes, path: Path) -> Manifest:
+def parse_manifest(data: bytes, path: Path) -> RunManifest:
     """The manifest in the bytes of a file. SystemFault KMC551 for a damaged one, KMC552 for one of a newer kmc."""
     try:
         found = json.loads(data)
@@ -134,7 +134,7 @@ def parse_manifest(data: bytes, path: Path) -> Manifest:
     return manifest
 
 
-def _refuse_misleading(manifest: Manifest, path: Path) -> None:
+def _refuse_misleading(manifest: RunManifest, path: Path) -> None:
     """Raise KMC551 where a manifest leads out of its folder or its files; a checksum only tells of accidents."""
     for extent in manifest.extents:
         if not is_data_file(extent.file):
@@ -169,9 +169,9 @@ def _extents(found: Any) -> tuple[Extent, ...]:
     return tuple(map(_extent, found))
 
 
-def _restored(run: Mapping[str, Any]) -> Manifest:
+def _restored(run: Mapping[str, Any]) -> RunManifest:
     found = run["frontier"]
-    return Manifest(
+    return RunManifest(
         about=run["about"],
         digests=run["digests"],
         fingerprint_bits=run["fingerprint_bits"],
