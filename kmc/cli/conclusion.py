@@ -9,6 +9,7 @@ from kmc.cli.fingerprint_width import odds_text
 from kmc.cli.model_text import given_constants_text, listing
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import shown_path
+from kmc.invariants.kinds import Role, of_role
 from kmc.result import Bound, Result, Verdict
 from kmc.spec.model import Model
 
@@ -41,7 +42,7 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
 
 def constraints_text(model: Model) -> str:
     """The names of the constraints and action constraints: `Small`, `Small or Slow`."""
-    return " or ".join(constraint.name for constraint in (*model.constraints, *model.action_constraints))
+    return " or ".join(constraint.name for constraint in model.predicates(Role.BOUNDING))
 
 
 def cut_sentence(result: Result, model: Model) -> str:
@@ -98,12 +99,11 @@ def _counted(states: int, model: Model) -> str:
 
 def _claims(model: Model) -> str:
     claims = []
-    if model.invariants:
-        held = [invariant.name for invariant in model.invariants]
-        claims.append(f"{listing(held)} {'holds' if len(held) == 1 else 'hold'}")
-    if model.action_properties:
-        held = [prop.name for prop in model.action_properties]
-        claims.append(f"every step satisfies {listing(held)}")
+    for kind in of_role(Role.CHECKED):
+        held = [prop.name for prop in model.of(kind)]
+        if held:
+            verb = "holds" if len(held) == 1 else "hold"
+            claims.append(f"every step satisfies {listing(held)}" if kind.states == 2 else f"{listing(held)} {verb}")
     if model.deadlock:
         claims.append("there is no deadlock")
     return listing(claims) if claims else "every action can be evaluated, and no more: the model names no property"

@@ -15,6 +15,7 @@ from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence, odds_
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_text
 from kmc.errors import ExitStatus, KmcError
+from kmc.invariants.kinds import Role, of_role
 from kmc.result import Bound, PropertyVerdict, Verdict
 from kmc.spec.model import Model
 
@@ -78,7 +79,7 @@ def _passed(outcome: Outcome, name: str, claim: str) -> TestCase:
 def _scope(outcome: Outcome) -> str:
     """How far the check went, for the name of a test case; "" if that was every reachable state."""
     result, model = outcome.result, outcome.chosen.model
-    within = f" within {constraints_text(model)}" if model.constraints or model.action_constraints else ""
+    within = f" within {constraints_text(model)}" if model.predicates(Role.BOUNDING) else ""
     match result.verdict, result.bound:
         case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.NOT_CHECKED):
             return within
@@ -137,11 +138,10 @@ def _strict(outcome: Outcome) -> Iterator[TestCase]:
     for action in result.generated_by_action:
         failed = action in result.never_fired
         yield TestCase(f"action {action} fires", "failure" if failed else None, "it never fired" if failed else "")
-    for prop in outcome.chosen.model.reachable:
-        failed = prop.name in result.unreached
-        yield TestCase(
-            f"reachable {prop.name} is reached", "failure" if failed else None, "never reached" if failed else ""
-        )
+    for kind in of_role(Role.WITNESSED):
+        for prop in outcome.chosen.model.of(kind):
+            name, failed = f"{kind.name} {prop.name} is reached", prop.name in result.unreached
+            yield TestCase(name, "failure" if failed else None, "never reached" if failed else "")
 
 
 def _expected(outcome: Outcome) -> Iterator[TestCase]:

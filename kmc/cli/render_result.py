@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from itertools import groupby
 
 from rich.text import Text
 
@@ -11,6 +12,7 @@ from kmc.cli.console import bytes_in_words, definitions, seconds_in_words, table
 from kmc.cli.model_text import constants_text, names
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_lines, shown_path
+from kmc.invariants.kinds import SHOWN, Role, kind_of
 from kmc.result import Bound, Result, Verdict, Violation
 
 _GOOD = "green"
@@ -49,7 +51,7 @@ def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator
     first = "by the given state" if from_given_state else "by the initial state"
     match violation.verdict:
         case Verdict.VIOLATION:
-            kind = "Action property" if violation.is_step else "Invariant"
+            kind = kind_of(Role.CHECKED, 2 if violation.is_step else 1).noun.capitalize()
             yield Text(f"Error: {kind} {violation.name} is violated{f' {first}:' if alone else '.'}", _BAD)
         case Verdict.DEADLOCK:
             yield Text("Error: Deadlock reached.", _BAD)
@@ -115,13 +117,11 @@ def checked_lines(outcome: Outcome) -> list[str]:
         ("spec", f"{model.spec.name} ({shown_path(model.spec.root)})"),
         ("model", model.name + (f": {model.file.description}" if model.file.description else "")),
         ("constants", constants_text(model.spec) or "none"),
-        ("invariants", names(model.invariants) or "none"),
     ]
-    rows += [("action properties", names(model.action_properties))] if model.action_properties else []
-    rows += [("reachable", names(model.reachable))] if model.reachable else []
-    rows += [("constraints", names((*model.constraints, *model.action_constraints)))] * bool(
-        model.constraints or model.action_constraints
-    )
+    for label, kinds in groupby(SHOWN, key=lambda kind: kind.label):
+        found = names(prop for kind in kinds for prop in model.of(kind))
+        # A model without an invariant is worth a line.
+        rows += [(label, found or "none")] if found or label == SHOWN[0].label else []
     rows.append(("symmetry", names(model.symmetry) or "none"))
     view = model.view
     rows.append(("view", f"{view.name}, without {', '.join(sorted(view.dropped))}" if view else "none"))
@@ -155,7 +155,7 @@ def warning_lines(outcome: Outcome) -> Iterator[Text]:
     for action in result.never_fired:
         yield Text(f"{kind}: Action {action} never fired{within}.", style)
     for name in result.unreached:
-        yield Text(f"{kind}: Reachable property {name} was never reached{within}.", style)
+        yield Text(f"{kind}: {kind_of(Role.WITNESSED, 1).noun.capitalize()} {name} was never reached{within}.", style)
 
 
 def effort_line(result: Result) -> str:

@@ -20,7 +20,8 @@ from kmc.cli.report_runs import RunOptions, compared, described, read_records, r
 from kmc.cli.report_text import report_text
 from kmc.cli.specs import loaded
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
-from kmc.invariants.properties import ActionProperty, Invariant, Reachable
+from kmc.invariants.kinds import Role, of_role
+from kmc.invariants.properties import Predicate
 from kmc.lang.manifest import Manifest
 from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.loader import Spec
@@ -160,12 +161,16 @@ def _chosen(typed: str, manifest: Manifest, outdated: Collection[str], options: 
     return [name for name in manifest.entries if options.again or name in outdated]
 
 
+def _declared(role: Role) -> tuple[type[Predicate], ...]:
+    return tuple(kind.declared for kind in of_role(role))
+
+
 def _names(spec: Spec) -> dict[str, list[str]]:
     properties = spec.properties.values()
     return {
-        "properties": [prop.name for prop in properties if isinstance(prop, Invariant | ActionProperty)],
+        "properties": [prop.name for prop in properties if isinstance(prop, _declared(Role.CHECKED))],
         "temporal": [prop.name for prop in properties if isinstance(prop, TemporalProperty)],
-        "reachable": [prop.name for prop in properties if isinstance(prop, Reachable)],
+        "witnessed": [prop.name for prop in properties if isinstance(prop, _declared(Role.WITNESSED))],
         "actions": [action.title for action in spec.actions],
     }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from kmc.cli.console import bytes_in_words, seconds_in_words
 from kmc.cli.fingerprint_width import odds_text
+from kmc.invariants.kinds import Role, kind_of
 
 Records = Mapping[str, Mapping[str, Any]]
 
@@ -18,7 +19,7 @@ Records = Mapping[str, Mapping[str, Any]]
 def report_text(
     spec: str, doc: str, records: Records, names: Mapping[str, Sequence[str]], outdated: Collection[str] = ()
 ) -> str:
-    """The whole report; `names` has what the spec declares under "properties", "temporal", "reachable" and "actions".
+    """The whole report; `names` has what the spec declares under "properties", "temporal", "witnessed" and "actions".
 
     `outdated` are the records that an earlier version of the spec or of the model was measured for.
     """
@@ -28,7 +29,7 @@ def report_text(
         _findings(_of_kind(records, "finding")),
         _mutants(_of_kind(records, "mutant")),
         _properties(records, names["properties"], names["temporal"]),
-        _coverage(_of_kind(records, "model"), names["actions"], names["reachable"]),
+        _coverage(_of_kind(records, "model"), names["actions"], names["witnessed"]),
         _origins(records, outdated),
     ]
     return "\n".join("\n".join([*part, ""]) for part in map(list, parts) if part)
@@ -190,7 +191,7 @@ def _verdicts(record: Mapping[str, Any], kind: str) -> set[tuple[str, str]]:
     return {(prop["name"], prop["verdict"]) for prop in record["properties"]}
 
 
-def _coverage(records: Records, actions: Sequence[str], reachable: Sequence[str]) -> Iterator[str]:
+def _coverage(records: Records, actions: Sequence[str], witnessed: Sequence[str]) -> Iterator[str]:
     ran = {name: record for name, record in records.items() if "failed" not in record}
     yield "## Coverage by the models"
     yield ""
@@ -202,9 +203,11 @@ def _coverage(records: Records, actions: Sequence[str], reachable: Sequence[str]
         shown = f"{count:,} in `{most}`" if count else "NEVER FIRED"
         rows.append((action, str(sum(1 for generated in fired.values() if generated)), shown))
     yield from _table(("action", "models in which it fires", "states generated, at most"), rows)
-    if reachable:
+    if witnessed:
         yield ""
-        yield from _table(("reachable property", "reached in"), [(name, _reaching(name, ran)) for name in reachable])
+        yield from _table(
+            (kind_of(Role.WITNESSED, 1).noun, "reached in"), [(name, _reaching(name, ran)) for name in witnessed]
+        )
 
 
 def _reaching(prop: str, records: Records) -> str:

@@ -34,6 +34,7 @@ from kmc.cli.render_result import coverage_lines, violation_lines
 from kmc.cli.result_json import error_json, violation_json
 from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.errors import ExitStatus, KmcError
+from kmc.invariants.kinds import Role, kind_of
 from kmc.lang.modelfile import render_cfg
 from kmc.reference.simulation import SimulationCounters, SimulationResult
 from kmc.reference.simulation import simulate as run_behaviours
@@ -220,11 +221,11 @@ def _counted(behaviours: int) -> str:
 
 
 def _hints(result: SimulationResult) -> Iterator[Text]:
-    """Actions that never fired and goals that were never reached."""
+    """Actions that never fired and reachable properties that were never reached."""
     if result.violation is None:
         yield from (Text(f"Warning: Action {action} never fired.", "yellow") for action in result.never_fired)
         for name in result.unreached:
-            yield Text(f"Warning: Reachable property {name} was never reached.", "yellow")
+            yield Text(f"Warning: {kind_of(Role.WITNESSED, 1).noun.capitalize()} {name} was never reached.", "yellow")
 
 
 def _last_words(options: SimulateOptions, done: Simulated) -> Iterator[str]:

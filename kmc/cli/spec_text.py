@@ -11,15 +11,8 @@ from kmc.actions.action import Action, Fairness, Parameter
 from kmc.cli.console import definitions
 from kmc.cli.model_text import constant_value, first_line
 from kmc.cli.render_errors import shown_path
-from kmc.invariants.properties import (
-    ActionConstraint,
-    ActionProperty,
-    Constraint,
-    Invariant,
-    Reachable,
-    SymmetrySet,
-    View,
-)
+from kmc.invariants.kinds import SHOWN, Role
+from kmc.invariants.properties import Predicate, SymmetrySet, View
 from kmc.lang.constants import Constant
 from kmc.lang.domains import describe
 from kmc.lang.manifest import Manifest
@@ -29,12 +22,9 @@ from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.loader import Spec
 
 _HEAD = "bold"
-_PREDICATES = (
-    ("Invariants", Invariant),
-    ("Action properties", ActionProperty),
-    ("Reachable properties (some state must satisfy them)", Reachable),
-    ("Constraints", Constraint),
-    ("Action constraints", ActionConstraint),
+_NOTES = {Role.WITNESSED: " (some state must satisfy them)"}
+_PREDICATES: tuple[tuple[str, type[Predicate] | type[TemporalProperty]], ...] = (
+    *((kind.plural.capitalize() + _NOTES.get(kind.role, ""), kind.declared) for kind in SHOWN),
     ("Temporal properties (not checked yet)", TemporalProperty),
 )
 

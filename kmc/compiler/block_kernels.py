@@ -12,11 +12,14 @@ from dataclasses import replace
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, CallKernel, Const, Expr, Function, If, Let, Loop, Return, Stmt, Store, Var
+from kmc.invariants.kinds import KINDS, Answer, PropertyKind
 from kmc.runtime.blocks import CHOICE_WORDS, NEED_RECORDS, NO_CHOICE, RECORD_HEAD_WORDS, RECORD_LENGTH_BITS
 
-_ROW_KERNELS = ("check", "outside")
-_ALL_REACHABLE = Const(-1)
-_STEP_KERNELS = ("step", "step_outside")
+_ALL_WANTED = Const(-1)
+
+
+def _wanted(kind: PropertyKind) -> tuple[Expr, ...]:
+    return (_ALL_WANTED,) if kind.answer is Answer.HOLDING else ()
 
 
 def block_functions(*, wide: bool = False) -> list[Function]:
@@ -24,9 +27,7 @@ def block_functions(*, wide: bool = False) -> list[Function]:
     made = [
         _expand_block(),
         _pick_block(),
-        *(_row_block(name) for name in _ROW_KERNELS),
-        _row_block("reachable", _ALL_REACHABLE),
-        *(_step_block(name) for name in _STEP_KERNELS),
+        *(_step_block(kind.kernel) if kind.states == 2 else _row_block(kind.kernel, *_wanted(kind)) for kind in KINDS),
         # With 128 bits, the second word of the fingerprint is written into the row.
         _row_block("identity", writes=wide),
     ]

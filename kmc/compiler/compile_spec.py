@@ -7,13 +7,14 @@ from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Module
 from kmc.compiler.model_kernels import build_kernels, instances_of
 from kmc.compiler.symmetry.fingerprint_kernels import settles
+from kmc.invariants.kinds import KINDS
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
 from kmc.runtime.native_module import Target, host_target
 from kmc.runtime.object_cache import KernelCache, cached_object
 from kmc.runtime.schema import Schema, described
 from kmc.spec.model import Model
 
-_OF_ROWS = ("expand", "identity", "check", "reachable", "outside", "step", "step_outside", "may_change")
+_OF_ROWS = ("expand", "identity", *(kind.kernel for kind in KINDS), "may_change")
 
 
 def compile_spec(
@@ -48,9 +49,5 @@ def _names(model: Model, *, instances: bool) -> SpecNames:
         spec=model.spec.name,
         model=model.name,
         actions=tuple(labels or (action.title for action in actions)),
-        invariants=tuple(item.name for item in model.invariants),
-        reachable=tuple(item.name for item in model.reachable),
-        constraints=tuple(item.name for item in model.constraints),
-        action_properties=tuple(item.name for item in model.action_properties),
-        action_constraints=tuple(item.name for item in model.action_constraints),
+        **{kind.field: tuple(prop.name for prop in model.of(kind)) for kind in KINDS},
     )

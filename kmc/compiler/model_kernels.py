@@ -30,6 +30,7 @@ from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import field, lift, pack
 from kmc.compiler.values.scope import Scope, definition
 from kmc.compiler.values.value import Rec, Value
+from kmc.invariants.kinds import KINDS, Answer, PropertyKind, Role
 from kmc.invariants.properties import Predicate
 from kmc.lang.domains import members
 from kmc.lang.types import MessageBagType, Type
@@ -37,6 +38,8 @@ from kmc.runtime.state_layout import RowLayout, row_layout
 from kmc.spec.model import Model
 
 POSITION_BITS = 40
+POINTERS = {1: ("cur",), 2: ("cur", "nxt")}
+"""The rows that the kernel of a property takes, by how many states the property looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,16 +188,12 @@ class _Builder:
         low.code.emit(Return(Var("count")))
         self.functions.append(Function("expand", ("cur", "out"), ("limit",), low.code.statements(), frozenset({"cur"})))
 
-    def predicates(
-        self, name: str, predicates: tuple[Predicate, ...], pointers: tuple[str, ...], *, holding: bool = False,
-        first_only: bool = False, chosen: bool = False,
-    ) -> None:  # fmt: skip
-        """A kernel that gives a mask of the predicates that hold, or fail; of the first that fails, if it is asked.
-
-        If they may be `chosen`, the kernel takes a mask of those that are wanted, and evaluates no other.
-        """
+    def predicates(self, kind: PropertyKind, predicates: tuple[Predicate, ...]) -> None:
+        """The kernel of a kind. Where it answers which hold, it takes a mask of the wanted, and evaluates no other."""
+        name, pointers = kind.kernel, POINTERS[kind.states]
+        holding = kind.answer is Answer.HOLDING
         body: list[Stmt] = [Let("mask", x.ZERO)]
-        if name == "step":
+        if kind.role is Role.CHECKED and kind.states == 2:
             # A stuttering step leaves the hash sum as it is, and breaks no action property.
             body.append(If(x.eq(x.load("cur", x.ZERO), x.load("nxt", x.ZERO)), (Return(x.ZERO),)))
         for number, predicate in enumerate(predicates):
@@ -213,11 +212,11 @@ class _Builder:
                 If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
                 Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), number))),
             )
-            body += [If(x.extract(Var("wanted"), number, 1), asked)] if chosen else asked
-            if first_only:
+            body += [If(x.extract(Var("wanted"), number, 1), asked)] if holding else asked
+            if kind.answer is Answer.FIRST_FAILING:
                 body.append(If(x.negate(x.eq(Var("found"), x.ZERO)), (Return(Var("mask")),)))
         body.append(Return(Var("mask")))
-        parameters = ("wanted",) if chosen else ()
+        parameters = ("wanted",) if holding else ()
         self.functions.append(Function(name, pointers, parameters, tuple(body), frozenset(pointers)))
 
 
@@ -258,12 +257,9 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
     if wide:
         builder.functions.extend(second_identity(identity))
     builder.expand()
-    builder.predicates("check", model.invariants, ("cur",))
-    builder.predicates("outside", model.constraints, ("cur",), first_only=True)
-    builder.predicates("reachable", model.reachable, ("cur",), holding=True, chosen=True)
-    builder.predicates("step", model.action_properties, ("cur", "nxt"))
-    builder.predicates("step_outside", model.action_constraints, ("cur", "nxt"), first_only=True)
-    builder.functions.append(may_change(builder.functions, builder.row, len(model.reachable)))
+    for kind in KINDS:
+        builder.predicates(kind, model.of(kind))
+    builder.functions.append(may_change(builder.functions, builder.row, len(model.predicates(Role.WITNESSED, 1))))
     if wide:
         builder.functions.extend(wide_functions(ranked=model.view is not None))
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

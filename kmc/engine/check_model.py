@@ -20,7 +20,8 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
 from kmc.errors import CommandLineError, InternalError, KmcError
-from kmc.invariants.properties import Reachable
+from kmc.invariants.kinds import Role
+from kmc.invariants.properties import Predicate
 from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors
 from kmc.reference.findings import error_rank
@@ -111,7 +112,7 @@ class _Report:
         self._records: dict[int, PackedState] = {}
         self._steps: dict[int, list[FoundStep]] = {}
         self._start = start
-        self._reachable_asked: tuple[Reachable, ...] = ()
+        self._wanted: tuple[Predicate, ...] = ()
         self._known = StateSet(model.spec.state_class, model.symmetry, model.view)
         self._relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
 
@@ -119,8 +120,10 @@ class _Report:
         """The least failure with its trace, replayed; None if nothing failed."""
         if not outcome.findings:
             return None
-        self._reachable_asked = tuple(
-            prop for number, prop in enumerate(self._model.reachable) if outcome.reachable_asked >> number & 1
+        self._wanted = tuple(
+            prop
+            for number, prop in enumerate(self._model.predicates(Role.WITNESSED, 1))
+            if outcome.reachable_asked >> number & 1
         )
         level = min(finding.level for finding in outcome.findings)
         shortest = self._candidates([finding for finding in outcome.findings if finding.level == level])
@@ -167,7 +170,7 @@ class _Report:
                         if finding.value >> order & 1:
                             yield _Found(finding, Verdict.VIOLATION, prop.name, state, source, None, (3, order, *rank))
                 case FindingKind.STEP:
-                    for order, step in enumerate(model.action_properties):
+                    for order, step in enumerate(model.predicates(Role.CHECKED, 2)):
                         if finding.value >> order & 1:
                             order_of = len(model.invariants) + order
                             yield _Found(
@@ -204,7 +207,7 @@ class _Report:
 
         def errors_of(state: Any) -> list[KmcError]:
             if finding.kind is FindingKind.CHECK_ERROR:
-                return check_errors(model, state, reachable=self._reachable_asked)
+                return check_errors(model, state, witnessed=self._wanted)
             errors = initial_errors(model, state) if finding.level == 1 else []
             return errors or expansion_errors(model, self._relation, state)
 
@@ -283,7 +286,9 @@ def _result(
         properties=tuple(_verdicts(model, outcome)),
         violation=violation,
         bound=bound if verdict is Verdict.BOUND_REACHED else None,
-        unreached=tuple(prop.name for k, prop in enumerate(model.reachable) if not outcome.reached >> k & 1),
+        unreached=tuple(
+            prop.name for k, prop in enumerate(model.predicates(Role.WITNESSED, 1)) if not outcome.reached >> k & 1
+        ),
         never_fired=tuple(title for title in titles if not generated[title]),
         collision_bound=collision_bound(outcome.distinct, compiled.spec.fingerprint_bits),
         cpu_seconds=cpu,
@@ -295,7 +300,7 @@ def _result(
 
 
 def _verdicts(model: Model, outcome: SearchOutcome) -> Iterator[PropertyVerdict]:
-    for prop, failed in zip((*model.invariants, *model.action_properties), outcome.failed, strict=True):
+    for prop, failed in zip(model.predicates(Role.CHECKED), outcome.failed, strict=True):
         yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
     for temporal in model.unchecked:
         yield PropertyVerdict(temporal.name, "not checked")

@@ -10,14 +10,15 @@ from typing import Any
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import KmcError
-from kmc.invariants.properties import Predicate, Reachable, holds
+from kmc.invariants.kinds import Role
+from kmc.invariants.properties import Predicate, holds
 from kmc.spec.model import Model
 
 
-def check_errors(model: Model, state: Any, *, reachable: tuple[Reachable, ...]) -> list[KmcError]:
-    """The errors of the invariants in a state, and of the reachable properties that are asked for there."""
+def check_errors(model: Model, state: Any, *, witnessed: tuple[Predicate, ...]) -> list[KmcError]:
+    """The errors of the invariants in a state, and of the reachable properties that are evaluated there."""
     errors: list[KmcError] = []
-    for predicate in (*model.invariants, *reachable):
+    for predicate in (*model.invariants, *witnessed):
         try:
             holds(predicate, model.spec.files, state)
         except KmcError as error:
@@ -44,7 +45,7 @@ def expansion_errors(model: Model, relation: NextStateRelation, state: Any) -> l
             if _all_hold(model, model.constraints, successor):
                 _all_hold(model, model.action_constraints, state, successor)
             if state != successor:
-                for prop in model.action_properties:
+                for prop in model.predicates(Role.CHECKED, 2):
                     holds(prop, model.spec.files, state, successor)
         except KmcError as error:
             errors.append(error)

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, assert_never
 from kmc.actions.action import Action
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import InternalError, KmcError, Span, did_you_mean
+from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate, holds
 from kmc.reference.differences import differing_parts
 from kmc.reference.findings import error_rank
@@ -131,7 +132,7 @@ def _refuse_step(model: Model, label: str, successors: list[Any], state: Any, nu
 
 def _check_property(model: Model, violation: Violation) -> None:
     states = [step.state for step in violation.trace.steps]
-    wanted: tuple[Predicate, ...] = model.action_properties if violation.is_step else model.invariants
+    wanted: tuple[Predicate, ...] = model.predicates(Role.CHECKED, 2 if violation.is_step else 1)
     found = next((prop for prop in wanted if prop.name == violation.name), None)
     if found is None:
         _refuse(f"the model has no property {violation.name} of this kind")
@@ -148,14 +149,14 @@ def _refuse(message: str) -> NoReturn:
 def _errors_at(model: Model, state: Any) -> Iterator[KmcError]:
     """The errors of evaluating `state`: in its properties, in its actions, and in the properties of its steps."""
     files = model.spec.files
-    for prop in (*model.invariants, *model.reachable, *model.constraints):
+    for prop in (*model.invariants, *model.predicates(Role.WITNESSED), *model.constraints):
         yield from _error_of(holds, prop, files, state)
     errors = _relation(model).errors(state)
     yield from errors
     for _, _, successor in () if errors else _relation(model).steps(state):
         for constraint in model.constraints:
             yield from _error_of(holds, constraint, files, successor)
-        for step_property in (*model.action_constraints, *model.action_properties):
+        for step_property in (*model.action_constraints, *model.predicates(Role.CHECKED, 2)):
             yield from _error_of(holds, step_property, files, state, successor)
 
 

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 from kmc.actions.coverage import Coverage
 from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import InvariantError, KmcError
-from kmc.invariants.properties import Predicate, Reachable, holds
+from kmc.invariants.kinds import Role
+from kmc.invariants.properties import Predicate, holds
 from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
 from kmc.reference.findings import Finding, Findings
 from kmc.reference.graph import StateGraph
@@ -63,8 +64,8 @@ class Search:
         self._coverage = Coverage(spec.actions)
         self._findings = Findings()
         self._generated = self._initial = self._expanded = self._cut = 0
-        self._reached: set[Reachable] = set()
-        self._reachable_asked = model.reachable
+        self._reached: set[Predicate] = set()
+        self._wanted = model.predicates(Role.WITNESSED, 1)
         self._unstored: set[Any] = set()
         self._failing: set[Any] = set()
         self._beyond_bound = False
@@ -111,7 +112,7 @@ class Search:
 
     def _next_level(self) -> range:
         """Close a level. A reachable property is evaluated until the end of the level that reaches it."""
-        self._reachable_asked = tuple(prop for prop in self._model.reachable if prop not in self._reached)
+        self._wanted = tuple(prop for prop in self._model.predicates(Role.WITNESSED, 1) if prop not in self._reached)
         self._findings.close()
         return self.graph.commit_level()
 
@@ -193,11 +194,11 @@ class Search:
     def _check_state(self, source: int | None, state: Any) -> None:
         invariants = self._model.invariants
         failed, errors = self._ask(invariants, state)
-        if self._reachable_asked:
-            unreached, reachable_errors = self._ask(self._reachable_asked, state)
-            errors += reachable_errors
-            if not reachable_errors:
-                self._reached.update(prop for prop in self._reachable_asked if prop not in unreached)
+        if self._wanted:
+            unreached, further = self._ask(self._wanted, state)
+            errors += further
+            if not further:
+                self._reached.update(prop for prop in self._wanted if prop not in unreached)
         for error in errors:
             self._fail(Finding(Verdict.ERROR, None, 1 + len(invariants), source, state, None, error))
         for invariant in () if errors else failed:
@@ -224,7 +225,7 @@ class Search:
     def _check_step(self, number: int, source: Any, successor: Any) -> None:
         if source == successor:
             return
-        properties, files = self._model.action_properties, self._model.spec.files
+        properties, files = self._model.predicates(Role.CHECKED, 2), self._model.spec.files
         failed = [order for order, prop in enumerate(properties) if not holds(prop, files, source, successor)]
         for order in failed:
             place = len(self._model.invariants) + order
@@ -253,7 +254,7 @@ class Search:
             properties=tuple(self._verdicts()),
             violation=violation,
             bound=self._stopped if verdict is Verdict.BOUND_REACHED else None,
-            unreached=tuple(prop.name for prop in model.reachable if prop not in self._reached),
+            unreached=tuple(prop.name for prop in model.predicates(Role.WITNESSED, 1) if prop not in self._reached),
             never_fired=self._coverage.never_fired(),
             collision_bound=0.0,
             cpu_seconds=cpu_seconds() - self._cpu_began,
@@ -273,7 +274,7 @@ class Search:
         return violation
 
     def _verdicts(self) -> Iterator[PropertyVerdict]:
-        for prop in (*self._model.invariants, *self._model.action_properties):
+        for prop in self._model.predicates(Role.CHECKED):
             failed = self._findings.count(prop.name)
             yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
         for temporal in self._model.unchecked:

@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from kmc.actions.coverage import Coverage
 from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import KmcError
+from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
 from kmc.lang.order import sort_key
 from kmc.process import memory_bytes
@@ -114,7 +115,7 @@ class _Simulation:
         self._random = Random(seed)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         self._coverage = Coverage(spec.actions)
-        self._unreached = list(model.reachable)
+        self._unreached = list(model.predicates(Role.WITNESSED, 1))
         self._behaviours = self._generated = self._longest = 0
         self._stop = _Stop()
         self._began = self._told = time.monotonic()
@@ -222,7 +223,7 @@ class _Simulation:
         model, files = self._model, self._model.spec.files
         source, successor = path[-1].state, step[2]
         try:
-            for prop in model.action_properties:
+            for prop in model.predicates(Role.CHECKED, 2):
                 if source != successor and not holds(prop, files, source, successor):
                     trace = Trace((*path, trace_step(step)))
                     raise _Stop(Violation(Verdict.VIOLATION, prop.name, trace, is_step=True))

@@ -11,7 +11,8 @@ from typing import Any
 
 from kmc.actions.relation import NextStateRelation, Step
 from kmc.errors import InternalError
-from kmc.invariants.properties import ActionProperty, holds
+from kmc.invariants.kinds import Role
+from kmc.invariants.properties import holds
 from kmc.lang.order import sort_key
 from kmc.reference.findings import Finding
 from kmc.reference.graph import StateGraph
@@ -58,8 +59,7 @@ def _same(known: StateSet, state: Any, orbit: Any) -> bool:
 
 
 def _step_fails(model: Model, name: str) -> Callable[[Any, Any], bool]:
-    prop = next(p for p in model.action_properties if p.name == name)
-    assert isinstance(prop, ActionProperty)
+    prop = next(p for p in model.predicates(Role.CHECKED, 2) if p.name == name)
     return lambda source, successor: not holds(prop, model.spec.files, source, successor)
 
 

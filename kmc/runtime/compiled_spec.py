@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmc.errors import InternalError
+from kmc.invariants.kinds import KINDS, PropertyKind
 from kmc.lang.tla import Tla, text
 from kmc.runtime import blocks as b
 from kmc.runtime.blocks import RowBatch, Successors, Words, rows_of_records
@@ -53,6 +54,11 @@ class SpecNames:
     constraints: tuple[str, ...]
     action_properties: tuple[str, ...]
     action_constraints: tuple[str, ...]
+
+    def of(self, kind: PropertyKind) -> tuple[str, ...]:
+        """The names of the predicates of a kind."""
+        found: tuple[str, ...] = getattr(self, kind.field)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +150,7 @@ class CompiledSpec:
         code = self._code
         if not self.target.runs_here():
             code = cached_object(self.llvm_ir, cache=KernelCache.of_environment())
-        blocks = [
-            f"{name}_block" for name in ("expand", "pick", "check", "reachable", "outside", "step", "step_outside")
-        ]
+        blocks = [f"{name}_block" for name in ("expand", "pick", *(kind.kernel for kind in KINDS))]
         return NativeModule(code, [*self.kernels.values(), *blocks, "identity_block"])
 
     @cached_property

@@ -11,6 +11,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from kmc.invariants.kinds import KINDS
 from kmc.spec.flow import yields
 from kmc.spec.modules import is_shared
 from kmc.spec.names import Meaning, Names
@@ -18,7 +19,7 @@ from kmc.spec.names import Meaning, Names
 _Helper: TypeAlias = tuple[str, str]
 """The file of a function, and its name."""
 
-_PROPERTIES = frozenset(["invariant", "action_property", "constraint", "action_constraint", "reachable"])
+_PROPERTIES = frozenset(kind.name for kind in KINDS)
 
 
 @dataclass(frozen=True, slots=True)

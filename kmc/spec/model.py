@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kmc.errors import ModelError, SpecError, did_you_mean
+from kmc.invariants.kinds import KINDS, SHOWN, PropertyKind, Role, of_role
 from kmc.invariants.properties import (
     ActionConstraint,
     ActionProperty,
     Constraint,
     Invariant,
+    Predicate,
     Reachable,
     SymmetrySet,
     View,
@@ -28,6 +30,18 @@ from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.loader import Spec, load_spec
 
 Kind = TypeVar("Kind")
+
+
+def _section(field: str) -> tuple[str, tuple[type[Any], ...]]:
+    """What a word in a section of a model file is called, and what it may name."""
+    kinds = [kind for kind in KINDS if field in kind.selected_by]
+    if field == "properties":
+        return "property", (*(kind.declared for kind in kinds), TemporalProperty)
+    return kinds[0].noun, tuple(kind.declared for kind in kinds)
+
+
+_SECTIONS = {field: _section(field) for field in dict.fromkeys(name for kind in KINDS for name in kind.selected_by)}
+"""The sections of a model file that choose properties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +62,21 @@ class Model:
     max_depth: int | None
     file: ModelFile
 
+    def of(self, kind: PropertyKind) -> tuple[Predicate, ...]:
+        """The predicates of a kind."""
+        found: tuple[Predicate, ...] = getattr(self, kind.field)
+        return found
+
+    def predicates(self, role: Role, states: int | None = None) -> tuple[Predicate, ...]:
+        """The predicates of a role, all or those that look at so many states, in the order of the table."""
+        kinds = (kind for kind in of_role(role) if states in (None, kind.states))
+        return tuple(prop for kind in kinds for prop in self.of(kind))
+
     @property
     def digest(self) -> str:
         """Identifies spec, constants, properties and reductions; a changed comment keeps it."""
-        names = [
-            p.name
-            for group in (self.invariants, self.action_properties, self.constraints, self.action_constraints)
-            for p in group
-        ]
+        # What a model does not choose is in the digest of the sources.
+        names = [prop.name for kind in SHOWN if kind.selected_by for prop in self.of(kind)]
         parts = [
             self.spec.source_digest,
             *(f"{c.name}={_members_text(c.value)}" for c in self.spec.constants.values()),
@@ -74,7 +95,8 @@ def _members_text(value: object) -> str:
 def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
     """The model without a model file: all invariants and action properties of the spec, deadlock checked."""
     spec = load_spec(root, constants)
-    names = [p for p in spec.properties.values() if isinstance(p, Invariant | ActionProperty)]
+    checked = tuple(kind.declared for kind in of_role(Role.CHECKED))
+    names = [p for p in spec.properties.values() if isinstance(p, checked)]
     file = ModelFile(
         spec.name, str(root), tuple(constants), properties=tuple(Word(found.name, found.span) for found in names)
     )
@@ -93,34 +115,23 @@ def without_properties(spec: Spec) -> Model:
 
 def _resolve(spec: Spec, file: ModelFile) -> Model:
     _check_relation(spec, file)
-    properties = [(word, _find(spec, word, "property")) for word in file.properties]
-    invariants = [*_all(spec, file.invariants, Invariant, "invariant")]
-    action_properties: list[ActionProperty] = []
-    unchecked: list[TemporalProperty] = []
-    for word, found in properties:
-        match found:
-            case Invariant():
-                invariants.append(found)
-            case ActionProperty():
-                action_properties.append(found)
-            case TemporalProperty():
-                unchecked.append(found)
-            case _:
-                raise _wrong_kind(word, "property")
+    chosen = {what: _all(spec, getattr(file, field), kinds, what) for field, (what, kinds) in _SECTIONS.items()}
+    named = [prop for found in chosen.values() for prop in found]
+    declared = list(spec.properties.values())
+    predicates: dict[str, Any] = {
+        kind.field: tuple(p for p in (named if kind.selected_by else declared) if isinstance(p, kind.declared))
+        for kind in KINDS
+    }
     symmetry = _all(spec, file.symmetry, SymmetrySet, "symmetry set")
     for group in symmetry:
         _check_started(spec, group)
     return Model(
         spec=spec,
         name=file.name,
-        invariants=tuple(invariants),
-        action_properties=tuple(action_properties),
-        constraints=_all(spec, file.constraints, Constraint, "constraint"),
-        action_constraints=_all(spec, file.action_constraints, ActionConstraint, "action constraint"),
-        reachable=tuple(p for p in spec.properties.values() if isinstance(p, Reachable)),
+        **predicates,
         symmetry=symmetry,
         view=_one(spec, file.view, View, "view"),
-        unchecked=tuple(unchecked),
+        unchecked=tuple(prop for prop in named if isinstance(prop, TemporalProperty)),
         deadlock=True if file.check_deadlock is None else file.check_deadlock,
         max_depth=file.max_depth,
         file=file,
@@ -164,7 +175,7 @@ def _wrong_kind(word: Word, what: str) -> ModelError:
     )
 
 
-def _all(spec: Spec, words: Sequence[Word], kind: type[Kind], what: str) -> tuple[Kind, ...]:
+def _all(spec: Spec, words: Sequence[Word], kind: type[Kind] | tuple[type[Kind], ...], what: str) -> tuple[Kind, ...]:
     found: list[Kind] = []
     for word in words:
         declared = _find(spec, word, what)

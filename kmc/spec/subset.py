@@ -12,6 +12,7 @@ from copy import copy
 from typing import NoReturn
 
 from kmc.errors import SpecError, did_you_mean
+from kmc.invariants.kinds import KINDS
 from kmc.spec.advice import BUILTINS, CONSTRUCTS, IMPORT_ADVICE, OPERATORS, PYTHON_TYPES
 from kmc.spec.flow import check_function
 from kmc.spec.places import span_of
@@ -23,11 +24,7 @@ DECORATORS = {
     "init": "bare",
     "action": "either",
     "receive": "call",
-    "invariant": "bare",
-    "action_property": "bare",
-    "constraint": "bare",
-    "action_constraint": "bare",
-    "reachable": "bare",
+    **{kind.name: "bare" for kind in KINDS},
     "liveness": "bare",
 }
 """The decorators of `spec`, and whether they are written with arguments."""

@@ -199,7 +199,7 @@ RECORD: dict[str, Any] = {
     "machine": {"kmc": "0", "cpu": "c", "cores": 1, "memory_bytes": 2**30},
     "trace": None,
 }
-NAMES = {"properties": ["P"], "temporal": [], "reachable": ["g"], "actions": ["A"]}
+NAMES = {"properties": ["P"], "temporal": [], "witnessed": ["g"], "actions": ["A"]}
 
 
 def text_of(**records: dict[str, Any]) -> list[str]:

@@ -177,4 +177,4 @@ def test_what_fails_in_no_order_is_not_blamed_on_one(tmp_path: Path) -> None:
 
 def errors_of(model: Model, state: Any) -> list[KmcError]:
     """The errors of the invariants in a state."""
-    return check_errors(model, state, reachable=())
+    return check_errors(model, state, witnessed=())

@@ -171,7 +171,7 @@ def test_only_a_thread_alone_writes_to_the_table_without_a_lock(threads: int) ->
 
 def test_a_property_too_many_for_a_mask_is_refused() -> None:
     with pytest.raises(ValueError, match="62"):
-        KernelTable(expand=1, action_count=1, invariant_count=63)
+        KernelTable(expand=1, action_count=1, check_count=63)
 
 
 def test_an_error_has_the_number_of_the_model() -> None:

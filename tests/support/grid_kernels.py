@@ -192,9 +192,9 @@ class Grid:
             step_outside=address(step_outside) if self.gate != NOWHERE else 0,
             step=address(step) if self.steps else 0,
             rank=address(rank) if self.forgets else 0,
-            invariant_count=2,
+            check_count=2,
             reachable_count=2,
-            action_property_count=1,
+            step_count=1,
         )
 
     @property

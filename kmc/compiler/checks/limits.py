@@ -12,6 +12,7 @@ from typing import Any
 
 from kmc.compiler.lowering.arithmetic import NUMBER_MAX
 from kmc.errors import Span, SpecError
+from kmc.invariants.kinds import SHOWN
 from kmc.lang.annotations import shapes_of
 from kmc.lang.domains import describe
 from kmc.lang.types import (
@@ -37,8 +38,7 @@ PROPERTIES_MAX = 62
 def check_fits(model: Model) -> None:
     """Raise SpecError (KMC802, KMC804 to KMC806) for the first limit of compiled code that a spec exceeds."""
     _check_record(model.spec.state_class, model.spec.files, set())
-    kinds = (model.invariants, model.action_properties, model.reachable, model.constraints, model.action_constraints)
-    for properties in kinds:
+    for properties in map(model.of, SHOWN):
         if len(properties) > PROPERTIES_MAX:
             first = properties[PROPERTIES_MAX]
             message = f"{first.name} is one too many: compiled code tests at most {PROPERTIES_MAX} of a kind"

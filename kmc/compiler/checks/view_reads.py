@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kmc.compiler.values.scope import definition, is_spec_function
+from kmc.invariants.kinds import KINDS
 from kmc.spec.model import Model
 
 
@@ -35,10 +36,7 @@ def forgotten_reads(model: Model) -> tuple[Reading, ...]:
         readers.append((action.title, action.function, 1))
         if action.network in model.view.dropped:
             found.append(Reading(action.network or "", action.title, action.span.path, action.span.line))
-    for one in (*model.invariants, *model.constraints, *model.reachable):
-        readers.append((one.name, one.function, 1))
-    for step in (*model.action_properties, *model.action_constraints):
-        readers.append((step.name, step.function, 2))
+    readers += [(prop.name, prop.function, kind.states) for kind in KINDS for prop in model.of(kind)]
     search = _Search(model.view.dropped)
     for name, function, states in readers:
         parameters = [argument.arg for argument in definition(function).args.args[:states]]

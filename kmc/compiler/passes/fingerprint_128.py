@@ -30,6 +30,7 @@ from kmc.compiler.ir.nodes import (
     Var,
 )
 from kmc.compiler.ir.walk import calls, with_parts
+from kmc.invariants.kinds import KINDS, Answer
 from kmc.runtime.hashing import WIDE_WORDS
 
 _SUM = Const(0)
@@ -53,7 +54,6 @@ def second_identity(functions: Sequence[Function]) -> list[Function]:
 
 def wide_functions(*, ranked: bool) -> list[Function]:
     """The kernels for callers, over rows with the two words in front."""
-    of_row = ("check", "outside", *(("rank",) if ranked else ()))
     expand = Function(
         "wide_expand",
         ("cur", "out"),
@@ -78,9 +78,12 @@ def wide_functions(*, ranked: bool) -> list[Function]:
     return [
         expand,
         identity,
-        *(_forwarded(name, ("cur",)) for name in of_row),
-        _forwarded("reachable", ("cur",), ("wanted",)),
-        *(_forwarded(name, ("cur", "nxt")) for name in ("step", "step_outside", "may_change")),
+        *([_forwarded("rank", ("cur",))] if ranked else []),
+        *(
+            _forwarded(kind.kernel, ("cur", "nxt")[: kind.states], ("wanted",) * (kind.answer is Answer.HOLDING))
+            for kind in KINDS
+        ),
+        _forwarded("may_change", ("cur", "nxt")),
     ]
 
 

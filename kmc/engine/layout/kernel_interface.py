@@ -33,6 +33,7 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_at
 from kmc.engine.native.memory import Memory, Words
+from kmc.invariants.kinds import KINDS, Role
 from kmc.runtime.compiled_spec import CompiledSpec
 
 PROPERTIES_MAX = 62
@@ -52,15 +53,15 @@ class KernelTable:
     may_change: int = 0
     rank: int = 0
     settle: int = 0
-    invariant_count: int = 0
+    check_count: int = 0
     reachable_count: int = 0
-    action_property_count: int = 0
+    step_count: int = 0
     plain_words: int = 1
     implied_words: int = 0
     wide: bool = False
 
     def __post_init__(self) -> None:
-        if max(self.invariant_count, self.reachable_count, self.action_property_count) > PROPERTIES_MAX:
+        if max(self.check_count, self.reachable_count, self.step_count) > PROPERTIES_MAX:
             raise ValueError(f"at most {PROPERTIES_MAX} properties of a kind fit a mask")
         if self.action_count > r.ACTION_MASK:
             raise ValueError(f"at most {r.ACTION_MASK} actions fit a header")
@@ -76,17 +77,11 @@ class KernelTable:
         return cls(
             expand=address("expand"),
             action_count=len(names.actions),
-            check=address("check", bool(names.invariants)),
-            reachable=address("reachable", bool(names.reachable)),
-            outside=address("outside", bool(names.constraints)),
-            step_outside=address("step_outside", bool(names.action_constraints)),
-            step=address("step", bool(names.action_properties)),
+            **{kind.kernel: address(kind.kernel, bool(names.of(kind))) for kind in KINDS},
             may_change=address("may_change"),
             rank=address("rank", spec.rules.view),
             settle=address("settle", "settle" in spec.kernels),
-            invariant_count=len(names.invariants),
-            reachable_count=len(names.reachable),
-            action_property_count=len(names.action_properties),
+            **{f"{kind.kernel}_count": len(names.of(kind)) for kind in KINDS if kind.role is not Role.BOUNDING},
             plain_words=1 + spec.words_before,
             # Without a view, the hash sum of a row that is kept is the fingerprint.
             implied_words=int(not spec.rules.view and spec.words_before == 0),

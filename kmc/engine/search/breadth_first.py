@@ -64,7 +64,7 @@ class Search:
         self._stopping = self._interrupted = False
         self._levels: list[int] = []
         self._reachable_asked = 0
-        self._findings = FindingLog(kernels.invariant_count, kernels.meets_again)
+        self._findings = FindingLog(kernels.check_count, kernels.meets_again)
         files = SpillFiles(directory, ranked=kernels.rank != 0) if directory is not None else None
         self._budget = MemoryBudget(self._settings, files)
         self._history = History(self._budget, self._settings.history_bytes)
@@ -214,8 +214,8 @@ class Search:
         by_action = np.sum([worker.generated.array for worker in workers], axis=0).tolist()
         failed = np.sum([worker.failed.array for worker in workers], axis=0)
         if kernels.meets_again:
-            failed[: kernels.invariant_count] = 0
-        failed[: kernels.invariant_count] += self._findings.counted
+            failed[: kernels.check_count] = 0
+        failed[: kernels.check_count] += self._findings.counted
         return SearchOutcome(
             generated=counters.generated(workers),
             cut=counters.cut(workers),
@@ -239,7 +239,7 @@ class Search:
 
     def _search_again(self, level: int) -> LookingBack:
         """The looking back of a search without properties that goes as far as `level`."""
-        kernels = replace(self._kernels, check=0, step=0, invariant_count=0, reachable_count=0, action_property_count=0)
+        kernels = replace(self._kernels, check=0, step=0, check_count=0, reachable_count=0, step_count=0)
         search = Search(kernels, self._initial, replace(self._settings, limits=Limits(), deadlock=False))
         search._explore(level)
         return search.back

@@ -64,7 +64,7 @@ class LevelMaker:
         self._found = self._level_table(settings.table_slots) if kernels.rank else self.known
         self.dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self.shared = Shared.of(Memory(Shared.WORDS))
-        properties = kernels.invariant_count + kernels.action_property_count
+        properties = kernels.check_count + kernels.step_count
         self.workers = [
             Worker(budget, settings.batch, kernels.action_count + 1, properties) for _ in range(settings.threads)
         ]
@@ -75,7 +75,7 @@ class LevelMaker:
 
     def _tell_kernels(self) -> None:
         kernels, settings, shared = self._kernels, self._settings, self.shared
-        shared.expand, shared.check, shared.invariant_count = kernels.expand, kernels.check, kernels.invariant_count
+        shared.expand, shared.check, shared.invariant_count = kernels.expand, kernels.check, kernels.check_count
         shared.outside, shared.step_outside = kernels.outside, kernels.step_outside
         shared.reachable = kernels.reachable
         shared.step, shared.rank = kernels.step, kernels.rank

@@ -1,0 +1,111 @@
+"""The table of property kinds is complete, and what a kind is called stands in few files."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import re
+import tokenize
+from dataclasses import fields
+
+import pytest
+from support.source_tree import sources
+
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.invariants.kinds import KINDS, SHOWN, PropertyKind, Role, kind_of
+from kmc.invariants.properties import Predicate
+from kmc.lang.modelfile import ModelFile
+from kmc.result import Trace, TraceStep, Verdict, Violation
+from kmc.runtime.compiled_spec import SpecNames
+from kmc.spec.declare import SpecFacade
+from kmc.spec.model import Model
+from kmc.spec.subset import DECORATORS
+
+NAMED_IN = {
+    "action_property": {
+        "kmc/engine/layout/record_structs.py",
+        "kmc/engine/layout/search_outcome.py",
+        "kmc/engine/loops/check_properties.py",
+        "kmc/engine/run_state/finding_log.py",
+        "kmc/invariants/kinds.py",
+        "kmc/invariants/properties.py",
+        "kmc/runtime/compiled_spec.py",
+        "kmc/spec/declare.py",
+        "kmc/spec/model.py",
+        "kmc/spec/subset.py",
+    },
+    "reachable": {
+        "kmc/compiler/passes/read_sets.py",
+        "kmc/engine/check_model.py",
+        "kmc/engine/files/run_manifest.py",
+        "kmc/engine/layout/control_words.py",
+        "kmc/engine/layout/kernel_interface.py",
+        "kmc/engine/layout/search_outcome.py",
+        "kmc/engine/loops/check_properties.py",
+        "kmc/engine/search/breadth_first.py",
+        "kmc/engine/search/counters.py",
+        "kmc/engine/search/level_maker.py",
+        "kmc/invariants/kinds.py",
+        "kmc/invariants/properties.py",
+        "kmc/runtime/compiled_spec.py",
+        "kmc/spec/declare.py",
+        "kmc/spec/model.py",
+    },
+}
+"""The files whose code names a kind. Others loop over the table, or ask it for a role."""
+
+WORDS = {"action_property": re.compile(r"(?i)action_?propert"), "reachable": re.compile(r"(?i)reachable")}
+
+kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+
+
+def names_in(source: str) -> set[str]:
+    """The names of a file, and its strings that are one word."""
+    tokens = list(tokenize.generate_tokens(io.StringIO(source).readline))
+    strings = {token.string.strip("\"'") for token in tokens if token.type == tokenize.STRING}
+    return {token.string for token in tokens if token.type == tokenize.NAME} | {s for s in strings if s.isidentifier()}
+
+
+@pytest.mark.parametrize("word", list(NAMED_IN))
+def test_code_names_a_kind_only_where_its_meaning_is(word: str) -> None:
+    found = {
+        source.path for source in sources("kmc") if any(WORDS[word].search(name) for name in names_in(source.text))
+    }
+    assert found == NAMED_IN[word]
+
+
+def test_every_class_of_predicates_has_one_row() -> None:
+    assert sorted(kind.declared.__name__ for kind in KINDS) == sorted(
+        cls.__name__ for cls in Predicate.__subclasses__()
+    )
+
+
+def test_role_and_number_of_states_tell_a_kind() -> None:
+    assert [kind_of(kind.role, kind.states) for kind in KINDS] == list(KINDS)
+    assert sorted(SHOWN, key=KINDS.index) == list(KINDS)
+
+
+@kinds
+def test_a_spec_declares_it(kind: PropertyKind) -> None:
+    assert DECORATORS[kind.name] == "bare"
+    assert inspect.getdoc(getattr(SpecFacade, kind.name))
+
+
+@kinds
+def test_a_model_and_a_compiled_spec_have_it(kind: PropertyKind) -> None:
+    assert all(kind.field in {field.name for field in fields(cls)} for cls in (Model, SpecNames))
+    assert set(kind.selected_by) <= {field.name for field in fields(ModelFile)}
+
+
+@kinds
+def test_the_engine_has_its_kernel(kind: PropertyKind) -> None:
+    known = {field.name for field in fields(KernelTable)}
+    assert kind.kernel in known
+    assert (f"{kind.kernel}_count" in known) == (kind.role is not Role.BOUNDING)
+
+
+@kinds
+def test_only_a_violation_has_an_exit_status(kind: PropertyKind) -> None:
+    trace = Trace((TraceStep(None),))
+    violation = Violation(Verdict.VIOLATION, "P", trace, is_step=kind.states == 2)
+    assert kind.exit_status == (violation.exit_status if kind.role is Role.CHECKED else None)
