@@ -29,7 +29,7 @@ THREADS = (1, 2, 3, 4)
 def results(model: Model, limits: Limits, seeds: tuple[int, ...], **options: Any) -> list[Result]:
     """Results on each number of threads, with each seed for what threads wait."""
     return [
-        check_native(model, limits, threads=threads, settings=replace(TINY, delays=seed), **options)
+        check_native(model, limits, threads=threads, settings=replace(TINY, schedule_seed=seed), **options)
         for threads in THREADS
         for seed in seeds
     ]
@@ -98,7 +98,7 @@ def test_a_shipped_model_with_symmetry_has_the_same_result_in_every_run() -> Non
     assert file is not None
     model = bind(root, file)
     found = [
-        check_native(model, Limits(depth=10), threads=threads, settings=replace(TINY, delays=seed))
+        check_native(model, Limits(depth=10), threads=threads, settings=replace(TINY, schedule_seed=seed))
         for threads in THREADS
         for seed in (1, 2)
     ]
