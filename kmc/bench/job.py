@@ -18,7 +18,7 @@ from typing import Any
 
 from kmc.bench.machine import load_average
 from kmc.compiler.view_order import fingerprint_order
-from kmc.lang.cfg import read_cfg
+from kmc.lang.cfg_file import read_cfg
 from kmc.process import memory_bytes, peak_memory_bytes
 from kmc.reference.search import Search as Interpreter
 from kmc.result import Limits, Verdict

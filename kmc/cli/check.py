@@ -45,7 +45,7 @@ from kmc.cli.resuming import (
     terminated_as_interrupted,
     whole_command,
 )
-from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.compiler.checks.view_reads import view_warnings
 from kmc.engine.files import durable_folder
 from kmc.errors import SpecError, SystemFault
@@ -54,7 +54,7 @@ from kmc.process import usable_cpus
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
 from kmc.result import Result
-from kmc.trace.tracefile import TraceFile
+from kmc.trace.untyped_trace import TraceFile
 
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory

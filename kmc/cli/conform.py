@@ -25,7 +25,7 @@ from kmc.reference.differences import Part
 from kmc.spec.loader import Spec
 from kmc.spec.shipped import find_spec_root
 from kmc.trace.text import render
-from kmc.trace.tracefile import FileStep, TraceFile
+from kmc.trace.untyped_trace import FileStep, TraceFile
 
 SHOWN_SOURCES_MAX = 3
 _BAD = "bold red"

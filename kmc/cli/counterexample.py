@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.text import Text
 
-from kmc.cli.run_folder import ITF_NAME, TLC_JSON_NAME, RunFolder
+from kmc.cli.saved_runs import ITF_NAME, TLC_JSON_NAME, RunFolder
 from kmc.reference.replay import check_violation
 from kmc.result import Violation
 from kmc.spec.model import Model

@@ -20,7 +20,7 @@ import click
 
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
-from kmc.cli.run_folder import CHECKPOINT_NAME
+from kmc.cli.saved_runs import CHECKPOINT_NAME
 from kmc.errors import CommandLineError, SystemFault
 from kmc.result import Bound, Result, Verdict
 

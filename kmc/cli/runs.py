@@ -13,7 +13,7 @@ import click
 from kmc.cli.console import say, show, table
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.render_errors import shown_path
-from kmc.cli.run_folder import SavedRun, saved_runs
+from kmc.cli.saved_runs import SavedRun, saved_runs
 from kmc.errors import ExitStatus
 from kmc.result import Bound
 

@@ -32,7 +32,7 @@ from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
 from kmc.cli.render_result import coverage_lines, violation_lines
 from kmc.cli.result_json import error_json, violation_json
-from kmc.cli.run_folder import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.errors import ExitStatus, KmcError
 from kmc.invariants.kinds import Role, kind_of
 from kmc.lang.modelfile import render_cfg
@@ -40,7 +40,7 @@ from kmc.reference.simulation import SimulationCounters, SimulationResult
 from kmc.reference.simulation import simulate as run_behaviours
 from kmc.result import Limits, Verdict
 from kmc.spec.model import Model
-from kmc.trace.tracefile import TraceFile
+from kmc.trace.untyped_trace import TraceFile
 
 SEEDS = 2**31
 

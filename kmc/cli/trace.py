@@ -12,13 +12,13 @@ from kmc.cli.counterexample import trace_lines
 from kmc.cli.model_choice import first_constants
 from kmc.cli.options import debug_option, trace_option
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
-from kmc.lang.cfg import parse_cfg
+from kmc.lang.cfg_file import parse_cfg
 from kmc.spec.loader import Spec, load_spec
 from kmc.spec.shipped import find_spec_root
 from kmc.trace.files import read_trace, resolved
 from kmc.trace.itf import itf_text
 from kmc.trace.tlc_json import tlc_json_text
-from kmc.trace.tracefile import TraceFile
+from kmc.trace.untyped_trace import TraceFile
 
 _EPILOG = """\b
 Examples:

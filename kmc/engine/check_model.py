@@ -154,8 +154,8 @@ class _Report:
         """Find the rows of all findings, or the steps to them, in one pass over a level each."""
         own = [finding.fingerprint for finding in findings if _is_of_kept_state(finding)]
         reached = [finding.fingerprint for finding in findings if not _is_of_kept_state(finding)]
-        self._records = self._search.back.states(level, own) if own else {}
-        self._steps = self._search.back.steps_into(level - 1, reached) if reached else {}
+        self._records = self._search.predecessors.states(level, own) if own else {}
+        self._steps = self._search.predecessors.steps_into(level - 1, reached) if reached else {}
 
     def _read(self, finding: SearchFinding) -> Iterator[_Found]:
         """What a finding means in the words of the spec."""
@@ -193,7 +193,7 @@ class _Report:
         inside = finding.stored and not _may_be_outside(finding)
         for edge in self._steps[finding.fingerprint]:
             told = finding.source in (0, edge.source.fingerprint)
-            if told and self._search.back.counts(edge, rank=rank, inside=inside):
+            if told and self._search.predecessors.counts(edge, rank=rank, inside=inside):
                 yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
 
     def _outside(self, finding: SearchFinding) -> PackedState:
@@ -233,7 +233,7 @@ class _Report:
     def _least_predecessor(self, level: int, state: Any) -> Any:
         record = self._compiled.record(state)
         rank = self._compiled.kernels.rank_of(record.row) if self._compiled.kernels.rank else None
-        edges = self._search.back.predecessors(level, record.fingerprint, rank=rank)
+        edges = self._search.predecessors.of(level, record.fingerprint, rank=rank)
         if not edges:
             raise InternalError("KMC922", f"no state of level {level} leads to a state of the next level")
         sources = {edge.source.fingerprint: self._compiled.state(edge.source.row) for edge in edges}

@@ -3,7 +3,7 @@
 Invariant: a value here is raw, exactly what a person wrote. Which constants a spec has, and of which type, is decided
 where a spec meets its model; the spans kept here let that step blame the right word. Sets keep the order in which
 their members were written, because identifiers are shown in that order. Sections of a `.cfg` file are read in
-`kmc.lang.cfg`, tables of a manifest in `kmc.lang.manifest`.
+`kmc.lang.cfg_file`, tables of a manifest in `kmc.lang.manifest`.
 """
 
 from __future__ import annotations

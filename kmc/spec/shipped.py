@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from kmc.errors import CommandLineError, ModelError, did_you_mean
-from kmc.lang.cfg import read_cfg
+from kmc.lang.cfg_file import read_cfg
 from kmc.lang.manifest import Manifest, read_manifest
 from kmc.lang.modelfile import ModelFile
 

@@ -23,10 +23,10 @@ from kmc.spec.loader import Spec
 from kmc.spec.model import Model
 from kmc.spec.variables import Variable, decode_state, encode_state
 from kmc.trace.itf import itf_trace
-from kmc.trace.json_place import parse_json
+from kmc.trace.strict_json import parse_json
 from kmc.trace.tlc_json import tlc_json_trace
-from kmc.trace.tracefile import UNNAMED, FileStep, TraceFile
 from kmc.trace.typed import typed
+from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
 
 __all__ = ["FileStep", "TraceFile", "pick", "pick_state", "read_trace", "resolved", "to_trace", "trace_file"]
 

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, assert_never
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.trace.json_place import JsonPlace, checked_integer, first_repeated, parse_json
-from kmc.trace.tracefile import FileStep, TraceFile
+from kmc.trace.strict_json import JsonPlace, checked_integer, first_repeated, parse_json
 from kmc.trace.trees import identity
+from kmc.trace.untyped_trace import FileStep, TraceFile
 
 FORMAT_DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 ACTION = "mbt::actionTaken"

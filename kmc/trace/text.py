@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from kmc.lang.tla import Tla
 from kmc.trace.diff import Compared, Form, compare
-from kmc.trace.tracefile import UNNAMED, FileStep, TraceFile
 from kmc.trace.trees import identity, one_line
+from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
 
 WIDTH = 120
 _GUTTER = 2

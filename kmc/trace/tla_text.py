@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from kmc.errors import TraceError
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.trace.json_place import DEPTH_MAX, checked_integer, first_repeated
+from kmc.trace.strict_json import DEPTH_MAX, checked_integer, first_repeated
 from kmc.trace.trees import identity
 
 _TOKEN = re.compile(

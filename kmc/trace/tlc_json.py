@@ -13,10 +13,10 @@ from typing import Any, assert_never
 
 from kmc.errors import Span, TraceError
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.trace.json_place import JsonPlace, first_repeated, parse_json
+from kmc.trace.strict_json import JsonPlace, first_repeated, parse_json
 from kmc.trace.tla_text import NAME, parse_value
-from kmc.trace.tracefile import UNNAMED, FileStep, TraceFile
 from kmc.trace.trees import as_sequence, identity, one_line
+from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
 
 _SHAPE = 'TLC writes {"counterexample": {"action": [...], "state": [[1, {...}], ...]}}'
 _VALUES = "TLC writes booleans, integers, strings, arrays and objects"

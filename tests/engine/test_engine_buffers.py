@@ -52,7 +52,9 @@ def test_buffers_of_any_size_change_nothing(seed: int, monkeypatch: pytest.Monke
     outcome, explored = search.run(), explore(grid)
     assert outcome.findings == ()
     assert outcome.generated == explored.generated
-    levels = [[point_of(record) for record in search.back.kept(number + 1)] for number in range(len(outcome.levels))]
+    levels = [
+        [point_of(record) for record in search.predecessors.kept(number + 1)] for number in range(len(outcome.levels))
+    ]
     assert [set(level) for level in levels] == explored.levels
     assert [len(level) for level in levels] == list(outcome.levels)
 

@@ -134,7 +134,7 @@ def test_all_predecessors_are_found_again_at_every_level(threads: int, history_b
     edges = explore(grid).edges
     point = 3 | 3 << 8 | 3 << 16
     for level in range(9, 0, -1):
-        found = search.back.predecessors(level, fingerprint(point))
+        found = search.predecessors.of(level, fingerprint(point))
         sources = {point_of(edge.source) for edge in found}
         assert sources == {source for source, target in edges if target == point}
         assert {point_of(edge.successor) for edge in found} == {point}
@@ -146,7 +146,7 @@ def test_all_predecessors_are_found_again_at_every_level(threads: int, history_b
 def test_predecessors_say_which_action_leads_on() -> None:
     search = search_of(Grid(dims=2, size=4))
     search.run()
-    edges = search.back.predecessors(2, fingerprint(1 | 1 << 8))
+    edges = search.predecessors.of(2, fingerprint(1 | 1 << 8))
     assert {(point_of(edge.source), edge.successor.action) for edge in edges} == {(1, 1), (1 << 8, 0)}
 
 
@@ -154,8 +154,8 @@ def test_predecessors_keep_within_the_constraints_unless_told_otherwise() -> Non
     search = search_of(Grid(dims=2, size=4, gate=1))
     search.run()
     point = fingerprint(1 | 1 << 8)
-    assert [point_of(edge.source) for edge in search.back.predecessors(2, point)] == [1 << 8]
-    assert {point_of(edge.source) for edge in search.back.predecessors(2, point, inside=False)} == {1, 1 << 8}
+    assert [point_of(edge.source) for edge in search.predecessors.of(2, point)] == [1 << 8]
+    assert {point_of(edge.source) for edge in search.predecessors.of(2, point, inside=False)} == {1, 1 << 8}
 
 
 def test_steps_into_many_states_are_found_in_one_pass() -> None:
@@ -163,7 +163,7 @@ def test_steps_into_many_states_are_found_in_one_pass() -> None:
     search = search_of(grid, threads=2)
     outcome = search.run()
     edges = explore(grid).edges
-    found = search.back.steps_into(7, [finding.fingerprint for finding in outcome.findings])
+    found = search.predecessors.steps_into(7, [finding.fingerprint for finding in outcome.findings])
     assert len(found) == 36
     for fingerprint_of_target, steps in found.items():
         (target,) = {point_of(edge.successor) for edge in steps}
@@ -176,14 +176,14 @@ def test_states_are_found_again_by_their_fingerprints(history_bytes: int) -> Non
     search = search_of(Grid(dims=3, size=8), history_bytes=history_bytes)
     search.run()
     wanted = [fingerprint(point) for point in (3, 2 | 1 << 16, 4)]
-    found = search.back.states(4, wanted)
+    found = search.predecessors.states(4, wanted)
     assert {point_of(record): record.fingerprint for record in found.values()} == {3: wanted[0], 2 | 1 << 16: wanted[1]}
 
 
 def test_a_level_that_was_not_expanded_is_kept() -> None:
     search = search_of(Grid(dims=2, size=4, sum=0))
     search.run()
-    assert [point_of(record) for record in search.back.kept(1)] == [0]
+    assert [point_of(record) for record in search.predecessors.kept(1)] == [0]
 
 
 def test_a_search_that_a_limit_ended_still_finds_the_way_back() -> None:
@@ -193,10 +193,10 @@ def test_a_search_that_a_limit_ended_still_finds_the_way_back() -> None:
     levels = search.run().levels
     sources = {source for source, target in explore(grid, len(levels) + 1).edges if target == 9}
     assert levels == level_sizes(3, 16)[: len(levels)]
-    assert {point_of(edge.source) for edge in search.back.predecessors(9, fingerprint(9))} == sources == {8}
+    assert {point_of(edge.source) for edge in search.predecessors.of(9, fingerprint(9))} == sources == {8}
 
 
 def test_no_step_leads_to_a_state_that_is_not_there() -> None:
     search = search_of(Grid(dims=2, size=4))
     search.run()
-    assert search.back.predecessors(1, fingerprint(3)) == []
+    assert search.predecessors.of(1, fingerprint(3)) == []

@@ -230,7 +230,7 @@ print("numba" in sys.modules)
 
 @pytest.mark.usefixtures("own_cache")
 def test_kept_code_is_loaded_without_numba() -> None:
-    NativeLoop(compiled_loops.work.select_view_representatives).load()
+    NativeLoop(compiled_loops.expand.select_view_representatives).load()
     ran = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=False)
     assert ran.stdout == "False\n", ran.stderr
 
@@ -281,7 +281,7 @@ def test_parts_stay_functions() -> None:
 
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_another_process_compiles_a_loop() -> None:
-    loop = NativeLoop(compiled_loops.work.select_view_representatives, Specialization(ranked=True))
+    loop = NativeLoop(compiled_loops.expand.select_view_representatives, Specialization(ranked=True))
     with compiled_in_background(loop):
         loop.load()
     assert loop.is_ready()
@@ -290,7 +290,7 @@ def test_another_process_compiles_a_loop() -> None:
 @pytest.mark.usefixtures("own_cache", "two_cpus", "never_compiled")
 def test_a_path_that_is_not_text_is_passed_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "path", [tmp_path / "a folder", *sys.path])
-    loop = NativeLoop(compiled_loops.work.select_view_representatives, Specialization(ranked=True, wide=True))
+    loop = NativeLoop(compiled_loops.expand.select_view_representatives, Specialization(ranked=True, wide=True))
     with compiled_in_background(loop):
         loop.load()
     assert loop.is_ready()

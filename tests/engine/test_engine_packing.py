@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from support.grid_kernels import address
 
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.dictionary import ESCAPE, Dictionary
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_words
 from kmc.engine.layout.packed_rows import ESCAPED, codes_of, length_at, mark_dead, packed_end, units_at, unpacked_words
 from kmc.engine.layout.record_structs import StateRecord
+from kmc.engine.layout.word_dictionary import ESCAPE, Dictionary
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.pack import pack
 from kmc.engine.loops.unpack import records, records_of, unpack

@@ -68,7 +68,10 @@ def test_all_runs_find_what_an_obvious_search_finds(forgets: bool) -> None:
         outcome = search.run()
         assert outcome.levels == tuple(map(len, expected.levels))
         assert outcome.generated == expected.generated
-        kept = [{point_of(record) for record in search.back.kept(number + 1)} for number in range(len(outcome.levels))]
+        kept = [
+            {point_of(record) for record in search.predecessors.kept(number + 1)}
+            for number in range(len(outcome.levels))
+        ]
         assert kept == expected.levels
 
 
@@ -92,6 +95,6 @@ def test_threads_take_turns_differently_from_run_to_run() -> None:
     orders = set()
     for search in runs(grid, batch=40):
         assert search.run().levels == level_sizes(4, 9)
-        orders.add(tuple(point_of(record) for record in search.back.kept(9)))
+        orders.add(tuple(point_of(record) for record in search.predecessors.kept(9)))
     assert len(orders) > 1
     assert len({frozenset(order) for order in orders}) == 1

@@ -51,7 +51,7 @@ def test_a_level_outgrows_a_table_that_was_small(threads: int) -> None:
 
 
 @pytest.mark.parametrize("threads", THREADS)
-def test_growth_in_the_midst_of_a_level_loses_no_state(threads: int) -> None:
+def test_growth_halfway_through_a_level_loses_no_state(threads: int) -> None:
     outcome = run(Grid(dims=4, size=9), threads=threads, table_slots=2, batch=3, chunk_rows=2)
     assert outcome.levels == level_sizes(4, 9)
 
@@ -155,10 +155,12 @@ def test_the_steps_into_a_level_are_all_that_lead_there(chunk_rows: int, batch: 
     levels = range(1, len(search.run().levels) + 1)
     edges = explore(grid).edges
     for level in levels[:-1]:
-        sources = {point_of(record) for record in search.back.kept(level)}
-        reached = search.back.steps_into(level, [record.fingerprint for record in search.back.kept(level + 1)])
+        sources = {point_of(record) for record in search.predecessors.kept(level)}
+        reached = search.predecessors.steps_into(
+            level, [record.fingerprint for record in search.predecessors.kept(level + 1)]
+        )
         steps = {(point_of(edge.source), point_of(edge.successor)) for found in reached.values() for edge in found}
-        targets = {point_of(record) for record in search.back.kept(level + 1)}
+        targets = {point_of(record) for record in search.predecessors.kept(level + 1)}
         assert steps == {(source, target) for source, target in edges if source in sources and target in targets}
         assert all(reached.values())
 
@@ -181,7 +183,7 @@ def test_an_error_has_the_number_of_the_model() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_rows_at_rest_are_measured_once_each(threads: int) -> None:
+def test_packed_rows_are_measured_once_each(threads: int) -> None:
     small, large = (run(Grid(dims=3, size=8, pad=pad), threads=threads, chunk_rows=4) for pad in (0, 5_000))
     assert 0 < small.rows_bytes < 512 * 8 * 30
     # Every fifth filler word is that of one row alone, and has a code of two bytes at most times.

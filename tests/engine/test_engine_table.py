@@ -15,12 +15,12 @@ from support.grid_kernels import address
 
 from kmc.engine.layout.frontier import signed
 from kmc.engine.loops.compiled_loops import NativeLoop
-from kmc.engine.loops.table_64 import best_rank, contains, insert, lower_rank, ranked_slot
+from kmc.engine.loops.fingerprint_table_64 import best_rank, contains, insert, lower_rank, ranked_slot
 from kmc.engine.native.intrinsics import load
 from kmc.engine.native.memory import Memory
 from kmc.engine.native.threads import WorkerPool
-from kmc.engine.run_state import fingerprint_table as tables
-from kmc.engine.run_state.fingerprint_table import FingerprintTable, target_table
+from kmc.engine.stores import fingerprint_table as tables
+from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 
 FINGERPRINTS = st.integers(1, (1 << 64) - 1)
 CROWDED = st.integers((1 << 64) - 5_000, (1 << 64) - 1)

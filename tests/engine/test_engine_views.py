@@ -27,7 +27,9 @@ def search_of(grid: Grid, **settings: Any) -> Search:
 def test_the_state_of_least_rank_stands_for_its_view(grid: Grid, threads: int) -> None:
     search, expected = search_of(grid, threads=threads), explore(grid)
     outcome = search.run()
-    kept = [{point_of(record) for record in search.back.kept(number + 1)} for number in range(len(outcome.levels))]
+    kept = [
+        {point_of(record) for record in search.predecessors.kept(number + 1)} for number in range(len(outcome.levels))
+    ]
     assert kept == expected.levels
     assert outcome.levels == tuple(map(len, expected.levels))
     assert (outcome.generated, outcome.distinct) == (expected.generated, sum(outcome.levels))
@@ -56,9 +58,9 @@ def test_predecessors_of_one_state_among_those_of_its_view() -> None:
     search, expected = search_of(grid, threads=2), explore(grid)
     search.run()
     view = fingerprint(2 | 1 << 16)
-    (record,) = [record for record in search.back.kept(4) if record.fingerprint == view]
+    (record,) = [record for record in search.predecessors.kept(4) if record.fingerprint == view]
     rank = grid.kernels.rank_of(record.row)
-    edges = search.back.predecessors(3, view, rank=rank)
+    edges = search.predecessors.of(3, view, rank=rank)
     assert {point_of(edge.source) for edge in edges} == {
         source for source in expected.levels[2] if (source, point_of(record)) in expected.edges
     }

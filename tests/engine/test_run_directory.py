@@ -188,7 +188,7 @@ def damage_cut(path: Path) -> None:
 
 
 def damage_byte(path: Path) -> None:
-    """Flip a bit in the midst of what a file holds."""
+    """Flip a bit halfway through a file."""
     data = bytearray(path.read_bytes())
     data[min(len(data) - 1, 24)] ^= 4
     path.write_bytes(data)

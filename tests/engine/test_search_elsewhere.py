@@ -47,13 +47,13 @@ settings = Settings(threads=2, limits=Limits(depth=spec.rules.max_depth), deadlo
 search = Search(KernelTable.of(spec), initial, settings)
 outcome = search.run()
 last = len(outcome.levels) - 1
-some = min(record.fingerprint for record in search.back.kept(last + 1))
+some = min(record.fingerprint for record in search.predecessors.kept(last + 1))
 print(json.dumps({
     "levels": outcome.levels,
     "by action": outcome.generated_by_action,
     "failed": outcome.failed,
     "findings": len(outcome.findings),
-    "steps": len(search.back.steps_into(last, [some])[some]),
+    "steps": len(search.predecessors.steps_into(last, [some])[some]),
     "numba": "numba" in sys.modules,
 }))
 """

@@ -12,10 +12,10 @@ import pytest
 from support.grid_kernels import Grid
 from support.saved_runs import DIGESTS, GRIDS, begin, go_on, search_in, told, whole
 
-from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files import durable_file
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
+from kmc.engine.files.spill_files import SpillFiles
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.native.memory import PAGE_WORDS, BlockPool, MappedFile, Memory
@@ -40,10 +40,10 @@ def test_results_are_the_same_with_rows_in_files(grid: Grid, threads: int, tmp_p
     directory = begin(tmp_path)
     search = search_in(directory, grid, threads=threads, **SHORT)
     outcome = search.run()
-    rested = search._budget._files
+    files = search._budget._files
     assert told(outcome) == whole(grid)
-    assert isinstance(rested, SpillFiles)
-    assert rested.spilled_bytes >= outcome.rows_bytes > 0
+    assert isinstance(files, SpillFiles)
+    assert files.spilled_bytes >= outcome.rows_bytes > 0
     # Of the levels that are over nothing is left but the last one.
     assert len([path for path in directory.folder.iterdir() if path.name.startswith("rows")]) <= 1
     directory.discard()

@@ -27,11 +27,11 @@ from kmc.engine.check_model import check_native, collision_bound
 from kmc.engine.compiled_model import compile_model
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.loops.compiled_loops import NativeLoop
-from kmc.engine.loops.table_128 import contains_wide, insert_wide, lower_rank_wide, ranked_slot_wide
+from kmc.engine.loops.fingerprint_table_128 import contains_wide, insert_wide, lower_rank_wide, ranked_slot_wide
 from kmc.engine.native.intrinsics import load
 from kmc.engine.native.memory import Memory
-from kmc.engine.run_state.fingerprint_table import FingerprintTable
 from kmc.engine.search.breadth_first import Search
+from kmc.engine.stores.fingerprint_table import FingerprintTable
 from kmc.reference.initial import initial_states
 from kmc.result import Limits
 from kmc.spec.model import Model

@@ -26,7 +26,7 @@ NAMED_IN = {
         "kmc/engine/layout/record_structs.py",
         "kmc/engine/layout/search_outcome.py",
         "kmc/engine/loops/check_properties.py",
-        "kmc/engine/run_state/finding_log.py",
+        "kmc/engine/stores/finding_log.py",
         "kmc/invariants/kinds.py",
         "kmc/invariants/properties.py",
         "kmc/runtime/compiled_spec.py",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.mistakes import Mistake, described, read_mistakes
 
 from kmc.errors import CommandLineError, ExitStatus, ModelError, Span
-from kmc.lang.cfg import parse_cfg, read_cfg
+from kmc.lang.cfg_file import parse_cfg, read_cfg
 from kmc.lang.modelfile import (
     KEYWORDS,
     Assignment,

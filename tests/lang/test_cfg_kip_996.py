@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kmc.lang.cfg import read_cfg
+from kmc.lang.cfg_file import read_cfg
 from kmc.reference.search import Search
 from kmc.result import Verdict
 from kmc.spec.model import Model, bind

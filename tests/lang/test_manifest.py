@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.mistakes import Mistake, described, read_mistakes
 
 from kmc.errors import ExitStatus, ModelError, Span
-from kmc.lang.cfg import parse_cfg
+from kmc.lang.cfg_file import parse_cfg
 from kmc.lang.manifest import RESULTS, Manifest, parse_manifest, read_manifest
 from kmc.lang.modelfile import ModelFile, ModelValue, Raw, RawSet, Word, render_cfg
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from kmc.lang.cfg import parse_cfg
+from kmc.lang.cfg_file import parse_cfg
 from kmc.spec.model import Model, bind
 from kmc.spec.shipped import find_spec_root
 

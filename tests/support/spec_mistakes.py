@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kmc.errors import KmcError, Span
-from kmc.lang.cfg import read_cfg
+from kmc.lang.cfg_file import read_cfg
 from kmc.lang.modelfile import parse_set
 from kmc.reference.search import Search
 from kmc.spec.model import Model, bind, bind_all

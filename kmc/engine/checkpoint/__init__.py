@@ -1,1 +1,1 @@
-"""Saving a search, loading it again, and moving parts of it to files when memory is short."""
+"""Saving a search so that it can be resumed, and loading it again."""

@@ -12,14 +12,14 @@ import numpy as np
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Extent, RunManifest, damaged
 from kmc.engine.layout import control_words as f
-from kmc.engine.layout.dictionary import Dictionary
 from kmc.engine.layout.frontier import Level
 from kmc.engine.layout.record_structs import Chunk
+from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
 from kmc.engine.native.memory import MappedFile, Words
 from kmc.engine.native.threads import WorkerPool
-from kmc.engine.run_state.finding_log import FindingLog
-from kmc.engine.run_state.fingerprint_table import FingerprintTable
+from kmc.engine.stores.finding_log import FindingLog
+from kmc.engine.stores.fingerprint_table import FingerprintTable
 
 _RANGE_WORDS = 1 << 18
 

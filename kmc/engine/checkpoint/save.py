@@ -21,20 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.checkpoint.load import Loader
-from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Extent, Frontier, RunManifest, Snapshot
+from kmc.engine.files.spill_files import SpillFiles
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
-from kmc.engine.layout.dictionary import Dictionary
 from kmc.engine.layout.frontier import Level
 from kmc.engine.layout.record_structs import Chunk
+from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
 from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import WorkerPool
-from kmc.engine.run_state.finding_log import FindingLog
-from kmc.engine.run_state.fingerprint_table import FingerprintTable
+from kmc.engine.stores.finding_log import FindingLog
+from kmc.engine.stores.fingerprint_table import FingerprintTable
 
 _KNOWN = "known"
 _RANGE_SLOTS = 1 << 20

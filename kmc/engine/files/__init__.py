@@ -1,1 +1,1 @@
-"""Files of a run that survive a crash: durable files, the manifest, the run directory."""
+"""Files of a run that survive a crash: durable files, the run directory and its manifest, spilled rows."""

@@ -117,7 +117,7 @@ def parse_manifest(data: bytes, path: Path) -> RunManifest:
         found = json.loads(data)
         made, checksum, run = found["format"], found["checksum"], found["run"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise damaged(path, "it is no manifest") from None
+        raise damaged(path, "it is not a manifest") from None
     if made != FORMAT:
         raise SystemFault(
             "KMC552",
@@ -129,7 +129,7 @@ def parse_manifest(data: bytes, path: Path) -> RunManifest:
     try:
         manifest = _restored(run)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise damaged(path, "it is no manifest") from None
+        raise damaged(path, "it is not a manifest") from None
     _refuse_misleading(manifest, path)
     return manifest
 

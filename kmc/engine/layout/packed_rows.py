@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
-from kmc.engine.layout.dictionary import ESCAPE
 from kmc.engine.layout.record_structs import LENGTH_MASK, RECORD_HEAD_WORDS, StateRecord
+from kmc.engine.layout.word_dictionary import ESCAPE
 from kmc.engine.native.intrinsics import inlined, load_anywhere, load_code, ones, store_code
 
 UNIT_BITS = 16

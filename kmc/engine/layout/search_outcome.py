@@ -15,7 +15,7 @@ from kmc.result import Bound, Limits
 class Settings:
     """How to search. Only `limits`, `deadlock` and `keep_going` make a difference to what is found.
 
-    `history_bytes`: frontiers of earlier levels are kept up to this size, for `LookingBack`.
+    `history_bytes`: frontiers of earlier levels are kept up to this size, for `Predecessors`.
     `save_seconds`: a run with a folder is saved at most so often; with 0, at the end of every level.
     `block_words`: the size of large blocks, a power of two. `spill_share`: with a limit of memory, the share of it
     that is used before blocks go to files.

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from kmc.engine.loops import storage, table_64, table_128, work
+from kmc.engine.loops import expand, fingerprint_table_64, fingerprint_table_128, storage
 from kmc.engine.native.specialization import Specialization
 from kmc.runtime.native_module import NativeModule, host_target
 from kmc.runtime.object_cache import KernelCache, cache_key
@@ -134,36 +134,36 @@ def yield_address() -> int:
 
 @cache
 def work_loop(specialization: Specialization) -> NativeLoop:
-    """`work.work` for searches with this specialization."""
-    return NativeLoop(work.work, specialization)
+    """`expand.work` for searches with this specialization."""
+    return NativeLoop(expand.work, specialization)
 
 
 @cache
 def view_representatives_loop(specialization: Specialization) -> NativeLoop:
-    """`work.select_view_representatives` for searches with this specialization."""
-    return NativeLoop(work.select_view_representatives, specialization)
+    """`expand.select_view_representatives` for searches with this specialization."""
+    return NativeLoop(expand.select_view_representatives, specialization)
 
 
 @cache
 def seek_loop() -> NativeLoop:
-    """`work.seek`."""
-    return NativeLoop(work.seek)
+    """`expand.seek`."""
+    return NativeLoop(expand.seek)
 
 
 @cache
 def move_loop(ranked: bool, wide: bool) -> NativeLoop:
-    """`table_64.move` or its like for ranks or for fingerprints of two words."""
+    """`fingerprint_table_64.move` or its like for ranks or for fingerprints of two words."""
     if wide:
-        return NativeLoop(table_128.move_ranked_wide if ranked else table_128.move_wide)
-    return NativeLoop(table_64.move_ranked if ranked else table_64.move)
+        return NativeLoop(fingerprint_table_128.move_ranked_wide if ranked else fingerprint_table_128.move_wide)
+    return NativeLoop(fingerprint_table_64.move_ranked if ranked else fingerprint_table_64.move)
 
 
 @cache
 def settle_loop(ranked: bool, wide: bool) -> NativeLoop:
-    """`table_64.settle` or its like for ranks or for fingerprints of two words."""
+    """`fingerprint_table_64.settle` or its like for ranks or for fingerprints of two words."""
     if wide:
-        return NativeLoop(table_128.settle_ranked_wide if ranked else table_128.settle_wide)
-    return NativeLoop(table_64.settle_ranked if ranked else table_64.settle)
+        return NativeLoop(fingerprint_table_128.settle_ranked_wide if ranked else fingerprint_table_128.settle_wide)
+    return NativeLoop(fingerprint_table_64.settle_ranked if ranked else fingerprint_table_64.settle)
 
 
 @cache
@@ -173,7 +173,7 @@ def storing_loop(name: str) -> NativeLoop:
 
 
 def loops_of(specialization: Specialization) -> tuple[NativeLoop, ...]:
-    """All loops that a search with this specialization may run, those of saving and looking back among them."""
+    """All loops that a search with this specialization may run, also to save or to find predecessors."""
     tables = [
         loop(ranked, specialization.wide)
         for loop in (move_loop, settle_loop)

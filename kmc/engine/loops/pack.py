@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.dictionary import ESCAPE, code_of
 from kmc.engine.layout.packed_rows import (
     ESCAPED,
     GROUP,
@@ -19,6 +18,7 @@ from kmc.engine.layout.packed_rows import (
     row_of,
 )
 from kmc.engine.layout.record_structs import LENGTH_MASK, StateRecord
+from kmc.engine.layout.word_dictionary import ESCAPE, code_of
 from kmc.engine.native.intrinsics import (
     FEW_CODES,
     copy_eight,

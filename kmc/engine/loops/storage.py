@@ -10,8 +10,8 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.packed_rows import body_of, is_dead, packed_end
 from kmc.engine.layout.record_structs import Chunk
-from kmc.engine.loops.table_64 import insert
-from kmc.engine.loops.table_128 import insert_wide
+from kmc.engine.loops.fingerprint_table_64 import insert
+from kmc.engine.loops.fingerprint_table_128 import insert_wide
 from kmc.engine.native.intrinsics import add, inlined, load, load_anywhere, store
 from kmc.engine.native.structs import Struct
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
-from kmc.engine.layout.dictionary import ESCAPE, Dictionary
 from kmc.engine.layout.frontier import UNSIGNED, PackedState
 from kmc.engine.layout.packed_rows import (
     DEAD,
@@ -29,6 +28,7 @@ from kmc.engine.layout.packed_rows import (
     units_at,
 )
 from kmc.engine.layout.record_structs import Chunk, StateRecord
+from kmc.engine.layout.word_dictionary import ESCAPE, Dictionary
 from kmc.engine.native.intrinsics import (
     FEW_CODES,
     copy_eight,

@@ -1,1 +1,1 @@
-"""The breadth-first search: the loop over levels, what makes one, the levels kept, and looking back."""
+"""The breadth-first search: the level maker, the loop over levels, the levels kept, and predecessors."""

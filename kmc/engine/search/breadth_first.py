@@ -2,7 +2,7 @@
 
 Invariant: counts, levels and the set of findings depend on the model alone, not on threads, chunks or the sizes of
 tables. So a level with a finding is finished. Who found a state first depends on threads and is not noted: a trace
-takes the least of all predecessors, which are found again by fingerprint (`back`).
+takes the least of all predecessors, which are found again by fingerprint (`predecessors`).
 
 The semantics are those of `kmc.reference.search`. What goes from one level to the next is a `Level` and nothing else:
 packed rows, in memory, on disk, or from another process.
@@ -16,21 +16,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.checkpoint.save import Parts, Saver
-from kmc.engine.checkpoint.spill_files import SpillFiles
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.files.spill_files import SpillFiles
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.frontier import Level, PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.native.signals import heard
 from kmc.engine.native.threads import WorkerPool
-from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.search import counters
 from kmc.engine.search.history import History
 from kmc.engine.search.level_maker import LevelMaker
-from kmc.engine.search.looking_back import LookingBack
+from kmc.engine.search.predecessors import Predecessors
+from kmc.engine.stores.finding_log import FindingLog
+from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import SystemFault
 from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, Limits
@@ -42,7 +42,7 @@ _MEMORY_CODES = ("KMC530", "KMC531")
 class Search:
     """One run of a model from `initial` states; `progress` is called about once a second, in the calling thread.
 
-    `back` answers, after `run`, which states a level has and which steps lead to them.
+    `predecessors` answers, after `run`, which states a level has and which steps lead to them.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Search:
         self._history = History(self._budget, self._settings.history_bytes)
         threads = WorkerPool(self._settings.threads, self._poll, self._stop)
         self._maker = LevelMaker(kernels, self._settings, threads, self._budget, self._fits)
-        self.back = LookingBack(kernels, self._maker, self._history, self._search_again)
+        self.predecessors = Predecessors(kernels, self._maker, self._history, self._search_again)
         self._saver: Saver | None = None
         if directory is not None and files is not None:
             parts = Parts(self._findings, self._maker.dictionary, files, threads, self._maker.shared)
@@ -237,9 +237,9 @@ class Search:
             cpu_seconds_before=self._cpu_before,
         )
 
-    def _search_again(self, level: int) -> LookingBack:
-        """The looking back of a search without properties that goes as far as `level`."""
+    def _search_again(self, level: int) -> Predecessors:
+        """The predecessors by a search without properties that goes as far as `level`."""
         kernels = replace(self._kernels, check=0, step=0, check_count=0, reachable_count=0, step_count=0)
         search = Search(kernels, self._initial, replace(self._settings, limits=Limits(), deadlock=False))
         search._explore(level)
-        return search.back
+        return search.predecessors

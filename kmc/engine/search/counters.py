@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kmc.engine.files.run_manifest import Snapshot
-from kmc.engine.run_state.finding_log import FindingLog
 from kmc.engine.search.worker import Worker
+from kmc.engine.stores.finding_log import FindingLog
 
 
 def cut(workers: Sequence[Worker]) -> int:

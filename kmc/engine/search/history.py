@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.layout.frontier import Level
+from kmc.engine.stores.memory_budget import MemoryBudget
 
 
 class History:

@@ -14,23 +14,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.files.run_manifest import Snapshot
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
-from kmc.engine.layout.dictionary import Dictionary
 from kmc.engine.layout.frontier import Level, PackedState, RowBlock, joined
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.record_structs import Chunk, FindingEntry
 from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.compiled_loops import NativeLoop, seek_loop, view_representatives_loop, work_loop, yield_address
 from kmc.engine.loops.unpack import records_of
 from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.specialization import Specialization
 from kmc.engine.native.threads import WorkerPool
-from kmc.engine.run_state.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.search import counters
 from kmc.engine.search.worker import Worker
+from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
+from kmc.engine.stores.memory_budget import MemoryBudget
 
 _NO_CHUNKS = np.zeros((0, Chunk.WORDS), np.int64)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 
-from kmc.engine.checkpoint.memory_budget import MemoryBudget
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Buffer, Thread
 from kmc.engine.layout.frontier import PackedState, RowBlock, state_words
@@ -21,6 +20,7 @@ from kmc.engine.layout.record_structs import (
     StateRecord,
 )
 from kmc.engine.native.memory import PAGE_WORDS, Memory, Words
+from kmc.engine.stores.memory_budget import MemoryBudget
 
 _OUT_WORDS = 1 << 15
 _ROWS_AT_ONCE = 4

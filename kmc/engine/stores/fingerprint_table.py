@@ -1,4 +1,4 @@
-"""The memory of the fingerprint table, and when it grows. The table's layout is in `kmc.engine.loops.table_64`.
+"""The memory of the fingerprint table, and when it grows. Its layout is in `kmc.engine.loops.fingerprint_table_64`.
 
 Invariant: the table is never fuller than `LOAD_MAX`, counting what pending batches may add, so every probe ends.
 

@@ -8,8 +8,16 @@ from __future__ import annotations
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.record_structs import StateRecord
-from kmc.engine.loops.table_64 import best_rank, contains, home, insert, is_not_at_home, lower_rank, ranked_slot
-from kmc.engine.loops.table_128 import (
+from kmc.engine.loops.fingerprint_table_64 import (
+    best_rank,
+    contains,
+    home,
+    insert,
+    is_not_at_home,
+    lower_rank,
+    ranked_slot,
+)
+from kmc.engine.loops.fingerprint_table_128 import (
     RANKED_WORDS,
     best_rank_wide,
     contains_wide,

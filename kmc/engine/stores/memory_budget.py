@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from kmc.engine.checkpoint.spill_files import SpillFiles
+from kmc.engine.files.spill_files import SpillFiles
 from kmc.engine.layout.frontier import Level, RowBlock
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.native.memory import BlockPool

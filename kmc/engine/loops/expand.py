@@ -26,7 +26,10 @@ from kmc.engine.loops.check_properties import (
     rank_if_any,
     rank_of,
 )
-from kmc.engine.loops.known_states import (
+from kmc.engine.loops.fingerprint_table_64 import EQUAL, LEAST, contains
+from kmc.engine.loops.pack import pack
+from kmc.engine.loops.unpack import unpack
+from kmc.engine.loops.visited_set import (
     ask_for,
     best_in_level,
     inserted,
@@ -35,9 +38,6 @@ from kmc.engine.loops.known_states import (
     rank_in_level,
     slot_in_level,
 )
-from kmc.engine.loops.pack import pack
-from kmc.engine.loops.table_64 import EQUAL, LEAST, contains
-from kmc.engine.loops.unpack import unpack
 from kmc.engine.native.intrinsics import (
     add,
     call_one,

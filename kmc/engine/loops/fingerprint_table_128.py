@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared, TableMove
-from kmc.engine.loops.table_64 import EQUAL, LEAST, MOVE_STEP, home
+from kmc.engine.loops.fingerprint_table_64 import EQUAL, LEAST, MOVE_STEP, home
 from kmc.engine.native.intrinsics import (
     add,
     compare_and_swap,

@@ -15,24 +15,22 @@ from kmc.engine.search.history import History
 from kmc.engine.search.level_maker import LevelMaker
 
 
-class LookingBack:
+class Predecessors:
     """What can be asked of a search that has run; levels count from 1.
 
-    `search_again(level)` is the looking back of a search that went as far as to keep `level`.
+    `search_again(level)` is that of a search that went as far as to keep `level`.
     """
 
     def __init__(
-        self, kernels: KernelTable, maker: LevelMaker, history: History, search_again: Callable[[int], LookingBack]
+        self, kernels: KernelTable, maker: LevelMaker, history: History, search_again: Callable[[int], Predecessors]
     ) -> None:
         self._kernels = kernels
         self._maker = maker
         self._history = history
         self._search_again = search_again
-        self._earlier: LookingBack | None = None
+        self._earlier: Predecessors | None = None
 
-    def predecessors(
-        self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True
-    ) -> list[FoundStep]:
+    def of(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[FoundStep]:
         """`steps_into` one state. `rank` tells states of one view apart; `inside` leaves out steps that break a
         constraint.
         """
@@ -40,7 +38,7 @@ class LookingBack:
         return [edge for edge in edges if self.counts(edge, rank=rank, inside=inside)]
 
     def counts(self, edge: FoundStep, *, rank: int | None, inside: bool) -> bool:
-        """Whether `predecessors` takes a step, of those that `steps_into` gives."""
+        """Whether `of` takes a step, of those that `steps_into` gives."""
         kernels = self._kernels
         if rank is not None and kernels.rank_of(edge.successor.row) != rank:
             return False
@@ -72,10 +70,10 @@ class LookingBack:
         return self._maker.records(self._history[level])
 
     def covers(self, level: int) -> bool:
-        """Whether `predecessors` of this level costs no more than expanding a level."""
+        """Whether looking into this level costs no more than expanding a level."""
         return level in self._history or (self._earlier is not None and self._earlier.covers(level))
 
-    def _before(self, level: int) -> LookingBack:
+    def _before(self, level: int) -> Predecessors:
         if self._earlier is None or not self._earlier.covers(level):
             # The old one goes first, so that two are never in memory.
             self._earlier = None

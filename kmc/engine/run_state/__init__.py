@@ -1,1 +1,0 @@
-"""What one search holds in memory: the fingerprint table and findings."""
