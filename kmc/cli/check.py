@@ -236,20 +236,27 @@ def _deliver(run: HeldRun, done: _Done) -> int:
         faults.append(fault.noting(*saved))
     durable_folder.reach("after show result")
     if is_written and run.directory is not None and run.directory.ended:
-        run.directory.discard()
+        try:
+            run.directory.discard()
+        except SystemFault as fault:
+            faults.append(fault.noting(*saved))
     if faults:
         raise faults[0]
     return done.outcome.status
 
 
 def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:
-    """Write the requested files. Returns the faults, since the result is shown even when the disk is full."""
+    """Write the requested files. Yields the faults, since the result is shown even when the disk is full."""
     files = _saved_files(done) if done.folder is not None else {}
+    has_trace = True
     for name, text in files.items():
         assert done.folder is not None, "there are files for it"
+        if name == RESULT_NAME and not has_trace:
+            continue  # it would name a trace that is not there
         try:
             done.folder.write(name, text)
         except SystemFault as fault:
+            has_trace = has_trace and name == MODEL_NAME
             yield fault
     try:
         if done.folder is not None:

@@ -35,7 +35,7 @@ def trace_files(file: TraceFile) -> dict[str, str]:
 
 
 def save_trace(folder: RunFolder, file: TraceFile) -> None:
-    """Write the trace in both formats. Raises SystemFault KMC502."""
+    """Write the trace in both formats. Raises SystemFault KMC502 or KMC556."""
     for name, text in trace_files(file).items():
         folder.write(name, text)
 

@@ -57,6 +57,12 @@ def test_buffers_of_any_size_change_nothing(seed: int, monkeypatch: pytest.Monke
     ]
     assert [set(level) for level in levels] == explored.levels
     assert [len(level) for level in levels] == list(outcome.levels)
+    for level in range(1, len(levels) if not grid.forgets else 1):
+        targets = [record.fingerprint for record in search.predecessors.kept(level + 1)]
+        found = search.predecessors.steps_into(level, targets)
+        steps = {(point_of(each.source), point_of(each.successor)) for steps in found.values() for each in steps}
+        before, after = explored.levels[level - 1 : level + 1]
+        assert steps == {(one, other) for one, other in explored.edges if one in before and other in after}
 
 
 def test_the_codes_of_the_row_before_stay_when_the_out_buffer_grows() -> None:

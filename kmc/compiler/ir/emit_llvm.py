@@ -58,7 +58,7 @@ declare i64 @llvm.cttz.i64(i64, i1)
 def emit_llvm(module: Module) -> str:
     """The LLVM IR of a module; InternalError (KMC91x) when it is not well-formed.
 
-    Functions that are not `inline` are exported under `loading.symbol(name)`.
+    Functions that are not `inline` are exported under `native_module.symbol(name)`.
     """
     verify(module)
     invariant = invariant_pointers(module)

@@ -90,9 +90,13 @@ class DurableFolder:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
 
     @classmethod
-    def inside(cls, path: Path, *, create: bool = False) -> Self:
-        """The folder `path`, which must not be a link itself, made if it is not there and `create` says so."""
-        with cls(path.parent) as outer:
+    def inside(cls, path: Path, *, create: bool = False, fault: Fault = cannot_save) -> Self:
+        """The folder `path`, which must not be a link itself, made if it is not there and `create` says so.
+
+        `fault` says what it means that the system does not open it; files in it are opened to be written, so a later
+        fault is KMC550.
+        """
+        with cls(path.parent, fault) as outer:
             return outer._folder(path.name, create=create)
 
     def _folder(self, name: str, *, create: bool) -> Self:
@@ -107,7 +111,7 @@ class DurableFolder:
             except NotADirectoryError:
                 raise foreign(path, "it is not a folder") from None
         found = object.__new__(type(self))
-        found.path, found._fault, found._descriptor = path, self._fault, descriptor
+        found.path, found._fault, found._descriptor = path, cannot_save, descriptor
         return found
 
     def __enter__(self) -> Self:
@@ -221,6 +225,18 @@ class DurableFolder:
         with step("remove", self.path / name, self._fault):
             if self.is_file(name):
                 os.unlink(name, dir_fd=self._descriptor)
+
+    def remove_folder(self) -> None:
+        """Remove the folder itself if it is empty and still lies under its path; a stranger's files keep it there."""
+        name = self.path.name
+        with suppress(OSError):
+            outer = os.open(self.path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                there = os.stat(name, dir_fd=outer, follow_symlinks=False)
+                if os.path.samestat(there, os.fstat(self._descriptor)):
+                    os.rmdir(name, dir_fd=outer)
+            finally:
+                os.close(outer)
 
     def lock(self, name: str) -> int | None:
         """Lock a file for this process until it ends or the descriptor is closed; None if another one has it."""

@@ -62,10 +62,16 @@ class RunDirectory:
     def opened(cls, path: Path) -> RunDirectory:
         """The one that was saved there. SystemFault KMC551 to KMC553 and KMC556, and KMC555 when nothing was."""
         files = _opened_folder(path)
-        # An empty one is what a power failure leaves before anything was saved.
-        if files is None or not _manifest_bytes(files):
+        if files is None:
             raise _nothing_to_resume(path)
-        found = cls(path, RunManifest({}), files, resumed=True)
+        try:
+            # An empty one is what a power failure leaves before anything was saved.
+            if not _manifest_bytes(files):
+                raise _nothing_to_resume(path)
+            found = cls(path, RunManifest({}), files, resumed=True)
+        except SystemFault:
+            files.close()
+            raise
         # Read under the lock: a process that ends now may still write, or have removed it.
         try:
             found.manifest = _read_manifest(path, files)
@@ -105,7 +111,8 @@ class RunDirectory:
     @contextmanager
     def _read_only(self, name: str) -> Iterator[int]:
         """A descriptor of a file that the manifest speaks of; SystemFault KMC551 or KMC556 where there is none."""
-        assert is_data_file(name), name
+        if not is_data_file(name):
+            raise damaged(self.folder / name, "it is not a file of a run")
         try:
             descriptor = self._files.open_to_read(name)
         except OSError as error:
@@ -155,8 +162,7 @@ class RunDirectory:
             return
         self._files.remove(NAME)
         self._sweep(frozenset())
-        with suppress(OSError):  # something of another's is left in it
-            self.folder.rmdir()
+        self._files.remove_folder()
         self.close()
 
     def _sweep(self, kept: frozenset[str]) -> None:
@@ -176,11 +182,15 @@ def _opened_folder(path: Path) -> DurableFolder | None:
     """The folder of a run's checkpoint, None if there is none."""
     if not os.path.lexists(path / FOLDER):
         return None
-    files = DurableFolder.inside(path / FOLDER)
+    files = DurableFolder.inside(path / FOLDER, fault=_cannot_read)
     if files.owner not in (os.geteuid(), _ROOT):
         files.close()
         raise foreign(path / FOLDER, "it belongs to another user")
     return files
+
+
+def _cannot_read(what: str, path: Path, error: OSError) -> SystemFault:
+    return damaged(path, f"{what} failed: {error.strerror or error}")
 
 
 def _manifest_bytes(files: DurableFolder) -> bytes:

@@ -86,11 +86,16 @@ class RunManifest:
 
     @property
     def extents(self) -> tuple[Extent, ...]:
-        """All words in files that it speaks of."""
+        """All words in files that it refers to."""
+        return tuple(extent for extent in self.all_extents if extent.words)
+
+    @property
+    def all_extents(self) -> tuple[Extent, ...]:
+        """`extents`, and those without words."""
         found = [extent for extent in (self.known, self.met) if extent is not None]
         if self.frontier is not None:
             found += [*self.frontier.blocks, self.frontier.chunks, self.frontier.dictionary]
-        return tuple(extent for extent in found if extent.words)
+        return tuple(found)
 
     @property
     def files(self) -> frozenset[str]:
@@ -112,7 +117,7 @@ def is_data_file(name: str) -> bool:
 
 
 def parse_manifest(data: bytes, path: Path) -> RunManifest:
-    """The manifest in the bytes of a file. SystemFault KMC551 for a damaged one, KMC552 for one of a newer kmc."""
+    """The manifest in the bytes of a file. SystemFault KMC551 for a damaged one, KMC552 for another format."""
     try:
         found = json.loads(data)
         made, checksum, run = found["format"], found["checksum"], found["run"]
@@ -136,7 +141,7 @@ def parse_manifest(data: bytes, path: Path) -> RunManifest:
 
 def _refuse_misleading(manifest: RunManifest, path: Path) -> None:
     """Raise KMC551 where a manifest leads out of its folder or its files; a checksum only tells of accidents."""
-    for extent in manifest.extents:
+    for extent in manifest.all_extents:
         if not is_data_file(extent.file):
             raise damaged(path, f"it names {extent.file!r}, which is not a file of a run")
         if extent.place < 0 or extent.words < 0:

@@ -1,4 +1,4 @@
-"""The fingerprint table for fingerprints of two words, 128 bits; see `table_64` for one word.
+"""The fingerprint table for fingerprints of two words, 128 bits; see `fingerprint_table_64` for one word.
 
 A line of first words is followed by the line of their second words. Invariant: a slot belongs to the first word that
 was written there, and to the second word that was; who finds his first word in a slot without a second one takes it.
@@ -120,7 +120,7 @@ def lower_rank_wide(table: int, slot: int, rank: int) -> int:
 
 
 def move_wide(shared: Shared, plan: TableMove) -> int:
-    """`table_64.move` for two words."""
+    """`fingerprint_table_64.move` for two words."""
     table = plan.table
     slots = plan.slots
     before = plan.slots_before

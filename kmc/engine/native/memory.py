@@ -53,7 +53,7 @@ class Memory:
             raise SystemFault(
                 "KMC530",
                 f"no memory for {size:,} bytes more",
-                help="give --max-memory, fewer threads, or a smaller model",
+                help="give --memory, fewer threads, or a smaller model",
             ) from error
         if huge:
             self._map.madvise(mmap.MADV_HUGEPAGE)

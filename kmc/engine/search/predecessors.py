@@ -6,6 +6,7 @@ properties, goes there first: when levels grow, that costs less than the search 
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Collection
 
 from kmc.engine.layout.frontier import PackedState
@@ -75,7 +76,8 @@ class Predecessors:
 
     def _before(self, level: int) -> Predecessors:
         if self._earlier is None or not self._earlier.covers(level):
-            # The old one goes first, so that two are never in memory.
+            # The old search goes first, so that two are never in memory; it is in a cycle of references.
             self._earlier = None
+            gc.collect()
             self._earlier = self._search_again(level)
         return self._earlier
