@@ -96,7 +96,7 @@ def measure(benchmark: Benchmark, plan: Plan, tell: Tell) -> dict[str, Any]:
         "description": benchmark.description,
         "digest": model.digest,
         "states_asked": plan.states,
-        "command": ["kmc", *plan.words],
+        "command": ["kmc", *map(without_folders, plan.words)],
         **began,
         "load_after": load_average(),
         "commit": commit(),
@@ -172,6 +172,12 @@ def _starts(benchmark: Benchmark, cfg: Path, folder: Path, tell: Tell) -> dict[s
         "load_before": load,
         "meaning": "a fresh process, from its start to its end after the first step; cold: no kernel or loop is cached",
     }
+
+
+def without_folders(word: str) -> str:
+    """A word of the command line as it is published: of absolute paths, also in a class path, only the last name."""
+    parts = word.split(os.pathsep)
+    return os.pathsep.join(Path(part).name if Path(part).is_absolute() else part for part in parts)
 
 
 def _start_seconds(words: Sequence[str], environment: dict[str, str]) -> tuple[float, float]:

@@ -67,6 +67,19 @@ def test_a_file_has_every_run_with_its_load(measured: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("word", "published"),
+    [
+        ("/home/someone/tla2tools.jar", "tla2tools.jar"),
+        ("/a/tla2tools.jar:/b/lib/mail.jar", "tla2tools.jar:mail.jar"),
+        ("modules/kraft", "modules/kraft"),
+        ("--runs", "--runs"),
+    ],
+)
+def test_a_published_command_names_no_folder_of_this_machine(word: str, published: str) -> None:
+    assert measured_runs.without_folders(word) == published
+
+
 def test_a_run_names_no_place_of_this_machine(measured: dict[str, Any]) -> None:
     assert [value for run in measured["runs"] for value in run.values() if os.sep in str(value)] == []
 

@@ -51,6 +51,7 @@ def same(found: dict[str, Any], expected: dict[str, Any]) -> None:
     assert {key: found[key] for key in COMPARED} == {key: expected[key] for key in COMPARED}
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_at_any_step_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check = ("check", "die_hard", *EACH_LEVEL)
     points: list[str] = []

@@ -125,6 +125,7 @@ def test_more_findings_than_a_log_holds_are_all_reported(threads: int) -> None:
     assert len(findings) == 9_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("history_bytes", [0, 1 << 18, 1 << 28])
 @pytest.mark.parametrize("threads", [1, 3])
 def test_all_predecessors_are_found_again_at_every_level(threads: int, history_bytes: int) -> None:

@@ -92,6 +92,7 @@ def forgetful(folder: Path) -> Model:
     return model_of(folder, FORGETFUL, "CONSTANT Limit = 6 VIEW places INVARIANT Near CHECK_DEADLOCK FALSE")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [64, 128])
 @pytest.mark.parametrize("name", ["smoke", "a view"])
 def test_a_search_elsewhere_finds_the_same(name: str, bits: int, tmp_path: Path) -> None:

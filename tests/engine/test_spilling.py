@@ -119,6 +119,7 @@ def test_the_memory_of_progress_and_of_the_limit_is_the_resident_set() -> None:
     assert abs(found - resident) < 1 << 22
 
 
+@pytest.mark.slow
 def test_a_table_that_does_not_fit_ends_the_run_and_it_goes_on_with_more(tmp_path: Path) -> None:
     grid = Grid(2, 2, fan=3_000_000)
     limit = memory_bytes() + (24 << 20)
