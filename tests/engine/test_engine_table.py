@@ -16,6 +16,7 @@ from support.grid_kernels import address
 from kmc.engine.layout.frontier import signed
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.loops.fingerprint_table_64 import best_rank, contains, insert, lower_rank, ranked_slot
+from kmc.engine.loops.fingerprint_table_128 import insert_wide
 from kmc.engine.native.intrinsics import load
 from kmc.engine.native.memory import Memory
 from kmc.engine.native.threads import WorkerPool
@@ -32,6 +33,15 @@ def insert_all(table: int, slots: int, words: int, count: int) -> int:
     new = 0
     for index in range(count):
         new += insert(table, slots, load(words, index), 0)
+    return new
+
+
+@NativeLoop
+def insert_all_wide(table: int, slots: int, words: int, count: int) -> int:
+    """Insert fingerprints of two words; how many were new."""
+    new = 0
+    for index in range(0, 2 * count, 2):
+        new += insert_wide(table, slots, load(words, index), load(words, index + 1))
     return new
 
 
@@ -93,6 +103,31 @@ def test_nothing_is_lost_by_growing(monkeypatch: pytest.MonkeyPatch, threads: in
     grow(table, 300_000, threads)
     assert call(there, table, words) == len(words)
     assert call(put, table, words) == 0
+
+
+@pytest.mark.parametrize(("put", "wide"), [(insert_all, False), (insert_all_wide, True)])
+def test_threads_that_insert_the_same_fingerprints_count_each_once(put: Any, wide: bool) -> None:
+    # Whoever comes later finds the lines in the cache and catches up, so that threads meet at the same slots.
+    count = 300_000
+    chosen = random.Random(3)
+    table = FingerprintTable(1 << 20, wide=wide)
+    memory = Memory(count * (1 + wide))
+    memory.array[:] = np.array([signed(chosen.getrandbits(64) | 1) for _ in range(memory.words)], np.int64)
+    pool = WorkerPool(4, lambda: None, lambda: None)
+    assert sum(pool.run(lambda _: put(table.address, table.slots, memory.address, count))) == count
+
+
+def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = []
+    run = FingerprintTable._run
+    monkeypatch.setattr(FingerprintTable, "_run", lambda *given: (plans.append(given[3]), run(*given)))
+    chosen = random.Random(5)
+    table = FingerprintTable(1 << 19)
+    words = [chosen.getrandbits(64) | 1 for _ in range(300_000)]
+    assert call(insert_all, table, words) == len(words)
+    grow(table, 400_000)
+    # Fewer than one in a hundred; a thousandth more already means that lines are given up which a thread could fill.
+    assert 0 < plans[-1].aside_count < 2_300
 
 
 @given(st.sets(st.one_of(CROWDED, FINGERPRINTS, st.integers(1, 5_000)), min_size=1, max_size=300))
