@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,8 +118,11 @@ def test_no_memory_left_stops_the_search() -> None:
     assert outcome.stopped is Bound.MEMORY
 
 
-def test_reachable_properties_are_told_when_a_state_reaches_them() -> None:
-    assert run(Grid(dims=2, size=3)).reached == 0b01
+@pytest.mark.parametrize("count", [1, 2])
+def test_reachable_properties_are_told_when_a_state_reaches_them(count: int) -> None:
+    grid = Grid(dims=2, size=3)
+    search = Search(replace(grid.kernels, reachable_count=count), grid.initial, Settings(deadlock=False))
+    assert search.run().reached == 0b01
 
 
 def test_initial_states_that_are_equal_count_once() -> None:

@@ -66,6 +66,16 @@ def rank_all(table: int, slots: int, words: int, count: int) -> int:
 
 
 @NativeLoop
+def lowered(table: int, slots: int, words: int, count: int) -> int:
+    """Lower the rank of the fingerprint 7 to each of the words; the answers as digits of base 3."""
+    answers = 0
+    for index in range(count):
+        slot = ranked_slot(table, slots, 7)
+        answers = 3 * answers + lower_rank(table, -1 - slot if slot < 0 else slot, load(words, index))
+    return answers
+
+
+@NativeLoop
 def well_ranked(table: int, slots: int, words: int, count: int) -> int:
     """How many words have themselves as their best rank."""
     found = 0
@@ -141,6 +151,11 @@ def test_crowded_fingerprints_survive_growing(words: set[int]) -> None:
         put.append(word)
     assert call(contained, table, put) == len(put)
     assert call(insert_all, table, put) == 0
+
+
+def test_a_rank_is_the_least_so_far_or_equal_to_it_or_neither() -> None:
+    answers = call(lowered, FingerprintTable(64, ranked=True), [9, 9, 12, 4, (1 << 64) - 2, 4, 9])
+    assert np.base_repr(answers, 3) == "1201020"  # 1 is LEAST, 2 is EQUAL
 
 
 def test_a_table_is_at_most_sixty_percent_full() -> None:
