@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.grid_kernels import ERROR_NUMBER, Grid, fingerprint, level_sizes, point_of
+from support.grid_kernels import ERROR_NUMBER, Grid, address, fingerprint, level_sizes, point_of
 from support.obvious_search import explore
 
+from kmc.engine.layout import control_words as f
 from kmc.engine.layout.search_outcome import FindingKind, SearchOutcome, Settings
+from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.search.breadth_first import Search
 from kmc.result import Limits
 
@@ -123,6 +126,19 @@ def test_an_error_ends_the_search_after_its_level(threads: int) -> None:
 def test_more_findings_than_a_log_holds_are_all_reported(threads: int) -> None:
     findings = run(Grid(dims=1, size=1, fan=9_000), deadlock=True, threads=threads).findings
     assert len(findings) == 9_000
+
+
+@NativeLoop
+def fails(row: int) -> int:
+    """A constraint that fails to evaluate in every state."""
+    return f.ERROR_MAX - ERROR_NUMBER
+
+
+def test_a_constraint_that_fails_on_an_initial_state_names_that_state() -> None:
+    grid = Grid(dims=2, size=3)
+    (finding,) = Search(replace(grid.kernels, outside=address(fails)), grid.initial).run().findings
+    assert (finding.kind, finding.level, finding.value) == (FindingKind.ERROR, 1, ERROR_NUMBER)
+    assert finding.fingerprint == grid.initial[0].fingerprint
 
 
 @pytest.mark.slow

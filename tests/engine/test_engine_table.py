@@ -153,6 +153,22 @@ def test_crowded_fingerprints_survive_growing(words: set[int]) -> None:
     assert call(insert_all, table, put) == 0
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_cluster_that_goes_on_at_the_first_slot_survives_growing(
+    monkeypatch: pytest.MonkeyPatch, threads: int
+) -> None:
+    # The table is moved in many ranges, so that the lines where these belong are filled before their slots are read.
+    monkeypatch.setattr(tables, "_SMALL_SLOTS", 64)
+    chosen = random.Random(threads)
+    table = FingerprintTable(1 << 16)
+    words = [chosen.getrandbits(64) | 1 for _ in range(30_000)]
+    words += [(1 << 64) - 1 - chosen.getrandbits(44) for _ in range(3_000)]
+    assert call(insert_all, table, words) == len(words)
+    for count in (45_000, 80_000):
+        grow(table, count, threads)
+        assert call(contained, table, words) == len(words)
+
+
 def test_a_rank_is_the_least_so_far_or_equal_to_it_or_neither() -> None:
     answers = call(lowered, FingerprintTable(64, ranked=True), [9, 9, 12, 4, (1 << 64) - 2, 4, 9])
     assert np.base_repr(answers, 3) == "1201020"  # 1 is LEAST, 2 is EQUAL
