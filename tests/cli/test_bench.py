@@ -23,6 +23,9 @@ from kmc.lang.modelfile import render_cfg
 from kmc.spec.model import bind
 from kmc.spec.shipped import shipped_specs
 
+# A measured run in fresh processes stands behind most of these tests.
+pytestmark = pytest.mark.slow
+
 JAVA = """#!/bin/sh
 echo "$@" >> "$(dirname "$0")/calls"
 test -f kmc_bench.cfg && test -f KRaft.tla || exit 9

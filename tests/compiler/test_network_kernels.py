@@ -218,6 +218,7 @@ def lose_and_send(st, s: Server):
 """More messages than are looked at together, some of which cannot be delivered, and filters of them."""
 
 
+@pytest.mark.slow
 def test_many_messages_are_received_and_lost_as_in_the_interpreter(tmp_path: Path) -> None:
     model = model_of(tmp_path, MANY, "CONSTANT Server = {s}")
     kernels = kernels_of(model)

@@ -60,6 +60,7 @@ def test_all_runs_find_the_same(name: str) -> None:
     assert [other for other in others if other != first] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgets", [False, True])
 def test_all_runs_find_what_an_obvious_search_finds(forgets: bool) -> None:
     grid = Grid(dims=3, size=8, forgets=forgets, wall=3)

@@ -140,6 +140,7 @@ def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < plans[-1].aside_count < 2_300
 
 
+@pytest.mark.slow
 @given(st.sets(st.one_of(CROWDED, FINGERPRINTS, st.integers(1, 5_000)), min_size=1, max_size=300))
 def test_crowded_fingerprints_survive_growing(words: set[int]) -> None:
     # The largest and the smallest have one home each: long clusters, one of which goes on at the first slot.

@@ -44,6 +44,7 @@ def model(request: pytest.FixtureRequest) -> Model:
     return made
 
 
+@pytest.mark.slow
 def test_the_first_word_and_all_else_are_those_of_64_bits(model: Model) -> None:
     narrow, wide = both(model)
     states = walk_states(model, walks=3, depth=30, seed=4)
