@@ -146,7 +146,8 @@ class SpecFacade:
         def register(function: F) -> F:
             if not isinstance(message, RecordMeta) or not issubclass(message, Message):
                 advice = "name a class that derives from Message"
-                raise SpecError("KMC172", "receive needs a message type", definition_span(function), advice)
+                found = f"{getattr(message, '__name__', shown(message))} is not a message type"
+                raise SpecError("KMC172", found, definition_span(function), advice)
             _register_action(function, message, network, bindings, fair, title)
             return function
 

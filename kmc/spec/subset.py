@@ -164,7 +164,7 @@ class _Checker:
             self._refuse(node, "KMC138", message, advice)
         if written == "call" and not isinstance(node, ast.Call):
             advice = 'write @spec.receive(VoteRequest) or @spec.receive(VoteRequest, s="dest")'
-            self._refuse(node, "KMC138", "receive needs a message type", advice)
+            self._refuse(node, "KMC138", "'receive' is used without a message type", advice)
         if written == "bare" and isinstance(node, ast.Call):
             advice = f"write @spec.{named.attr}"
             self._refuse(node, "KMC138", f"'{named.attr}' takes no arguments", advice)
