@@ -12,6 +12,7 @@ import shutil
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -92,7 +93,11 @@ def try_tlc(tlc: Tlc, benchmark: Benchmark) -> None:
 
 
 def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[str, Any]:
-    """Run TLC on the model in `folder`, which is made; its counts and costs. SystemFault when it prints no counts."""
+    """Run TLC on the model in `folder`, which is made; its counts and costs.
+
+    Raises SystemFault when TLC prints no counts or ends with an error status. A violation is an error here, too: TLC
+    stops at it, so the counts and the time are not those of the search that kmc is compared with.
+    """
     module = require_tlc(tlc, benchmark)
     folder.mkdir()
     for path in tlc.folder.glob("*.tla"):
@@ -110,11 +115,15 @@ def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[
     counts = read_counts(ran.stdout)
     # A spec that TLC cannot evaluate ends with a summary too: of no state.
     if counts is None or counts["generated"] == 0:
+        message = f"TLC gave no counts and ended with status {ran.returncode}"
+        raise SystemFault("KMC543", message, help="run TLC by hand on the same modules", notes=_last_lines(ran))
+    if ran.returncode != 0:
+        generated = counts["generated"]
         raise SystemFault(
-            "KMC543",
-            f"TLC gave no counts and ended with status {ran.returncode}",
-            help="run TLC by hand on the same modules",
-            notes=tuple((ran.stdout + ran.stderr).strip().splitlines()[-_LAST_LINES:]),
+            "KMC544",
+            f"TLC ended with exit status {ran.returncode} after it generated {generated:,} states",
+            help="the comparison needs a search without a violation or an error; run TLC by hand on the same modules",
+            notes=_last_lines(ran),
         )
     return {
         "workers": workers,
@@ -128,6 +137,10 @@ def run_tlc(tlc: Tlc, benchmark: Benchmark, workers: int, folder: Path) -> dict[
         "distinct_per_second": counts["distinct"] / seconds,
         "cpu_ns_per_generated": cpu / max(1, counts["generated"]) * 1e9,
     }
+
+
+def _last_lines(ran: CompletedProcess[str]) -> tuple[str, ...]:
+    return tuple((ran.stdout + ran.stderr).strip().splitlines()[-_LAST_LINES:])
 
 
 def read_counts(text: str) -> dict[str, Any] | None:

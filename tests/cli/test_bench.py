@@ -219,6 +219,13 @@ def not_measured(*_: Any) -> dict[str, Any]:
             "KMC543",
             "status 75",
         ),
+        (
+            f"#!/bin/sh\necho 'Error: Invariant NoTwoLeaders is violated.'\necho '{STOPPED}'\nexit 12\n",
+            "KMC544",
+            "status 12",
+        ),
+        (f"#!/bin/sh\necho 'Progress: {STOPPED}'\necho '{STOPPED}'\nexit 153\n", "KMC544", "status 153"),
+        (f"#!/bin/sh\necho '{STOPPED}'\nkill -9 $$\n", "KMC544", "status -9"),
         ("#!/no/such/shell\n", "KMC542", "java does not start"),
     ],
 )
@@ -331,6 +338,20 @@ def test_a_run_that_dies_tells_its_status(tmp_path: Path, monkeypatch: pytest.Mo
             benchmark, measured_runs.Plan(states=5, runs=1, threads=(1,), starts=False), lambda text: None
         )
     assert caught.value.code == "KMC546"
+
+
+def test_a_model_that_does_not_start_is_told_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "python"
+    python.write_text("#!/bin/sh\necho 'no room for a cache' >&2\nexit 153\n")
+    python.chmod(python.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(measured_runs.sys, "executable", str(python))
+    ran = kmc("bench", "kraft", "plain", "--states", "5", "--runs", "1", "--out", str(tmp_path / "out"))
+    assert ran.exit_code == ExitStatus.SYSTEM
+    assert "error[KMC547]: the model does not start" in ran.stderr
+    assert "no room for a cache" in ran.stderr
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("spec", [name for name in shipped_specs() if benchmarks_of(name)])
