@@ -18,7 +18,7 @@ from kmc.compiler.ir.emit_llvm import emit_llvm, exported, invariant_pointers
 from kmc.compiler.ir.nodes import Bin, CallKernel, Const, Function, If, Let, Load, Module, Return, Store, Var
 from kmc.compiler.load_module import compile_module
 from kmc.errors import InternalError
-from kmc.runtime.native_module import NativeModule, Target, host_target
+from kmc.runtime.native_module import NativeModule, Target, host_target, target_machine
 from kmc.runtime.object_code import emit_object
 
 X = Var("x")
@@ -123,6 +123,12 @@ def test_text_that_is_not_llvm_is_refused() -> None:
     with pytest.raises(InternalError) as raised:
         emit_object("define i64 @f( {")
     assert raised.value.code == "KMC917"
+
+
+def test_a_machine_that_llvm_does_not_know_is_refused() -> None:
+    with pytest.raises(InternalError, match="cannot make code for pdp11-unknown-none") as raised:
+        target_machine(Target("pdp11-unknown-none", "", ""))
+    assert raised.value.code == "KMC919"
 
 
 @pytest.mark.parametrize("code", [b"", b"no object code", emit_object(emit_llvm(expression_module(X)))[:200]])

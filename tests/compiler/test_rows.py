@@ -19,6 +19,7 @@ from kmc.lang.types import (
     IdentType,
     IntType,
     MapType,
+    MessageSetType,
     PairType,
     RecordType,
     SeqType,
@@ -32,7 +33,7 @@ from kmc.runtime.blocks import SLACK_WORDS, RowBatch, rows_of_records
 from kmc.runtime.codec import decode_row, encode_row, hash_sum
 from kmc.runtime.hashing import MASK, SECOND, fingerprint, network_salt
 from kmc.runtime.mixing import mix
-from kmc.runtime.state_layout import WORD, Place, array_layout, bits_for, layout_of, row_layout
+from kmc.runtime.state_layout import WORD, Place, array_layout, bits_for, layout_of, row_layout, scalar_count
 
 SPEC = """
 Server = constant("Server", IdentSet(), "The servers")
@@ -196,8 +197,23 @@ def test_elements_lie_behind_each_other(element: Type, count: int, head_bits: in
 
 def test_a_set_of_more_than_a_word_of_members_has_no_layout() -> None:
     assert layout_of(SetType(IntType(1, 64))).bits == 64
-    with pytest.raises(SpecError, match="has no layout"):
+    with pytest.raises(SpecError, match="has no layout") as refused:
         layout_of(SetType(IntType(0, 64)))
+    assert refused.value.code == "KMC802"
+
+
+def test_what_is_not_a_scalar_is_not_counted_as_one() -> None:
+    with pytest.raises(SpecError, match="is not a scalar") as refused:
+        scalar_count(SetType(BoolType()))
+    assert refused.value.code == "KMC801"
+
+
+def test_a_network_inside_of_a_value_has_no_layout(tmp_path: Path) -> None:
+    state = model_of(tmp_path, SPEC, "CONSTANT Server = {s1, s2}").spec.state_class
+    network = next(kind for kind in state.fields.values() if isinstance(kind, MessageSetType))
+    with pytest.raises(SpecError, match="a network is a field of State") as refused:
+        layout_of(network)
+    assert refused.value.code == "KMC803"
 
 
 def test_a_fingerprint_is_a_word_and_never_0() -> None:

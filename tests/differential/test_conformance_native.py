@@ -115,6 +115,17 @@ def test_an_action_that_fails_names_the_state(whole: Document, tmp_path: Path) -
     assert any(note.startswith("from state ") for note in caught.value.notes)
 
 
+def test_a_step_that_fails_in_compiled_code_alone_is_a_mistake_of_kmc(
+    whole: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = mutant(tmp_path, "actions.py", "election_ctr=st.election_ctr + 1", "election_ctr=st.election_ctr + 99")
+    corpus = written(tmp_path, excerpt(whole, fires("RequestVote"), 1))
+    monkeypatch.setattr(kernel_steps, "interpreted_steps", lambda spec: lambda state: iter(()))
+    with pytest.raises(InternalError, match="fails where the interpreter finds no error") as caught:
+        conform(root, corpus, engine=compiled_steps)
+    assert caught.value.code == "KMC921"
+
+
 def test_the_command_shows_a_difference_of_the_native_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     ran = kmc("conform", "kraft", corpus_with(change_a_successor), "--engine", "native")

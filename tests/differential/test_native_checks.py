@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from support.small_specs import IMPORTS
 
+from kmc.engine import check_model
 from kmc.engine.check_model import check_native
-from kmc.errors import KmcError
+from kmc.engine.search.predecessors import Predecessors
+from kmc.errors import InternalError, KmcError
 from kmc.lang.modelfile import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
@@ -148,6 +150,24 @@ def test_a_check_in_an_action_gives_the_error_of_the_interpreter(name: str, tmp_
 def test_a_check_in_a_property_gives_the_error_of_the_interpreter(name: str, tmp_path: Path) -> None:
     native, interpreted = compared(PROPERTIES[name], tmp_path)
     assert native == interpreted
+
+
+def test_a_check_that_fails_in_compiled_code_alone_is_a_mistake_of_kmc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check_model, "check_errors", lambda *_, **__: [])
+    with pytest.raises(InternalError, match="fails where the interpreter finds no error") as caught:
+        compared(PROPERTIES["invariant"], tmp_path)
+    assert (caught.value.code, caught.value.help) == ("KMC921", "run with --engine python")
+
+
+def test_a_level_that_does_not_lead_to_the_next_is_a_mistake_of_kmc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Predecessors, "of", lambda *_, **__: [])
+    with pytest.raises(InternalError, match="no state of level 1 leads to a state of the next level") as caught:
+        compared(PROPERTIES["invariant"], tmp_path)
+    assert caught.value.code == "KMC922"
 
 
 MANY = """

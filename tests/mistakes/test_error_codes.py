@@ -38,7 +38,8 @@ HUNDREDS = {
 }
 # What the checks of the language should have refused before; seen only if they have a gap.
 BACKSTOPS = {"KMC242", "KMC245"}
-INTERPRETER = ("kmc/cli", "kmc/trace", "kmc/reference", "kmc/spec", "kmc/actions", "kmc/invariants", "kmc/lang")
+# Each of their examples is run, and must give the error that stands beside it.
+TESTED_PAGES = ("language.md", "compiled.md")
 
 
 def raised(source: Source) -> Iterator[tuple[str, str]]:
@@ -59,10 +60,13 @@ def test_the_hundred_of_a_code_tells_the_class_of_its_error() -> None:
 
 
 def test_every_code_is_held_by_a_test() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*") if path.suffix in (".py", ".txt")]
-    page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
-    held = set(CODE.findall("\n".join([*texts, page])))
-    made = {code for source in sources(*INTERPRETER) for code in CODE.findall(source.text)}
+    # tests/house reads the sources and raises nothing, so a code that only it names is not tested.
+    files = [
+        path for path in (ROOT / "tests").rglob("*") if path.suffix in (".py", ".txt") and "house" not in path.parts
+    ]
+    pages = [ROOT / "docs" / name for name in TESTED_PAGES]
+    held = {code for path in (*files, *pages) for code in CODE.findall(path.read_text(encoding="utf-8"))}
+    made = {code for source in sources("kmc") for code in CODE.findall(source.text)}
     assert sorted(made - held - BACKSTOPS) == []
 
 
