@@ -155,19 +155,21 @@ def test_crowded_fingerprints_survive_growing(words: set[int]) -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("put", "there"), [(insert_all, contained), (rank_all, well_ranked)])
 def test_a_cluster_that_goes_on_at_the_first_slot_survives_growing(
-    monkeypatch: pytest.MonkeyPatch, threads: int
+    monkeypatch: pytest.MonkeyPatch, threads: int, put: Any, there: Any
 ) -> None:
     # The table is moved in many ranges, so that the lines where these belong are filled before their slots are read.
     monkeypatch.setattr(tables, "_SMALL_SLOTS", 64)
     chosen = random.Random(threads)
-    table = FingerprintTable(1 << 16)
+    table = FingerprintTable(1 << 16, ranked=put is rank_all)
     words = [chosen.getrandbits(64) | 1 for _ in range(30_000)]
     words += [(1 << 64) - 1 - chosen.getrandbits(44) for _ in range(3_000)]
-    assert call(insert_all, table, words) == len(words)
+    assert call(put, table, words) == len(words)
     for count in (45_000, 80_000):
         grow(table, count, threads)
-        assert call(contained, table, words) == len(words)
+        assert call(there, table, words) == len(words)
+    assert call(put, table, words) == 0
 
 
 def test_a_rank_is_the_least_so_far_or_equal_to_it_or_neither() -> None:

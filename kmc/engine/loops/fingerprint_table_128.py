@@ -196,7 +196,7 @@ def move_ranked_wide(shared: Shared, plan: TableMove) -> int:
             if found != 0:
                 for part in range(RANKED_WORDS):
                     store(table, word + part, 0)
-                if slot_of(found, slots) < high:
+                if slot_of(found, slots) < high or slot < slot_of(found, plan.slots_before):
                     aside = plan.aside
                     place = RANKED_WORDS * add(plan, TableMove.aside_count, 1)
                     store(aside, place, found)

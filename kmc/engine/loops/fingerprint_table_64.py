@@ -192,7 +192,11 @@ def insert_ranked(table: int, slots: int, fingerprint: int, rank: int) -> None:
 
 
 def move_ranked(shared: Shared, plan: TableMove) -> int:
-    """`move` for the table of a level."""
+    """`move` for the table of a level.
+
+    Fingerprints that passed the end of the table and stand at its beginning are put aside too. The others never pass
+    the new end, so that none is put into a slot that has not been moved.
+    """
     table = plan.table
     slots = plan.slots
     high = plan.high
@@ -207,7 +211,7 @@ def move_ranked(shared: Shared, plan: TableMove) -> int:
             if found != 0:
                 store(table, 2 * slot, 0)
                 store(table, 2 * slot + 1, 0)
-                if slot_of(found, slots) < high:
+                if slot_of(found, slots) < high or slot < slot_of(found, plan.slots_before):
                     place = 2 * add(plan, TableMove.aside_count, 1)
                     store(plan.aside, place, found)
                     store(plan.aside, place + 1, rank)
