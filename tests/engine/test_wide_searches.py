@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from support.cli_runner import kmc
 from support.golden_cases import golden_cases, outcome
-from support.grid_kernels import address
 from support.shipped_models import shipped_model
 from support.wide_models import model_named
 
@@ -26,12 +22,7 @@ from kmc.compiler.model_kernels import Kernels, build_kernels
 from kmc.engine.check_model import check_native, collision_bound
 from kmc.engine.compiled_model import compile_model
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
-from kmc.engine.loops.compiled_loops import NativeLoop
-from kmc.engine.loops.fingerprint_table_128 import contains_wide, insert_wide, lower_rank_wide, ranked_slot_wide
-from kmc.engine.native.intrinsics import load
-from kmc.engine.native.memory import Memory
 from kmc.engine.search.breadth_first import Search
-from kmc.engine.stores.fingerprint_table import FingerprintTable
 from kmc.reference.initial import initial_states
 from kmc.result import Limits
 from kmc.spec.model import Model
@@ -121,83 +112,6 @@ def test_a_view_that_forgets_keeps_one_state_of_each(weak: bool, threads: int, r
         wanted.generated_by_action,
     )
     assert wanted.distinct > 1_000
-
-
-@NativeLoop
-def insert_all(table: int, slots: int, pairs: int, count: int) -> int:
-    """Insert pairs of words; how many were new."""
-    new = 0
-    for index in range(0, 2 * count, 2):
-        new += insert_wide(table, slots, load(pairs, index), load(pairs, index + 1))
-    return new
-
-
-@NativeLoop
-def contained(table: int, slots: int, pairs: int, count: int) -> int:
-    """How many of the pairs the table holds."""
-    found = 0
-    for index in range(0, 2 * count, 2):
-        found += contains_wide(table, slots, load(pairs, index), load(pairs, index + 1))
-    return found
-
-
-@NativeLoop
-def rank_all(table: int, slots: int, pairs: int, count: int) -> int:
-    """Insert pairs into the table of a level, with the second word as their rank; how many were new."""
-    new = 0
-    for index in range(0, 2 * count, 2):
-        slot = ranked_slot_wide(table, slots, load(pairs, index), load(pairs, index + 1))
-        new += 1 if slot < 0 else 0
-        lower_rank_wide(table, -1 - slot if slot < 0 else slot, load(pairs, index + 1))
-    return new
-
-
-ROUNDS = 10
-"""Threads meet at a slot by chance only."""
-
-
-@pytest.mark.parametrize(("put", "ranked"), [(insert_all, False), (rank_all, True)])
-@pytest.mark.parametrize("firsts", [1, 7, 100_000])
-def test_threads_that_insert_the_same_pairs_insert_each_once(put: Any, ranked: bool, firsts: int) -> None:
-    chosen = np.random.default_rng(firsts)
-    count = 1_000 if firsts == 1 else 3_000
-    pairs = np.stack([chosen.integers(1, firsts + 1, count), np.arange(1, count + 1)], axis=1)
-    memories = [Memory(2 * count) for _ in range(4)]
-    for _ in range(ROUNDS):
-        for memory in memories:
-            memory.array[:] = chosen.permutation(pairs).reshape(-1)
-        table = FingerprintTable(4 * count, ranked=ranked, wide=True)
-        assert sum(inserted_at_once(put, table, memories)) == count
-        assert inserted_at_once(put, table, memories[:1]) == [0]
-
-
-def inserted_at_once(put: Any, table: FingerprintTable, memories: list[Memory]) -> list[int]:
-    """How many of the pairs in each memory were new, when a thread for each inserts them."""
-    call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)(address(put))
-    gate = threading.Barrier(len(memories))
-    new: list[int] = []
-
-    def insert(memory: Memory) -> None:
-        gate.wait()
-        new.append(call(table.address, table.slots, memory.address, memory.words // 2))
-
-    threads = [threading.Thread(target=insert, args=(memory,)) for memory in memories]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return new
-
-
-def test_a_pair_that_shares_a_first_word_is_not_contained() -> None:
-    table = FingerprintTable(64, wide=True)
-    words = Memory(2)
-    call = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)
-    found = []
-    for put, pair in [(insert_all, (5, 1)), (contained, (5, 2)), (contained, (5, 1)), (contained, (6, 1))]:
-        words.array[:2] = pair
-        found.append(call(address(put))(table.address, table.slots, words.address, 1))
-    assert found == [1, 0, 1, 0]
 
 
 def test_the_bound_is_that_of_128_bits() -> None:
