@@ -94,7 +94,10 @@ class _SchemaWriter:
         for shape in (first, *first.shapes):
             for member in _ancestors(shape):
                 if member not in self._numbers:
-                    self._add(member, self._record(member))
+                    description = self._record(member)
+                    # Its fields may mention a family whose later shapes mention this class, which describes it first.
+                    if member not in self._numbers:
+                        self._add(member, description)
 
     def _record(self, cls: RecordMeta) -> dict[str, Any]:
         bases = _ancestors(cls)[:-1]
