@@ -20,8 +20,8 @@ WIDE_WORDS = 2
 """Words before a row whose state has a fingerprint of 128 bits: its second word, and the second hash sum."""
 
 
-def entry_term(words: Sequence[int], salt: int, shift: int = 0) -> int:
-    """The term of a network entry: its words chained; in the second hash sum if `shift` is SECOND."""
+def entry_term(words: Sequence[int], salt: int, shift: int) -> int:
+    """The term of a network entry: its words chained; `shift` is 0, or SECOND in the second hash sum."""
     term = salt
     for word in words:
         term = mix(word, term + shift)

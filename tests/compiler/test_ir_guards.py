@@ -87,6 +87,7 @@ ASKED: dict[str, tuple[tuple[Stmt, ...], Expr]] = {
     "a parameter": (counted("i", guarded(unless(either(Bin("eq", OUTER, X), Y)), TALLY)), Y),
     "what cannot change": (counted("i", guarded(unless(Load("row", X)), TALLY)), Load("row", X)),
     "a variable of the round": (counted("i", guarded(Let("t", Load("row", X)), unless(T), TALLY)), Load("row", X)),
+    "a variable before the round": (counted("i", Let("t", Load("row", X)), guarded(unless(T), TALLY)), Load("row", X)),
     "a second guard": (counted("i", guarded(unless(OUTER), unless(Y), TALLY)), Y),
     "a guard behind what it makes sure of": (
         counted("i", guarded(unless(Bin("xor", OUTER, Const(1))), If(OUTER, (), (Return(X),)), unless(Y), TALLY)),

@@ -230,6 +230,7 @@ def test_both_hash_sums_are_of_the_words_of_the_row(tmp_path: Path) -> None:
     row, layout = encode_row(state), row_layout(type(state))
     salts = [*range(1, 1 + layout.fixed_words), *[1 << 20] * 2, *[(1 << 20) + 1] * 2]
     words = [*row[1 : layout.counts], *row[layout.entries :]]
+    assert SECOND == 1 << 32, "fingerprints of 128 bits are kept in run directories and sent between processes"
     for shift in (0, SECOND):
         assert hash_sum(row, layout, shift) == sum(map(mix, words, [salt + shift for salt in salts])) & MASK
 
