@@ -31,16 +31,16 @@ def block_functions(*, wide: bool = False) -> list[Function]:
         # With 128 bits, the second word of the fingerprint is written into the row.
         _row_block("identity", writes=wide),
     ]
-    return [_calling(function, "wide_") for function in made] if wide else made
+    return [_calling(function, "_128") for function in made] if wide else made
 
 
-def _calling(function: Function, prefix: str) -> Function:
-    """The same statements, calling the kernels whose names begin with `prefix`."""
+def _calling(function: Function, suffix: str) -> Function:
+    """The same statements, calling the kernels whose names end with `suffix`."""
 
     def renamed(statement: Stmt) -> Stmt:
         match statement:
             case CallKernel(_, name):
-                return replace(statement, function=prefix + name)
+                return replace(statement, function=name + suffix)
             case Loop(label, body):
                 return Loop(label, tuple(map(renamed, body)))
             case If(condition, then, otherwise):

@@ -36,7 +36,7 @@ def compile_spec(
     code = cached_object(llvm_ir, chosen, cache)
     further = {"rank": model.view is not None, "settle": settles(model) and not wide}
     names = (*_OF_ROWS, *(name for name, there in further.items() if there))
-    kernels = {name: f"wide_{name}" if wide else name for name in names}
+    kernels = {name: f"{name}_128" if wide else name for name in names}
     schema = described(Schema(model.spec.state_class, model.spec.variables))
     rules = SearchRules(model.view is not None, model.deadlock, model.max_depth)
     return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen, rules)

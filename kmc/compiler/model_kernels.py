@@ -20,7 +20,7 @@ from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Mo
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.lowering import new_lowering
 from kmc.compiler.lowering.network_entries import each_deliverable, has_shape, received
-from kmc.compiler.passes.fingerprint_128 import second_identity, wide_functions
+from kmc.compiler.passes.fingerprint_128 import functions_128, second_identity
 from kmc.compiler.passes.hoist_guards import hoisted
 from kmc.compiler.passes.read_sets import may_change
 from kmc.compiler.successor.network_kernels import network_functions
@@ -239,7 +239,7 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
     """The kernels of a model; SpecError at the author's line for what the compiler does not take.
 
     With `instances`, records name the instance of an action (`instances_of`) instead of the action. With
-    `wide`, fingerprints have 128 bits, and callers call `wide_expand` instead of `expand`, and so on
+    `wide`, fingerprints have 128 bits, and callers call `expand_128` instead of `expand`, and so on
     (see `passes.fingerprint_128`).
     """
     check_fits(model)
@@ -261,5 +261,5 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
         builder.predicates(kind, model.of(kind))
     builder.functions.append(may_change(builder.functions, builder.row, len(model.predicates(Role.WITNESSED, 1))))
     if wide:
-        builder.functions.extend(wide_functions(ranked=model.view is not None))
+        builder.functions.extend(functions_128(ranked=model.view is not None))
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

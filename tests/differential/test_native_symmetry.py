@@ -175,7 +175,7 @@ PLANTED = {
     "a signature that is not invariant": (project, "_is_marked", by_name),
     "a signature with names of another type": (signatures, "changed_entry", first_class_only),
     "one order among equals": (canonical, "next_order_function", no_next_order),
-    "equals that may not be exchanged": (canonical.Chooser, "_skip_if_interchangeable", skip_always),
+    "equals that may not be exchanged": (canonical.CanonicalPermutation, "_skip_if_interchangeable", skip_always),
     "wide elements as sums": (fingerprint_kernels, "entry_term", summed),
 }
 

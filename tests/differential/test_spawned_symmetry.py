@@ -12,7 +12,7 @@ from support.orbits import orbit_faults
 from support.small_specs import model_of
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.symmetry.canonical import Chooser
+from kmc.compiler.symmetry.canonical import CanonicalPermutation
 from kmc.engine.check_model import check_native
 from kmc.errors import KmcError, SpecError
 from kmc.lang.modelfile import ModelValue, RawSet, Word
@@ -166,7 +166,7 @@ def test_permuting_what_is_not_in_use_is_caught(tmp_path: Path, monkeypatch: pyt
 
     model = team(tmp_path, "SYMMETRY workers")
     states = level_states(replace(model, symmetry=()), Limits(depth=3), at_most=120)
-    monkeypatch.setattr(Chooser, "_used_flags", all_used)
+    monkeypatch.setattr(CanonicalPermutation, "_used_flags", all_used)
     assert any(orbit_faults(compiled_uncached(model), states))
 
 

@@ -1,9 +1,9 @@
-"""Fingerprints of 128 bits: every state is hashed a second time under other salts, and both words are its fingerprint.
+"""Fingerprints of 128 bits: every state is hashed twice, under different salts; the two words are its fingerprint.
 
-Two more words precede a row: its second fingerprint and its second hash sum. Kernels update the second sum like the
-first. `identity_second` is `identity` with other salts, so it respects views and symmetry too: it is the second hash of
-a representative of the orbit, which it chooses itself. Callers pass rows that begin with the two words, and
-`wide_<kernel>` skips them. Rows are not settled. With 64-bit fingerprints none of this exists.
+Two words precede a row: its second fingerprint and its second hash sum. Kernels update the second sum like the first.
+`identity_second` is `identity` with other salts, so it respects views and symmetry too; it chooses a representative of
+the orbit by itself. Callers pass rows that begin with the two words; `<kernel>_128` skips them and calls `<kernel>`.
+Rows are not settled. With 64-bit fingerprints none of this exists.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SECOND_SUM = Const(-1)
 
 
 def second_identity(functions: Sequence[Function]) -> list[Function]:
-    """`identity_second` and what it calls, from the functions that hold `identity`."""
+    """`identity_second` and the functions that it calls, made from `identity` and its functions."""
     by_name = {function.name: function for function in functions}
     wanted = ["identity"]
     for name in wanted:
@@ -52,10 +52,10 @@ def second_identity(functions: Sequence[Function]) -> list[Function]:
     return found
 
 
-def wide_functions(*, ranked: bool) -> list[Function]:
-    """The kernels for callers, over rows with the two words in front."""
+def functions_128(*, ranked: bool) -> list[Function]:
+    """The kernels that callers use with 128 bits: over rows with the two words in front."""
     expand = Function(
-        "wide_expand",
+        "expand_128",
         ("cur", "out"),
         ("limit",),
         (
@@ -65,7 +65,7 @@ def wide_functions(*, ranked: bool) -> list[Function]:
         frozenset({"cur"}),
     )
     identity = Function(
-        "wide_identity",
+        "identity_128",
         ("row",),
         (),
         (
@@ -89,7 +89,7 @@ def wide_functions(*, ranked: bool) -> list[Function]:
 
 def _forwarded(name: str, pointers: tuple[str, ...], parameters: tuple[str, ...] = ()) -> Function:
     call = CallKernel("found", name, tuple(map(_inside, pointers)), tuple(map(Var, parameters)))
-    return Function(f"wide_{name}", pointers, parameters, (call, Return(Var("found"))), frozenset(pointers))
+    return Function(f"{name}_128", pointers, parameters, (call, Return(Var("found"))), frozenset(pointers))
 
 
 def _inside(pointer: str) -> tuple[str, Expr]:
@@ -127,7 +127,7 @@ def _statement(statement: Stmt, row: str) -> Stmt:
 
 
 def _expression(expr: Expr, row: str) -> Expr:
-    """The same with the second hash sum for the first, and every salt changed."""
+    """The expression with the second hash sum in place of the first, and every salt changed."""
 
     def changed(part: Expr) -> Expr:
         return _expression(part, row)

@@ -1,15 +1,15 @@
-"""The kernel that chooses which permutation of a state stands for its orbit: members in the order of their signatures.
+"""The kernel that chooses the canonical representative of an orbit: it orders members by their signatures.
 
-`choice(row)` is a table: for every member of the permuted classes, one class after another, four bits that hold its new
-place within its class. Invariant: permuted states are brought to the same state. Signatures go with their members, so
-the order by signature is the same; among members that look alike, all orders are tried, and the one whose permuted
-state has the least hash wins. That hash is salted apart from the fingerprint's: the fingerprint of the chosen state is
-thus no least of several.
+`permutation(row)` is a table: for every member of the permuted classes, class by class, four bits with its new index
+within its class. Invariant: all states of an orbit are permuted to the same state. A signature moves with its member,
+so the order by signature is the same in the whole orbit. Among members with equal signatures all orders are tried, and
+the permuted state with the least hash wins. That hash uses other salts than the fingerprint, so the fingerprint of the
+chosen state is not the least of several.
 
-Members that may be exchanged without any change are the usual reason why they look alike: when no exchange of two
-neighbours in an order changes the hash, no permutation does, and the rest is not tried.
+Members usually have equal signatures because they are interchangeable. So if no exchange of two neighbours in an order
+changes the hash, no permutation does, and the other orders are not tried.
 
-Members that a spawned type has not given out yet keep their places.
+Members that a spawned type has not given out yet keep their indices.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ MEMBERS_MAX = 16
 """Members of all permuted classes together: a table is one word."""
 
 
-class Chooser:
-    """Makes `choice` for a subject; `weigh` is the kernel `(row, table)` whose least result wins among equals."""
+class CanonicalPermutation:
+    """Makes `permutation` for a subject; `weigh` is the kernel `(row, table)` whose least result breaks ties."""
 
     def __init__(self, subject: Subject, prefix: str, weigh: str) -> None:
         self._subject = subject
@@ -43,21 +43,21 @@ class Chooser:
     @property
     def name(self) -> str:
         """The kernel that gives the table."""
-        return f"{self._prefix}_choice"
+        return f"{self._prefix}_permutation"
 
     def functions(self) -> list[Function]:
-        """`choice` and what it calls."""
+        """`permutation` and the functions that it calls."""
         found = [signatures.own() for signatures in self._signatures]
         found += [next_order_function(self._prefix, len(self._members)), self._pick()]
         if self._refines:
             found += [signatures.seen() for signatures in self._signatures if signatures.has_seen()]
             found.append(self._refine())
-        return [*found, self._choice()]
+        return [*found, self._permutation()]
 
     def _nibble(self, word: Expr, number: int, member: int) -> Expr:
         return x.extract(word, MEMBER_BITS * (self._firsts[number] + member), MEMBER_BITS)
 
-    def _choice(self) -> Function:
+    def _permutation(self) -> Function:
         """Order by own signatures; with ties, refine or pick."""
         code = Code(self.name)
         given: list[Expr] = []
@@ -90,12 +90,12 @@ class Chooser:
         return Function(self.name, (ROW,), (), code.statements(), frozenset({ROW}))
 
     def _used_flags(self, code: Code, number: int) -> list[Expr]:
-        """For each member of a class 1 if it may be permuted; all of them, unless the class is spawned."""
+        """For each member of a class, 1 if it may be permuted; always 1 unless the class is spawned."""
         cls = self._subject.classes[number]
         if cls.started is None:
             return [x.ONE] * len(cls.members)
         mask = code.keep(keys_in_use(self._subject, cls), "used")
-        # Members are given out in order; should they not be, none is permuted.
+        # Members are given out in order. If a state breaks that, none is permuted.
         in_order = code.keep(x.eq(x.binary("and", mask, x.add(mask, x.ONE)), x.ZERO), "in_order")
         return [code.keep(x.both(in_order, x.extract(mask, k, 1)), "used") for k in range(len(cls.members))]
 
@@ -110,7 +110,7 @@ class Chooser:
         return x.eq(self._nibble(table, number, member), self._nibble(table, number, other))
 
     def _refine(self) -> Function:
-        """Tell members apart that `table` has at one place, by what others hold of them."""
+        """Order members that share an index in `table` by their second signature."""
         code = Code(f"{self._prefix}_refine")
         bases: list[Expr] = []
         for number, signatures in enumerate(self._signatures):
@@ -133,7 +133,7 @@ class Chooser:
         return Function(f"{self._prefix}_refine", (ROW,), ("table",), code.statements(), frozenset({ROW}))
 
     def _seen(self, code: Code, signatures: Signatures, member: int, alike: dict[tuple[int, int], Expr]) -> Expr:
-        """The second signature of a member that looks like another one; 0 for others."""
+        """The second signature of a member that shares its first one; 0 for other members."""
         if not signatures.has_seen():
             return x.ZERO
         name, found = code.fresh("seen"), code.fresh("found")
@@ -146,7 +146,7 @@ class Chooser:
         return Var(name)
 
     def _pick(self) -> Function:
-        """Of all orders that put members with equal nibbles of `table` one after another, the one of least weight."""
+        """The order of least weight among all that keep members with equal nibbles of `table` adjacent."""
         code = Code(f"{self._prefix}_pick")
         places: list[Expr] = []
         same: Expr = x.ZERO
@@ -171,7 +171,7 @@ class Chooser:
         return (CallKernel(target, self._weigh, ((ROW, x.ZERO),), (table,)),)
 
     def _order(self, places: list[Expr]) -> Expr:
-        """The inverse of a table: at each place, which member is there."""
+        """The inverse of a table: the member at each place."""
         order: Expr = x.ZERO
         for (number, member), place in zip(self._members, places, strict=True):
             at = x.binary("mul", x.add(place, Const(self._firsts[number])), Const(MEMBER_BITS))
@@ -191,7 +191,7 @@ class Chooser:
         return code.keep(table, "table")
 
     def _skip_if_interchangeable(self, code: Code, same: Expr) -> None:
-        """Leave with the first order when no exchange of neighbours that look alike changes the weight."""
+        """Return the first order if no exchange of neighbours with equal signatures changes the weight."""
         several = x.binary("ult", x.ONE, Intrinsic("popcount", (same,)))
 
         def exchange(place: Expr) -> None:
@@ -233,12 +233,12 @@ class Chooser:
 
 
 def firsts(classes: tuple[Any, ...]) -> tuple[int, ...]:
-    """The number of the first member of each class, members being numbered through all classes."""
+    """The number of the first member of each class; members are numbered across all classes."""
     return tuple(sum(len(cls.members) for cls in classes[:number]) for number in range(len(classes)))
 
 
 def identity_table(classes: tuple[Any, ...]) -> int:
-    """The table that leaves every member where it is."""
+    """The table of the identity permutation."""
     places = [place for cls in classes for place in range(len(cls.members))]
     return x.signed(sum(place << (MEMBER_BITS * k) for k, place in enumerate(places)))
 
@@ -252,9 +252,9 @@ def sum_of(terms: list[Expr]) -> Expr:
 
 
 def next_order_function(prefix: str, members: int) -> Function:
-    """The lexicographically next order within the groups that `same` describes, or -1 after the last.
+    """The next order in lexicographic order within the groups that `same` describes, or -1 after the last.
 
-    `order` has four bits per place; bit p of `same` says that places p and p + 1 are of one group.
+    `order` has four bits per place; bit p of `same` is set if places p and p + 1 belong to one group.
     """
     code = Code(f"{prefix}_next")
     order, same = Var("order"), Var("same")

@@ -1,12 +1,12 @@
-"""The kernel `identity(row)`: the fingerprint that decides whether a state is known, from its row and hash sum.
+"""The kernel `identity(row)`: the fingerprint by which a state is known, from its row and hash sum.
 
-Without reductions that is the hash sum. A view leaves out the bits of dropped fields. Under symmetry it is the
-fingerprint of the permuted state that stands for the orbit (`kmc.compiler.symmetry.canonical`); no such state is built:
-the hash sum of its words is enough, and where the state stands for its orbit itself, that is the row's own.
-`rank(row)` is the fingerprint without the view, which tells states of one view apart.
+Without reductions it is the hash sum. A view leaves out the bits of dropped fields. Under symmetry it is that of the
+canonical representative (`kmc.compiler.symmetry.canonical`), which is not built: only the hash sum of its words is
+computed, and if the state is its own representative, that is the hash sum of the row.
+`rank(row)` is the fingerprint without the view. It tells states of one view apart.
 
-`settle(row, fingerprint)` turns a row, in place, into the one that stands for its orbit. A search keeps such rows: most
-of their successors then stand for their orbits too.
+`settle(row, fingerprint)` turns a row, in place, into the canonical representative. A search keeps such rows, because
+most of their successors are canonical too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Return, Store, Var
-from kmc.compiler.symmetry.canonical import MEMBERS_MAX, Chooser, firsts, identity_table
+from kmc.compiler.symmetry.canonical import MEMBERS_MAX, CanonicalPermutation, firsts, identity_table
 from kmc.compiler.symmetry.permute import MEMBER_BITS, Tables, image, part_words, permuted
 from kmc.compiler.symmetry.signatures import (
     ROW,
@@ -35,11 +35,11 @@ from kmc.runtime.state_layout import NetworkLayout, Place, RowLayout, layout_of
 from kmc.spec.model import Model
 
 WEIGHT_SALT = 1 << 40
-"""Added to all salts of the hash that chooses among members that look alike, so that it is not the fingerprint's."""
+"""Added to all salts of the hash that breaks ties between members, so that it differs from the fingerprint's."""
 
 
 def identity_functions(model: Model, row: RowLayout) -> list[Function]:
-    """`identity`, `rank` if the model has a view, and else `settle` under symmetry, with what they call."""
+    """`identity`; `rank` if the model has a view, else `settle` under symmetry; and the functions that they call."""
     classes = permuted_classes(model)
     if sum(len(cls.members) for cls in classes) > MEMBERS_MAX:
         advice = "permute fewer types: choose another symmetry set"
@@ -53,12 +53,12 @@ def identity_functions(model: Model, row: RowLayout) -> list[Function]:
 
 
 def settles(model: Model) -> bool:
-    """Whether there is a kernel `settle`; with a view, rows stay as they are, since ranks compare them."""
+    """Whether there is a kernel `settle`. With a view there is none, since ranks compare rows as they are."""
     return model.view is None and bool(permuted_classes(model))
 
 
 def permuted_classes(model: Model) -> tuple[Any, ...]:
-    """The classes that a model permutes, keys of maps of the state first: their signatures help to tell the others."""
+    """The classes that a model permutes, keys of maps first: signatures of other classes use theirs."""
     named = dict.fromkeys(cls for group in model.symmetry for cls in group.classes)
     several = [cls for cls in named if len(cls.members) > 1]
     fields = model.spec.state_class.fields.values()
@@ -85,9 +85,9 @@ class _FingerprintKernels:
         if not self._classes:
             code.emit(Return(_final(code, self._kept_sum(code))))
             return [Function(name, (ROW,), (), code.statements(), frozenset({ROW}))]
-        chooser = Chooser(self._subject, name, f"{name}_weight")
+        permutation = CanonicalPermutation(self._subject, name, f"{name}_weight")
         moved = f"{name}_moved"
-        code.emit(CallKernel("table", chooser.name, ((ROW, x.ZERO),), ()))
+        code.emit(CallKernel("table", permutation.name, ((ROW, x.ZERO),), ()))
         code.emit(Let("total", x.ZERO))
         stays = x.eq(Var("table"), Const(identity_table(self._classes)))
         own = code.capture(lambda: code.emit(Let("total", self._kept_sum(code))))
@@ -96,7 +96,7 @@ class _FingerprintKernels:
         code.emit(Return(_final(code, Var("total"))))
         return [
             self._moved_sum(f"{name}_weight", WEIGHT_SALT),
-            *chooser.functions(),
+            *permutation.functions(),
             self._moved_sum(moved, 0),
             Function(name, (ROW,), (), code.statements(), frozenset({ROW})),
         ]
@@ -105,7 +105,7 @@ class _FingerprintKernels:
         """The kernel `settle`: 1 if it changed the row."""
         code = Code("settle")
         code.emit(If(x.eq(_final(code, x.load(ROW, x.ZERO)), Var("fingerprint")), (Return(x.ZERO),)))
-        code.emit(CallKernel("table", f"{prefix}_choice", ((ROW, x.ZERO),), ()))
+        code.emit(CallKernel("table", f"{prefix}_permutation", ((ROW, x.ZERO),), ()))
         code.emit(If(x.eq(Var("table"), Const(identity_table(self._classes))), (Return(x.ZERO),)))
         total, stores = self._moved_fixed(code, 0)
         code.emit(Let("total", total))
@@ -122,7 +122,7 @@ class _FingerprintKernels:
         return [Function("settle", (ROW,), ("fingerprint",), code.statements())]
 
     def _moved_sum(self, name: str, salt: int) -> Function:
-        """The hash sum of what counts of the state, permuted by a table, all salts being `salt` more."""
+        """The hash sum of the fields that count, permuted by a table; `salt` is added to all salts."""
         code = Code(name)
         total, _ = self._moved_fixed(code, salt)
         code.emit(Let("total", total))
@@ -179,7 +179,7 @@ class _FingerprintKernels:
         return found
 
     def _moves_whole_words(self, declared: Type) -> bool:
-        """A total map keyed by permuted members whose items begin at words: each item just moves."""
+        """Whether a type is a total map keyed by permuted members whose items begin at words: each item just moves."""
         return (
             is_keyed_by(declared, self._classes) and getattr(declared, "total", False) and _stride(declared) is not None
         )

@@ -1,7 +1,7 @@
-"""Code that permutes a value: its words after its identifiers were exchanged.
+"""Code that permutes a value: the words of the value with its identifiers exchanged.
 
 A permutation of a class is a word with four bits per member: bits 4k to 4k + 3 hold the index of the image of member
-k. What lies beyond the length of a sequence stays 0, so that permuted values are canonical too. Whatever type can be
+k. Words beyond the length of a sequence stay 0, so permuted values have canonical words too. Every type that can be
 stored can be permuted.
 """
 
@@ -108,7 +108,7 @@ def pair_numbers(count: int) -> dict[tuple[int, int], int]:
 
 
 def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
-    """For every scalar or pair of a type, in order, the number of its image."""
+    """The number of the image of every scalar or pair of a type, in order."""
     match key:
         case IdentType(cls) if cls in tables:
             return [image(Const(k), tables[cls]) for k in range(len(cls.members))]
@@ -120,7 +120,7 @@ def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
                 less = x.binary("slt", images[first], images[second])
                 low = code.keep(x.select(less, images[first], images[second]))
                 high = code.keep(x.select(less, images[second], images[first]))
-                # Pairs that begin with a smaller member come first: count - 1, count - 2, ... of them.
+                # Pairs with a smaller first member come before: count - 1, count - 2, ... of them.
                 twice = x.binary("mul", low, x.sub(Const(2 * count - 1), low))
                 before = x.binary("lshr", twice, x.ONE)
                 found.append(code.keep(x.add(before, x.sub(x.sub(high, low), x.ONE))))
@@ -130,7 +130,7 @@ def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
 
 
 def _moved_bits(mask: Expr, images: list[Expr]) -> Expr:
-    """A set as a mask, each member replaced by its image."""
+    """The mask of a set after each member is replaced by its image."""
     result: Expr = x.ZERO
     for number, to in enumerate(images):
         result = x.binary("or", result, x.place_at(x.extract(mask, number, 1), to))

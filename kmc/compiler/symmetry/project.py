@@ -1,11 +1,11 @@
 """Projection of a value onto one member of a symmetry set: the value with all other members made anonymous.
 
-`reduced(code, words, type, marks)` is equivariant, which is all that its users rely on: the value seen by member i is
-that of the permuted value seen by the image of i. It tells less apart than the value does (other members are
-anonymous, their maps are summed up), so two members may look alike; then both orders are tried.
+`projected(code, words, type, distinguished)` is equivariant, and its users rely on nothing else: projecting a value
+onto member i gives the same as projecting the permuted value onto the image of i. The projection loses information
+(other members are anonymous, their map items are added up), so two members may look alike; then both orders are tried.
 
-`marks` holds the permuted classes: the index of the member that looks, or None for a class that is anonymous. The
-result has as many words as the value, and what lies beyond the length of a sequence stays 0.
+`distinguished` gives for each permuted class the index of the member that is projected onto, or None if all members of
+the class are anonymous. The result has as many words as the value; words beyond the length of a sequence stay 0.
 """
 
 from __future__ import annotations
@@ -31,52 +31,52 @@ from kmc.runtime.state_layout import (
 )
 
 SIGNATURE_SALT = 1 << 41
-"""Where the salts of signatures begin, so that no term of a signature is one of a fingerprint."""
+"""The first salt of signatures. Fingerprints use smaller salts, so the two never share a term."""
 
-Marks = Mapping[Any, Expr | None]
-"""Permuted identifier classes: the member that looks, or None where nobody is told from the others."""
+Distinguished = Mapping[Any, Expr | None]
+"""For each permuted class the index of the distinguished member, or None if all members are anonymous."""
 
 
-def reduced(code: Code, words: Words, declared: Type, marks: Marks) -> Words:
-    """The words of a value of type `declared` as the marked members see it."""
-    if not mentions(declared, marks):
+def projected(code: Code, words: Words, declared: Type, distinguished: Distinguished) -> Words:
+    """The words of a value of type `declared`, projected onto the distinguished members."""
+    if not mentions(declared, distinguished):
         return words
     match declared:
         case IdentType(cls):
-            return (_is_marked(words[0], marks[cls]),)
+            return (_is_distinguished(words[0], distinguished[cls]),)
         case SetType(element):
-            return (_reduced_mask(code, words[0], element, marks),)
+            return (_projected_mask(code, words[0], element, distinguished),)
         case PairType(element):
-            return (_reduced_mask(code, words[0], element, marks),)
+            return (_projected_mask(code, words[0], element, distinguished),)
         case RecordType(cls) if len(cls.shapes) == 1:
-            return _record(code, words, cls.shapes[0], marks)
+            return _record(code, words, cls.shapes[0], distinguished)
         case UnionType() | RecordType():
-            return _union(code, words, declared, marks)
+            return _union(code, words, declared, distinguished)
         case SeqType():
-            return _sequence(code, words, declared, marks)
+            return _sequence(code, words, declared, distinguished)
         case MapType():
-            return _map(code, words, declared, marks)
+            return _map(code, words, declared, distinguished)
         case _:
             raise AssertionError(declared)  # no type without a layout lies in a row
 
 
 def digest(code: Code, words: Words) -> Expr:
-    """One word for several: their hashes under their places, added."""
+    """One word for several: the sum of their hashes, each salted with its position."""
     total: Expr = x.ZERO
     for number, word in enumerate(words):
         total = x.add(total, x.mix(word, Const(SIGNATURE_SALT + number)))
     return code.keep(total, "digest")
 
 
-def _is_marked(member: Expr, mark: Expr | None) -> Expr:
-    return x.ZERO if mark is None else x.eq(member, mark)
+def _is_distinguished(member: Expr, own: Expr | None) -> Expr:
+    return x.ZERO if own is None else x.eq(member, own)
 
 
-def _reduced_mask(code: Code, mask: Expr, element: Type, marks: Marks) -> Expr:
-    """A set: how many of its members have to do with the one that looks, and how many have not."""
+def _projected_mask(code: Code, mask: Expr, element: Type, distinguished: Distinguished) -> Expr:
+    """A set: how many of its elements are or contain the distinguished member, and how many do not."""
     count = key_count(element)
     size = Intrinsic("popcount", (mask,))
-    own_bits = _own(element, marks)
+    own_bits = _own(element, distinguished)
     if own_bits is None:
         return size
     own = code.keep(Intrinsic("popcount", (x.binary("and", mask, own_bits),)))
@@ -93,42 +93,42 @@ def element_class(element: Type) -> tuple[Any, int]:
     return inner.cls, len(inner.cls.members)
 
 
-def _own(key: Type, marks: Marks) -> Expr | None:
-    """The mask of the keys that are the marked member or hold it; None if nobody is marked among them."""
+def _own(key: Type, distinguished: Distinguished) -> Expr | None:
+    """The mask of the keys that are or contain the distinguished member; None if the class has none."""
     cls, count = element_class(key)
-    mark = marks[cls]
-    if mark is None:
+    own = distinguished[cls]
+    if own is None:
         return None
     if isinstance(key, IdentType):
-        return x.place_at(x.ONE, mark)
+        return x.place_at(x.ONE, own)
     result: Expr = x.ZERO
     for member in range(count):
         mask = sum(1 << number for pair, number in pair_numbers(count).items() if member in pair)
-        result = x.select(x.eq(mark, Const(member)), Const(x.signed(mask)), result)
+        result = x.select(x.eq(own, Const(member)), Const(x.signed(mask)), result)
     return result
 
 
-def _record(code: Code, words: Words, cls: Any, marks: Marks) -> Words:
+def _record(code: Code, words: Words, cls: Any, distinguished: Distinguished) -> Words:
     layout = record_layout(cls)
     pieces = []
     for name, kind in cls.fields.items():
         place = layout.fields[name]
-        inner = reduced(code, part_words(words, place, kind), kind, marks)
+        inner = projected(code, part_words(words, place, kind), kind, distinguished)
         pieces.append((place, layout_of(kind).bits, inner))
     return combine(layout.layout.words, pieces)
 
 
-def _union(code: Code, words: Words, declared: UnionType | RecordType, marks: Marks) -> Words:
+def _union(code: Code, words: Words, declared: UnionType | RecordType, distinguished: Distinguished) -> Words:
     union = union_layout(declared)
     words = keep_words(code, words)
     if union.coded:
-        return (code.keep(_union_code(words[0], declared, marks)),)
+        return (code.keep(_union_code(words[0], declared, distinguished)),)
     tag = code.keep(x.extract(words[0], 0, union.tag_bits))
     result = words
     for number, alternative in enumerate(union.alternatives):
-        if not mentions(alternative, marks):
+        if not mentions(alternative, distinguished):
             continue
-        inner = reduced(code, part_words(words, union.payload, alternative), alternative, marks)
+        inner = projected(code, part_words(words, union.payload, alternative), alternative, distinguished)
         pieces = [(Place(0, 0), union.tag_bits, (tag,)), (union.payload, layout_of(alternative).bits, inner)]
         changed = combine(union.layout.words, pieces)
         here = x.eq(tag, Const(number + union.optional))
@@ -137,55 +137,55 @@ def _union(code: Code, words: Words, declared: UnionType | RecordType, marks: Ma
     return result
 
 
-def _union_code(word: Expr, declared: UnionType | RecordType, marks: Marks) -> Expr:
+def _union_code(word: Expr, declared: UnionType | RecordType, distinguished: Distinguished) -> Expr:
     union = union_layout(declared)
     result = word
     first = int(union.optional)
     for alternative in union.alternatives:
         count = scalar_count(alternative)
-        if isinstance(alternative, IdentType) and alternative.cls in marks:
+        if isinstance(alternative, IdentType) and alternative.cls in distinguished:
             inside = x.both(x.binary("sle", Const(first), word), x.binary("slt", word, Const(first + count)))
-            member = _is_marked(x.sub(word, Const(first)), marks[alternative.cls])
+            member = _is_distinguished(x.sub(word, Const(first)), distinguished[alternative.cls])
             result = x.select(inside, x.add(Const(first), member), result)
         first += count
     return result
 
 
-def _sequence(code: Code, words: Words, declared: SeqType, marks: Marks) -> Words:
+def _sequence(code: Code, words: Words, declared: SeqType, distinguished: Distinguished) -> Words:
     array = array_of(declared)
     words = keep_words(code, words)
     length = code.keep(x.extract(words[0], 0, array.head_bits))
     pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (length,))]
     for index in range(declared.capacity):
         place = array.place(index)
-        # Without this, what is not there would read as the first member.
+        # Without this, absent elements would read as the first member.
         there = x.binary("slt", Const(index), length)
-        inner = reduced(code, part_words(words, place, declared.element), declared.element, marks)
+        inner = projected(code, part_words(words, place, declared.element), declared.element, distinguished)
         pieces.append((place, array.element.bits, tuple(x.select(there, word, x.ZERO) for word in inner)))
     return keep_words(code, combine(array.layout.words, pieces))
 
 
-def _map(code: Code, words: Words, declared: MapType, marks: Marks) -> Words:
+def _map(code: Code, words: Words, declared: MapType, distinguished: Distinguished) -> Words:
     array = array_of(declared)
     words = keep_words(code, words)
     head = code.keep(x.extract(words[0], 0, array.head_bits)) if array.head_bits else x.ZERO
     items = []
     for number in range(key_count(declared.key)):
-        item = reduced(code, part_words(words, array.place(number), declared.value), declared.value, marks)
-        if not declared.total and mentions(declared.value, marks):
+        item = projected(code, part_words(words, array.place(number), declared.value), declared.value, distinguished)
+        if not declared.total and mentions(declared.value, distinguished):
             item = tuple(x.select(x.extract(head, number, 1), word, x.ZERO) for word in item)
         items.append(keep_words(code, item))
-    if not mentions(declared.key, marks):
+    if not mentions(declared.key, distinguished):
         kept: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (head,))] if array.head_bits else []
         kept += [(array.place(number), array.element.bits, item) for number, item in enumerate(items)]
         return combine(array.layout.words, kept)
-    return _summed(code, declared, head, items, marks)
+    return _summed(code, declared, head, items, distinguished)
 
 
-def _summed(code: Code, declared: MapType, head: Expr, items: list[Words], marks: Marks) -> Words:
-    """A map keyed by permuted members: the items of the member that looks, summed up, and those of all others."""
+def _summed(code: Code, declared: MapType, head: Expr, items: list[Words], distinguished: Distinguished) -> Words:
+    """A map keyed by permuted members: the sum of the distinguished member's items, and the sum of all others."""
     array = array_of(declared)
-    own_bits = _own(declared.key, marks)
+    own_bits = _own(declared.key, distinguished)
     hashed = not array.layout.narrow
     own: Expr = x.ZERO
     others: Expr = x.ZERO
@@ -196,14 +196,14 @@ def _summed(code: Code, declared: MapType, head: Expr, items: list[Words], marks
         is_own = x.ZERO if own_bits is None else x.extract(own_bits, number, 1)
         own = x.add(own, x.select(x.negate(x.eq(is_own, x.ZERO)), term, x.ZERO))
         others = x.add(others, x.select(x.eq(is_own, x.ZERO), term, x.ZERO))
-    reduced_head = _reduced_mask(code, head, declared.key, marks) if array.head_bits else x.ZERO
+    projected_head = _projected_mask(code, head, declared.key, distinguished) if array.head_bits else x.ZERO
     if hashed:
         total = x.add(x.mix(own, x.ONE), x.mix(others, Const(2)))
         place = 1 if array.head_bits else 0
         rest: Words = (x.ZERO,) * (array.layout.words - place - 1)
-        first: Words = (reduced_head,) if array.head_bits else ()
+        first: Words = (projected_head,) if array.head_bits else ()
         return keep_words(code, (*first, total, *rest))
     body_bits = array.layout.bits - array.head_bits
     body = x.add(own, x.place_at(others, min(WORD - 1, array.element.bits))) if body_bits else x.ZERO
     body = x.binary("and", body, x.low_mask(body_bits)) if body_bits < WORD else body
-    return (code.keep(x.binary("or", reduced_head, x.place_at(body, array.head_bits))),)
+    return (code.keep(x.binary("or", projected_head, x.place_at(body, array.head_bits))),)

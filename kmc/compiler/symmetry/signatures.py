@@ -1,9 +1,9 @@
-"""Kernels that give a member of a permuted type its signature: a word that goes with the member when it is permuted.
+"""Kernels that give a member of a permuted type its signature: a word that moves with the member under permutation.
 
-`own_k(row, member, ...)` reads what is the member's alone: its items of maps keyed by the type, and how the rest of the
-fixed part mentions it. `seen_k(row, member)` reads what others hold of it: their items, and all messages. Both are
-sums of hashes of what `kmc.compiler.symmetry.project` leaves of a value, so equal words mean no more than that the
-members look alike. Field positions and kinds of messages count, since hashes are of whole words.
+`own_k(row, member, ...)` reads the member's own data: its items of maps keyed by the type, and how the other fields of
+the fixed part mention it. `seen_k(row, member)` reads what others hold about it: their items, and all messages. Both
+are sums of hashes of projections (`kmc.compiler.symmetry.project`), so members with equal signatures look alike but
+may still differ. Words are hashed whole, so the position of a field and the kind of a message count.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Function, Let, Return, Var
 from kmc.compiler.symmetry.permute import mentions, part_words
-from kmc.compiler.symmetry.project import SIGNATURE_SALT, Marks, digest, reduced
+from kmc.compiler.symmetry.project import SIGNATURE_SALT, Distinguished, digest, projected
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
 from kmc.lang.records import RecordMeta
@@ -65,7 +65,7 @@ def field_words(declared: Type, place: Place) -> Words:
 def each_entry(
     code: Code, subject: Subject, body: Callable[[int, NetworkLayout, Expr, Words], object], *, all_networks: bool
 ) -> None:
-    """Emit a loop over the entries of every network: `body(number, layout, address, words)`."""
+    """Emit a loop over the entries of each network; `body(number, layout, address, words)` emits one round."""
     base: Expr = Const(subject.row.entries)
     counted = {number for number, _ in subject.networks()}
     for number, (_, layout) in enumerate(subject.row.networks):
@@ -82,7 +82,7 @@ def each_entry(
 
 
 def changed_entry(
-    code: Code, entry: Words, layout: NetworkLayout, classes: Marks, change: Callable[[Words, Type], Words]
+    code: Code, entry: Words, layout: NetworkLayout, classes: Distinguished, change: Callable[[Words, Type], Words]
 ) -> Words:
     """An entry with the fields of its message changed, where its shape mentions one of the classes."""
     names = [code.fresh("entry") for _ in entry]
@@ -106,7 +106,7 @@ def changed_entry(
 
 
 def entry_term(entry: Words, number: int, base: int = 0) -> Expr:
-    """The hash of an entry: its words chained, so that parts of two entries do not change places unseen."""
+    """The hash of an entry. Its words are chained, so exchanging parts of two entries changes the sum."""
     term = x.mix(entry[0], Const(base + network_salt(number)))
     for word in entry[1:]:
         term = x.mix(word, term)
@@ -114,18 +114,20 @@ def entry_term(entry: Words, number: int, base: int = 0) -> Expr:
 
 
 class Signatures:
-    """The signature kernels of one class; `earlier` are the classes whose signatures `own` is given."""
+    """The signature kernels of one class; `own` takes the signatures of the classes before it as arguments."""
 
     def __init__(self, subject: Subject, number: int, prefix: str) -> None:
         self._subject = subject
         self._cls = subject.classes[number]
         self._earlier = subject.classes[:number]
-        self._marks: Marks = {cls: Var(_MEMBER) if cls is self._cls else None for cls in subject.classes}
+        self._distinguished: Distinguished = {
+            cls: Var(_MEMBER) if cls is self._cls else None for cls in subject.classes
+        }
         self.own_name, self.seen_name = f"{prefix}_own_{number}", f"{prefix}_seen_{number}"
         self.weights = tuple(f"w{k}_{m}" for k, cls in enumerate(self._earlier) for m in range(len(cls.members)))
 
     def own(self) -> Function:
-        """The signature from what is the member's own."""
+        """The signature from the member's own data."""
         code = Code(self.own_name)
         found: list[Expr] = []
         for declared, place in self._subject.fixed_fields():
@@ -138,13 +140,15 @@ class Signatures:
                 assert isinstance(declared, MapType)
                 found.append(self._weighted(code, declared, place))
             else:
-                found.extend(reduced(code, keep_words(code, field_words(declared, place)), declared, self._marks))
+                found.extend(
+                    projected(code, keep_words(code, field_words(declared, place)), declared, self._distinguished)
+                )
         total = found[0] if len(found) == 1 else digest(code, tuple(found))
         code.emit(Return(total))
         return Function(self.own_name, (ROW,), (_MEMBER, *self.weights), code.statements(), frozenset({ROW}))
 
     def has_seen(self) -> bool:
-        """Whether others can hold anything of a member."""
+        """Whether others can hold data about a member."""
         maps = [kind for kind, _ in self._subject.fixed_fields() if is_keyed_by(kind, (self._cls,))]
         if any(isinstance(kind, MapType) and mentions(kind.value, {self._cls: None}) for kind in maps):
             return True
@@ -155,7 +159,7 @@ class Signatures:
         )
 
     def seen(self) -> Function:
-        """The signature from what others hold of the member."""
+        """The signature from what others hold about the member."""
         code = Code(self.seen_name)
         code.emit(Let("total", x.ZERO))
         for position, (declared, place) in enumerate(self._subject.fixed_fields()):
@@ -169,40 +173,44 @@ class Signatures:
 
     def _message(self, code: Code, number: int, layout: NetworkLayout, _: Expr, entry: Words) -> None:
         changed = changed_entry(
-            code, entry, layout, self._marks, lambda words, kind: reduced(code, words, kind, self._marks)
+            code,
+            entry,
+            layout,
+            self._distinguished,
+            lambda words, kind: projected(code, words, kind, self._distinguished),
         )
         changed = keep_words(code, changed)
         code.emit(Let("total", x.add(Var("total"), entry_term(changed, number, SIGNATURE_SALT))))
 
     def _item(self, code: Code, declared: MapType, place: Place, member: Expr) -> Words:
-        """The item of a member in a map keyed by the class, 0 where there is none, and whether there is one."""
+        """The item of a member in a map keyed by the class, or 0; in a partial map, first whether there is one."""
         words = keep_words(code, item_at(declared, place, member))
-        item = reduced(code, words, declared.value, self._marks)
+        item = projected(code, words, declared.value, self._distinguished)
         if declared.total:
             return item
         there = code.keep(x.extract(_head(declared, place), member, 1), "there")
         return (there, *(x.select(there, word, x.ZERO) for word in item))
 
-    def _projected(self, code: Code, words: Words, declared: Type) -> Words:
-        """The parts of an item that mention the class, reduced."""
+    def _projected_parts(self, code: Code, words: Words, declared: Type) -> Words:
+        """The parts of an item that mention the class, projected."""
         if not isinstance(declared, RecordType) or len(declared.cls.shapes) > 1:
-            return reduced(code, words, declared, self._marks)
+            return projected(code, words, declared, self._distinguished)
         cls = declared.cls.shapes[0]
         places = record_layout(cls).fields
         found: list[Expr] = []
         for name, kind in cls.fields.items():
             if mentions(kind, {self._cls: None}):
-                found.extend(reduced(code, part_words(words, places[name], kind), kind, self._marks))
+                found.extend(projected(code, part_words(words, places[name], kind), kind, self._distinguished))
         return tuple(found)
 
     def _weighted(self, code: Code, declared: MapType, place: Place) -> Expr:
-        """How the items of a map keyed by another permuted class mention the member, each under its key's signature."""
+        """How the items of a map keyed by another permuted class mention the member, salted by the key's signature."""
         assert isinstance(declared.key, IdentType)
         owner = declared.key.cls
         total: Expr = x.ZERO
         for key in range(len(owner.members)):
             words = keep_words(code, item_at(declared, place, Const(key)))
-            term = digest(code, self._projected(code, words, declared.value))
+            term = digest(code, self._projected_parts(code, words, declared.value))
             if owner in self._earlier:
                 term = x.mix(term, Var(f"w{self._earlier.index(owner)}_{key}"))
             else:
@@ -213,11 +221,11 @@ class Signatures:
         return total
 
     def _of_others(self, code: Code, declared: MapType, place: Place, salt: int) -> None:
-        """Add what the items of all other members hold of the member."""
+        """Add what the items of all other members hold about the member."""
 
         def one(other: Expr) -> None:
             words = keep_words(code, item_at(declared, place, other))
-            term = x.mix(digest(code, self._projected(code, words, declared.value)), Const(salt))
+            term = x.mix(digest(code, self._projected_parts(code, words, declared.value)), Const(salt))
             counts = x.negate(x.eq(other, Var(_MEMBER)))
             if not declared.total:
                 counts = x.both(counts, x.extract(_head(declared, place), other, 1))
