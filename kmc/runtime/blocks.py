@@ -23,10 +23,10 @@ ACTION_MASK = (1 << 16) - 1
 TIMES_SHIFT = 48
 TIMES_MASK = (1 << 15) - 1
 
-# What says of each record where it stands: [position in the out buffer][row of the block][choice].
+# Where each record is: [position in the out buffer][row of the block][choice].
 CHOICE_WORDS = 3
 
-# What kernels over blocks answer besides what `expand` answers.
+# Answers of kernels over blocks, besides those of `expand`.
 NEED_RECORDS = -2
 NO_CHOICE = -3
 
@@ -59,9 +59,9 @@ class RowBatch:
 class Successors:
     """The steps of a block, in the order of their sources; entry k of every array is about step k.
 
-    `parents` are rows of the block; `choices` number the steps of one row, and mean something for that very row only:
-    the same state packed in another order has its steps in another order. `times` is how often TLC counts the step.
-    `failed` are the rows whose expansion stopped at an error, which have no steps here, and `errors` its numbers.
+    `parents` are rows of the block. `choices` number the steps of one row and are valid for that row only: the same
+    state packed in another order has its steps in another order. `times` is how often TLC counts the step.
+    `failed` are the rows whose expansion stopped at an error; they have no steps here. `errors` are the error numbers.
     """
 
     fingerprints: NDArray[np.uint64]
@@ -78,7 +78,7 @@ class Successors:
 
 
 def rows_of_records(out: Words, used: int, places: Words) -> RowBatch:
-    """The rows of the records that stand at `places`, in order and without gaps, in the first `used` words."""
+    """The rows of the records at `places`, which fill the first `used` words, in order and without gaps."""
     kept = np.ones(used + SLACK_WORDS, np.bool_)
     for head in range(RECORD_HEAD_WORDS):
         kept[places + head] = False

@@ -1,12 +1,12 @@
 """A compiled spec: one object that expands, checks and shows packed states, and travels as bytes.
 
-Invariant: it needs neither the spec's sources nor the compiler. What it takes and gives are rows of words, names and
-neutral TLA+ values; a row means the same wherever `layout_digest` is the same. A choice number means something for
-the very row that it came from; what engines match states by is the fingerprint.
+Invariant: it needs neither the spec's sources nor the compiler. It takes and returns rows of words, names and neutral
+TLA+ values. A row has the same meaning wherever `layout_digest` is the same. A choice number is valid only for the row
+that it came from; engines match states by fingerprint.
 
 Bytes hold LLVM IR, machine code for one CPU with its features, the layout, the names, the rules of a search, and the
-object code of loops if an engine added it. Where a feature is missing,
-the code is made again from the LLVM IR. Threads may share an object: kernels keep nothing.
+object code of loops if an engine added it. On a machine that lacks one of the features, machine code is made again
+from the LLVM IR. Threads may share an object: kernels have no state.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _WORD_MASK = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class SpecNames:
-    """What masks and indices of kernels mean: entry k of each is what bit k or index k stands for."""
+    """The names behind the masks and indices of kernels: bit k or index k stands for entry k."""
 
     spec: str
     model: str
@@ -83,8 +83,8 @@ class CompiledSpec:
     ) -> None:  # fmt: skip
         """`llvm_ir` is text, or compressed as it travels; `schema` is what `schema.described` gives.
 
-        `kernels` names in the code the kernels of one row. `loops` is object code by key that an engine wants where
-        the spec goes; it means nothing here.
+        `kernels` gives the names of the kernels of one row in the code. `loops` is object code of an engine, by key,
+        that travels with the spec; it is not used here.
         """
         self.names = names
         self.kernels = dict(kernels)
@@ -127,14 +127,14 @@ class CompiledSpec:
 
     @cached_property
     def layout_digest(self) -> str:
-        """Two compiled specs with the same read each other's rows."""
+        """Compiled specs with the same layout digest can read each other's rows."""
         return _digest([str(_LAYOUT_VERSION), str(self.words_before), json.dumps(self._schema_data)])
 
     @cached_property
     def digest(self) -> str:
         """Identifies the compiled meaning: layout, names, kernels, and whether a deadlock fails.
 
-        The bound of levels is left out: a saved run may go on under another one.
+        The bound of levels is left out, so that a saved run can be resumed under another one.
         """
         rules = json.dumps([self.rules.view, self.rules.deadlock])
         return _digest([self.layout_digest, json.dumps(asdict(self.names)), rules, self.llvm_ir])
@@ -159,7 +159,7 @@ class CompiledSpec:
         return restored(self._schema_data)
 
     def expand_block(self, rows: RowBatch) -> Successors:
-        """All steps of all rows, constraints aside."""
+        """All steps of all rows; constraints are not applied."""
         out, found = np.empty(_OUT_WORDS, np.int64), np.empty((1 << 10, b.CHOICE_WORDS), np.int64)
         progress = np.zeros(3, np.int64)
         failed: list[tuple[int, int]] = []
@@ -194,7 +194,7 @@ class CompiledSpec:
     def pick(self, rows: RowBatch, parents: Words, choices: Words) -> RowBatch:
         """The successors that pairs (row of the block, choice) name, in their order.
 
-        Pairs of one row cost one expansion if they follow each other. InternalError for a choice that there is not.
+        Adjacent pairs of one row share one expansion. InternalError for a choice that does not exist.
         """
         scratch, out = np.empty(_OUT_WORDS, np.int64), np.empty(_OUT_WORDS, np.int64)
         places, progress = np.empty(len(parents), np.int64), np.zeros(4, np.int64)
@@ -229,11 +229,11 @@ class CompiledSpec:
         return 128 if self.words_before else 64
 
     def fingerprints(self, rows: RowBatch) -> NDArray[np.uint64]:
-        """What each state is known by: equal for states of one view and orbit."""
+        """The first word of each state's fingerprint: equal for states of one view and orbit."""
         return self._answers("identity", rows).view(np.uint64)
 
     def fingerprint(self, row: Words) -> int:
-        """What a state is known by."""
+        """The first word of a state's fingerprint."""
         return int(self.fingerprints(RowBatch.of([row]))[0])
 
     def check(self, rows: RowBatch) -> Words:
@@ -317,7 +317,7 @@ def _digest(parts: Sequence[str]) -> str:
 
 
 def _checked(rows: RowBatch) -> tuple[Words, Words]:
-    """The arrays of a block, of which kernels may read all that they may want to."""
+    """The arrays of a block; ValueError unless kernels can read its rows and the slack behind them."""
     words, starts = (np.ascontiguousarray(part, np.int64) for part in (rows.words, rows.starts))
     if len(words) < starts[-1] + b.SLACK_WORDS or starts[0] < 0 or (np.diff(starts) < 0).any():
         raise ValueError("a block has its rows inside of its words, and slack behind them")
@@ -325,7 +325,7 @@ def _checked(rows: RowBatch) -> tuple[Words, Words]:
 
 
 def _enlarged(array: NDArray[np.int64], used: int) -> NDArray[np.int64]:
-    """Twice the room, beginning with what is used."""
+    """An array of twice the length that begins with the used words."""
     larger = np.empty((2 * len(array), *array.shape[1:]), np.int64)
     larger[:used] = array[:used]
     return larger

@@ -14,7 +14,7 @@ from kmc.runtime.mixing import WORD_MASK, mix
 MASK = WORD_MASK
 
 SECOND = 1 << 32
-"""What is added to every salt for the second word of a fingerprint of 128 bits, which is a hash of its own."""
+"""Added to every salt for the second word of a fingerprint of 128 bits, so that it is an independent hash."""
 
 WIDE_WORDS = 2
 """Words before a row whose state has a fingerprint of 128 bits: its second word, and the second hash sum."""

@@ -1,12 +1,12 @@
 """The mixer behind every fingerprint: a 64-bit word under a salt, hashed to 64 bits.
 
-Hash sums add mixed words, so what matters is that differences `mix(a, s) - mix(b, s)` do not repeat for other words and
-salts. The whole of a product of 128 bits, its upper half on its lower, lets every bit of the word reach every bit of
-the hash; it is taken twice, for after the first time differences still repeat in one of 2**41 pairs. The salt enters
-both times, so that no word under one salt behaves as another word under another. For one salt it is not a
-permutation: two words collide as often as under a random function.
+Hash sums add mixed words, so differences `mix(a, s) - mix(b, s)` must not repeat for other words and salts. A product
+of 128 bits, its upper half folded onto its lower, lets every bit of the word reach every bit of the hash. There are two
+rounds, because after one round differences still repeat in one of 2**41 pairs. The salt enters both rounds, so that no
+word under one salt behaves as another word under another. For one salt, `mix` is not a permutation: two words collide
+as often as under a random function.
 
-This file states the mixer on Python integers, and `kmc.compiler.ir.emit_llvm` for kernels; tests hold the two together.
+This file defines the mixer for Python integers, `kmc.compiler.ir.emit_llvm` for kernels; tests compare the two.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def mix(word: int, salt: int) -> int:
 
 
 def folded(product: int) -> int:
-    """The upper half of 128 bits on the lower."""
+    """The exclusive or of the upper and the lower half of 128 bits."""
     return (product ^ product >> 64) & WORD_MASK
 
 

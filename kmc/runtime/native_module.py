@@ -1,7 +1,7 @@
 """Machine code of kernels in this process: from the bytes of an object file to functions with addresses.
 
 Invariant: this module needs llvmlite and `kmc.errors` and nothing else of kmc, so a process that only runs kernels
-needs no compiler. An address is good as long as its `NativeModule` lives.
+needs no compiler. An address is valid as long as its `NativeModule` lives.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class NativeModule:
         for name in wanted:
             library.export_symbol(symbol(name))
         try:
-            # LLVM takes each library name once, and tells them apart within an engine only.
+            # Within an engine, LLVM takes each library name only once.
             self._library = library.link(self._engine, f"kernels{next(_library_numbers)}")
         except RuntimeError as error:
             raise InternalError("KMC918", f"LLVM does not load the object code: {error}") from error

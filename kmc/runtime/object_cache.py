@@ -26,9 +26,9 @@ from kmc.runtime.object_code import RECIPE, emit_object
 
 _MAGIC = b"kmc kernels 1\n"
 _DIGEST_BYTES = hashlib.sha256().digest_size
-# Far above the code of any spec: a file that somebody put there must not fill the memory.
+# Far more than the code of any spec: a file that someone else put there must not fill the memory.
 _ENTRY_BYTES_MAX = 1 << 30
-# Without a wait for the writer of a FIFO.
+# O_NONBLOCK: do not wait for the writer of a FIFO.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 _WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -63,7 +63,7 @@ class KernelCache:
         return code if entry == _entry(key, code) else None
 
     def write(self, key: str, code: bytes) -> None:
-        """Put code under a key, whole or not at all, whoever else does the same."""
+        """Put code under a key, whole or not at all, even if other processes write the same entry."""
         if self.folder is None:
             return
         with suppress(OSError):

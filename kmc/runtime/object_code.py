@@ -11,7 +11,7 @@ from kmc.errors import InternalError
 from kmc.runtime.native_module import Target, host_target, target_machine
 
 RECIPE = "O2, no vectorisers, small pic"
-"""How text becomes code, for the key of the disk cache: to be changed with `emit_object`."""
+"""The recipe of `emit_object`, part of the disk cache's key. Change it when `emit_object` changes."""
 
 
 def emit_object(text: str, target: Target | None = None) -> bytes:

@@ -69,7 +69,7 @@ def restored(data: dict[str, Any]) -> Schema:
 
 
 class _SchemaWriter:
-    """Collects the classes that types mention, each behind those that it needs."""
+    """Collects the classes that types mention, each after those that it needs."""
 
     def __init__(self) -> None:
         self.classes: list[dict[str, Any]] = []
@@ -171,7 +171,7 @@ def _class(data: dict[str, Any], classes: Sequence[Any]) -> Any:
     if "spawned" in data:
         return ident_class(data["name"], titles, symmetric=data["symmetric"], spawned=data["spawned"])
     cls: Any = EnumMeta(data["name"], (Enum,), {})
-    # As `ident_class` does: titles are given, not made from Python's names, which do not come back from them.
+    # As in `ident_class`, titles are given: Python's names cannot be recovered from them.
     type.__setattr__(cls, "members", tuple(cls(title, index) for index, title in enumerate(titles)))
     return cls
 

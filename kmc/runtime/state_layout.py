@@ -179,7 +179,7 @@ def place_fields(fields: dict[str, Type]) -> RecordLayout:
 def record_layout(cls: RecordMeta | ExactShape) -> RecordLayout:
     """The layout of one record shape.
 
-    The ends of a message stand first, so that all messages of a network have them at one place.
+    Source and destination of a message come first, so that all messages of a network have them at the same place.
     """
     shape = cls.shape if isinstance(cls, ExactShape) else cls
     outermost = [base for base in shape.__mro__ if isinstance(base, RecordMeta) and base.fields][-1:]

@@ -1,4 +1,4 @@
-"""Building IR expressions: constants fold, neutral operands vanish. Nothing else in the compiler shifts bits."""
+"""Building IR expressions: constants are folded, neutral operands dropped. No other module shifts bits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >> 63 else value
 
 
-# As code computes it: shifts take the lowest 6 bits of their distance, and a divisor 0 counts as 1.
+# As compiled code computes them: shifts take the lowest 6 bits of their distance, and a divisor 0 counts as 1.
 _FOLD: dict[BinaryOp, Callable[[int, int], int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,

@@ -1,7 +1,7 @@
 """IR to LLVM IR text.
 
-The text is the same on every machine: triple, CPU and optimisation are for `kmc.runtime.object_code`, so it can travel
-and be a cache key. Every operation is total, as in `kmc.compiler.ir.emit_python`: shifts take their amount modulo 64,
+The text is the same on every machine, so it can travel and be a cache key: `kmc.runtime.object_code` adds triple, CPU
+and optimisation. Every operation is total, as in `kmc.compiler.ir.emit_python`: shifts take their amount modulo 64,
 and `x / 0 = x`, `x % 0 = 0`. Both cost nothing where the right side is a constant.
 
 A variable with one assignment becomes an SSA value: it is read only where it has a value (`verify`), so its one
@@ -45,8 +45,8 @@ from kmc.runtime.native_module import symbol
 
 _COMPARISONS = frozenset({"eq", "ne", "slt", "sle", "ult"})
 _BOOLEAN = frozenset({"and", "or", "xor"})
-# Without builtins, LLVM makes no call of memset or memcpy out of a loop over a few words. Words are compared and
-# copied in the widest vectors that the machine has; LLVM would take half of that on some.
+# Without builtins, LLVM does not turn a loop over a few words into a call of memset or memcpy. Words are compared and
+# copied in the widest vectors of the machine; on some machines LLVM would use half of that.
 _HINTS = '"no-builtins" "prefer-vector-width"="512" "min-legal-vector-width"="512"'
 _TAIL = """\
 declare i64 @llvm.ctpop.i64(i64)
@@ -74,7 +74,7 @@ def exported(module: Module) -> tuple[str, ...]:
 def invariant_pointers(module: Module) -> dict[str, frozenset[str]]:
     """The readonly pointers of each function whose words no caller in the module writes either.
 
-    LLVM lets an invariant load move as far as its words are reachable, out of the function too once it is inlined.
+    LLVM may move an invariant load anywhere its pointer is valid; after inlining, even out of the function.
     """
     found = {function.name: set(function.readonly) for function in module.functions}
     parameters = {function.name: function.pointers for function in module.functions}
@@ -331,7 +331,7 @@ class _Emitter:
         return str(int(operand) % 64)
 
     def divisor(self, operand: str) -> str:
-        """A divisor, 1 instead of 0, by which the machine stops the process."""
+        """A divisor, with 1 for 0: the machine would stop the process at a division by 0."""
         if operand.startswith("%"):
             zero = self.temporary(f"icmp eq i64 {operand}, 0")
             return self.temporary(f"select i1 {zero}, i64 1, i64 {operand}")

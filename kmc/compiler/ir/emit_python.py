@@ -1,8 +1,8 @@
 """IR to Python, to step through what was generated and to compare it with the native kernels.
 
-A pointer is a pair (list of words, offset), a word an int in 0..2**64-1. Every operation gives what `emit_llvm` makes
-it give; what is undefined there (an index outside the list, both sides of a select included) is an IndexError here,
-but `Matches` and `Copy` find zeros behind the list, and write nothing there.
+A pointer is a pair (list of words, offset), a word an int in 0..2**64-1. Every operation has the result that
+`emit_llvm` gives it. An index outside the list, undefined there, is an IndexError here, on both sides of a select too;
+but `Matches` and `Copy` read zeros behind the list, and write nothing there.
 The text is registered with `linecache`, so that debuggers and tracebacks show it.
 """
 

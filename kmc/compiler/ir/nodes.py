@@ -73,9 +73,9 @@ class Intrinsic:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """A mask: bit k is 1 if `pointer[index + k] & mask == wanted`, for k from 0 to `lanes` - 1; 8, 16 or 32.
+    """A mask: bit k is 1 if `pointer[index + k] & mask == wanted`, for k from 0 to `lanes` - 1.
 
-    That many words may be read, whatever lies there.
+    `lanes` is 8, 16 or 32. All these words are read, so they must be readable.
     """
 
     pointer: str
@@ -90,7 +90,7 @@ Expr: TypeAlias = Const | Var | Load | Bin | Select | Intrinsic | Matches
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """Give a variable a value; a variable may be given many, and is read only after one."""
+    """Assign a variable; it may be assigned often, and is read only after an assignment."""
 
     name: str
     value: Expr
@@ -173,7 +173,7 @@ class Return:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """The author's place, or what follows; no effect."""
+    """A note: the author's line, or what follows. It has no effect."""
 
     text: str
 

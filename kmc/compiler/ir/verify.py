@@ -76,7 +76,7 @@ def _refuse_recursion(functions: dict[str, Function]) -> None:
 
 @dataclass(slots=True)
 class _Check:
-    """The check of one function; a set of assigned variables flows through it, None where nothing arrives."""
+    """The check of one function. The set of assigned variables flows through it; None is unreachable code."""
 
     function: Function
     functions: dict[str, Function]
@@ -155,7 +155,7 @@ class _Check:
         return assigned
 
     def labelled(self, label: str, body: tuple[Stmt, ...], assigned: set[str], again: bool) -> set[str] | None:
-        """The variables assigned after a block or a loop: what all ways out of it have in common."""
+        """The variables assigned after a block or a loop: those that every way out of it assigns."""
         self.name(label)
         if label in self.exits:
             self.fail("KMC912", f"'{label}' is the label of an enclosing block or loop already")

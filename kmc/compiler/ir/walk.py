@@ -71,7 +71,7 @@ def expressions(expr: Expr) -> Iterator[Expr]:
 
 
 def with_parts(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """An expression with `change` made of each of its direct parts."""
+    """An expression with `change` applied to each of its direct parts."""
     match expr:
         case Load(pointer, index):
             return Load(pointer, change(index))

@@ -44,7 +44,7 @@ def _hoisted(statement: Stmt, readonly: frozenset[str]) -> Stmt:
             tests = _idle_if(inner[1:-1], {})
             idle = [test for test in tests if not changed & variables(test) and pointers(test) <= readonly]
             loop: Stmt = Loop(label, inner)
-            # One after another: a test may read where only those before it make sure that something is.
+            # Nested in order: a test may read memory that is there only if the tests before it are false.
             for test in reversed(idle if _counts(label, inner) else []):
                 loop = If(test, (), (loop,))
             return loop
@@ -62,14 +62,14 @@ def _counts(label: str, body: tuple[Stmt, ...]) -> bool:
 
 
 def _idle_if(body: tuple[Stmt, ...], known: Known) -> list[Expr]:
-    """Conditions each of which makes statements do nothing but give values to variables, told what variables are."""
+    """Conditions each of which makes the statements do nothing but assign variables; `known` holds their values."""
     values = dict(known)
     for number, statement in enumerate(body):
         match statement:
             case Let(name, value):
-                values[name] = _told(value, values)
+                values[name] = _substituted(value, values)
             case If(condition, (), otherwise) if number == len(body) - 1:
-                return _alternatives(_told(condition, values)) + _idle_if(otherwise, values)
+                return _alternatives(_substituted(condition, values)) + _idle_if(otherwise, values)
             case Block(label, inner) if number == len(body) - 1:
                 return _leaving(label, inner, values)
             case _:
@@ -84,10 +84,10 @@ def _leaving(label: str, body: tuple[Stmt, ...], known: Known) -> list[Expr]:
     for statement in body:
         match statement:
             case Let(name, value):
-                values[name] = _told(value, values)
+                values[name] = _substituted(value, values)
             case If(condition, (Break(left),), ()) if left == label:
-                found += _alternatives(_told(condition, values))
-            case If(condition, (), (Return(),)) if x.negate(_told(condition, values)) in found:
+                found += _alternatives(_substituted(condition, values))
+            case If(condition, (), (Return(),)) if x.negate(_substituted(condition, values)) in found:
                 pass  # a check of what holds here
             case _:
                 break
@@ -103,8 +103,8 @@ def _alternatives(condition: Expr) -> list[Expr]:
             return [condition]
 
 
-def _told(expr: Expr, values: Known) -> Expr:
-    """An expression with the values of variables in their place."""
+def _substituted(expr: Expr, values: Known) -> Expr:
+    """An expression with variables replaced by their values."""
     if isinstance(expr, Var):
         return values.get(expr.name, expr)
-    return with_parts(expr, lambda part: _told(part, values))
+    return with_parts(expr, lambda part: _substituted(part, values))

@@ -1,8 +1,8 @@
 """The kernel `may_change(cur, nxt)`: the properties whose value may differ between a state and its successor.
 
 Bit 0 is set if the invariants read something that differs between the two states, and bit 1 + n for reachable property
-n; a property that is left out says the same of both. What is read is found in the code of the properties, bit by bit.
-One that looks into a network, or at a place that is known only when it runs, counts as reading all of the state.
+n; a property whose bit is 0 has the same value in both. The bits that a property reads are found in its code. A
+property that reads a network, or a place that is computed at run time, counts as reading the whole state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def may_change(functions: Iterable[Function], row: RowLayout, reachable: int) ->
     known = {function.name: function for function in functions}
     mask = _differs(_bits_read(known["check"], known, row))
     parts = [_bits_read(known[f"reachable_{number}"], known, row) for number in range(reachable)]
-    # Reachable properties are compared together: most steps change what none of them reads.
+    # Reachable properties are compared together: most steps change nothing that any of them reads.
     together: dict[int, int] = {}
     for part in parts:
         for word, bits in (part or {}).items():
@@ -61,7 +61,7 @@ def _differs(read: dict[int, int] | None) -> Expr:
 
 
 def _bits_read(function: Function, known: dict[str, Function], row: RowLayout) -> dict[int, int] | None:
-    """The bits of each word of the fixed part that a property and what it calls read; None for all there is."""
+    """The bits of each word of the fixed part that a property and its callees read; None for the whole state."""
     found: dict[int, int] = {}
     for statement in _living(list(statements(function.body))):
         if isinstance(statement, CallKernel):
@@ -104,7 +104,7 @@ def _expressions(statement: Stmt) -> tuple[Expr, ...]:
 
 
 def _reads(expr: Expr, bits: int) -> Iterator[tuple[int, int]]:
-    """Word and bits of each load, if those `bits` of the value matter; word -1 for a place that is not known."""
+    """The word and the bits of each load, if `bits` of the value matter; word -1 for an unknown place."""
     match expr:
         case Load(_, Const(word)):
             yield word, bits

@@ -1,7 +1,7 @@
 """Kernels that find and change the entries of one network in a row; called by the kernels of actions.
 
-Each changes the number of entries and the hash sum of the row itself, and returns 0, or 1 if a capacity or a largest
-count would be passed, or a message that must be there is not.
+Each updates the number of entries and the hash sum of the row. It returns 0, or 1 if a capacity or a maximal count
+would be exceeded or a required message is missing.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _NetworkKernels:
         return term
 
     def _exchange(self, new: tuple[Expr, ...] | None, old: tuple[Expr, ...] | None) -> tuple[Stmt, ...]:
-        """Put an entry into the hash sum, and take another out of it; in both sums, with fingerprints of 128 bits."""
+        """Add one entry to the hash sum and subtract another; with fingerprints of 128 bits, in both sums."""
 
         def bumped(place: Expr, mix: Callable[[Expr, Expr], Expr]) -> Stmt:
             return Store(ROW, place, x.add(x.load(ROW, place), x.sub(self._term(new, mix), self._term(old, mix))))
@@ -83,7 +83,7 @@ class _NetworkKernels:
         return Function(f"find_{self._number}", (ROW,), ("base", "size", *self._names), body, frozenset({ROW}))
 
     def _find_word(self) -> tuple[Stmt, ...]:
-        """Entries of one word are compared many at a time; where they are few, half as many in half the time."""
+        """Compare entries of one word many at a time; for few entries, half the lanes take half the time."""
         mask = Const(x.signed(~((1 << self._layout.count_bits) - 1)))
         hits = x.matches(ROW, x.add(Var("base"), Var("i")), mask, Var("w0"))
         at_once = x.matches(ROW, Var("base"), mask, Var("w0"), _FEW)
@@ -147,9 +147,9 @@ class _NetworkKernels:
         )
 
     def _find_there(self) -> tuple[Stmt, ...]:
-        """Let `found` be the index of the entry, or -1: first looked for in the source, whose words have long arrived.
+        """Set `found` to the index of the entry, or -1. The source is searched first: its words are in the cache.
 
-        Where entries of the source may have moved (`first` is not their number), what is there is looked for again.
+        If entries of the source may have moved (`first` is not their number), a found entry is searched for again.
         """
         size, here = x.load(SOURCE, self._size), Var("here")
         words = tuple(map(Var, self._names))
@@ -174,7 +174,7 @@ class _NetworkKernels:
     def add(self) -> Function:
         """One more delivery in a bag; membership in a set.
 
-        `first` is the first entry that was not in the source; all before it were, or have to be looked for.
+        Entries before `first` were in the source; those from `first` on may be missing there.
         """
         there: tuple[Stmt, ...] = (Return(x.ZERO),)
         if self._count_max is not None:
@@ -210,7 +210,7 @@ class _NetworkKernels:
         return self._function("take", body)
 
     def discard(self) -> Function:
-        """The entry goes, if it is there; the last one takes its place."""
+        """Remove the entry if it is there; the last one takes its place."""
         known = If(x.binary("sle", x.ZERO, Var("index")), (Let("found", Var("index")),), (self._find(),))
         last = x.sub(x.load(ROW, self._size), x.ONE)
         words = range(self._layout.words)

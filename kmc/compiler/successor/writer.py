@@ -39,7 +39,7 @@ from kmc.runtime.hashing import WIDE_WORDS, network_salt
 from kmc.runtime.state_layout import RowLayout, is_scalar, layout_of, record_layout
 
 SLACK = 4096
-"""Words that a successor may be longer than its source; checked before it is written."""
+"""How many words longer than its source a successor may be; checked before it is written."""
 
 HEADER = 2
 
@@ -90,7 +90,7 @@ class Writer:
         """Append the successor `value` to the output."""
         if not isinstance(value, Rec) or value.type != self._state.type:
             self._code.refuse(node, "a yield of a value that is not a state", "write yield st.set(...)")
-        # What a change needs is computed before anything is written: a failed check leaves no half successor.
+        # Compute what a change needs before anything is written: a failed check leaves no partial successor.
         room = x.add(Var("pos"), x.add(Var("length"), Const(SLACK)))
         self._code.emit(If(x.binary("slt", Var("limit"), room), (Return(Const(-1)),)))
         self._at = self._code.keep(x.add(Var("pos"), Const(HEADER + self._before)), "row")
@@ -100,7 +100,7 @@ class Writer:
             whole_network(self._low, value.fields[name], number, "cur", node)
             for number, (name, _) in enumerate(self._row.networks)
         ]
-        # With the fixed part go the entries of the first network, which begin behind it.
+        # The entries of the first network follow the fixed part, so both are copied together.
         together = self._extent(0) if nets and not is_filter(self._low, nets[0]) else x.ZERO
         self._copy(x.ZERO, x.ZERO, x.add(Const(self._row.entries), together))
         self._totals = [x.load("cur", Const(-number)) for number in range(len(self._mixers))]
@@ -144,7 +144,7 @@ class Writer:
         base = value.base
         self._put(word, bit, declared, base, node)
         if not isinstance(base, Stored) or (base.pointer, base.word, base.bit) != ("cur", word, bit):
-            # Words were put that the entry may lie in.
+            # The entry may lie in words that are pending.
             self._flush()
         array = array_of(declared)
         bits = array.element.bits
@@ -166,7 +166,7 @@ class Writer:
         """Write what is pending, each word once."""
         for word, changes in self._pending.items():
             address = x.add(self._at, word)
-            # What was not written yet is the source's, and that has long arrived.
+            # A word that was not changed yet is the source's, which is in the cache.
             old = self._code.keep(x.load("out", address) if self._flushed else x.load("cur", word), "old")
             new: Expr = old
             for bit, bits, part in changes:
@@ -184,7 +184,7 @@ class Writer:
         self._totals = [self._code.keep(x.add(total, term), "total") for total, term in pairs]
 
     def _settle(self) -> None:
-        """Write the hash sums into the row; what changes from now on changes them there."""
+        """Write the hash sums into the row; later changes update them there."""
         for number, total in enumerate(self._totals):
             self._code.emit(Store("out", x.add(self._at, Const(-number)), total))
         self._totals = []
@@ -216,7 +216,7 @@ class Writer:
         return there
 
     def _filter(self, net: Net, there: Expr) -> None:
-        """Write the entries of a network that stay, and take the others out of the hash sums."""
+        """Write the entries of a network that stay, and subtract the others from the hash sums."""
         salt = Const(network_salt(net.number))
         terms = [partial(chained, salt=salt, mix=mix) for mix in self._mixers]
         kept, gone = write_kept(self._low, net, x.add(self._at, there), terms)
@@ -233,11 +233,11 @@ class Writer:
         return x.binary("mul", count, Const(self._row.networks[number][1].words))
 
     def _copy(self, here: Expr, there: Expr, words: Expr) -> None:
-        """Copy words of the source; up to a vector behind them is overwritten, too early to matter."""
+        """Copy words of the source. Up to a vector of words behind them is overwritten; they are written later."""
         self._code.emit(Copy("out", x.add(self._at, there), "cur", here, words))
 
     def _note(self, number: int, change: NetOp | Each) -> None:
-        """Know from which entry on the network holds what the source's has not; 0 where entries lie anyhow."""
+        """Track `_first`: entries before it were in the source. It is 0 once added entries may have moved."""
         if change.kind == "add":
             self._added = True
         elif change.kind in ("discard", "clear"):

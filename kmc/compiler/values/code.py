@@ -32,7 +32,7 @@ class Nest:
 
 
 Draft: TypeAlias = "list[Stmt | Branch | Nest | Draft]"
-"""Statements being written; what is nested is a place that can be filled in until `flat` is called."""
+"""Statements being written. A nested draft can be filled in until `flat` is called."""
 
 _PARAMETERS = frozenset(["limit", "pos", "count", "index"])
 
@@ -85,13 +85,13 @@ class Code:
     def capture_alike(self, bodies: list[Callable[[], object]]) -> list[Draft]:
         """`capture` of each body; bodies that emit the same code share one draft.
 
-        A body is called more than once: it does nothing but emit, and nothing of it is filled in later.
+        A body is called more than once, so it must only emit, and its drafts are not filled in later.
         """
         first, checks = self._fresh, len(self.checks)
         drafts: dict[object, Draft] = {}
         found: list[Draft] = []
         for body in bodies:
-            # Once as if it came first, so that names and checks can be compared, and then under names of its own.
+            # First with the names of the first body, so that code and checks can be compared; then with its own.
             last, made = self._fresh, self.checks[checks:]
             self._fresh, self.checks[checks:] = first, []
             seen = flat(self.capture(body)), tuple(map(id, self.checks[checks:]))
@@ -137,9 +137,9 @@ class Code:
         self.branch(condition, [], [Return(Const(-(ERROR_BASE + number)))])
 
     def statements(self) -> tuple[Stmt, ...]:
-        """Everything that was emitted; if `forgiving`, behind a 0 for every variable.
+        """Everything that was emitted; if `forgiving`, after an assignment of 0 to every variable.
 
-        What a branch computes and another place uses under the branch's guard has a value on every path then.
+        Then a variable that is set in a branch and read elsewhere under the same guard has a value on every path.
         """
         body = flat(self._draft)
         if not self.forgiving:

@@ -42,7 +42,7 @@ def _pair_masks(count: int) -> list[int]:
 
 
 def _looked_up(key: Expr, table: dict[int, int]) -> Expr:
-    """`table[key]`; 0 for another key. A small table is a constant, and a value some bits of it."""
+    """`table[key]`; 0 for another key. A small table is one constant, and an entry some bits of it."""
     width = max([*table.values(), 1]).bit_length()
     if not isinstance(key, Const) and (max([*table, 0]) + 1) * width <= WORD:
         whole = sum(value << place * width for place, value in table.items())

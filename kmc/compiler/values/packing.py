@@ -77,7 +77,7 @@ def part(value: Packed | Stored, place: Place, declared: Type) -> Value:
 
 
 def words(value: Packed | Stored) -> Words:
-    """The words of a value whose layout is at hand."""
+    """The words of a value that is already in its layout."""
     if isinstance(value, Packed):
         return value.words
     layout = layout_of(value.type)
@@ -275,7 +275,7 @@ def pack(code: Code, value: Value, declared: Type, node: ast.AST) -> Words:
 
 
 def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, node: ast.AST) -> Expr:
-    """The mask of a set in another type of set: numbers count from another least one."""
+    """The mask of a set as another type of set, whose numbers may start at another lower bound."""
     assert isinstance(value.type, SetType | PairType)
     mine, wanted, mask = value.type.element, declared.element, words(value)[0]
     if mine == wanted:
@@ -335,7 +335,7 @@ def _is_joint(declared: Type) -> bool:
 
 
 def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | RecordType, node: ast.AST) -> Words:
-    """The words of one union as another: each alternative in its turn."""
+    """The words of a value of one union as a value of another, alternative by alternative."""
     assert isinstance(value.type, UnionType | RecordType)
     if value.type == declared:
         return words(value)
@@ -358,7 +358,7 @@ def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | Record
 
 
 def alternatives(code: Code, value: Packed | Stored) -> Iterator[tuple[Expr, Value]]:
-    """Each alternative of a union but None: whether it is the one, and the value as such."""
+    """Each alternative of a union except None: whether the value is one, and the value as that alternative."""
     assert isinstance(value.type, UnionType | RecordType)
     union = union_layout(value.type)
     tag = code.keep(union_tag(value), "tag")
@@ -419,7 +419,7 @@ def _pack_seq(code: Code, value: Value, declared: SeqType, node: ast.AST) -> Wor
 
 
 def _item_if(code: Code, here: Expr, item: Value, declared: SeqType, node: ast.AST) -> Value:
-    """An item in another type, as words that are 0 where the sequence has ended."""
+    """An item converted to the element type; its words are 0 beyond the end of the sequence."""
     names = [code.fresh("e") for _ in range(layout_of(declared.element).words)]
     code.emit(*(Let(name, x.ZERO) for name in names))
 
@@ -453,7 +453,7 @@ def _pack_update(code: Code, value: MapUpdate, declared: MapType, node: ast.AST)
         place = array.place(number)
         here = x.eq(value.key, Const(number))
         if array.element.narrow:
-            # The old word stands once in the new one: else words of many values would double with each of them.
+            # Use the old word once: an expression that uses it twice doubles in size with every element.
             taken = ((1 << array.element.bits) - 1) << place.bit
             kept = x.binary("and", result[place.word], x.select(here, Const(x.signed(~taken)), Const(-1)))
             result[place.word] = x.binary("or", kept, x.select(here, x.place_at(new[0], place.bit), x.ZERO))

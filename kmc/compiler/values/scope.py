@@ -101,7 +101,7 @@ def _number(value: int) -> Num:
 def _functions(path: str, version: tuple[int, int]) -> dict[tuple[int, str], ast.FunctionDef]:
     """The function definitions of a source file, by first line (decorators included) and name.
 
-    `version` tells a changed file from the one that was read before: its time and size.
+    `version` is the time and the size of the file, so that a changed file is read again.
     """
     tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
     found = {}
@@ -125,7 +125,7 @@ def is_spec_function(found: object) -> bool:
 
 
 def is_injective(node: ast.SetComp) -> bool:
-    """Whether different choices surely give different elements: the choice itself, or a record that holds it."""
+    """Whether different choices always give different elements: the choice itself, or a record that holds it."""
     targets = [generator.target for generator in node.generators]
     names = {target.id for target in targets if isinstance(target, ast.Name)}
     if len(names) != len(targets):

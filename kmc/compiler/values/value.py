@@ -112,7 +112,7 @@ class Net:
 
 @dataclass(frozen=True, slots=True)
 class Each:
-    """The same change for every different message of a collection; for a map as often as it says."""
+    """The same change for every distinct message of a collection; for a map, as often as its value says."""
 
     kind: str
     messages: Value
@@ -144,7 +144,7 @@ class MapItems:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """The values that a helper returns together, or that stand side by side."""
+    """The values of a tuple, or of a helper that returns several."""
 
     items: tuple[Value, ...]
 
@@ -160,14 +160,14 @@ class SetOp:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The collection whose guard is 1, of those that branches gave."""
+    """The results of branches that are collections; the one whose guard is 1 counts."""
 
     options: tuple[tuple[Expr, Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """The elements of a collection whose place, in the order in which it is run through, has its bit in `mask`."""
+    """The elements of a collection whose position in iteration order has its bit set in `mask`."""
 
     whole: Value
     mask: Expr
@@ -175,7 +175,7 @@ class Picked:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """A call of a helper that yields, run through where it is used."""
+    """A call of a helper that yields, iterated where it is used."""
 
     node: ast.FunctionDef
     arguments: Mapping[str, Value]

@@ -34,12 +34,12 @@ from kmc.runtime.state_layout import expanded
 
 @dataclass(frozen=True, slots=True)
 class FreeSeq(SeqType):
-    """The type of a list that is written in the spec: it holds what it holds, so more may be appended."""
+    """The type of a list written in the spec: it has no declared capacity, so elements may be appended."""
 
 
 @dataclass(frozen=True, slots=True)
 class FreeMap(MapType):
-    """The type of a map that is written in the spec: it may be given other values."""
+    """The type of a map written in the spec: it has no declared value type, so it may take other values."""
 
 
 def type_of(value: Value) -> Type | None:
