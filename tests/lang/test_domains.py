@@ -1,0 +1,70 @@
+"""The members of the types that can be listed, and every type as an error describes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.value_strategies import Id, Role, Server, Value, VoteRequest, VoteResponse, record_class
+
+from kmc.errors import SpecError
+from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set, as_type
+from kmc.lang.domains import describe, members
+from kmc.lang.idents import ident_class
+from kmc.lang.pairs import pair
+
+S1, S2, S3 = Server
+Node = record_class({"epoch": Int(0, 3)}, name="Node")
+
+
+def servers(count: int) -> Any:
+    """A type of so many identifiers."""
+    return ident_class("Many", tuple(f"n{number}" for number in range(1, count + 1)), symmetric=True)
+
+
+@pytest.mark.parametrize(
+    ("declared", "listed"),
+    [
+        (Bool, [False, True]),
+        (Int(-1, 2), [-1, 0, 1, 2]),
+        (Role, list(Role)),
+        (Server, [S1, S2, S3]),
+        (Pair[Server], [pair(S1, S2), pair(S1, S3), pair(S2, S3)]),
+        (Value | Role, [*Value, *Role]),
+        (Opt[Server], [None, S1, S2, S3]),
+    ],
+)
+def test_the_members_of_a_small_type_are_listed_in_order(declared: Any, listed: list[Any]) -> None:
+    assert list(members(as_type(declared, "here"))) == listed
+
+
+@pytest.mark.parametrize("declared", [Node, Set[Server], Seq[Server, 1], Map[Server, Bool], Opt[Node]])
+def test_other_types_are_not_listed(declared: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        members(as_type(declared, "here"))
+    assert caught.value.code == "KMC155"
+
+
+@pytest.mark.parametrize(
+    ("declared", "description"),
+    [
+        (Bool, "Bool"),
+        (Int(-1, 2), "-1..2"),
+        (Role, "Role {Follower, Candidate, FencedLeader}"),
+        (Id, "Id {1, 2, 3}"),
+        (servers(8), "Many {n1, n2, n3, n4, n5, n6, n7, n8}"),
+        (servers(9), "Many {n1, n2, n3, n4, n5, n6, n7, n8, ...}"),
+        (Pair[Server], "Pair[Server]"),
+        (Node, "Node"),
+        (Value | Node, "Value {v1, v2} | Node"),
+        (Opt[Value], "Value {v1, v2} | None"),
+        (Set[Value], "Set[Value {v1, v2}]"),
+        (Seq[Bool, 4], "Seq[Bool, 4]"),
+        (Map[Value, Bool], "Map[Value {v1, v2}, Bool]"),
+        (PartialMap[Value, Bool], "PartialMap[Value {v1, v2}, Bool]"),
+        (MessageSet[VoteRequest | VoteResponse, 7], "MessageSet[VoteRequest | VoteResponse, 7]"),
+        (MessageBag[VoteRequest, 7, 3], "MessageBag[VoteRequest, 7, 3]"),
+    ],
+)
+def test_a_type_is_described_in_the_words_of_an_annotation(declared: Any, description: str) -> None:
+    assert describe(as_type(declared, "here")) == description
