@@ -127,14 +127,15 @@ def test_threads_that_insert_the_same_fingerprints_count_each_once(put: Any, wid
     assert sum(pool.run(lambda _: put(table.address, table.slots, memory.address, count))) == count
 
 
-def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("put", [insert_all, rank_all])
+def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch, put: Any) -> None:
     plans = []
     run = FingerprintTable._run
     monkeypatch.setattr(FingerprintTable, "_run", lambda *given: (plans.append(given[3]), run(*given)))
     chosen = random.Random(5)
-    table = FingerprintTable(1 << 19)
+    table = FingerprintTable(1 << 19, ranked=put is rank_all)
     words = [chosen.getrandbits(64) | 1 for _ in range(300_000)]
-    assert call(insert_all, table, words) == len(words)
+    assert call(put, table, words) == len(words)
     grow(table, 400_000)
     # Fewer than one in a hundred; a thousandth more already means that lines are given up which a thread could fill.
     assert 0 < plans[-1].aside_count < 2_300

@@ -176,7 +176,7 @@ def test_a_rank_is_the_least_so_far_or_equal_to_it_or_neither() -> None:
 def drawn(count: int, seed: int) -> Pairs:
     """Different pairs: most with a first word of their own, some that share it, some that belong to the last slots."""
     chosen = random.Random(seed)
-    firsts = [chosen.getrandbits(64) | 1 for _ in range(count * 8 // 10)]
+    firsts = [1, 2, *(chosen.getrandbits(64) | 1 for _ in range(count * 8 // 10))]
     firsts += [chosen.choice(firsts) for _ in range(count // 10)]
     firsts += [(1 << 64) - 1 - chosen.getrandbits(44) for _ in range(count - len(firsts))]
     chosen.shuffle(firsts)
@@ -215,13 +215,14 @@ def test_no_rank_is_lost_by_growing(monkeypatch: pytest.MonkeyPatch, threads: in
     assert call_pairs(rank_all, table, pairs) == 0
 
 
-def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("put", [insert_all, rank_all])
+def test_growing_puts_little_aside(monkeypatch: pytest.MonkeyPatch, put: Any) -> None:
     plans = []
     run = FingerprintTable._run
     monkeypatch.setattr(FingerprintTable, "_run", lambda *given: (plans.append(given[3]), run(*given)))
     chosen = random.Random(5)
-    table = FingerprintTable(1 << 19, wide=True)
+    table = FingerprintTable(1 << 19, wide=True, ranked=put is rank_all)
     pairs = [(chosen.getrandbits(64) | 1, chosen.getrandbits(64) | 1) for _ in range(300_000)]
-    assert call_pairs(insert_all, table, pairs) == len(pairs)
+    assert call_pairs(put, table, pairs) == len(pairs)
     grow(table, 400_000)
     assert 0 < plans[-1].aside_count < 2_300
