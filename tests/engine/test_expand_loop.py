@@ -1,0 +1,130 @@
+"""What the loop does with a successor: counts it as often as its header says, settles it, asks what it may change.
+
+The model is a chain of states, each with one successor, whose step TLC counts three times.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from support.grid_kernels import address
+
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.layout.search_outcome import FindingKind, SearchOutcome, Settings
+from kmc.engine.loops.compiled_loops import NativeLoop
+from kmc.engine.native.intrinsics import load, store
+from kmc.engine.search.breadth_first import Search
+
+NUMBER, SEEN = 0, 1
+LAST = 6
+BASE = 1 << 60
+"""The fingerprint of the first state; those of others follow."""
+
+
+@NativeLoop
+def expand(row: int, out: int, out_words: int) -> int:
+    """One step to the next state up to the last one, by action 1, which counts twice more."""
+    number = load(row, NUMBER)
+    if number == LAST:
+        return 0
+    if out_words < 4:
+        return -1
+    store(out, 0, 2 | 1 << 32 | 2 << 48)
+    store(out, 1, BASE + number + 1)
+    store(out, 2, number + 1)
+    store(out, 3, 0)
+    return 1
+
+
+@NativeLoop
+def is_odd(row: int) -> int:
+    """An invariant or a constraint that fails in odd states."""
+    return load(row, NUMBER) & 1
+
+
+@NativeLoop
+def is_big(source: int, row: int) -> int:
+    """An action property that fails from state 3 on, and a constraint of steps."""
+    return 1 if load(source, NUMBER) >= 3 and load(row, NUMBER) > load(source, NUMBER) else 0
+
+
+@NativeLoop
+def note_fingerprint(row: int, fingerprint: int) -> int:
+    """Settles a state by noting its fingerprint in its row."""
+    store(row, SEEN, fingerprint)
+    return 0
+
+
+@NativeLoop
+def changes_nothing(source: int, row: int) -> int:
+    """No step changes the value of a property."""
+    return 0
+
+
+@NativeLoop
+def changes_at_two(source: int, row: int) -> int:
+    """The step from state 2 changes the invariants, no other does."""
+    return 1 if load(source, NUMBER) == 2 else 0
+
+
+INITIAL = [PackedState(BASE, 0, np.array([0, 0], np.int64))]
+
+
+def chain(**kernels: Any) -> KernelTable:
+    """The kernels of the chain."""
+    counts = {"action_count": 3, "check_count": 1, "step_count": 1, "plain_words": 1}
+    return KernelTable(expand=address(expand), **{**counts, **kernels})
+
+
+def run(kernels: KernelTable, **settings: Any) -> SearchOutcome:
+    """A search of the chain, one state a batch."""
+    return Search(kernels, INITIAL, Settings(**{"deadlock": False, "batch": 1, **settings})).run()
+
+
+def test_a_step_is_counted_as_often_as_its_header_says() -> None:
+    outcome = run(chain())
+    assert outcome.levels == (1,) * (LAST + 1)
+    assert outcome.generated_by_action == (0, 3 * LAST, 0)
+    assert (outcome.generated, outcome.expanded) == (3 * LAST + 1, LAST + 1)
+
+
+def test_a_step_out_of_the_constraints_is_counted_as_often_as_its_header_says() -> None:
+    outcome = run(chain(step_outside=address(is_big)))
+    assert (outcome.levels, outcome.generated, outcome.cut) == ((1,) * 4, 3 * 4 + 1, 3)
+
+
+def test_a_step_that_fails_is_counted_as_often_as_its_header_says() -> None:
+    outcome = run(chain(step=address(is_big)), keep_going=True)
+    assert outcome.failed == (0, 3 * 3)
+    assert {finding.kind for finding in outcome.findings} == {FindingKind.STEP}
+
+
+def test_a_state_is_kept_as_the_model_settles_it() -> None:
+    search = Search(chain(settle=address(note_fingerprint)), INITIAL, Settings(deadlock=False, batch=1))
+    levels = len(search.run().levels)
+    rows = [record.row.tolist() for level in range(1, levels + 1) for record in search.predecessors.kept(level)]
+    assert rows == [[number, BASE + number] for number in range(LAST + 1)]
+
+
+def test_a_state_is_kept_as_it_was_generated_where_nothing_settles_it() -> None:
+    search = Search(chain(), INITIAL, Settings(deadlock=False, batch=1))
+    search.run()
+    assert [record.row.tolist() for record in search.predecessors.kept(3)] == [[2, 0]]
+
+
+@pytest.mark.parametrize(("changes", "failed"), [(0, 1), (changes_nothing, None), (changes_at_two, 3)])
+def test_a_property_is_evaluated_where_a_step_may_change_it(changes: Any, failed: int | None) -> None:
+    outcome = run(chain(check=address(is_odd), may_change=address(changes) if changes else 0))
+    assert [finding.fingerprint - BASE for finding in outcome.findings] == ([] if failed is None else [failed])
+
+
+def test_every_property_is_evaluated_after_a_first_finding() -> None:
+    kernels = chain(check=address(is_odd), may_change=address(changes_at_two))
+    outcome = run(kernels, keep_going=True)
+    assert [finding.fingerprint - BASE for finding in outcome.findings] == [3]
+    assert outcome.failed == (2, 0)
+    assert run(replace(kernels, may_change=0), keep_going=True).failed == (3, 0)
