@@ -14,6 +14,8 @@ from kmc.lang.showing import shown
 from kmc.lang.symbols import Symbol, SymbolMeta
 from kmc.lang.types import EnumType
 
+_RESERVED = ("title", "index", "members", "kmc_type")
+
 
 class EnumMeta(SymbolMeta):
     """Turns the integers of a class body into members."""
@@ -23,6 +25,10 @@ class EnumMeta(SymbolMeta):
             return super().__new__(mcs, name, bases, namespace)
         named = {key: value for key, value in namespace.items() if not key.startswith("_")}
         for key, value in named.items():
+            if key in _RESERVED:
+                raise SpecError(
+                    "KMC160", f"'{key}' cannot be the name of a member of {name}", help="choose another name"
+                )
             if type(value) is not int:
                 raise SpecError(
                     "KMC121",

@@ -21,6 +21,7 @@ from kmc.lang.types import BoolType, EnumType, IdentType, RecordType, Type, Unio
 
 _new: Callable[..., Any] = tuple.__new__
 _namedtuple: Callable[..., type] = namedtuple  # mypy takes literal field names only
+_RESERVED = ("set", "items", "fields", "shapes", "tag", "abstract", "kmc_type")
 
 
 class RecordMeta(type):
@@ -81,7 +82,7 @@ class RecordMeta(type):
 def _own_fields(cls: RecordMeta, name: str, namespace: dict[str, Any]) -> dict[str, Type]:
     fields: dict[str, Type] = {}
     for field, annotation in inspect.get_annotations(cls).items():
-        if field in ("set", "fields", "shapes", "tag") or field.startswith("_"):
+        if field in _RESERVED or field.startswith("_"):
             raise SpecError("KMC131", f"'{field}' cannot be the name of a field of {name}", help="choose another name")
         fields[field] = as_type(annotation, f"field '{field}' of {name}")
     stray = [key for key in namespace if not key.startswith("__") and key not in fields]

@@ -283,10 +283,10 @@ class TestAdmission:
 
     def test_a_record_derived_later_may_stand_for_its_base(self) -> None:
         base = record_class({"epoch": Int(0, 3)}, name="Base")
-        holder = record_class({"item": base, "items": Set[base]}, name="Holder")
+        holder = record_class({"item": base, "others": Set[base]}, name="Holder")
         derived = record_class({"more": Bool}, base, "Derived")
         value = derived(epoch=1, more=True)
-        assert holder(item=value, items=frozenset({value})).item == value
+        assert holder(item=value, others=frozenset({value})).item == value
 
     def test_a_message_derived_later_may_travel(self) -> None:
         base = record_class({"source": Server, "dest": Server}, Message, "Base")
