@@ -138,6 +138,10 @@ class TestMap:
             use(self.counts)
         assert caught.value.message == message
 
+    def test_a_key_is_removed_by_value(self) -> None:
+        held = map_literal([(pair(S1, S2), 1), (pair(S1, S3), 2)])
+        assert held.without(pair(S2, S1)) == map_literal([(pair(S1, S3), 2)])
+
     def test_a_total_map_has_every_key(self) -> None:
         with pytest.raises(DomainError, match="missing: s2, s3"):
             stored(Map[Server, Int(0, 3)], map_literal([(S1, 1)]))
@@ -168,6 +172,26 @@ class TestSeq:
     def test_no_prefix_is_longer_than_the_sequence(self, length: Any) -> None:
         with pytest.raises(EvaluationError, match="has no prefix"):
             self.log.upto(length)
+
+    @pytest.mark.parametrize("name", ["count", "index"])
+    def test_a_method_of_tuples_is_not_one_of_sequences(self, name: str) -> None:
+        with pytest.raises(AttributeError):
+            getattr(self.log, name)
+
+    @pytest.mark.parametrize(
+        "use",
+        [
+            lambda log: log[1],
+            lambda log: log + log,
+            lambda log: log * 2,
+            lambda log: 2 * log,
+            lambda log: log < log,
+            lambda log: log >= log,
+        ],
+    )
+    def test_a_sequence_has_no_operators_of_tuples(self, use: Any) -> None:
+        with pytest.raises(EvaluationError):
+            use(self.log)
 
     def test_an_append_past_the_capacity_is_refused(self) -> None:
         with pytest.raises(DomainError, match="holds at most 3 elements, but this append can make it 4"):
