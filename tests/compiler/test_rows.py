@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.small_specs import model_of
-from support.value_strategies import Role, Server, record_class, values
+from support.value_strategies import FetchResponse, Role, Server, VoteRequest, record_class, values
 
 from kmc.errors import SpecError, SystemFault
+from kmc.lang.maps import map_literal
+from kmc.lang.records import Message
+from kmc.lang.seqs import seq_literal
 from kmc.lang.types import (
     BoolType,
     EnumType,
     IdentType,
     IntType,
     MapType,
+    MessageBagType,
     MessageSetType,
     PairType,
     RecordType,
@@ -30,10 +35,20 @@ from kmc.lang.types import (
 from kmc.reference.initial import initial_states
 from kmc.runtime import container
 from kmc.runtime.blocks import SLACK_WORDS, RowBatch, rows_of_records
-from kmc.runtime.codec import decode_row, encode_row, hash_sum
+from kmc.runtime.codec import decode_row, encode_message, encode_row, hash_sum
 from kmc.runtime.hashing import MASK, SECOND, fingerprint, network_salt
 from kmc.runtime.mixing import mix
-from kmc.runtime.state_layout import WORD, Place, array_layout, bits_for, layout_of, row_layout, scalar_count
+from kmc.runtime.state_layout import (
+    WORD,
+    Place,
+    array_layout,
+    bits_for,
+    layout_of,
+    network_layout,
+    record_layout,
+    row_layout,
+    scalar_count,
+)
 
 SPEC = """
 Server = constant("Server", IdentSet(), "The servers")
@@ -193,6 +208,121 @@ def test_so_many_bits_tell_values_apart(count: int) -> None:
 def test_elements_lie_behind_each_other(element: Type, count: int, head_bits: int, words: int, last: Place) -> None:
     array = array_layout(element, count, head_bits)
     assert (array.layout.words, array.place(count - 1)) == (words, last)
+
+
+Small, Word, Long = (record_class({"n": IntType(0, (1 << bits) - 1)}) for bits in (2, 62, 64))
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "bits", "bits_with_none"),
+    [
+        # Scalars share one number: 4 values, and 5 with None.
+        ((IntType(3, 3), EnumType(Role)), 2, 3),
+        ((IntType(0, 2), BoolType(), EnumType(Role)), 3, 4),
+        ((RecordType(Small),), 2, 3),
+        ((RecordType(Small), BoolType()), 3, 4),
+        ((RecordType(Word), BoolType()), 63, 64),
+        ((RecordType(Word), RecordType(Small), EnumType(Role)), 64, 64),
+        # A payload that does not fit beside its tag begins a word of its own.
+        ((RecordType(Long), BoolType()), 128, 128),
+        ((SeqType(IntType(0, 1), 90), BoolType()), 256, 256),
+    ],
+)
+def test_a_union_is_a_number_or_a_tag_and_its_widest_alternative(
+    alternatives: tuple[Type, ...], bits: int, bits_with_none: int
+) -> None:
+    assert layout_of(UnionType(alternatives, False)).bits == bits
+    assert layout_of(UnionType(alternatives, True)).bits == bits_with_none
+
+
+def test_the_scalars_of_a_union_are_numbered_one_after_another() -> None:
+    for none in ([None], []):
+        cls = record_class({"f": UnionType((IntType(5, 6), EnumType(Role), BoolType()), bool(none))}, name="State")
+        states = [cls(f=value) for value in (*none, 5, 6, *Role.members, False, True)]
+        assert [encode_row(state)[1] for state in states] == list(range(len(states)))
+        assert [decode_row(encode_row(state), cls) for state in states] == states
+
+
+@pytest.mark.parametrize(
+    ("kind", "full"),
+    [
+        (SeqType(BoolType(), 64), seq_literal([True] * 64)),
+        (MapType(IntType(1, 64), BoolType(), total=False), map_literal((key, True) for key in range(1, 65))),
+    ],
+)
+def test_the_highest_bit_of_a_wide_value_is_part_of_it(kind: Type, full: Any) -> None:
+    cls = record_class({"before": BoolType(), "wide": kind, "behind": BoolType()}, name="State")
+    state = cls(before=False, wide=full, behind=False)
+    assert encode_row(state)[3] == MASK
+    assert decode_row(encode_row(state), cls) == state
+
+
+def message_of(bits: int, base: Any = Message, **options: Any) -> Any:
+    """A message class with so many bits besides its ends, which take 4."""
+    name = f"n{bits}"
+    return record_class({name: IntType(0, (1 << bits) - 1), "to": Server, "by": Server}, base, **options)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "set_words", "bag_words"),
+    [
+        ([3], 1, 1),
+        ([58], 1, 1),
+        ([59], 1, 2),
+        ([60], 1, 2),
+        ([61], 3, 3),
+        ([57, 2], 1, 1),
+        ([58, 2], 1, 2),
+        ([64, 2], 3, 3),
+    ],
+)
+def test_an_entry_of_a_network_is_a_count_a_tag_and_a_message(sizes: list[int], set_words: int, bag_words: int) -> None:
+    messages = tuple(RecordType(message_of(bits, source="by", dest="to")) for bits in sizes)
+    plain, counted = network_layout(MessageSetType(messages, 9)), network_layout(MessageBagType(messages, 9, 3))
+    assert (plain.words, counted.words) == (set_words, bag_words)
+    tag_bits = len(sizes) - 1
+    assert plain.payload == (Place(0, tag_bits) if set_words == 1 else Place(1, 0))
+    assert counted.payload == (Place(0, 2 + tag_bits) if bag_words == 1 else Place(1, 0))
+
+
+def test_the_words_of_an_entry_are_its_count_its_tag_and_its_message() -> None:
+    narrow, wide = (message_of(bits, source="by", dest="to") for bits in (7, 59))
+    first, _, last = Server.members
+    sent = narrow(n7=100, by=last, to=first)
+    bag = network_layout(MessageBagType((RecordType(message_of(1, source="by", dest="to")), RecordType(narrow)), 9, 3))
+    assert encode_message(sent, bag, 3) == [3 | 1 << 2 | (2 | 0 << 2 | 100 << 4) << 3]
+    bag = network_layout(MessageBagType((RecordType(narrow), RecordType(wide)), 9, 3))
+    assert encode_message(wide(n59=1 << 58, by=last, to=first), bag, 2) == [2 | 1 << 2, 2 | 0 << 2 | 1 << 62]
+
+
+Tall: Any = record_class(
+    {"source": Server, "dest": Server, **{f"t{k}": IntType(0, 1023) for k in range(7)}}, Message, "Tall"
+)
+NETWORKS: dict[str, Type] = {
+    "sent": MessageSetType((RecordType(VoteRequest), RecordType(FetchResponse)), 9),
+    "tall": MessageSetType((RecordType(Tall), RecordType(VoteRequest)), 9),
+    "bag": MessageBagType((RecordType(FetchResponse), RecordType(VoteRequest)), 9, 3),
+    "tall_bag": MessageBagType((RecordType(VoteRequest), RecordType(Tall)), 9, 3),
+}
+
+
+@given(values(RecordType(record_class(NETWORKS, name="State"))))
+def test_messages_and_their_counts_come_back(state: Any) -> None:
+    assert decode_row(encode_row(state), type(state)) == state
+
+
+def test_the_ends_of_a_message_lie_first_and_at_one_place_in_all_shapes() -> None:
+    base = message_of(5, source="by", dest="to")
+    renamed = record_class({"first": Server, "last": Server}, base, source="first", dest="last")
+    for shape in (base, renamed):
+        places = record_layout(shape).fields
+        assert (places["by"], places["to"], places["n5"]) == (Place(0, 0), Place(0, 2), Place(0, 4))
+
+
+def test_a_state_of_networks_alone_has_one_fixed_word() -> None:
+    kinds = {"sent": MessageSetType((RecordType(message_of(3, source="by", dest="to")),), 9)}
+    layout = row_layout(record_class({**kinds, "more": kinds["sent"]}, name="State"))
+    assert (layout.fixed_words, layout.counts, layout.entries) == (1, 2, 4)
 
 
 def test_a_set_of_more_than_a_word_of_members_has_no_layout() -> None:
