@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from support.small_specs import model_of
 from support.value_strategies import FetchResponse, Role, Server, VoteRequest, record_class, values
 
+from kmc.engine.layout import record_structs
 from kmc.errors import SpecError, SystemFault
 from kmc.lang.maps import map_literal
 from kmc.lang.records import Message
@@ -33,7 +34,7 @@ from kmc.lang.types import (
     UnionType,
 )
 from kmc.reference.initial import initial_states
-from kmc.runtime import container
+from kmc.runtime import blocks, container
 from kmc.runtime.blocks import SLACK_WORDS, RowBatch, rows_of_records
 from kmc.runtime.codec import decode_row, encode_message, encode_row, hash_sum
 from kmc.runtime.hashing import MASK, SECOND, fingerprint, network_salt
@@ -401,3 +402,11 @@ def test_rows_are_taken_out_of_records(rows: list[list[int]], unused: int) -> No
     block = rows_of_records(words, len(out), np.array(places, np.int64))
     assert [row.tolist() for row in block] == rows
     assert len(block.words) == sum(map(len, rows)) + SLACK_WORDS
+
+
+def test_the_head_of_a_record_is_read_alike_in_blocks_and_in_a_search() -> None:
+    names = ("RECORD_HEAD_WORDS", "ACTION_SHIFT", "ACTION_MASK", "TIMES_SHIFT", "TIMES_MASK")
+    assert [getattr(blocks, name) for name in names] == [getattr(record_structs, name) for name in names]
+    assert (1 << blocks.RECORD_LENGTH_BITS) - 1 == record_structs.LENGTH_MASK
+    head = 7 | 0xFFFF << blocks.ACTION_SHIFT | 0x7FFF << blocks.TIMES_SHIFT
+    assert (head >> 32 & blocks.ACTION_MASK, head >> 48 & blocks.TIMES_MASK) == (0xFFFF, 0x7FFF)
