@@ -88,6 +88,7 @@ Letter: Any = record_class(
     {"to": Server, "n": Int(0, 3), "from_": Server}, Message, "Letter", source="from_", dest="to", tag="Post"
 )
 Parcel: Any = record_class({"weight": Int(-5, 9)}, Letter, "Parcel")
+Fragile: Any = record_class({"worth": Int(0, 9), "n": Int(0, 7)}, Parcel, "Fragile")
 MIXED = record_class(
     {
         "server": Server,
@@ -106,7 +107,7 @@ def test_classes_come_back_with_all_that_a_reader_sees_of_them() -> None:
     assert [outline(cls) for cls in classes_in(again)] == [outline(cls) for cls in classes_in(MIXED)]
     assert {cls.__name__ for cls in classes_in(again)} == {
         *("State", "Server", "Value", "Id", "Role", "VoteRequest"),
-        *("Letter", "Parcel", "FetchResponse", "FetchOk", "FetchDiverging"),
+        *("Letter", "Parcel", "Fragile", "FetchResponse", "FetchOk", "FetchDiverging"),
     }
 
 
@@ -146,6 +147,13 @@ def test_a_row_means_the_same_on_both_sides(state: Any) -> None:
     found = decode_row(encode_row(state), again)
     assert text(encode(found, Naming())) == text(encode(state, Naming()))
     assert encode_row(found) == encode_row(state)
+
+
+def test_a_type_of_another_kmc_is_not_guessed() -> None:
+    data = described(Schema(MIXED, default_table(MIXED)))
+    data["classes"][data["state"]]["fields"][0][1] = ["bitmap", 3]
+    with pytest.raises(ValueError, match="describes no type"):
+        restored(data)
 
 
 def test_the_table_of_variables_comes_back() -> None:
