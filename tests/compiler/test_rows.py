@@ -299,10 +299,12 @@ def test_the_words_of_an_entry_are_its_count_its_tag_and_its_message() -> None:
 Tall: Any = record_class(
     {"source": Server, "dest": Server, **{f"t{k}": IntType(0, 1023) for k in range(7)}}, Message, "Tall"
 )
+record_class({"more": IntType(0, 6)}, Tall, "Taller")
 NETWORKS: dict[str, Type] = {
     "sent": MessageSetType((RecordType(VoteRequest), RecordType(FetchResponse)), 9),
     "tall": MessageSetType((RecordType(Tall), RecordType(VoteRequest)), 9),
     "bag": MessageBagType((RecordType(FetchResponse), RecordType(VoteRequest)), 9, 3),
+    "last": UnionType((RecordType(Tall),), True),
     "tall_bag": MessageBagType((RecordType(VoteRequest), RecordType(Tall)), 9, 3),
 }
 
