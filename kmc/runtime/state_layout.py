@@ -259,7 +259,7 @@ def array_layout(element: Type, count: int, head_bits: int) -> ArrayLayout:
     total = head_bits + count * part.bits
     if part.narrow and total <= WORD:
         return ArrayLayout(Layout(total), head_bits, part, 0)
-    per_word = WORD // max(1, part.bits) if part.narrow and part.bits <= WORD // 2 else 1
+    per_word = WORD // max(1, part.bits) if part.narrow else 1
     words = (1 if head_bits else 0) + (-(-count // per_word) if part.narrow else count * part.words)
     return ArrayLayout(Layout(max(words, 2) * WORD), head_bits, part, per_word)
 
