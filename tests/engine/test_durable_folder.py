@@ -216,7 +216,12 @@ def test_a_folder_is_removed_when_it_is_empty_and_where_it_was(tmp_path: Path) -
 
 
 def test_a_folder_that_is_there_is_entered_and_only_made_where_that_is_asked(tmp_path: Path) -> None:
-    refused("KMC550", lambda: DurableFolder.inside(tmp_path / "checkpoint"))
+    with pytest.raises(SystemFault, match=f"open of {tmp_path}/checkpoint: No such file"):
+        DurableFolder.inside(tmp_path / "checkpoint")
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemFault, match=f"open of {tmp_path}/file: Not a directory"):
+        DurableFolder.inside(tmp_path / "file" / "checkpoint", create=True)
+    (tmp_path / "file").unlink()
     for _ in range(2):
         DurableFolder.inside(tmp_path / "checkpoint", create=True).close()
     DurableFolder.inside(tmp_path / "checkpoint").close()
