@@ -27,7 +27,7 @@ def compare_entries(offset1, epoch1, offset2, epoch2):
 
 
 def highest_common_offset(log, end_offset, epoch):
-    """HighestCommonOffset: the highest entry at or below that position, or 0; CHOOSE of the last, made total."""
+    """HighestCommonOffset: the highest entry at or below that position, or 0 where TLA+'s CHOOSE has no value."""
     return max(
         (o for o in log.offsets() if compare_entries(o, log.at(o).epoch, end_offset, epoch) <= 0),
         default=0,
@@ -40,6 +40,6 @@ def end_offset_for_epoch(log, epoch):
 
 
 def knows_position(log, offset, epoch):
-    """The last disjunct of ValidFetchPosition: a log that ends with this entry ends within this one's epoch."""
+    """The last disjunct of ValidFetchPosition: this log has an entry of that epoch at `offset` or later."""
     end = end_offset_for_epoch(log, epoch)
     return offset <= end and epoch == epoch_at(log, end)

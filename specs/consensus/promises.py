@@ -1,7 +1,7 @@
-"""What KIP-595 promises of logs and votes, said of two logs, of one server before and after a step, or of all.
+"""What KIP-595 promises about logs and votes: two logs, one server before and after a step, or all servers.
 
-Shared by the specs of KIP-996, whose states of a server differ: a promise takes the states that it depends on, such
-as the one of a server that lost its disk and keeps nothing.
+Shared by the specs of KIP-996. Their server states differ, so a promise takes those that it depends on as arguments,
+such as the state of a server that lost its disk.
 """
 
 from .quorums import is_quorum
@@ -33,9 +33,9 @@ def keeps_vote(old, new):
 
 
 def votes_are_kept(st, nxt, dead_state, releasing_states):
-    """Every server keeps its vote within its epoch, unless it dies or comes into a state that releases it from that.
+    """Every server keeps its vote within its epoch, unless it dies or enters a state that releases the vote.
 
-    A server that is alive after the step is alive before it too: death is for good.
+    A server that is alive after the step was alive before it too: death is for good.
     """
     return all(
         keeps_vote(st.servers[s], nxt.servers[s]) or nxt.servers[s].state in releasing_states
@@ -45,7 +45,7 @@ def votes_are_kept(st, nxt, dead_state, releasing_states):
 
 
 def logs_only_grow(st, nxt, leader_state, dead_state):
-    """The log of a server that leads and lives on only grows."""
+    """The log of a server that leads and stays alive only grows."""
     return all(
         only_grows(st.servers[s].log, nxt.servers[s].log)
         for s in st.servers
@@ -54,7 +54,7 @@ def logs_only_grow(st, nxt, leader_state, dead_state):
 
 
 def epochs_never_fall(st, nxt, dead_state):
-    """The epoch of a server that lives on does not fall."""
+    """The epoch of a server that stays alive does not fall."""
     return all(
         nxt.servers[s].current_epoch >= st.servers[s].current_epoch
         for s in st.servers
@@ -63,7 +63,7 @@ def epochs_never_fall(st, nxt, dead_state):
 
 
 def follows_newer_leader(old, new, leader_state, follower_state):
-    """A leader follows its successor at once, without being unattached before."""
+    """A leader follows its successor at once, without being unattached first."""
     return old.state == leader_state and new.state == follower_state and new.current_epoch > old.current_epoch
 
 
@@ -83,5 +83,5 @@ def is_covered(st, leader, offset, dead_state):
 
 
 def is_on_some_disk(st, values):
-    """Every one of these values is in the log of a live server, voter or not."""
+    """Each of these values is in the log of a live server, voter or not."""
     return all(any(has_value(me.log, v) for me in st.servers.values()) for v in values)

@@ -7,5 +7,5 @@ def majority_count(ensemble):
 
 
 def is_quorum(votes, ensemble):
-    """votes in Quorum(ensemble): a majority of the ensemble, and nobody else."""
+    """votes in Quorum(ensemble): a majority of the ensemble, without other voters."""
     return votes <= ensemble and len(votes) >= majority_count(ensemble)

@@ -1,6 +1,6 @@
-"""Conditions that the specs of KIP-996 check to be reachable, said of one server, one message or all servers.
+"""Conditions that the specs of KIP-996 check to be reachable, of one server, one message or all servers.
 
-The states of a server differ between the two specs, so a condition takes those that it asks about.
+The server states of the two specs differ, so a condition takes those that it needs as arguments.
 """
 
 FIRST_EPOCH = 1
@@ -12,7 +12,7 @@ def leads_after_election(me, leader_state):
 
 
 def two_servers_are_in(servers, state):
-    """Two servers are in this state at once, of whatever epochs."""
+    """Two servers are in this state at once, in any epochs."""
     return any(
         node1.state == state and node2.state == state and s1 != s2
         for s1, node1 in servers.items()

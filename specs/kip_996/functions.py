@@ -133,7 +133,7 @@ def update_fetch_state_with_fetch_res(me, fetch_res):
 def has_consistent_leader(me, s, leader_id, epoch):
     """HasConsistentLeader(s, leader_id, epoch): server s and the sender can both be right about the leader.
 
-    A server that has led this epoch, and led it no more, may still be told that it leads.
+    A server that led this epoch and no longer leads may still be told that it leads.
     """
     if leader_id == s:
         if me.current_epoch == epoch and (not is_voter(me, s) or me.state in STATES_OF_A_FORMER_LEADER):

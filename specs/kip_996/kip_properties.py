@@ -1,7 +1,7 @@
-"""What KIP-996, KIP-595 and KIP-853 promise of every step, and the TLA+ text does not state.
+"""Promises of KIP-996, KIP-595 and KIP-853 about every step that the TLA+ text does not state.
 
-Of servers that live before and after the step: one that starts or loses its disk has no quorum state to keep. One
-promise is of states: what Durability asks for with less, to tell a lost value from one that no voter has.
+They are about servers that live before and after the step: one that starts or loses its disk has no quorum state to
+keep. One promise is about states: weaker than Durability, it tells a lost value from one that no voter has.
 """
 
 from kmc.spec import spec
@@ -30,7 +30,7 @@ RELEASED_FROM_VOTE = {ServerState.LEADER, ServerState.RESIGNED}
 
 
 def lives_on(nxt, s):
-    """Server s is alive after the step, which is the case before it too unless it is dead for good."""
+    """Server s is alive after the step; it was alive before the step too, since death is for good."""
     return nxt.servers[s].state != ServerState.DEAD_NO_STATE
 
 
@@ -67,20 +67,20 @@ def follows_table(old, new):
 
 @spec.action_property
 def QuorumStateTransitions(st, nxt):
-    """Every server moves within KIP-996's table of quorum states; a restart is not in it and may do what it does."""
+    """Every server moves within KIP-996's table of quorum states; restarts are not in the table and not checked."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
         follows_table(st.servers[s], nxt.servers[s]) for s in st.servers if lives_on(nxt, s)
     )
 
 
 def leader_follows_at_once(old, new):
-    """The step of the finding leader_to_follower: a leader follows its successor without being unattached before."""
+    """The step of the finding leader_to_follower: a leader follows its successor without being unattached first."""
     return follows_newer_leader(old, new, ServerState.LEADER, ServerState.FOLLOWER)
 
 
 @spec.action_property
 def OtherQuorumStateTransitions(st, nxt):
-    """The same, but for the one step of a finding: no other is outside of the table."""
+    """The same, except for the step of one finding: no other step is outside of the table."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
         follows_table(st.servers[s], nxt.servers[s]) or leader_follows_at_once(st.servers[s], nxt.servers[s])
         for s in st.servers
@@ -131,7 +131,7 @@ def newly_committed(old, new):
 
 @spec.action_property
 def HighWatermarkIsCovered(st, nxt):
-    """What a leader commits is on a majority of the configuration that it commits it under (KIP-595; KIP-853)."""
+    """What a leader commits is on a majority of the configuration under which it commits (KIP-595; KIP-853)."""
     return all(
         newly_committed(st.servers[s], nxt.servers[s]) == 0
         or is_covered(st, s, newly_committed(st.servers[s], nxt.servers[s]), ServerState.DEAD_NO_STATE)

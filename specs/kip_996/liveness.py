@@ -1,7 +1,7 @@
-"""The conditions of kraft_kip_996_liveness.tla: with TestLiveness they keep out what would stop the cluster for ever.
+"""The conditions of kraft_kip_996_liveness.tla: with TestLiveness they exclude what would stop the cluster for ever.
 
-They model nothing of KRaft. Where TLC goes through the ways in which a condition holds, its mirror returns how many
-there are: 0 is false, and without TestLiveness each is 1 or true.
+They are not part of KRaft. Where TLC enumerates the ways in which a condition holds, its mirror returns their number:
+0 is false. Without TestLiveness each is 1 or true.
 """
 
 from kmc.lang import count, pair

@@ -1,7 +1,7 @@
-"""Messages and connectivity (network.tla): a set of messages in flight, a set of those processed, and which pairs talk.
+"""Messages and connectivity (network.tla): messages in flight, messages processed, and which pairs are connected.
 
-A helper that assigns the network's variables in TLA+ takes the state and returns it with them changed; it reads the
-state it is given, so an action calls it with the old one and sets its other variables on the result.
+A helper that assigns the network's variables in TLA+ takes the state and returns it with them changed. It reads the
+state that it is given, so an action passes the old one and sets its other variables on the result.
 """
 
 from kmc.lang import count, pair, pairs, require, subsets
@@ -22,7 +22,7 @@ def all_connected():
 
 
 def drop(st, dropped):
-    """Drop(msgs), the messages given by a condition: they are lost, not processed."""
+    """Drop(msgs): the messages for which `dropped` holds are lost, not processed."""
     return st.set(net_messages=st.net_messages.keep(lambda m: not dropped(m)))
 
 
@@ -85,7 +85,7 @@ def discard(st, d):
 
 
 def reply(st, d, m):
-    """Reply(d, m): d has been processed, and m is sent; only where the ends are connected."""
+    """Reply(d, m): d has been processed, and m is sent; only if the ends are connected."""
     require(connected(st, m.dest, m.source))
     require(d in st.net_messages)
     return st.set(

@@ -81,7 +81,7 @@ def ElectionSafety(st):
 
 
 def is_current_leader(st, s):
-    """IsCurrentLeader(s): it leads, and nobody is in a later epoch."""
+    """IsCurrentLeader(s): it leads, and no server is in a later epoch."""
     return st.servers[s].state == ServerState.LEADER and not any(
         s1 != s and other.current_epoch > st.servers[s].current_epoch for s1, other in st.servers.items()
     )
@@ -105,7 +105,7 @@ def Durability(st):
 
 @spec.invariant
 def ValidRolesAndStates(st):
-    """State, leader, pending values and votes of each server go together."""
+    """State, leader, pending values and votes of each server are consistent."""
     return all(
         (not is_observer(me, s) or me.state in OBSERVER_STATES)
         and (me.state != ServerState.UNATTACHED or me.leader is None)
@@ -123,7 +123,7 @@ def TestInv(st):
 
 @spec.liveness
 def ValuesEventuallyAcked():
-    """A value that was sent is in the end acknowledged, or refused, and not both."""
+    """A value that was sent is eventually acknowledged or refused, and not both."""
     return for_all(
         Value,
         lambda v: leads_to(
@@ -147,12 +147,12 @@ def config_in_server_log_and_committed(me, config_id):
 
 
 def cannot_be_reached(st, s, s1):
-    """Server s1 is dead, or not connected to s; nobody is connected to itself."""
+    """Server s1 is dead, or not connected to s; no server is connected to itself."""
     return not connected(st, s, s1) or st.servers[s1].state == ServerState.DEAD_NO_STATE
 
 
 def config_all_or_nothing(st, config_id):
-    """ConfigAllOrNothing(config_id): the newest leader has it committed, or it has not got it.
+    """ConfigAllOrNothing(config_id): the newest leader has committed it, or does not have it.
 
     TLA+ quantifies over its members, but looks at the leader's own log for each of them.
     """
@@ -171,7 +171,7 @@ def config_all_or_nothing(st, config_id):
 
 @spec.liveness
 def ReconfigurationNotStuck():
-    """Again and again, each configuration is committed at the newest leader, or not in its log."""
+    """Infinitely often, each configuration is committed at the newest leader, or not in its log."""
     return for_all(
         range(1, MaxAddReconfigs + MaxRemoveReconfigs + 1),
         lambda config_id: always_eventually(lambda st: config_all_or_nothing(st, config_id)),

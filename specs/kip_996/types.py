@@ -50,7 +50,7 @@ spec.assume(InitClusterSize <= MaxClusterSize)
 spec.assume(len(Hosts) >= InitClusterSize)
 spec.assume(MaxSpawnedServers >= InitClusterSize)  # kmc's own: the first servers are among the identifiers
 
-# Bounds that only kmc needs; they stop a run that passes them and limit nothing. A resigned leader goes to the epoch
+# Bounds that only kmc needs: a run that exceeds one stops with an error. A resigned leader goes to the epoch
 # after its own, so without TestLiveness no server passes MaxEpoch + 1; with it, lost votes can raise epochs for ever.
 LargestEpoch = constant(
     "LargestEpoch",
@@ -81,7 +81,7 @@ DiskId = Int(0, MaxSpawnedServers - InitClusterSize)
 
 
 class ServerState(Enum):
-    """Server states (KIP-996, its table), and two that are none: dead, and the one that NoIllegalState looks for."""
+    """Server states (KIP-996, its table), and two more: dead, and the one that NoIllegalState rules out."""
 
     UNATTACHED, FOLLOWER, PROSPECTIVE, CANDIDATE, LEADER, RESIGNED, DEAD_NO_STATE, ILLEGAL_STATE = range(8)
 
@@ -146,13 +146,13 @@ class InitCluster(ConfigCommand):
 
 
 class AddVoter(ConfigCommand):
-    """KIP-853: a voter more."""
+    """KIP-853: adds a voter."""
 
     new: ServerId
 
 
 class RemoveVoter(ConfigCommand):
-    """KIP-853: a voter less."""
+    """KIP-853: removes a voter."""
 
     old: ServerId
 
@@ -228,13 +228,13 @@ class FetchRequestFromServer(FetchRequest):
 
 
 class FetchRequestFromNewServer(FetchRequest):
-    """The first of a server that starts; nothing reads `observer`."""
+    """The first fetch of a server that starts; `observer` is never read."""
 
     observer: Bool
 
 
 class FetchResponse(Message, abstract=True):
-    """KIP-595, Fetch: what all three shapes of the answer have. `correlation` is the request that is answered."""
+    """KIP-595, Fetch: the fields of all three shapes of the answer. `correlation` is the request that is answered."""
 
     result: FetchResult
     error: Opt[Error]
@@ -337,7 +337,7 @@ class Transition(Record):
 
 
 class CommonResponse(Record):
-    """A transition, and whether the response is thereby handled; without TLA+'s `error`, which nothing reads."""
+    """A transition, and whether the response is thereby handled; without TLA+'s `error`, which is never read."""
 
     transition: Transition
     handled: Bool

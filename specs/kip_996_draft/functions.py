@@ -92,8 +92,8 @@ def update_fetch_state_with_fetch_res(me, fetch_res):
 def has_consistent_leader(me, s, leader_id, epoch):
     """HasConsistentLeader(s, leader_id, epoch): server s and the sender can both be right about the leader.
 
-    A server that has led this epoch, and led it no more, may still be told that it leads; not so if it is Unattached
-    or Voted in it.
+    A server that led this epoch and no longer leads may still be told that it leads; not so if it is Unattached or
+    Voted in it.
     """
     if leader_id == s:
         former = me.state == ServerState.RESIGNED or me.state == ServerState.PROSPECTIVE
@@ -120,7 +120,7 @@ def no_transition(me):
 
 
 def transition_to_voted(epoch, state0, vote_recipient):
-    """TransitionToVoted(epoch, state0, vote_recipient): in the epoch of the request, even where that is a lower one."""
+    """TransitionToVoted(epoch, state0, vote_recipient): in the epoch of the request, even if that is a lower one."""
     if state0.epoch == epoch and state0.state != ServerState.UNATTACHED and not VotersVoteAgain:
         return set_illegal_state()
     return Transition(state=ServerState.VOTED, epoch=epoch, leader=None, votes_recv=set(), voted_for=vote_recipient)

@@ -1,4 +1,4 @@
-"""What must be reachable, lest an invariant holds because nothing happens.
+"""What must be reachable, so that no invariant holds only because nothing happens.
 
 No model reaches all of it; the manifest's models together do, and each says what it leaves unreached.
 """

@@ -1,7 +1,7 @@
-"""What KIP-996, KIP-595 and KIP-853 promise of every step, and the TLA+ text does not state.
+"""Promises of KIP-996, KIP-595 and KIP-853 about every step that the TLA+ text does not state.
 
-Of servers that live before and after the step: one that starts or loses its disk has no quorum state to keep. The
-draft breaks some of these promises; the manifest holds the shortest traces.
+They are about servers that live before and after the step: one that starts or loses its disk has no quorum state to
+keep. The draft breaks some of these promises; the manifest holds the shortest traces.
 """
 
 from kmc.spec import spec
@@ -75,14 +75,14 @@ def is_voter_throughout(st, nxt, s):
 
 @spec.action_property
 def QuorumStateTransitions(st, nxt):
-    """Every voter moves within KIP-996's table of quorum states; a restart is not in it and may do what it does."""
+    """Every voter moves within KIP-996's table of quorum states; restarts are not in the table and not checked."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
         follows_table(st.servers[s], nxt.servers[s]) for s in st.servers if is_voter_throughout(st, nxt, s)
     )
 
 
 def leader_follows_at_once(old, new):
-    """The step of the finding leader_to_follower: a leader follows its successor without being unattached before."""
+    """The step of the finding leader_to_follower: a leader follows its successor without being unattached first."""
     return follows_newer_leader(old, new, ServerState.LEADER, ServerState.FOLLOWER)
 
 
@@ -107,7 +107,7 @@ def LeaderTransitions(st, nxt):
 
 @spec.action_property
 def OtherQuorumStateTransitions(st, nxt):
-    """Every voter moves within the table, but for the steps of two findings: no other is outside of it."""
+    """Every voter moves within the table, except for the steps of two findings: no other step is outside of it."""
     return nxt.aux_ctrs.restart_ctr != st.aux_ctrs.restart_ctr or all(
         follows_table(st.servers[s], nxt.servers[s])
         or leader_follows_at_once(st.servers[s], nxt.servers[s])
@@ -160,7 +160,7 @@ def newly_committed(old, new):
 
 @spec.action_property
 def HighWatermarkIsCovered(st, nxt):
-    """What a leader commits is on a majority of the configuration that it commits it under (KIP-595; KIP-853)."""
+    """What a leader commits is on a majority of the configuration under which it commits (KIP-595; KIP-853)."""
     return all(
         newly_committed(st.servers[s], nxt.servers[s]) == 0
         or is_covered(st, s, newly_committed(st.servers[s], nxt.servers[s]), ServerState.DEAD_NO_STATE)

@@ -1,7 +1,7 @@
-"""Constants that each weaken one rule, so that an invariant which rests on it must fail; all are off by default.
+"""Constants that each weaken one rule, so that an invariant that depends on it must fail; all are off by default.
 
-The manifest has a mutant for every invariant that nothing else in it breaks: none of them holds for want of a state
-that could break it. A constant that is off leaves nothing behind in the compiled spec.
+The manifest has a mutant for every invariant that no other model of it breaks, so each of them can fail. A constant
+that is off leaves no code in the compiled spec.
 """
 
 from kmc.lang import Bool, constant

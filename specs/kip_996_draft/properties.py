@@ -82,7 +82,7 @@ def NeverTwoLeadersInSameEpoch(st):
 
 
 def is_current_leader(st, s):
-    """IsCurrentLeader(s): it leads, and nobody is in a later epoch."""
+    """IsCurrentLeader(s): it leads, and no server is in a later epoch."""
     return st.servers[s].state == ServerState.LEADER and not any(
         s1 != s and other.current_epoch > st.servers[s].current_epoch for s1, other in st.servers.items()
     )
@@ -107,7 +107,7 @@ def AckedValueNotLost(st):
 
 @spec.invariant
 def StatesMatchRoles(st):
-    """An observer is in a state of observers, and a server without a leader to follow knows none."""
+    """An observer is in a state that observers can have, and an unattached server knows no leader."""
     return all(
         (me.role != Role.OBSERVER or me.state in OBSERVER_STATES)
         and (me.state != ServerState.UNATTACHED or me.leader is None)
@@ -132,7 +132,7 @@ def TestInv(st):
 
 @spec.liveness
 def ValuesEventuallyAcked():
-    """A value that was sent is in the end acknowledged, or refused, and not both."""
+    """A value that was sent is eventually acknowledged or refused, and not both."""
     return for_all(
         Value,
         lambda v: leads_to(
@@ -161,7 +161,7 @@ def cannot_be_reached(st, s, s1):
 
 
 def config_all_or_nothing(st, config_id):
-    """ConfigAllOrNothing(config_id): the newest leader has it committed, or it has not got it.
+    """ConfigAllOrNothing(config_id): the newest leader has committed it, or does not have it.
 
     TLA+ quantifies over its members, but looks at the leader's own log for each of them.
     """
@@ -180,7 +180,7 @@ def config_all_or_nothing(st, config_id):
 
 @spec.liveness
 def ReconfigurationNotStuck():
-    """Again and again, each configuration is committed at the newest leader, or not in its log."""
+    """Infinitely often, each configuration is committed at the newest leader, or not in its log."""
     return for_all(
         range(1, MaxAddReconfigs + MaxRemoveReconfigs + 1),
         lambda config_id: always_eventually(lambda st: config_all_or_nothing(st, config_id)),

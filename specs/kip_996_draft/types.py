@@ -52,8 +52,8 @@ spec.assume(InitClusterSize <= MaxClusterSize)
 spec.assume(len(Hosts) >= InitClusterSize)
 spec.assume(MaxSpawnedServers >= InitClusterSize)  # kmc's own: the first servers are among the identifiers
 
-# Bounds that only kmc needs; they stop a run that passes them and limit nothing. Without TestLiveness only a candidate
-# raises the epoch, up to MaxEpoch; with it, lost votes can raise epochs for ever.
+# Bounds that only kmc needs: a run that exceeds one stops with an error. Without TestLiveness only a candidate raises
+# the epoch, up to MaxEpoch; with it, lost votes can raise epochs for ever.
 LargestEpoch = constant(
     "LargestEpoch",
     Int(1, 255),
@@ -76,7 +76,7 @@ ConfigId = Int(0, 1 + MaxAddReconfigs + MaxRemoveReconfigs)
 DiskId = Int(0, MaxSpawnedServers - InitClusterSize)
 
 
-# A correction; off, as in the TLA+ text, where a refused vote is given all the same.
+# A correction, off by default: in the TLA+ text a refused vote is still given.
 StaleVoteIsNotGiven = constant(
     "StaleVoteIsNotGiven",
     Bool,
@@ -92,7 +92,7 @@ class Role(Enum):
 
 
 class ServerState(Enum):
-    """Server states (KIP-595, with KIP-996's Prospective), and two that are none: dead, and NoIllegalState's."""
+    """Server states (KIP-595, with KIP-996's Prospective), and two more: dead, and NoIllegalState's."""
 
     UNATTACHED, FOLLOWER, PROSPECTIVE, CANDIDATE, LEADER, VOTED, RESIGNED, DEAD_NO_STATE, ILLEGAL_STATE = range(9)
 
@@ -156,13 +156,13 @@ class InitCluster(ConfigCommand):
 
 
 class AddVoter(ConfigCommand):
-    """KIP-853: a voter more."""
+    """KIP-853: adds a voter."""
 
     new: ServerId
 
 
 class RemoveVoter(ConfigCommand):
-    """KIP-853: a voter less."""
+    """KIP-853: removes a voter."""
 
     old: ServerId
 
@@ -225,7 +225,7 @@ class FetchRequest(Message):
 
 
 class FetchResponse(Message, abstract=True):
-    """KIP-595, Fetch: what all three shapes of the answer have. `correlation` is the request that is answered."""
+    """KIP-595, Fetch: the fields of all three shapes of the answer. `correlation` is the request that is answered."""
 
     result: FetchResult
     error: Opt[Error]
@@ -327,7 +327,7 @@ class Transition(Record):
 
 
 class CommonResponse(Record):
-    """A transition, and whether the response is thereby handled; without TLA+'s `error`, which nothing reads."""
+    """A transition, and whether the response is thereby handled; without TLA+'s `error`, which is never read."""
 
     transition: Transition
     handled: Bool

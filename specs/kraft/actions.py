@@ -83,7 +83,7 @@ def init():
 
 @spec.action
 def restart(st, i: Server):
-    """Restart(i): keeps epoch, vote and log; a follower of nobody, unless the corrections are on (see types)."""
+    """Restart(i): keeps epoch, vote and log; a follower without a leader, unless the corrections are on (see types)."""
     if st.restart_ctr >= MaxRestarts:
         return
     me = st.servers[i]

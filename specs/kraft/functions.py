@@ -101,7 +101,7 @@ def maybe_transition(me, i, leader_id, epoch):
 
 
 def restarted_state(me):
-    """What a server is after a restart, by its quorum-state file (KIP-595, Quorum State: leader, epoch, vote)."""
+    """The state of a server after a restart, by its quorum-state file (KIP-595, Quorum State: leader, epoch, vote)."""
     if me.state == ServerState.LEADER and RestartedLeaderResigns:
         return ServerState.RESIGNED
     if not RestartFromQuorumState:

@@ -1,4 +1,4 @@
-"""The bag of messages: a function from messages to delivery counts that forgets none (KRaft.tla, Helpers)."""
+"""The bag of messages: a function from messages to delivery counts that keeps every message (KRaft.tla, Helpers)."""
 
 from kmc.lang import require
 
@@ -38,7 +38,7 @@ def discard(messages, m):
 def reply(messages, response, request):
     """Reply(response, request): discard the request and send the response.
 
-    A fetch response is never sent twice, so that empty fetches do not go on for ever.
+    A fetch response is never sent twice, so that empty fetches do not repeat for ever.
     """
     require(messages.count(request) > 0)
     require(response not in messages or not isinstance(response, FetchResponse))

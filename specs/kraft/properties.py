@@ -73,7 +73,7 @@ def NeverTwoLeadersInSameEpoch(st):
 
 
 def is_newest_leader(st, i):
-    """Server i is a leader, and nobody is in a later epoch."""
+    """Server i is a leader, and no server is in a later epoch."""
     return st.servers[i].state == ServerState.LEADER and not any(
         st.servers[other].current_epoch > st.servers[i].current_epoch for other in Server if other != i
     )
@@ -136,5 +136,5 @@ def a_value_is_acknowledged(st):
 
 @spec.liveness
 def ValuesNotStuck():
-    """Again and again, each value is on all logs or on none."""
+    """Infinitely often, each value is on all logs or on none."""
     return always_eventually(lambda st: all(value_all_or_nothing(st, v) for v in Value))

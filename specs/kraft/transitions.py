@@ -1,8 +1,8 @@
 """The tables of allowed quorum-state transitions, as properties of every step.
 
-KIP-996 prints the older table beside its new one; the older stands in the header of KRaft.tla too. Both are taken by
-the letter, with one allowance: a step may pass through Unattached of a higher epoch on its way, since one step of the
-spec does what a server does in two. KRaft.tla breaks both all the same; the manifest holds the shortest traces.
+KIP-996 prints the older table beside its new one; the older is in the header of KRaft.tla too. Both are taken
+literally, with one exception: a step may pass through Unattached of a higher epoch, since one step of the spec does
+what a server does in two. KRaft.tla breaks both tables; the manifest holds the shortest traces.
 """
 
 from kmc.spec import spec
@@ -23,12 +23,12 @@ def unchanged(old, new):
 
 
 def older_table(old, new):
-    """One server's change of state and epoch is in the older table, directly or by way of Unattached."""
+    """One server's change of state and epoch is in the older table, directly or through Unattached."""
     higher = new.current_epoch > old.current_epoch
     if old.state == ServerState.LEADER:
         if new.state == ServerState.RESIGNED:
             return new.current_epoch == old.current_epoch
-        # A leader becomes a candidate only after it became unattached, in an epoch of its own.
+        # On its way to candidate a leader is unattached first, in an epoch between the two.
         if new.state == ServerState.CANDIDATE:
             return new.current_epoch > old.current_epoch + 1
         return higher and new.state in REACHED_FROM_UNATTACHED
@@ -44,10 +44,10 @@ def older_table(old, new):
 
 
 def newer_table(old, new):
-    """The same in KIP-996's new table, in which only a Prospective, which KIP-595 lacks, becomes a candidate.
+    """The same for KIP-996's new table, where only a Prospective, which KIP-595 does not have, becomes a candidate.
 
-    What was Voted is there Unattached with a vote, so a voted server may do what an unattached one may; and a candidate
-    may become a follower in its own epoch, which the older table had missed.
+    Its Unattached with a vote is the older Voted, so a voted server may do what an unattached one may. A candidate may
+    become a follower in its own epoch, which the older table omits.
     """
     if new.state == ServerState.CANDIDATE or new.state == ServerState.ILLEGAL_STATE:
         return False

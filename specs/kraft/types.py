@@ -16,7 +16,7 @@ MaxRestarts = constant("MaxRestarts", Int(0, 12), "How many restarts may happen"
 MaxEpoch = constant("MaxEpoch", Int(1, 63), "The largest epoch that a server or message can hold", 1 + MaxElections)
 MaxLogLength = constant("MaxLogLength", Int(1, 63), "The longest log", len(Value))
 
-# Corrections that follow KIP-595; off, as in KRaft.tla, where a server restarts as a follower of nobody.
+# Corrections that follow KIP-595, off by default: in KRaft.tla a server restarts as a follower without a leader.
 RestartFromQuorumState = constant(
     "RestartFromQuorumState",
     Bool,
@@ -95,7 +95,7 @@ class BeginQuorumRequest(Message, source="msource", dest="mdest"):
 
 
 class BeginQuorumResponse(Message, source="msource", dest="mdest"):
-    """KIP-595, BeginQuorumEpoch: the answer, which nothing handles."""
+    """KIP-595, BeginQuorumEpoch: the answer, which is never handled."""
 
     mepoch: Epoch
     msource: Server
@@ -114,7 +114,7 @@ class FetchRequest(Message, source="msource", dest="mdest"):
 
 
 class FetchResponse(Message, abstract=True, source="msource", dest="mdest"):
-    """KIP-595, Fetch: what all three shapes of the answer have. `correlation` is the request that is answered."""
+    """KIP-595, Fetch: the fields of all three shapes of the answer. `correlation` is the request that is answered."""
 
     mresult: FetchResult
     merror: Opt[Error]

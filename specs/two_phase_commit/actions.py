@@ -11,7 +11,7 @@ from .types import RM, Abort, Commit, CommitWithoutAllPrepared, Manager, Prepare
 
 @spec.init
 def init():
-    """Everybody works, and nothing has been sent."""
+    """All resource managers are working, and no message has been sent."""
     yield State(rms={r: RMState.WORKING for r in RM}, tm=TMState.INIT, prepared=set(), msgs=set())
 
 
@@ -25,7 +25,7 @@ def rm_prepare(st, r: RM):
 
 @spec.action
 def rm_choose_to_abort(st, r: RM):
-    """Resource manager r gives up before it is prepared; it need not tell anybody."""
+    """Resource manager r gives up before it is prepared; it sends no message."""
     if st.rms[r] != RMState.WORKING:
         return
     yield st.set(rms=st.rms.set(r, RMState.ABORTED))
@@ -52,7 +52,7 @@ def tm_commit(st):
 
 @spec.action
 def tm_abort(st):
-    """The transaction manager decides to abort, for whatever reason."""
+    """The transaction manager decides to abort, for any reason."""
     if st.tm != TMState.INIT:
         return
     decision = {Abort(source=Manager.MANAGER, dest=r) for r in RM}

@@ -16,7 +16,7 @@ def Consistent(st):
 
 @spec.action_property
 def DecisionsAreFinal(st, nxt):
-    """Who has committed or aborted stays so."""
+    """A resource manager that has committed or aborted stays so."""
     return all(nxt.rms[r] == st.rms[r] for r in RM if st.rms[r] in {RMState.COMMITTED, RMState.ABORTED})
 
 

@@ -9,13 +9,13 @@ CommitWithoutAllPrepared = constant(
 
 
 class RMState(Enum):
-    """Where a resource manager stands."""
+    """The states of a resource manager."""
 
     WORKING, PREPARED, COMMITTED, ABORTED = range(4)
 
 
 class TMState(Enum):
-    """Where the transaction manager stands."""
+    """The states of the transaction manager."""
 
     INIT, COMMITTED, ABORTED = range(3)
 
@@ -48,7 +48,7 @@ class Abort(Message):
 
 
 class State(Record):
-    """Nothing is ever taken out of `msgs`: a message may be lost, late or delivered twice without a further action."""
+    """Messages are never removed from `msgs`, so loss, delay and duplication need no actions of their own."""
 
     rms: Map[RM, RMState]
     tm: TMState

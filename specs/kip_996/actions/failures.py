@@ -28,7 +28,7 @@ from ..types import MaxPermCrashes, MaxRestarts, ServerId, ServerState
 
 @spec.action
 def change_network_connectivity(st):
-    """ChangeNetworkConnectivity: any pairs of live servers, with TestLiveness so that somebody can be elected.
+    """ChangeNetworkConnectivity: any pairs of live servers; with TestLiveness, some server must still be electable.
 
     No KIP: the network. TLC generates a successor per server that can be elected.
     """
@@ -87,7 +87,7 @@ def restart_with_state(st, s: ServerId):
 def crash_lose_state(st, s: ServerId):
     """CrashLoseState(s): a voter is gone for ever, with its disk (KIP-853 names the case).
 
-    CrashAllowed asks only with TestLiveness for a majority of live voters. TLC generates a successor per server that
+    CrashAllowed requires a majority of live voters only with TestLiveness. TLC generates a successor per server that
     can still be elected.
     """
     if st.aux_ctrs.crash_ctr >= MaxPermCrashes or s not in st.servers:

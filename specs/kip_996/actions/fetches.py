@@ -50,9 +50,9 @@ from ..types import (
 
 
 def should_send_fetch(st, s, peer):
-    """ShouldSendFetch(s, peer): in how many ways, since TLC counts them all.
+    """ShouldSendFetch(s, peer): in how many ways it holds, since TLC counts each.
 
-    A follower of the peer; an unattached voter, which asks anybody; an observer whose last fetch came to nothing.
+    A follower of the peer; an unattached voter, which asks any server; an observer whose last fetch failed or was lost.
     """
     me = st.servers[s]
     follows = me.state == ServerState.FOLLOWER
@@ -178,7 +178,7 @@ def committed_config(me, new_hwm):
 
 
 def advance_hwm_and_resign(st, me, s, new_hwm):
-    """AdvanceHwmAndResign: the leader's own removal is committed, and it resigns; what is left pending fails."""
+    """AdvanceHwmAndResign: the leader's own removal is committed, and it resigns; values still pending fail."""
     to_ack = values_to_ack(me, new_hwm)
     node = apply_state(me, transition_to_resigned(me, s)).set(
         config=committed_config(me, new_hwm), flwr_end_offset={}, pending_ack=set(), hwm=0
@@ -234,7 +234,7 @@ def handle_voter_fetch(st, m, s, peer):
 
 
 def handle_observer_fetch(st, m, s):
-    """HandleObserverFetch(s, peer, m, entries): never reached, because the action asks for a voter before."""
+    """HandleObserverFetch(s, peer, m, entries): never reached, because the action's guard requires a voter."""
     me = st.servers[s]
     yield reply(st, m, ok_response(me, m, me.leader, me.hwm))
 
@@ -243,8 +243,8 @@ def handle_observer_fetch(st, m, s):
 def accept_fetch_request(st, m, s, peer):
     """AcceptFetchRequest(s, peer): answer with the next entry, and advance the high watermark (KIP-595, Fetch).
 
-    Only of voters, so that an observer's valid fetch is neither accepted nor rejected. ValidFetchPosition is a
-    disjunction whose parts can both hold: TLC then generates the successor twice.
+    Only for voters, so an observer's valid fetch is neither accepted nor rejected. ValidFetchPosition is a disjunction
+    whose parts can both hold: TLC then generates the successor twice.
     """
     me = st.servers[s]
     if not receivable_message(st, m, EpochMatch.EQUAL_EPOCH) or me.state != ServerState.LEADER:
@@ -259,7 +259,7 @@ def accept_fetch_request(st, m, s, peer):
 
 
 def fetched_log(me, m):
-    """The log after the response: an entry more, or truncated."""
+    """The log after the response: with one more entry, or truncated."""
     if isinstance(m, FetchResponseOk) and len(m.entries) > 0:
         return me.log.append(m.entries.at(1))
     if isinstance(m, FetchResponseDiverging):

@@ -1,4 +1,4 @@
-"""Timeouts: a leader that resigns, voters that become prospective, resigned servers that go on (KIP-996; KIP-595)."""
+"""Timeouts: leaders resign, voters become prospective, resigned servers become unattached (KIP-996; KIP-595)."""
 
 from kmc.lang import count, ways
 from kmc.spec import WEAK, spec
@@ -37,7 +37,7 @@ from ..types import (
 
 
 def should_resign(st, s):
-    """ShouldResign(s): the leader reaches fewer voters than make a majority with it, if it counts itself."""
+    """ShouldResign(s): the members that the leader reaches, with itself if it is one, are not a majority."""
     me = st.servers[s]
     members = me.config.members
     connected_peers = count(
@@ -126,7 +126,7 @@ def not_enough_votes(st, s, pre_vote):
 
 
 def causal_election_timeout(st, s):
-    """CausalElectionTimeout(s): a candidate that cannot win, or anybody unattached."""
+    """CausalElectionTimeout(s): a candidate that cannot win, or any unattached server."""
     state = st.servers[s].state
     return (state == ServerState.CANDIDATE and not_enough_votes(st, s, False)) or state == ServerState.UNATTACHED
 

@@ -65,7 +65,7 @@ def grant_vote(peer, state0, log_ok):
 
 
 def final_state(m, state0, granted):
-    """FinalState(s, peer, m, state0, grant_vote, pre_vote). A voter that repeats its vote is an illegal state."""
+    """FinalState(s, peer, m, state0, grant_vote, pre_vote). A voter that repeats its vote goes to the illegal state."""
     if m.pre_vote or not granted:
         return state0
     if state0.state == ServerState.UNATTACHED:
@@ -167,7 +167,7 @@ def no_more_pre_votes_to_count(st, s):
 
 
 def is_asking_for_pre_votes(me):
-    """Server s is prospective; without pre-votes, one that could time out is taken for one that has asked."""
+    """Server s is prospective; without pre-votes, a server that could time out counts as one that has asked."""
     return me.state == ServerState.PROSPECTIVE or (
         CandidatesWithoutPreVote and (me.state == ServerState.FOLLOWER or me.state == ServerState.UNATTACHED)
     )
@@ -175,7 +175,7 @@ def is_asking_for_pre_votes(me):
 
 @spec.action(fair=WEAK)
 def conclude_pre_vote(st, s: ServerId):
-    """ConcludePreVote(s): with a majority an election begins, else back to the leader it knows, or to Unattached.
+    """ConcludePreVote(s): with a majority an election begins, else it returns to the leader it knows, or to Unattached.
 
     KIP-996. Counts twice when there is a majority and no answer is missing.
     """

@@ -64,7 +64,7 @@ def restart_with_state(st, s: ServerId):
 def crash_lose_state(st, s: ServerId):
     """CrashLoseState(s): a voter is gone for ever, with its disk (KIP-853 names the case).
 
-    Only while its pairs fit into MaxDisconnectedPairs; nothing else asks whether a majority is left.
+    Only while its pairs fit into MaxDisconnectedPairs; whether a majority is left is not checked.
     """
     if st.aux_ctrs.crash_ctr >= MaxCrashes or s not in st.servers:
         return
@@ -96,7 +96,7 @@ def crash_lose_state(st, s: ServerId):
 def change_network_connectivity(st):
     """ChangeNetworkConnectivity: other pairs, those of dead servers included, within MaxDisconnectedPairs.
 
-    No KIP: the network. TLC counts a successor once per pair that is newly disconnected if as many pairs are as before,
+    No KIP: the network. TLC counts a successor once per newly disconnected pair if the number of pairs stays the same,
     and for each dead server once per pair of it.
     """
     if not can_change_connectivity(st):

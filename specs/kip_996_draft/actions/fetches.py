@@ -165,7 +165,7 @@ def committed_config(me, new_hwm):
 
 
 def advance_hwm_and_leave(st, me, s, new_hwm):
-    """The leader's own removal is committed: it becomes an unattached observer; what is left pending stays so."""
+    """The leader's own removal is committed: it becomes an unattached observer; pending values stay pending."""
     to_ack = values_to_ack(me, new_hwm)
     node = apply_state(me, transition_to_unattached(me, me.current_epoch, Role.OBSERVER)).set(
         role=Role.OBSERVER,
@@ -224,7 +224,7 @@ def accept_from_voter(st, m, s, peer):
 def accept_fetch_request_from_voter(st, m, s, peer):
     """AcceptFetchRequestFromVoter(s, peer): answer with the next entry, advance the high watermark (KIP-595, Fetch).
 
-    From a member that says that it is not an observer; one that has not learned that it is a voter still says so.
+    From a member that says that it is not an observer; one that has not learned that it is a voter says that it is.
     ValidFetchPosition is a disjunction whose parts can both hold: TLC then generates the successor twice.
     """
     me = st.servers[s]
@@ -247,7 +247,7 @@ def accept_fetch_request_from_observer(st, m, s, peer):
 
 
 def fetched_log(me, m):
-    """The log after the response: an entry more, or truncated."""
+    """The log after the response: with one more entry, or truncated."""
     if isinstance(m, FetchResponseOk) and len(m.entries) > 0:
         return me.log.append(m.entries.at(1))
     if isinstance(m, FetchResponseDiverging):
@@ -259,7 +259,7 @@ def fetched_log(me, m):
 def handle_fetch_response(st, m, s, peer):
     """HandleFetchResponse(s, peer): append or truncate, and take the configuration of the log (KIP-595; KIP-853).
 
-    Only a follower does; anybody else at most changes its state.
+    Only a follower does so; any other server at most changes its state.
     """
     me = st.servers[s]
     if not receivable_message(st, m, EpochMatch.ANY_EPOCH) or me.fetch_state.pending_fetch != m.correlation:

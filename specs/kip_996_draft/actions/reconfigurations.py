@@ -93,7 +93,7 @@ def remove_voter_check(me, peer):
 
 
 def reconfig_check(me):
-    """What both checks end with: one reconfiguration at a time, and only after a commit in this epoch (KIP-853)."""
+    """The last part of both checks: one reconfiguration at a time, and only after a commit in this epoch (KIP-853)."""
     if has_pending_config_command(me):
         return Error.RECONFIG_IN_PROGRESS
     if not leader_has_committed_offsets_in_current_epoch(me):

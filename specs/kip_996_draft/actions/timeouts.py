@@ -21,9 +21,9 @@ from ..types import RequestVoteRequest, Role, ServerId, ServerState, TestLivenes
 
 
 def lacks_connected_majority(st, s):
-    """connected_peers < min_connected: the leader reaches fewer members than make a majority with it.
+    """connected_peers < min_connected: the members that the leader reaches, with itself, are not a majority.
 
-    Itself counts even where it is an observer.
+    It counts itself even if it is an observer.
     """
     me = st.servers[s]
     connected_peers = count(
@@ -40,9 +40,9 @@ def lacks_connected_majority(st, s):
 
 @spec.action(fair=WEAK)
 def check_quorum_resign(st, s: ServerId):
-    """CheckQuorumResign(s): a leader resigns; with TestLiveness only without a majority of voters that it reaches.
+    """CheckQuorumResign(s): a leader resigns; with TestLiveness only if it does not reach a majority of voters.
 
-    KIP-595 (leader progress timeout). An observer becomes unattached. What is pending stays so until the next timeout.
+    KIP-595 (leader progress timeout). An observer becomes unattached. Values stay pending until the next timeout.
     """
     if s not in st.servers or st.servers[s].state != ServerState.LEADER:
         return
@@ -88,12 +88,12 @@ def not_enough_votes(st, s, pre_vote):
 
 
 def can_fetch_timeout(st, me):
-    """CanFetchTimeout(s): in how many ways, since TLC counts both."""
+    """CanFetchTimeout(s): in how many ways it holds, since TLC counts both."""
     return count([last_fetch_failed(me), pending_fetch_lost(st, me)])
 
 
 def eventual_timeout(st, s):
-    """EventualTimeout(s): in how many ways. Anybody but a leader; with TestLiveness only with a reason."""
+    """EventualTimeout(s): in how many ways it holds. Any server but a leader; with TestLiveness only with a reason."""
     me = st.servers[s]
     if me.state == ServerState.UNATTACHED or me.state == ServerState.RESIGNED:
         return 1
@@ -128,7 +128,7 @@ def voter_election_timeout(st, s: ServerId):
 
 @spec.action(fair=WEAK)
 def observer_fetch_timeout(st, s: ServerId):
-    """ObserverFetchTimeout(s): an observer becomes unattached, even one that leads; what it has pending stays so.
+    """ObserverFetchTimeout(s): an observer becomes unattached, even one that leads; pending values stay pending.
 
     KIP-595 (fetch timeout); with TestLiveness only with a reason, and once per reason.
     """

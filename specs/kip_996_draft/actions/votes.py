@@ -101,7 +101,7 @@ def within_epoch_limit(me):
 
 
 def has_asked_for_pre_votes(me):
-    """Server s is prospective; without pre-votes, one that could time out is taken for one that has asked."""
+    """Server s is prospective; without pre-votes, a server that could time out counts as one that has asked."""
     return me.state == ServerState.PROSPECTIVE or (
         CandidatesWithoutPreVote and (me.state == ServerState.FOLLOWER or me.state == ServerState.UNATTACHED)
     )
@@ -126,7 +126,7 @@ def request_vote(st, s: ServerId):
 def handle_standard_vote_request(st, m, s, peer):
     """HandleStandardVoteRequest(s, peer): one vote per epoch (KIP-595, Vote); observers answer as well.
 
-    A stale request is refused; but an unattached server all the same becomes Voted for its sender, in its older epoch.
+    A stale request is refused, but an unattached server still becomes Voted for its sender, in the older epoch.
     """
     me = st.servers[s]
     if not receivable_message(st, m, EpochMatch.ANY_EPOCH) or m.pre_vote:
