@@ -1,7 +1,7 @@
 """What every test shares: no deadlines, drawn examples that repeat, Ctrl-C that is heard, and one process a CPU.
 
 A test that draws examples draws the same ones in every run, so a red run is about the commit it ran on. `make fuzz`
-draws others, more of them, and is the place to look for what nobody has met yet.
+draws others, and more of them, to look for what no run has met yet.
 """
 
 from __future__ import annotations

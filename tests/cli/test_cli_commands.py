@@ -50,7 +50,7 @@ class State(Record):
 
 @spec.init
 def init():
-    """Nobody has moved."""
+    """No server has moved."""
     yield State(at={{s: 0 for s in Server}})
 
 @spec.action
@@ -61,7 +61,7 @@ def move(st, s: Server):
 '''
 
 
-def test_specs_describes_a_spec_whose_constants_nobody_gives() -> None:
+def test_specs_describes_a_spec_without_values_for_its_constants() -> None:
     Path("choice.py").write_text(CHOICE.format(assumption=""), encoding="utf-8")
     assert "Move(s in Server)  Once." in kmc("specs", "choice.py").stdout
 

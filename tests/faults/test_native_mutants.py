@@ -170,8 +170,8 @@ def compared(model: Model, candidates: list[Any], more: int) -> Original:
 def crossed(states: list[Any], count: int) -> list[Any]:
     """States with each field from one of these, and some of all their messages; no step leads to most of them.
 
-    In some of them the first actions are not enabled, so that the others begin with nothing, and in some nobody is
-    `who`, as in the first state alone.
+    In some of them the first actions are not enabled, so that the others begin with nothing, and in some `who` is
+    None, as in the first state alone.
     """
     chance, cls = random.Random(1), type(states[0])
     known = {message for state in states for message in state.net}
@@ -181,8 +181,8 @@ def crossed(states: list[Any], count: int) -> list[Any]:
     def drawn(number: int) -> Any:
         fields = {name: getattr(chance.choice(states), name) for name in cls.fields}
         sent = [(message, chance.randrange(3)) for message in chance.sample(messages, chance.choice((0, 2, 3, 3)))]
-        nobody = {"who": None} if number % 4 == 1 else {}
-        return states[0].set(**fields | {"net": bag_of_messages(sent)} | (quiet if number % 6 == 0 else nobody))
+        unset = {"who": None} if number % 4 == 1 else {}
+        return states[0].set(**fields | {"net": bag_of_messages(sent)} | (quiet if number % 6 == 0 else unset))
 
     return [drawn(number) for number in range(count)]
 

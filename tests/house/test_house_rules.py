@@ -135,7 +135,7 @@ def swallowed_errors(source: Source) -> list[str]:
     for node in ast.walk(tree_of(source)):
         match node:
             case ast.ExceptHandler(type=None):
-                found.append(source.at(node.lineno, "a bare except catches what nobody expected"))
+                found.append(source.at(node.lineno, "a bare except catches every error"))
             case ast.ExceptHandler(type=caught, body=body) if _names_broad(caught) and _does_nothing(body):
                 found.append(source.at(node.lineno, "a broad except throws the error away"))
             case ast.Call(func=ast.Name(id="suppress") | ast.Attribute(attr="suppress"), args=args):

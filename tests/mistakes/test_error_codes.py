@@ -133,13 +133,13 @@ spec.symmetry("clients", Client)
 
 
 @spec.invariant
-def NobodyGoes(st):
+def NoClientGoes(st):
     return not st.gone
 """
 
 
 def test_a_spec_that_breaks_its_symmetry_is_told_so(tmp_path: Path) -> None:
-    model = model_of(tmp_path, UNFAIR, "CONSTANT Client = {a, b} SYMMETRY clients INVARIANT NobodyGoes")
+    model = model_of(tmp_path, UNFAIR, "CONSTANT Client = {a, b} SYMMETRY clients INVARIANT NoClientGoes")
     with pytest.raises(InternalError) as caught:
         Search(model).run()
     assert caught.value.code == "KMC901"

@@ -128,8 +128,8 @@ class TestKRaft:
         )
 
     def test_a_wrong_label_is_noticed(self, kraft: Model, illegal_state: Violation) -> None:
-        trace = altered(illegal_state.trace, lambda steps: put(steps, 2, label="RequestVote(nobody)"))
-        assert refused(kraft, trace).startswith("KMC906 state 2 of the trace is labelled RequestVote(nobody), not ")
+        trace = altered(illegal_state.trace, lambda steps: put(steps, 2, label="RequestVote(s9)"))
+        assert refused(kraft, trace).startswith("KMC906 state 2 of the trace is labelled RequestVote(s9), not ")
 
     def test_an_action_before_the_first_state_is_noticed(self, kraft: Model, illegal_state: Violation) -> None:
         trace = altered(illegal_state.trace, lambda steps: put(steps, 1, action="Restart"))

@@ -80,7 +80,7 @@ def longer_copy(mutant: Mutant) -> bool:
 
 
 def no_such_hash(mutant: Mutant) -> bool:
-    """It matters for a hash of 0, which no state has that anybody knows."""
+    """It matters only for a hash of 0, and no known state has that."""
     return mutant.function.name == "identity" and Const(0) in nodes(mutant.before) and Const(1) in nodes(mutant.before)
 
 

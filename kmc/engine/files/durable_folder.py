@@ -36,7 +36,7 @@ _passed: Counter[str] = Counter()
 
 
 def reach(point: str) -> None:
-    """Die here, by a signal that nobody can catch, if the environment says so."""
+    """Die here, by a signal that cannot be caught, if the environment says so."""
     wanted = os.environ.get(FAILPOINT_VARIABLE)
     if wanted is None:
         return
