@@ -109,6 +109,21 @@ class TestEquality:
         assert network == set_of_messages(reversed(messages))
         assert hash(network) == hash(set_of_messages(reversed(messages)))
 
+    @pytest.mark.parametrize(
+        ("changed", "made"),
+        [
+            (set_of_messages([REQUEST, OTHER]).discard(REQUEST), set_of_messages([OTHER])),
+            (set_of_messages([REQUEST]).send(REQUEST).send(OTHER), set_of_messages([OTHER, REQUEST])),
+            (set_of_messages([REQUEST, OTHER]).keep(lambda m: m == REQUEST), set_of_messages([REQUEST])),
+            (bag_of_messages([(REQUEST, 1)]).add(REQUEST), bag_of_messages([(REQUEST, 2)])),
+            (bag_of_messages([(REQUEST, 1)]).take(REQUEST), bag_of_messages([(REQUEST, 0)])),
+            (bag_of_messages([]).add_all([OTHER, REQUEST]).take(OTHER), bag_of_messages([(REQUEST, 1), (OTHER, 0)])),
+            (bag_of_messages([(REQUEST, 2)]).mapped(lambda m: OTHER), bag_of_messages([(OTHER, 2)])),
+        ],
+    )
+    def test_a_network_does_not_know_how_it_came_about(self, changed: Any, made: Any) -> None:
+        assert (changed, hash(changed)) == (made, hash(made))
+
     def test_a_map_does_not_know_the_order_of_its_keys(self) -> None:
         one, other = map_literal([(S1, 1), (S2, 2)]), map_literal([(S2, 2), (S1, 1)])
         assert (one, hash(one)) == (other, hash(other))
