@@ -15,7 +15,6 @@ from support.cli_runner import COUNTER, DATA, check_json, kmc
 
 import kmc.cli.check as check_module
 import kmc.cli.counterexample as counterexample_module
-from kmc.cli.fingerprint_width import odds_text
 from kmc.errors import InternalError
 
 # How each model of the counter ends: exit status and `result`.
@@ -223,14 +222,6 @@ def test_the_json_object_names_the_constraints_and_counts_what_they_cut(engine: 
     found = check_json(COUNTER, "constrained", "--engine", engine)
     whole = check_json(COUNTER, "smoke", "--engine", engine)
     assert [(one["constraints"], one["cut"]) for one in (found, whole)] == [(["UpToOne"], 1), ([], 0)]
-
-
-@pytest.mark.parametrize(
-    ("bound", "words"),
-    [(0.0, "0"), (2.4e-18, "2.4E-18"), (1e-6, "1 in 1,000,000"), (0.006754, "1 in 148"), (3.0, "1 in 1")],
-)
-def test_odds_are_words_that_a_person_can_judge(bound: float, words: str) -> None:
-    assert odds_text(bound) == words
 
 
 def test_a_junit_report_skips_what_was_not_checked() -> None:
