@@ -66,6 +66,8 @@ def test_a_file_that_is_written_anew_holds_nothing_of_the_old_one(tmp_path: Path
     with DurableFolder(tmp_path) as folder:
         folder.write("run.json", b"short")
         assert folder.read("run.json") == b"short"
+        folder.write("run.json", b"")
+        assert folder.read("run.json") == b""
 
 
 def test_what_the_system_writes_in_pieces_arrives_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
