@@ -99,6 +99,25 @@ def test_words_of_a_data_file_are_synced_when_that_is_asked(tmp_path: Path, monk
         file.close()
 
 
+def test_a_file_with_a_second_name_is_read_and_not_written(tmp_path: Path) -> None:
+    (tmp_path / "known").write_bytes(b"content")
+    os.link(tmp_path / "known", tmp_path / "elsewhere")
+    with DurableFolder(tmp_path) as folder:
+        assert folder.read("known") == b"content"
+        refused("KMC556", lambda: folder.write("known", b"x"))
+        refused("KMC556", lambda: folder.open("known"))
+    assert (tmp_path / "elsewhere").read_bytes() == b"content"
+
+
+def test_a_folder_that_is_closed_twice_closes_nothing_else(tmp_path: Path) -> None:
+    folder = DurableFolder(tmp_path)
+    folder.close()
+    # It gets the descriptor that the folder had.
+    other = os.open(tmp_path, os.O_RDONLY)
+    folder.close()
+    os.close(other)
+
+
 def refuse(*_: object, **__: object) -> None:
     """What a system without room answers."""
     raise OSError(errno.ENOSPC, "No space left on device")
