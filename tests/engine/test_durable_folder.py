@@ -7,6 +7,7 @@ import errno
 import os
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import pytest
 from kmc.engine.files import durable_folder
 from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.durable_folder import FAILPOINT_VARIABLE, DurableFolder, reach
+from kmc.engine.files.run_directory import FOLDER, RunDirectory
+from kmc.engine.files.run_manifest import Snapshot, parse_manifest
 from kmc.errors import SystemFault
 
 
@@ -23,6 +26,9 @@ def open_descriptors() -> set[str]:
     """What this process holds open, by descriptor."""
     return {f"{name} {os.readlink(path)}" for name in os.listdir("/proc/self/fd") if os.path.lexists(
         path := f"/proc/self/fd/{name}")}  # fmt: skip
+
+
+SNAPSHOT = Snapshot((), (), (), 0, 0, 0, 0, 0, 0, (), (), 0, 0.0, 0.0)
 
 
 class Watched:
@@ -263,3 +269,32 @@ def test_a_failpoint_kills_where_the_environment_says(
         reach("after sync known")
         assert (kills != []) == (killed_at is not None and passed >= killed_at)
     assert set(kills) <= {(os.getpid(), signal.SIGKILL)}
+
+
+def test_the_first_checkpoint_puts_the_names_of_its_folders_on_the_disk_before_the_manifest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "runs" / "r1").mkdir(parents=True)
+    directory = RunDirectory.created(tmp_path / "runs" / "r1", {})
+    first, second = (replace(directory.manifest, snapshot=replace(SNAPSHOT, levels=(1,) * n)) for n in (1, 2))
+    manifest = [("sync", "run.json.new"), ("rename", "run.json.new"), ("sync", "checkpoint")]
+    watched = Watched(monkeypatch)
+    directory.commit(first)
+    assert [step[:2] for step in watched.steps] == [
+        ("sync", "r1"), ("sync", "runs"), ("sync", "checkpoint"), *manifest,
+    ]  # fmt: skip
+    assert watched.steps[3][2] == first.as_bytes()
+    watched.steps.clear()
+    directory.commit(second)
+    assert [step[:2] for step in watched.steps] == [("sync", "checkpoint"), *manifest]
+    assert directory.manifest == second
+    directory.close()
+
+
+def test_a_new_run_may_leave_its_first_manifest_to_the_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    watched = Watched(monkeypatch)
+    directory = RunDirectory.created(tmp_path, {"argv": []})
+    directory.begin({"kernels": "ab"})
+    directory.close()
+    assert watched.steps == []
+    assert parse_manifest((tmp_path / FOLDER / "run.json").read_bytes(), tmp_path).digests == {"kernels": "ab"}
