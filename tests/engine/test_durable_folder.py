@@ -196,14 +196,13 @@ def test_a_lock_is_held_until_its_descriptor_is_closed(tmp_path: Path) -> None:
         os.close(again)
 
 
-def test_a_file_is_made_only_where_that_is_asked(tmp_path: Path) -> None:
+def test_a_file_is_made_where_it_is_opened_to_be_written(tmp_path: Path) -> None:
     with DurableFolder(tmp_path) as folder:
-        refused("KMC550", lambda: folder.open("known", create=False))
         with pytest.raises(FileNotFoundError):
             folder.read("known")
         assert folder.names() == []
         os.close(folder.open("known"))
-        os.close(folder.open("known", create=False))
+        os.close(folder.open("known"))
         assert folder.names() == ["known"]
 
 
@@ -253,6 +252,26 @@ def test_a_folder_that_is_there_is_entered_and_only_made_where_that_is_asked(tmp
         DurableFolder.inside(tmp_path / "checkpoint", create=True).close()
     DurableFolder.inside(tmp_path / "checkpoint").close()
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
+
+
+def test_each_step_stands_between_its_failpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    points: list[str] = []
+    monkeypatch.setattr(durable_folder, "reach", points.append)
+    with DurableFolder(tmp_path) as folder:
+        points.clear()
+        folder.replace("run.json", b"x")
+        folder.remove("rows-12")
+        refused("KMC550", lambda: folder.write("no/folder", b"x"))
+    steps = ["before write", "before sync", "after write", "before rename", "after rename"]
+    assert points[:5] == [f"{name} run.json" for name in steps]
+    kind = tmp_path.name.split("-")[0]
+    assert points[5:] == [
+        f"before sync {kind}",
+        f"after sync {kind}",
+        "before remove rows",
+        "after remove rows",
+        "before create folder",
+    ]
 
 
 @pytest.mark.parametrize(("wanted", "killed_at"), [("after sync known", 1), ("after sync known:3", 3), ("other", None)])

@@ -44,10 +44,13 @@ EMPTY = RunManifest({"argv": []})
 def test_a_manifest_comes_back_as_it_was(manifest: RunManifest) -> None:
     assert parse_manifest(manifest.as_bytes(), PATH) == manifest
     assert manifest.as_bytes().endswith(b"}\n")
+    # With other fields or another meaning it must be another number: kmc of another version reads this.
+    assert json.loads(manifest.as_bytes())["format"] == 7
 
 
 def test_a_manifest_knows_its_levels_and_the_files_that_it_needs() -> None:
     assert (EMPTY.levels, EMPTY.all_extents, EMPTY.files) == (0, (), frozenset())
+    assert EMPTY.fingerprint_bits == 64
     assert FULL.levels == 3
     assert FULL.all_extents == (KNOWN, MET, *BLOCKS, FRONTIER.chunks, FRONTIER.dictionary)
     assert FULL.extents == FULL.all_extents[:-1]

@@ -143,10 +143,10 @@ class DurableFolder:
             return False
         return stat.S_ISREG(found.st_mode)
 
-    def open(self, name: str, *, create: bool = True) -> int:
-        """A descriptor to read and write a file, which is made if `create` says so."""
+    def open(self, name: str) -> int:
+        """A descriptor to read and write a file, which is made if it is not there."""
         with step("create", self.path / name, self._fault):
-            return self._opened(name, os.O_RDWR | (os.O_CREAT if create else 0))
+            return self._opened(name, os.O_RDWR | os.O_CREAT)
 
     def open_to_read(self, name: str) -> int:
         """A descriptor to read a file; OSError if there is none, KMC556 if it is not a file."""
