@@ -20,9 +20,9 @@ from support.value_strategies import (
     typed_values,
 )
 
-from kmc.errors import DomainError
+from kmc.errors import DomainError, TraceError
 from kmc.lang.admission import admitter
-from kmc.lang.annotations import Bool, Int, MessageSet, Opt, Seq, Set
+from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Seq, Set, as_type
 from kmc.lang.maps import map_literal
 from kmc.lang.naming import lower_camel_case
 from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages, set_of_messages
@@ -31,13 +31,14 @@ from kmc.lang.pairs import pair
 from kmc.lang.permutation import Swap, permute, swaps
 from kmc.lang.records import Message
 from kmc.lang.seqs import seq_literal
-from kmc.lang.tla import Naming, decode, encode, text
+from kmc.lang.tla import Naming, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, decode, encode, function, shortened, text
 from kmc.lang.types import Type
 
 S1, S2, S3 = Server
 V1, V2 = Value
 REQUEST = VoteRequest(source=S1, dest=S2, epoch=1)
 OTHER = VoteRequest(source=S2, dest=S1, epoch=1)
+REQUEST_TREE = encode(REQUEST)
 Node = record_class({"role": Role, "epoch": Int(0, 3), "leader": Opt[Server]}, name="Node")
 NODE = Node(role=Role.FOLLOWER, epoch=1, leader=None)
 
@@ -288,6 +289,43 @@ class TestTla:
         declared, value = drawn
         tree = encode(value)
         assert encode(decode(tree, declared)) == tree
+
+    @pytest.mark.parametrize(
+        ("declared", "tree"),
+        [
+            (Bool, 1),
+            (Int(0, 3), True),
+            (Int(0, 3), 4),
+            (Int(0, 3), -1),
+            (Server, "s9"),
+            (Id, True),
+            (Id, 4),
+            (Set[Server], TlaSeq(("s1",))),
+            (Seq[Server, 3], TlaSet(("s1",))),
+            (Map[Server, Bool], TlaSet(())),
+            (Opt[Int(0, 3)], "nil"),
+            (Int(0, 3) | Server, "Nil"),
+            (Server | VoteRequest, TlaRecord((("source", "s1"),))),
+            (VoteRequest, TlaRecord((("type", "VoteResponse"), ("source", "s1"), ("dest", "s2"), ("epoch", 1)))),
+            (VoteRequest, TlaRecord((("source", "s1"), ("dest", "s2"), ("epoch", 1)))),
+            (MessageBag[VoteRequest], TlaMap(((REQUEST_TREE, -1),))),
+            (MessageBag[VoteRequest], TlaMap(((REQUEST_TREE, True),))),
+            (MessageSet[VoteRequest], TlaSet(("Nil",))),
+        ],
+    )
+    def test_a_tree_outside_of_the_type_is_refused(self, declared: Any, tree: Tla) -> None:
+        with pytest.raises(TraceError) as caught:
+            decode(tree, as_type(declared, "here"))
+        assert caught.value.code == "KMC411"
+
+    def test_a_function_on_the_first_numbers_is_a_sequence(self) -> None:
+        assert function([(1, "a"), (2, "b")]) == TlaSeq(("a", "b"))
+        assert function([(0, "a"), (1, "b")]) == TlaMap(((0, "a"), (1, "b")))
+        assert decode(TlaSeq((True, False)), Map[Int(1, 2), Bool]) == map_literal([(1, True), (2, False)])
+
+    def test_a_text_of_an_error_has_at_most_eighty_characters(self) -> None:
+        assert shortened("a" * 80) == "a" * 80
+        assert shortened("a" * 81) == "a" * 77 + "..."
 
 
 class TestAdmission:

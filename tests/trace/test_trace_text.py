@@ -153,6 +153,11 @@ def test_of_a_function_on_numbers_the_changed_entries_have_their_number() -> Non
     assert last_state(before, after, changed_only=True) == [r"* /\ x = (... @@ 2 :> c)"]
 
 
+def test_a_sequence_that_became_another_function_is_compared_offset_by_offset() -> None:
+    before, after = TlaSeq(("a", "b", "c")), TlaMap(((1, "a"), (2, "d"), (4, "e")))
+    assert last_state(before, after, changed_only=True) == [r"* /\ x = (... @@ 2 :> d @@ 4 :> e)", "-     3 :> c"]
+
+
 def test_of_a_record_only_the_changed_fields_are_shown() -> None:
     assert last_state(message(1), message(2), changed_only=True) == [r"* /\ x = [..., mepoch |-> 2]"]
 
