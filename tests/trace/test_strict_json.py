@@ -79,6 +79,12 @@ def test_an_integer_has_at_most_a_thousand_digits() -> None:
     assert refusal(checked_integer, "9" * 1001) == "an integer has more than 1000 digits"
 
 
+def test_a_file_cut_short_says_what_to_do() -> None:
+    with pytest.raises(TraceError) as caught:
+        parse_json('{"vars": [')
+    assert caught.value.help == "is the file complete? Save the trace again, or give another file"
+
+
 def test_the_name_that_is_given_twice_is_the_one_shown() -> None:
     assert refusal(parse_json, '{"a": {"b": 1, "c": 2, "c": 3}}') == 'an object gives "c" twice'
 

@@ -105,6 +105,7 @@ def test_a_value_written_otherwise_has_not_changed(before: Tla, after: Tla) -> N
     [
         (TlaMap(()), "<<>>"),
         (TlaMap(((1, "a"), (2, "b"))), "<<a, b>>"),
+        (TlaMap(((2, "b"), (1, "a"))), "<<a, b>>"),
         (TlaMap(((2, "b"),)), "(2 :> b)"),
         (TlaMap(((True, "b"),)), "(TRUE :> b)"),
         (function(n1=TlaSet(()), n2=TlaSet(("n1",))), "(n1 :> {} @@ n2 :> {n1})"),

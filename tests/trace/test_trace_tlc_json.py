@@ -85,6 +85,42 @@ def test_what_is_not_a_value_is_refused(text: str) -> None:
     assert caught.value.code == "KMC423"
 
 
+LONG = "{" + "a" * 59
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "found"),
+    [
+        ("{a", "{a", "the end"),
+        ("a b", "a b", "'b'"),
+        ("a  ^ c", "a  ^ c", "'^'"),
+        ("[a := 1]", "[a := 1]", "':'"),
+        ("[a |-> 1, a |-> 2]", "[a |-> 1, a |-> 2]", "'a'"),
+        ("[1 |-> 1]", "[1 |-> 1]", "'1'"),
+        ("(a :> 1 @@ a :> 2)", "(a :> 1 @@ a :> 2)", "')'"),
+        (LONG, LONG, "the end"),
+        (LONG + "b", LONG[:57] + "...", "the end"),
+    ],
+)
+def test_the_part_that_is_unexpected_is_named(text: str, shown: str, found: str) -> None:
+    with pytest.raises(TraceError) as caught:
+        parse_value(text)
+    assert caught.value.message == f'"{shown}" is not a TLA+ value: {found} is unexpected'
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("<<", ">>"), ("{", "}"), ("[f |-> ", "]"), ("(k :> ", ")")])
+def test_values_are_nested_a_hundred_levels_and_not_deeper(opening: str, closing: str) -> None:
+    assert one_line(parse_value(opening * 100 + "n" + closing * 100)).count("n") == 1
+    with pytest.raises(TraceError):
+        parse_value(opening * 101 + "n" + closing * 101)
+
+
+def test_keys_are_nested_a_hundred_levels_and_not_deeper() -> None:
+    assert parse_value("(" * 100 + "n" + " :> 1)" * 100)
+    with pytest.raises(TraceError):
+        parse_value("(" * 101 + "n" + " :> 1)" * 101)
+
+
 def test_a_value_nested_without_end_is_refused() -> None:
     with pytest.raises(TraceError) as caught:
         parse_value("<<" * 5000)
