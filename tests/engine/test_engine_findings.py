@@ -108,7 +108,7 @@ def test_a_step_that_fails_is_known_by_both_its_ends() -> None:
 def test_a_state_without_successor_is_a_finding_if_asked_for(threads: int) -> None:
     outcome = run(Grid(dims=3, size=5), deadlock=True, threads=threads)
     (finding,) = outcome.findings
-    assert (finding.kind, finding.level) == (FindingKind.DEADLOCK, 13)
+    assert (finding.kind, finding.level, finding.value, finding.rank) == (FindingKind.DEADLOCK, 13, 0, 0)
     assert finding.fingerprint == fingerprint(4 | 4 << 8 | 4 << 16)
 
 
@@ -117,7 +117,7 @@ def test_an_error_ends_the_search_after_its_level(threads: int) -> None:
     point = 2 | 1 << 8
     outcome = run(Grid(dims=3, size=5, error=point), threads=threads)
     (finding,) = outcome.findings
-    assert (finding.kind, finding.value) == (FindingKind.ERROR, ERROR_NUMBER)
+    assert (finding.kind, finding.value, finding.rank) == (FindingKind.ERROR, ERROR_NUMBER, 0)
     assert (finding.level, finding.fingerprint) == (4, fingerprint(point))
     assert outcome.levels == level_sizes(3, 5)[:5]
 

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.grid_kernels import address
+from support.grid_kernels import Grid, address
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.layout.search_outcome import FindingKind, SearchOutcome, Settings
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.intrinsics import load, store
@@ -128,3 +129,15 @@ def test_every_property_is_evaluated_after_a_first_finding() -> None:
     assert [finding.fingerprint - BASE for finding in outcome.findings] == [3]
     assert outcome.failed == (2, 0)
     assert run(replace(kernels, may_change=0), keep_going=True).failed == (3, 0)
+
+
+@pytest.mark.parametrize("batch", [1, 128])
+def test_a_chunk_is_filled_before_the_next_one_begins(batch: int) -> None:
+    grid = Grid(dims=2, size=2, fan=10)
+    search = Search(grid.kernels, grid.initial, Settings(deadlock=False, batch=batch, chunk_rows=5))
+    first = search._maker.first(grid.initial)
+    assert first is not None
+    level = search._maker.next(first, store=True)
+    assert level is not None
+    assert level.chunks[:, Chunk.rows].tolist() == [5, 5, 2]
+    assert level.chunks[:, Chunk.ordinal].tolist() == [0, 5, 10]
