@@ -42,6 +42,32 @@ def expand(row: int, out: int, out_words: int) -> int:
 
 
 @NativeLoop
+def burst(row: int, out: int, out_words: int) -> int:
+    """From the first state, as many steps as its row says in its second word."""
+    count = load(row, SEEN)
+    if out_words < 4 * count:
+        return -1
+    for number in range(1, count + 1):
+        store(out, 4 * number - 4, 2)
+        store(out, 4 * number - 3, BASE + number)
+        store(out, 4 * number - 2, number)
+        store(out, 4 * number - 1, 0)
+    return count
+
+
+@NativeLoop
+def is_later(row: int) -> int:
+    """An invariant that fails in all states but the first."""
+    return 1 if load(row, NUMBER) > 0 else 0
+
+
+@NativeLoop
+def leads_on(source: int, row: int) -> int:
+    """An action property that fails in every step."""
+    return 1 if load(row, NUMBER) != load(source, NUMBER) else 0
+
+
+@NativeLoop
 def is_odd(row: int) -> int:
     """An invariant or a constraint that fails in odd states."""
     return load(row, NUMBER) & 1
@@ -77,8 +103,8 @@ INITIAL = [PackedState(BASE, 0, np.array([0, 0], np.int64))]
 
 def chain(**kernels: Any) -> KernelTable:
     """The kernels of the chain."""
-    counts = {"action_count": 3, "check_count": 1, "step_count": 1, "plain_words": 1}
-    return KernelTable(expand=address(expand), **{**counts, **kernels})
+    counts = {"expand": address(expand), "action_count": 3, "check_count": 1, "step_count": 1, "plain_words": 1}
+    return KernelTable(**{**counts, **kernels})
 
 
 def run(kernels: KernelTable, **settings: Any) -> SearchOutcome:
@@ -141,3 +167,18 @@ def test_a_chunk_is_filled_before_the_next_one_begins(batch: int) -> None:
     assert level is not None
     assert level.chunks[:, Chunk.rows].tolist() == [5, 5, 2]
     assert level.chunks[:, Chunk.ordinal].tolist() == [0, 5, 10]
+
+
+# Each of these is too many for another buffer: findings, chunks, candidates.
+@pytest.mark.parametrize("count", [120, 400, 1_500])
+@pytest.mark.parametrize("block_words", [1 << 7, 1 << 20])
+def test_buffers_have_room_for_all_that_one_batch_finds(count: int, block_words: int) -> None:
+    kernels = chain(expand=address(burst), check=address(is_later), step=address(leads_on))
+    initial = [PackedState(BASE, 0, np.array([0, count], np.int64))]
+    search = Search(kernels, initial, Settings(deadlock=False, chunk_rows=1, block_words=block_words))
+    outcome = search.run()
+    assert (outcome.levels, outcome.failed) == ((1, count), (count, count))
+    found = [(finding.kind, finding.fingerprint - BASE) for finding in outcome.findings]
+    numbers = range(1, count + 1)
+    assert found == [(kind, number) for kind in (FindingKind.INVARIANT, FindingKind.STEP) for number in numbers]
+    assert [int(record.row[NUMBER]) for record in search.predecessors.kept(2)] == [*numbers]
