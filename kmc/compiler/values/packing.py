@@ -291,7 +291,11 @@ def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, 
     if mine.high > wanted.high:
         kept = max(0, wanted.high - max(mine.low, wanted.low) + 1)
         code.check(x.eq(x.binary("lshr", mask, Const(kept)), x.ZERO), node)
-    return x.place_at(mask, mine.low - wanted.low) if mine.low > wanted.low else mask
+    above = mine.low - wanted.low
+    if above >= 64:
+        # No member of the one is a member of the other, and the set was just found empty.
+        return x.ZERO
+    return x.place_at(mask, above) if above > 0 else mask
 
 
 def _pack_int(code: Code, value: Value, low: int, high: int, node: ast.AST) -> Expr:

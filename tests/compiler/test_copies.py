@@ -1,0 +1,104 @@
+"""A value that is copied to a field of another domain: compiled code keeps it, or fails, where the interpreter does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from support.native_steps import Kernels, differences
+from support.small_specs import model_of
+from support.value_strategies import values
+
+from kmc.compiler.ir.emit_python import emit_python
+from kmc.compiler.model_kernels import build_kernels
+from kmc.lang.types import IntType, RecordType, SetType
+from kmc.spec.model import Model
+
+NUMBERS = [
+    ("Int(0, 3)", "Int(0, 3)", "0", "0"),
+    ("Int(0, 9)", "Int(1, 8)", "0", "1"),
+    ("Int(2, 4)", "Int(0, 9)", "2", "0"),
+    ("Int(-3, 3)", "Int(3, 5)", "0", "3"),
+    ("Int(0, 3)", "Int(-3, 0)", "0", "0"),
+]
+SETS = [
+    (f"Set[Int({low}, {high})]", f"Set[Int({other}, {top})]", "set()", "set()")
+    for low, high, other, top in [
+        *((0, 3, 0, 3), (0, 3, 1, 4), (1, 4, 0, 3), (0, 9, 3, 5), (3, 5, 0, 9), (0, 3, 3, 6), (0, 3, 4, 7)),
+        *((0, 63, 0, 63), (0, 63, 1, 64), (1, 64, 0, 63), (0, 63, 63, 63), (0, 63, 64, 70), (0, 63, 90, 95)),
+        *((64, 70, 0, 63), (90, 95, 0, 63), (-9, -2, -4, 5), (-4, 5, -9, -2)),
+    ]
+]
+OPTIONAL = [
+    ("Opt[Int(0, 3)]", "Opt[Int(1, 4)]", "None", "None"),
+    ("Opt[Int(0, 3)]", "Int(0, 2)", "None", "0"),
+    ("Int(0, 3)", "Opt[Int(1, 2)]", "0", "None"),
+    ("Opt[Role]", "Opt[Role | Int(0, 2)]", "None", "None"),
+    ("Opt[Role | Int(0, 2)]", "Opt[Role]", "None", "None"),
+    ("Opt[Int(0, 2) | Role]", "Opt[Role | Int(1, 5)]", "None", "None"),
+    ("Opt[Pair]", "Opt[Pair | Role]", "None", "None"),
+    ("Opt[Pair | Role]", "Opt[Pair]", "None", "None"),
+    ("Pair", "Opt[Pair]", "Pair(x=0, y=0)", "None"),
+    ("Opt[Pair]", "Pair", "None", "Pair(x=0, y=0)"),
+]
+COLLECTIONS = [
+    ("Seq[Int(0, 3), 4]", "Seq[Int(0, 3), 2]", "[]", "[]"),
+    ("Seq[Int(0, 3), 2]", "Seq[Int(1, 9), 4]", "[]", "[]"),
+    ("Seq[Int(0, 1), 70]", "Seq[Int(0, 1), 3]", "[]", "[]"),
+    ("Seq[Pair, 2]", "Seq[Opt[Pair], 3]", "[]", "[]"),
+]
+
+
+def copying(folder: Path, copies: list[tuple[str, str, str, str]]) -> Model:
+    """A spec with an action for each copy."""
+    fields = "\n".join(f"    a{k}: {kind}\n    b{k}: {other}" for k, (kind, other, _, _) in enumerate(copies))
+    first = ", ".join(f"a{k}={mine}, b{k}={other}" for k, (_, _, mine, other) in enumerate(copies))
+    actions = "\n".join(f"@spec.action\ndef copy{k}(st):\n    yield st.set(b{k}=st.a{k})" for k in range(len(copies)))
+    source = f"""
+class Role(Enum):
+    FOLLOWER, LEADER, VOTER = range(3)
+class Pair(Record):
+    x: Int(0, 2)
+    y: Int(0, 9)
+class State(Record):
+{fields}
+@spec.init
+def init():
+    yield State({first})
+{actions}
+"""
+    return model_of(folder, source, "CHECK_DEADLOCK FALSE")
+
+
+KINDS = {"numbers": NUMBERS, "sets of numbers": SETS, "optional values": OPTIONAL, "sequences": COLLECTIONS}
+
+
+@pytest.mark.parametrize("title", KINDS)
+def test_a_copy_is_kept_or_refused_as_in_the_interpreter(title: str, tmp_path: Path) -> None:
+    # An action each, alone in its spec's kernels: one that fails ends the expansion of a state.
+    for number, copy in enumerate(KINDS[title]):
+        model = copying(tmp_path / str(number), [copy])
+        kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+        assert list(differences(kernels, drawn_states(model)))[:2] == [], copy[:2]
+
+
+def drawn_states(model: Model) -> list[Any]:
+    """States with drawn values, the same in every run; for sets of numbers, those with the least and greatest too."""
+    cls: Any = model.spec.state_class
+    found: list[Any] = []
+
+    @settings(max_examples=30)
+    @given(values(RecordType(cls)))
+    def draw(state: Any) -> None:
+        found.append(state)
+
+    draw()
+    match cls.fields["a0"]:
+        case SetType(IntType(low, high)):
+            numbers = [(), (low,), (high,), (low, high), range(low, high + 1), (high - 1,), (min(low + 1, high),)]
+            found += [found[0].set(a0=frozenset(some)) for some in numbers]
+        case IntType(low, high):
+            found += [found[0].set(a0=number) for number in range(low, high + 1)]
+    return found
