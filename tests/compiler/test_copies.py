@@ -13,6 +13,7 @@ from support.value_strategies import values
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.model_kernels import build_kernels
+from kmc.errors import SpecError
 from kmc.lang.types import IntType, RecordType, SetType
 from kmc.spec.model import Model
 
@@ -51,11 +52,13 @@ COLLECTIONS = [
 ]
 
 
-def copying(folder: Path, copies: list[tuple[str, str, str, str]]) -> Model:
+def copying(folder: Path, copies: list[tuple[str, str, str, str]], value: str = "st.a{k}") -> Model:
     """A spec with an action for each copy."""
     fields = "\n".join(f"    a{k}: {kind}\n    b{k}: {other}" for k, (kind, other, _, _) in enumerate(copies))
     first = ", ".join(f"a{k}={mine}, b{k}={other}" for k, (_, _, mine, other) in enumerate(copies))
-    actions = "\n".join(f"@spec.action\ndef copy{k}(st):\n    yield st.set(b{k}=st.a{k})" for k in range(len(copies)))
+    actions = "\n".join(
+        f"@spec.action\ndef copy{k}(st):\n    yield st.set(b{k}={value.format(k=k)})" for k in range(len(copies))
+    )
     source = f"""
 class Role(Enum):
     FOLLOWER, LEADER, VOTER = range(3)
@@ -102,3 +105,100 @@ def drawn_states(model: Model) -> list[Any]:
         case IntType(low, high):
             found += [found[0].set(a0=number) for number in range(low, high + 1)]
     return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "first", "value", "why"),
+    [
+        ("Role | Int(0, 2)", "0", "None", "None as"),
+        ("Pair | Role", "Role.VOTER", "None", "None as"),
+        ("Pair", "Pair(x=0, y=0)", "None", "this value as"),
+        ("Int(0, 2)", "0", "None", "this value as"),
+        ("Opt[Role]", "None", "Pair(x=0, y=0)", "this value as"),
+        ("Opt[Role | Int(0, 2)]", "None", "Pair(x=0, y=0)", "this value as"),
+        ("Opt[Pair | Role]", "None", "3", "this value as"),
+    ],
+)
+def test_a_value_that_a_field_never_has_is_refused(kind: str, first: str, value: str, why: str, tmp_path: Path) -> None:
+    model = copying(tmp_path, [(kind, kind, first, first)], value=value)
+    with pytest.raises(SpecError, match=why) as caught:
+        build_kernels(model)
+    assert caught.value.code == "KMC811"
+
+
+MAPS = [
+    ("Int(0, 3)", "Int(0, 9)", "st.k", "7", "{k: 0 for k in range(0, 4)}"),
+    ("Int(0, 9)", "Int(0, 999)", "st.k * 3", "999", "{k: 0 for k in range(0, 10)}"),
+    ("Int(0, 3)", "Seq[Int(0, 3), 40]", "st.k", "[3, 1]", "{k: [] for k in range(0, 4)}"),
+    ("Int(0, 3)", "Int(0, 99)", "3 - st.k", "st.k", "{k: 0 for k in range(0, 4)}"),
+]
+
+
+@pytest.mark.parametrize(("keys", "entry", "key", "value", "first"), MAPS)
+def test_entries_of_a_map_are_read_and_changed_at_any_place(
+    keys: str, entry: str, key: str, value: str, first: str, tmp_path: Path
+) -> None:
+    source = f"""
+class Holder(Record):
+    before: Bool
+    m: Map[{keys}, {entry}]
+    behind: Int(0, 5)
+class State(Record):
+    a0: Map[{keys}, {entry}]
+    b: Holder
+    k: Int(0, 3)
+    found: {entry}
+@spec.init
+def init():
+    for found in [{value.replace("st.k", "3")}]:
+        yield State(a0={first}, b=Holder(before=True, m={first}, behind=5), k=0, found=found)
+@spec.action
+def read(st):
+    yield st.set(found=st.a0[{key}])
+@spec.action
+def read_inner(st):
+    yield st.set(found=st.b.m[{key}])
+@spec.action
+def read_changed(st):
+    yield st.set(found=st.a0.set({key}, {value})[st.k])
+@spec.action
+def change(st):
+    yield st.set(b=Holder(before=st.b.before, m=st.a0.set({key}, {value}), behind=4))
+@spec.action
+def change_one(st):
+    yield st.set(b=Holder(before=True, m=st.b.m.set(2, {value}), behind=st.b.behind))
+"""
+    model = model_of(tmp_path, source, "CHECK_DEADLOCK FALSE")
+    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+    assert list(differences(kernels, drawn_states(model)))[:2] == []
+
+
+@pytest.mark.parametrize(("entry", "capacity"), [("Int(0, 9)", 5), ("Int(0, 999)", 10), ("Seq[Int(0, 3), 40]", 3)])
+def test_elements_of_a_sequence_that_was_just_made_are_read_at_any_place(
+    entry: str, capacity: int, tmp_path: Path
+) -> None:
+    last = "[1]" if entry.startswith("Seq") else "7"
+    source = f"""
+class State(Record):
+    a0: Seq[{entry}, {capacity}]
+    k: Int(0, {capacity})
+    found: {entry}
+@spec.init
+def init():
+    yield State(a0=[], k=0, found={last})
+@spec.action
+def read(st):
+    require(0 < st.k <= len(st.a0))
+    yield st.set(found=st.a0.at(st.k))
+@spec.action
+def read_appended(st):
+    require(len(st.a0) < {capacity} and 0 < st.k <= len(st.a0) + 1)
+    yield st.set(found=st.a0.append({last}).at(st.k))
+@spec.action
+def read_truncated(st):
+    require(0 < st.k <= len(st.a0))
+    yield st.set(a0=st.a0.upto(st.k), found=st.a0.upto(st.k).at(1))
+"""
+    model = model_of(tmp_path, source, "CHECK_DEADLOCK FALSE")
+    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+    assert list(differences(kernels, drawn_states(model)))[:2] == []
