@@ -15,9 +15,12 @@ from support.saved_runs import DIGESTS, GRIDS, begin, go_on, search_in, told, wh
 from kmc.engine.files import durable_file
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
+from kmc.engine.files.run_manifest import Extent
 from kmc.engine.files.spill_files import SpillFiles
 from kmc.engine.layout import control_words as f
+from kmc.engine.layout.frontier import RowBlock
 from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.loops.checksums import checksum
 from kmc.engine.native.memory import PAGE_WORDS, BlockPool, MappedFile, Memory
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.worker import Worker
@@ -88,6 +91,51 @@ def test_pages_of_a_file_are_given_back_and_found_again(tmp_path: Path) -> None:
         drop()
         assert before - memory_bytes() > 8 * words * 0.9
         assert int(array[: words - f.SLACK_WORDS].sum()) == expected
+
+
+def block_of(words: int) -> RowBlock:
+    """A full block that holds 1, 2, 3 and so on."""
+    block = RowBlock(Memory(4 * PAGE_WORDS - f.SLACK_WORDS))
+    block.memory.array[:words] = np.arange(1, words + 1)
+    block.close(words)
+    return block
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+def test_a_block_is_spilled_once_and_keeps_its_words(ranked: bool, tmp_path: Path) -> None:
+    files = SpillFiles(begin(tmp_path), ranked=ranked)
+    empty, full, second = block_of(0), block_of(PAGE_WORDS), block_of(3)
+    for block in (empty, full, full, second):
+        files.spill(block, 5)
+    assert [block.on_disk for block in (empty, full, second)] == [False, True, True]
+    # Each begins a page, and takes its words and the slack.
+    assert [block.place for block in (empty, full, second)] == [None, 0, 2 * PAGE_WORDS]
+    assert files.spilled_bytes == 3 * PAGE_WORDS * f.WORD_BYTES
+    assert full.memory.array[:PAGE_WORDS].tolist() == list(range(1, PAGE_WORDS + 1))
+    for block, words in ((full, PAGE_WORDS), (second, 3)):
+        assert block.place is not None
+        there = checksum(block.memory.address, words, block.place)
+        assert files.saved(block, 5) == Extent("rows-5", block.place, words, there)
+
+
+def test_words_that_are_not_rows_have_a_page_of_their_own_if_there_are_any(tmp_path: Path) -> None:
+    files = SpillFiles(begin(tmp_path), ranked=False)
+    words = np.array([7, 8], np.int64)
+    assert files.files == frozenset()
+    assert files.put(words[:0], 5) == Extent("rows-5", 0, 0, 0)
+    extents = [files.put(words, 5) for _ in range(2)]
+    assert [(extent.place, extent.words) for extent in extents] == [(0, 2), (PAGE_WORDS, 2)]
+    assert [extent.checksum for extent in extents] == [
+        checksum(words.ctypes.data, 2, place) for place in (0, PAGE_WORDS)
+    ]
+    found = np.fromfile(tmp_path / FOLDER / "rows-5", np.int64)
+    assert found[[0, 1, PAGE_WORDS, PAGE_WORDS + 1]].tolist() == [7, 8, 7, 8]
+    assert files.files == {"rows-5"}
+    files.release(4)
+    assert (tmp_path / FOLDER / "rows-5").exists()
+    files.release(5)
+    assert not (tmp_path / FOLDER / "rows-5").exists()
+    assert files.files == frozenset()
 
 
 @pytest.mark.parametrize("resumed", [False, True])
