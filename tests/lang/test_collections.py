@@ -71,6 +71,25 @@ class TestRecord:
         with pytest.raises(EvaluationError):
             use()
 
+    @pytest.mark.parametrize(
+        ("make", "code", "message"),
+        [
+            (lambda: Node(Role.FOLLOWER), "KMC211", "Node takes its fields by name"),
+            (lambda: Node(role=Role.FOLLOWER, epoch=1, lead=None), "KMC212", "Node has no field 'lead'"),
+            (lambda: Node(role=Role.FOLLOWER, epoch=1, leader=None, no=1), "KMC212", "Node has no field 'no'"),
+            (lambda: NODE.set(epoch=1, lead=None), "KMC212", "Node has no field 'lead'"),
+            (lambda: FetchResponse(source=S1, dest=S2), "KMC213", "FetchResponse is abstract"),
+            (lambda: Node(role=Role.FOLLOWER, leader=None), "KMC214", "Node needs a value for 'epoch'"),
+            (lambda: Node(role=Role.FOLLOWER, epoch=4, leader=None), "KMC201", "'epoch' of Node: 4 is not in 0..3"),
+            (lambda: NODE.set(epoch=True), "KMC201", "'epoch' of Node: True is not in 0..3"),
+            (lambda: NODE.set(leader=V1), "KMC201", "'leader' of Node: v1 is not in Server {s1, s2, s3} | None"),
+        ],
+    )
+    def test_a_record_has_its_fields_and_values_of_their_domains(self, make: Any, code: str, message: str) -> None:
+        with pytest.raises(EvaluationError) as caught:
+            make()
+        assert (caught.value.code, caught.value.message) == (code, message)
+
     def test_fields_are_inherited_in_front(self) -> None:
         assert list(FetchOk.fields) == ["source", "dest", "entries"]
 

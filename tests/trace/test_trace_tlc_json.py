@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.trace_samples import DATA, NAMES, kinds, kraft, trees
 
 from kmc.actions.relation import NextStateRelation
-from kmc.errors import TraceError
+from kmc.errors import Span, TraceError
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.reference.initial import initial_states
 from kmc.trace.files import FileStep, TraceFile, resolved, to_trace, trace_file
@@ -96,6 +96,10 @@ LONG = "{" + "a" * 59
         ("a  ^ c", "a  ^ c", "'^'"),
         ("", "", "the end"),
         (", a :> 1)", ", a :> 1)", "','"),
+        ("{a :> b}", "{a :> b}", "':>'"),
+        ("{a b}", "{a b}", "'b'"),
+        ("[a, 1]", "[a, 1]", "','"),
+        ("(a |-> 1)", "(a |-> 1)", "'|->'"),
         ("[a := 1]", "[a := 1]", "':'"),
         ("[a |-> 1, a |-> 2]", "[a |-> 1, a |-> 2]", "'a'"),
         ("[1 |-> 1]", "[1 |-> 1]", "'1'"),
@@ -121,6 +125,18 @@ def test_keys_are_nested_a_hundred_levels_and_not_deeper() -> None:
     assert parse_value("(" * 100 + "n" + " :> 1)" * 100)
     with pytest.raises(TraceError):
         parse_value("(" * 101 + "n" + " :> 1)" * 101)
+
+
+def test_a_place_without_an_end_is_one_character() -> None:
+    step = FileStep({"x": 1}, "Act", location=Span("Spec", 3, 5))
+    document = json.loads(tlc_json_text(TraceFile(("x",), (FileStep({"x": 0}), step))))
+    assert document["counterexample"]["action"][0][1]["location"] == {
+        "beginLine": 3,
+        "beginColumn": 5,
+        "endLine": 3,
+        "endColumn": 5,
+        "module": "Spec",
+    }
 
 
 def test_a_value_nested_without_end_is_refused() -> None:
