@@ -21,7 +21,7 @@ from kmc.lang.types import BoolType, EnumType, IdentType, RecordType, Type, Unio
 
 _new: Callable[..., Any] = tuple.__new__
 _namedtuple: Callable[..., type] = namedtuple  # mypy takes literal field names only
-_RESERVED = ("set", "items", "fields", "shapes", "tag", "abstract", "kmc_type")
+_RESERVED = ("set", "items", "fields", "shapes", "tag", "abstract", "kmc_type", "source_field", "dest_field")
 
 
 class RecordMeta(type):

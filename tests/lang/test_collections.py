@@ -20,10 +20,11 @@ from support.value_strategies import (
     record_class,
 )
 
-from kmc.errors import DomainError, EvaluationError
+from kmc.errors import DomainError, EvaluationError, SpecError
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, PartialMap, Seq
 from kmc.lang.domains import subsets
+from kmc.lang.enums import Enum, EnumMeta
 from kmc.lang.maps import map_literal
 from kmc.lang.networks import bag_of_messages, set_of_messages
 from kmc.lang.pairs import pair, pairs
@@ -89,6 +90,19 @@ class TestRecord:
         with pytest.raises(EvaluationError) as caught:
             make()
         assert (caught.value.code, caught.value.message) == (code, message)
+
+    @pytest.mark.parametrize(
+        "name",
+        ["set", "items", "fields", "shapes", "tag", "abstract", "kmc_type", "source_field", "dest_field", "_hidden"],
+    )
+    def test_a_name_of_an_attribute_of_records_is_not_one_of_a_field(self, name: str) -> None:
+        with pytest.raises(SpecError, match=f"'{name}' cannot be the name of a field of Odd"):
+            record_class({name: Int(0, 3)}, name="Odd")
+
+    @pytest.mark.parametrize("name", ["title", "index", "members", "kmc_type"])
+    def test_a_name_of_an_attribute_of_enumerations_is_not_one_of_a_member(self, name: str) -> None:
+        with pytest.raises(SpecError, match=f"'{name}' cannot be the name of a member of Odd"):
+            EnumMeta("Odd", (Enum,), {name: 0})
 
     def test_fields_are_inherited_in_front(self) -> None:
         assert list(FetchOk.fields) == ["source", "dest", "entries"]
