@@ -94,7 +94,7 @@ def test_of_several_errors_the_least_is_told(tmp_path: Path) -> None:
     assert error.notes[-1] == "while evaluating SomeIsPositive"
 
 
-def test_what_holds_in_every_order_is_no_error(tmp_path: Path) -> None:
+def test_what_holds_in_every_order_gives_none(tmp_path: Path) -> None:
     assert dependent(model_of(tmp_path, SOURCE, f"{CFG} INVARIANT Holds")) is None
 
 

@@ -127,6 +127,10 @@ class TestKRaft:
             "KMC908 state 2 of the trace: RequestVote does not take the parameters given"
         )
 
+    def test_arguments_that_are_not_given_are_noticed(self, kraft: Model, illegal_state: Violation) -> None:
+        trace = altered(illegal_state.trace, lambda steps: put(steps, 2, arguments=()))
+        assert refused(kraft, trace).endswith("RequestVote does not take the parameters given: none")
+
     def test_a_wrong_label_is_noticed(self, kraft: Model, illegal_state: Violation) -> None:
         trace = altered(illegal_state.trace, lambda steps: put(steps, 2, label="RequestVote(s9)"))
         assert refused(kraft, trace).startswith("KMC906 state 2 of the trace is labelled RequestVote(s9), not ")
@@ -169,6 +173,21 @@ class TestInvariants:
         violation = violation_of(model)
         alone = replace(violation, trace=Trace(violation.trace.steps[:1]))
         assert rejected(model, alone) == "the trace has no last step that could violate NeverToThree"
+
+    def test_an_action_property_may_break_in_the_first_step(self, tmp_path: Path) -> None:
+        model = model_of(tmp_path, COUNTER.replace("nxt.n != 3", "nxt.n != 1"), "PROPERTY NeverToThree")
+        violation = violation_of(model)
+        assert len(violation.trace) == 2
+        check_violation(model, violation)
+
+    def test_a_stuttering_step_breaks_no_action_property(self, tmp_path: Path) -> None:
+        source = COUNTER.replace("nxt.n != 3", "nxt.n != 1") + "\n\n@spec.action\ndef idle(st):\n    yield st\n"
+        model = model_of(tmp_path, source, "PROPERTY NeverToThree")
+        violation = violation_of(model)
+        last = violation.trace.steps[-1].state
+        stuttering = Trace((*violation.trace.steps, TraceStep(last, "Idle", "Idle")))
+        message = rejected(model, replace(violation, trace=stuttering))
+        assert message == "the trace has no last step that could violate NeverToThree"
 
     def test_a_step_property_is_not_a_state_property(self, tmp_path: Path) -> None:
         model = model_of(tmp_path, COUNTER, "INVARIANT BelowTwo")

@@ -136,7 +136,7 @@ class TestChecks:
 
     def test_without_deadlock_a_behaviour_just_ends(self, tmp_path: Path) -> None:
         result = run(model_of(tmp_path, COUNTER, NO_DEADLOCK))
-        assert (result.violation, result.counters.longest) == (None, 4)
+        assert (result.violation, result.counters.longest, result.interrupted) == (None, 4, False)
 
     def test_an_invariant_is_checked(self, tmp_path: Path) -> None:
         violation = violation_in(model_of(tmp_path, COUNTER, "INVARIANTS NotNegative BelowTwo"))
@@ -145,6 +145,11 @@ class TestChecks:
     def test_an_invariant_is_checked_initially(self, tmp_path: Path) -> None:
         source = COUNTER.replace("State(n=0)", "State(n=2)")
         assert labels(violation_in(model_of(tmp_path, source, "INVARIANT BelowTwo"))) == ["Initial predicate"]
+
+    def test_each_of_several_successors_is_checked(self, tmp_path: Path) -> None:
+        source = CHOICE.replace("WAYS", "ways(True)") + "\n\n@spec.invariant\ndef NotTwo(st):\n    return st.n != 2\n"
+        model = model_of(tmp_path, source, "INVARIANT NotTwo")
+        assert {tuple(labels(violation_in(model, seed=seed))) for seed in range(8)} == {("Initial predicate", "Far")}
 
     def test_a_successor_that_is_not_taken_is_checked_too(self, tmp_path: Path) -> None:
         source = CHOICE.replace("WAYS", "ways(True)") + "\n\n@spec.invariant\ndef NotOne(st):\n    return st.n != 1\n"
