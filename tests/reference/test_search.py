@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from itertools import permutations
+from itertools import count, pairwise, permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -127,6 +128,10 @@ class TestCounting:
     def test_reachable_properties_that_are_never_reached_are_named(self, tmp_path: Path) -> None:
         result = Search(model_of(tmp_path, RIVER, "CHECK_DEADLOCK FALSE")).run()
         assert result.unreached == ("wolf_with_goat_alone",)
+
+    def test_a_property_that_only_the_initial_state_has_is_reached(self, tmp_path: Path) -> None:
+        source = COUNTER + "\n\n@spec.reachable\ndef at_start(st):\n    return st.n == 0\n"
+        assert Search(model_of(tmp_path, source, "CHECK_DEADLOCK FALSE")).run().unreached == ()
 
     @pytest.mark.parametrize(("check", "verdict"), [("TRUE", Verdict.DEADLOCK), ("FALSE", Verdict.OK)])
     def test_deadlock_can_be_switched_off(self, check: str, verdict: Verdict, tmp_path: Path) -> None:
@@ -394,6 +399,25 @@ class TestLimits:
     def test_states_end_it_at_the_end_of_a_level(self, model: Model) -> None:
         result = Search(model, Limits(states=6)).run()
         assert (result.verdict, result.bound, result.levels) == (Verdict.BOUND_REACHED, Bound.STATES, (1, 4, 10))
+        assert result.counters.left == 10
+
+    def test_limits_are_looked_at_every_so_many_states(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        memory = iter([0, 100, 0])
+        monkeypatch.setattr(search_module, "memory_bytes", lambda: next(memory))
+        model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 99 CHECK_DEADLOCK FALSE")
+        monkeypatch.setattr(search_module, "_CLOCK_EVERY", 40)
+        result = Search(model, Limits(memory_bytes=10)).run()
+        assert (result.bound, result.counters.distinct, result.counters.left) == (Bound.MEMORY, 41, 1)
+
+    def test_progress_is_told_about_once_a_second(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        told: list[float] = []
+        clock = count()
+        monkeypatch.setattr(search_module, "_CLOCK_EVERY", 1)
+        monkeypatch.setattr(search_module, "time", SimpleNamespace(monotonic=lambda: next(clock) / 4))
+        model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 40 CHECK_DEADLOCK FALSE")
+        Search(model, progress=lambda counters: told.append(counters.seconds)).run()
+        assert len(told) > 5
+        assert {later - earlier for earlier, later in pairwise(told)} == {1.0}
 
     @pytest.mark.parametrize(
         ("limits", "bound"), [(Limits(seconds=0), Bound.TIME), (Limits(memory_bytes=1), Bound.MEMORY)]

@@ -72,8 +72,12 @@ class TestDeterminism:
     def test_every_case_reports_a_failure(self, reports: list[str]) -> None:
         assert reports[0].count("Initial predicate") == len(CASES)
 
-    def test_the_least_failing_state_is_reached_by_the_least_predecessors(self, tmp_path: Path) -> None:
-        violation = Search(model_of(tmp_path, DIAMOND, "INVARIANT BelowThree")).run().violation
+    @pytest.mark.parametrize("constraint", ["", "CONSTRAINT Small"], ids=["stored", "outside of a constraint"])
+    def test_the_least_failing_state_is_reached_by_the_least_predecessors(
+        self, constraint: str, tmp_path: Path
+    ) -> None:
+        source = DIAMOND + "\n\n@spec.constraint\ndef Small(st):\n    return st.n < 3\n"
+        violation = Search(model_of(tmp_path, source, f"INVARIANT BelowThree {constraint}")).run().violation
         assert violation is not None
         assert numbers(violation.trace) == [0, 1, 3]
 
@@ -138,6 +142,13 @@ class TestErrors:
         source = COUNTER.replace("return st.n <= 2", "return {0: True, 1: True}[st.n]")
         result, _ = failing(tmp_path, source, "CONSTRAINT AtMostTwo")
         assert result.exit_status() is ExitStatus.SPEC_EVALUATION
+
+    def test_a_constraint_that_raises_in_an_initial_state_is_an_error_there(self, tmp_path: Path) -> None:
+        result, error = failing(
+            tmp_path, COUNTER.replace("return st.n <= 2", "return {1: True}[st.n]"), "CONSTRAINT AtMostTwo"
+        )
+        assert result.violation is not None
+        assert (error.code, numbers(result.violation.trace)) == ("KMC226", [0])
 
     def test_a_spec_without_initial_states_is_refused(self, tmp_path: Path) -> None:
         source = COUNTER.replace("    yield State(n=0)", "    if Limit > 99:\n        yield State(n=0)")

@@ -151,6 +151,21 @@ class TestChecks:
         model = model_of(tmp_path, source, "INVARIANT NotTwo")
         assert {tuple(labels(violation_in(model, seed=seed))) for seed in range(8)} == {("Initial predicate", "Far")}
 
+    def test_an_action_property_is_asked_of_each_step_and_not_of_the_whole_way(self, tmp_path: Path) -> None:
+        source = COUNTER.replace("nxt.n != 3", "nxt.n == st.n + 1")
+        assert run(model_of(tmp_path, source, f"PROPERTY NeverToThree {NO_DEADLOCK}")).violation is None
+
+    @pytest.mark.parametrize(
+        ("old", "new", "cfg"),
+        [
+            ("nxt.n != 3", "{1: True, 2: True}[nxt.n]", "PROPERTY NeverToThree"),
+            ("st.n <= 2", "{0: True, 1: True, 2: True}[st.n]", "CONSTRAINT AtMostTwo"),
+        ],
+    )
+    def test_a_step_whose_check_fails_is_an_error(self, old: str, new: str, cfg: str, tmp_path: Path) -> None:
+        violation = violation_in(model_of(tmp_path, COUNTER.replace(old, new), cfg))
+        assert (violation.verdict, [step.state.n for step in violation.trace.steps]) == (Verdict.ERROR, [0, 1, 2])
+
     def test_a_successor_that_is_not_taken_is_checked_too(self, tmp_path: Path) -> None:
         source = CHOICE.replace("WAYS", "ways(True)") + "\n\n@spec.invariant\ndef NotOne(st):\n    return st.n != 1\n"
         found = {violation_in(model_of(tmp_path, source, "INVARIANT NotOne"), seed=seed).name for seed in range(12)}
