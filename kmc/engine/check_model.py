@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any
+from typing import Any, Protocol
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
+from kmc.engine.search.predecessors import StepLookup
 from kmc.errors import CommandLineError, InternalError, KmcError
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate
@@ -36,6 +38,35 @@ from kmc.spec.model import Model
 ENGINE = "native"
 
 
+class ModelSearch(Protocol):
+    """A search of a model's states, and what can be asked of it afterwards."""
+
+    @property
+    def predecessors(self) -> StepLookup:
+        """What leads to a state; to be asked after `run`."""
+
+    def run(self) -> SearchOutcome:
+        """Explore until done, a finding, a limit or Ctrl-C."""
+
+    def counters(self) -> Counters:
+        """The counters so far."""
+
+
+class SearchMaker(Protocol):
+    """What makes a search of these kernels from initial states."""
+
+    def __call__(
+        self,
+        kernels: KernelTable,
+        initial: Sequence[PackedState],
+        settings: Settings,
+        progress: Callable[[Counters], None] | None,
+        directory: RunDirectory | None,
+        /,
+    ) -> ModelSearch:
+        """See `kmc.engine.search.breadth_first.Search`."""
+
+
 def check_native(
     model: Model,
     limits: Limits,
@@ -47,11 +78,13 @@ def check_native(
     settings: Settings | None = None,
     fingerprint_bits: int = 64,
     directory: RunDirectory | None = None,
+    search_of: SearchMaker = Search,
 ) -> Result:
     """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
 
     With a `directory` the run can be resumed until the caller discards it. Where `directory.ended` says that the
-    search was not cut short, the caller does so as soon as the result is written, and not before.
+    search was not cut short, the caller does so as soon as the result is written, and not before. `search_of` makes the
+    search: one in memory, or one with the same answers.
 
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
@@ -67,7 +100,7 @@ def check_native(
     records = [compiled.record(state) for state in beginnings]
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    search = Search(compiled.kernels, records, chosen, progress, directory)
+    search = search_of(compiled.kernels, records, chosen, progress, directory)
     outcome = search.run()
     durable_folder.reach("after search model")
     violation = _Report(compiled, search, start).violation(outcome)
@@ -104,7 +137,7 @@ def collision_bound(distinct: int, bits: int = 64) -> float:
 class _Report:
     """From fingerprints to a violation."""
 
-    def __init__(self, compiled: CompiledModel, search: Search, start: Any) -> None:
+    def __init__(self, compiled: CompiledModel, search: ModelSearch, start: Any) -> None:
         model = compiled.model
         self._compiled = compiled
         self._model = model
@@ -264,7 +297,12 @@ class _Found:
 
 
 def _result(
-    compiled: CompiledModel, search: Search, outcome: SearchOutcome, violation: Violation | None, start: Any, cpu: float
+    compiled: CompiledModel,
+    search: ModelSearch,
+    outcome: SearchOutcome,
+    violation: Violation | None,
+    start: Any,
+    cpu: float,
 ) -> Result:
     model = compiled.model
     titles = [action.title for action in model.spec.actions]

@@ -82,6 +82,11 @@ class RunDirectory:
         found.clean()
         return found
 
+    @property
+    def files(self) -> DurableFolder:
+        """The folder of its files, for a search that names them itself; they are swept like all others."""
+        return self._files
+
     def begin(self, digests: Mapping[str, str]) -> None:
         """The search begins: note what is searched, or refuse with SystemFault KMC554 if that is something else now."""
         if not self.resumed:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,10 @@ from kmc.engine.layout.search_outcome import FindingKind, SearchFinding
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 7
+FORMAT = 8
 
-# The files of words: the fingerprints, and the rows of a level.
-_DATA_FILE = re.compile(r"known|rows-[0-9]{1,18}")
+# The files of words: the fingerprints, and the rows of a level; or those of shards.
+_DATA_FILE = re.compile(r"known|rows-[0-9]{1,18}|(rows|bits|run|words)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,10 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class RunManifest:
-    """A saved run. `about` is the command line's, `digests` tell what was compiled; at first no level is saved."""
+    """A saved run. `about` is the command line's, `digests` tell what was compiled; at first no level is saved.
+
+    What a sharded search saves of its files is `sharded`, and then `known`, `met` and `frontier` are None.
+    """
 
     about: Mapping[str, Any]
     digests: Mapping[str, str] = field(default_factory=dict)
@@ -78,6 +81,7 @@ class RunManifest:
     known: Extent | None = None
     met: Extent | None = None
     frontier: Frontier | None = None
+    sharded: Mapping[str, Any] | None = None
 
     @property
     def levels(self) -> int:
@@ -100,7 +104,7 @@ class RunManifest:
     @property
     def files(self) -> frozenset[str]:
         """The names of the files that it needs."""
-        return frozenset(extent.file for extent in self.extents)
+        return frozenset(extent.file for extent in self.extents) | frozenset(_names_in(self.sharded))
 
     def as_bytes(self) -> bytes:
         """The JSON text."""
@@ -109,6 +113,19 @@ class RunManifest:
             run["snapshot"]["findings"] = [_plain(finding) for finding in self.snapshot.findings]
         found = {"format": FORMAT, "checksum": _checksum(run), "run": run}
         return json.dumps(found, indent=1).encode() + b"\n"
+
+
+def _names_in(saved: Any) -> Iterator[str]:
+    """The values of all keys `name` in what a sharded search saved: they name its files."""
+    if isinstance(saved, Mapping):
+        for key, value in saved.items():
+            if key == "name":
+                yield str(value)
+            else:
+                yield from _names_in(value)
+    elif isinstance(saved, list | tuple):
+        for value in saved:
+            yield from _names_in(value)
 
 
 def is_data_file(name: str) -> bool:
@@ -146,8 +163,12 @@ def _refuse_misleading(manifest: RunManifest, path: Path) -> None:
             raise damaged(path, f"it names {extent.file!r}, which is not a file of a run")
         if extent.place < 0 or extent.words < 0:
             raise damaged(path, f"it names words outside of {extent.file}")
-    parts = (manifest.snapshot, manifest.known, manifest.met, manifest.frontier)
-    if any(part is None for part in parts) and any(part is not None for part in parts):
+    for name in _names_in(manifest.sharded):
+        if not is_data_file(name):
+            raise damaged(path, f"it names {name!r}, which is not a file of a run")
+    in_memory = (manifest.known, manifest.met, manifest.frontier)
+    parts = (manifest.snapshot, *((manifest.sharded,) if manifest.sharded is not None else in_memory))
+    if any(part is None for part in parts) and any(part is not None for part in (*parts, *in_memory)):
         raise damaged(path, "a part of the level is missing")
     if manifest.frontier is not None and len({block.file for block in manifest.frontier.blocks}) != 1:
         raise damaged(path, "the level is not in one file")
@@ -183,6 +204,7 @@ def _restored(run: Mapping[str, Any]) -> RunManifest:
         snapshot=_snapshot(run["snapshot"]) if run["snapshot"] is not None else None,
         known=_extent(run["known"]) if run["known"] is not None else None,
         met=_extent(run["met"]) if run["met"] is not None else None,
+        sharded=run["sharded"],
         frontier=found and Frontier(_extents(found["blocks"]), _extent(found["chunks"]), _extent(found["dictionary"])),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kmc.engine.layout.record_structs import Chunk, PendingSource, StateRecord
+from kmc.engine.layout.record_structs import BitCursor, Chunk, PendingSource, StateRecord
 from kmc.engine.native import memory
 from kmc.engine.native.structs import Struct, at, embedded
 
@@ -56,6 +56,8 @@ class Shared(Struct, words=128):
     may_change: int  # 0: properties are evaluated for every new state
     list_repeated: int  # 1: violations of invariants are listed even where `listing` is 0, since Python counts them
     alone: int  # 1: there is one thread
+    shards: int  # how many own fingerprints
+    uncoded: int  # a dictionary of the words that had no code
     count: int = at(64)  # fingerprints in the table, and as many more as threads may be adding
     next_chunk: int = at(96)
 
@@ -106,6 +108,10 @@ class Thread(Struct, words=64):
     last_count: int  # how many they are; 0 at the beginning of a chunk
     codes: int  # the address where the codes of the next row are gathered
     escaped: int  # 1: some code of the row, or of its source, is ESCAPE
+    # Shards.
+    outboxes: Buffer  # one per shard: what is sent to it
+    accepted: BitCursor  # one per shard: what it accepted of the frontier; 0 if every row is to be expanded
+    refused: int  # rows of the frontier that were not accepted
 
 
 class TableMove(Struct, words=96):
@@ -126,6 +132,7 @@ PAUSED: Final = 1
 NEED_TABLE: Final = 2
 NEED_OUT: Final = 3
 NEED_BLOCK: Final = 4
+NEED_OUTBOXES: Final = 5
 NEED_FINDINGS: Final = 6
 NEED_MADE: Final = 7
 NEED_ROWS: Final = 8

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
+from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_at
 from kmc.engine.native.memory import Memory, Words
 from kmc.invariants.kinds import KINDS, Role
@@ -87,6 +88,14 @@ class KernelTable:
             implied_words=int(not spec.rules.view and spec.words_before == 0),
             wide=spec.words_before > 0,
         )
+
+    def tell(self, shared: Shared) -> None:
+        """Let the loops of a search call these kernels."""
+        shared.expand, shared.check, shared.invariant_count = self.expand, self.check, self.check_count
+        shared.outside, shared.step_outside = self.outside, self.step_outside
+        shared.reachable, shared.step, shared.rank = self.reachable, self.step, self.rank
+        shared.settle, shared.may_change = self.settle, self.may_change
+        shared.list_repeated = self.meets_again
 
     @property
     def meets_again(self) -> bool:

@@ -46,6 +46,13 @@ class Candidate(Struct):
     source: int  # the number of its source among the pending ones
 
 
+class BitCursor(Struct):
+    """A place in the bits by which one shard says, row by row, whether it accepted what was sent to it."""
+
+    bits: int  # the address of the first bit
+    index: int  # of the bit of the next row
+
+
 class FindingEntry(Struct, words=8):
     """An entry of a thread's buffer of findings."""
 
@@ -64,3 +71,6 @@ INVARIANT: Final = 3
 UNSTORED_INVARIANT: Final = 4
 ACTION_PROPERTY: Final = 5
 TARGET: Final = 6  # a row that `seek` looked for
+# Of a sharded search with ranks, where only the owner of a view knows whether it is new in this level.
+STORED_CHECK_ERROR: Final = 7
+REACHED: Final = 8

@@ -6,6 +6,7 @@ free slot near its home gets no code. Codes belong to one search, and are saved 
 
 from __future__ import annotations
 
+from kmc.engine.layout.control_words import Shared
 from kmc.engine.native.intrinsics import compare_and_swap, inlined, load
 from kmc.engine.native.memory import Memory, Words
 
@@ -37,6 +38,23 @@ def code_of(dictionary: int, word: int) -> int:
     return ESCAPE
 
 
+@inlined
+def known_code_of(dictionary: int, word: int) -> int:
+    """The code of a word; ESCAPE if it has none. Nothing is added."""
+    slot = min(word * _SCATTER >> 48 & _CODE_MASK, _LAST)
+    for _ in range(_PROBES):
+        found = load(dictionary, slot)
+        if found == word:
+            return slot
+        if slot == 0:
+            slot = 1
+        elif found == 0:
+            return ESCAPE
+        else:
+            slot += 1
+    return ESCAPE
+
+
 class Dictionary:
     """The words that have codes.
 
@@ -52,6 +70,10 @@ class Dictionary:
     def address(self) -> int:
         """Where the words lie, by code."""
         return self._memory.address
+
+    def tell(self, shared: Shared) -> None:
+        """Let the loops of a search pack rows with it."""
+        shared.dictionary, shared.plain_words, shared.implied_words = self.address, self.plain, self.implied
 
     @property
     def words(self) -> Words:

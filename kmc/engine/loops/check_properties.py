@@ -11,7 +11,7 @@ from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import row_of
 from kmc.engine.layout.record_structs import FindingEntry, StateRecord
 from kmc.engine.native.intrinsics import call_one, call_two, inlined, load, store
-from kmc.engine.native.specialization import RANKED
+from kmc.engine.native.specialization import RANKED, SHARDED
 
 
 @inlined
@@ -71,22 +71,32 @@ def check_changed(shared: Shared, thread: Thread, successor: StateRecord, rank: 
     if wanted != 0:
         reached = call_two(shared.reachable, row_of(successor), wanted)
         if reached < 0:
-            add_finding(thread, r.CHECK_ERROR, reached, successor.fingerprint, rank)
+            add_check_error(thread, reached, successor, rank, stored)
             return
-        thread.reached |= reached
+        if SHARDED == 0 or RANKED == 0 or stored == 0:
+            thread.reached |= reached
+        elif reached != 0:
+            add_finding(thread, r.REACHED, reached, successor.fingerprint, rank)
     if shared.check == 0 or which & f.MAY_CHANGE_INVARIANTS == 0:
         return
     failed = call_one(shared.check, row_of(successor))
     if failed == 0:
         return
     if failed < 0:
-        add_finding(thread, r.CHECK_ERROR, failed, successor.fingerprint, rank)
+        add_check_error(thread, failed, successor, rank, stored)
     elif stored == 0:
         add_finding(thread, r.UNSTORED_INVARIANT, failed, successor.fingerprint, rank)
     else:
         count_violations(thread, failed, 0, 1)
         if shared.listing != 0 or shared.list_repeated != 0:
             add_finding(thread, r.INVARIANT, failed, successor.fingerprint, rank)
+
+
+@inlined
+def add_check_error(thread: Thread, error: int, successor: StateRecord, rank: int, stored: int) -> None:
+    """Note that a property of a successor fails to evaluate."""
+    kind = r.STORED_CHECK_ERROR if SHARDED != 0 and RANKED != 0 and stored != 0 else r.CHECK_ERROR
+    add_finding(thread, kind, error, successor.fingerprint, rank)
 
 
 @inlined

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from kmc.engine.loops import expand, fingerprint_table_64, fingerprint_table_128, storage
+from kmc.engine.loops import expand, fingerprint_table_64, fingerprint_table_128, sorted_runs, storage
 from kmc.engine.native.specialization import Specialization
 from kmc.runtime.native_module import NativeModule, host_target
 from kmc.runtime.object_cache import KernelCache, cache_key
@@ -145,9 +145,21 @@ def view_representatives_loop(specialization: Specialization) -> NativeLoop:
 
 
 @cache
-def seek_loop() -> NativeLoop:
+def seek_loop(sharded: bool = False) -> NativeLoop:
     """`expand.seek`."""
-    return NativeLoop(expand.seek)
+    return NativeLoop(expand.seek, Specialization(sharded=sharded))
+
+
+@cache
+def check_accepted_loop() -> NativeLoop:
+    """`expand.check_accepted`."""
+    return NativeLoop(expand.check_accepted, Specialization(sharded=True))
+
+
+@cache
+def run_loop(name: str, wide: bool, ranked: bool = False) -> NativeLoop:
+    """A loop of `kmc.engine.loops.sorted_runs` by name."""
+    return NativeLoop(getattr(sorted_runs, name), Specialization(wide=wide, ranked=ranked))
 
 
 @cache

@@ -27,6 +27,7 @@ from kmc.engine.loops.check_properties import (
     rank_of,
 )
 from kmc.engine.loops.fingerprint_table_64 import EQUAL, LEAST, contains
+from kmc.engine.loops.outboxes import are_outboxes_short, collect_uncoded, is_refused, send
 from kmc.engine.loops.pack import pack
 from kmc.engine.loops.unpack import unpack
 from kmc.engine.loops.visited_set import (
@@ -47,7 +48,7 @@ from kmc.engine.native.intrinsics import (
     inlined,
     load_shared,
 )
-from kmc.engine.native.specialization import FUZZ_SCHEDULE, RANKED
+from kmc.engine.native.specialization import FUZZ_SCHEDULE, RANKED, SHARDED
 
 
 @inlined
@@ -150,6 +151,14 @@ def inject_delay(shared: Shared, thread: Thread) -> None:
 
 
 @inlined
+def is_skipped(shared: Shared, thread: Thread) -> int:
+    """1 if the row just entered is not a state of its level: another one represents its view, or it is not new."""
+    if is_dead(thread.packed) != 0:
+        return 1
+    return is_refused(shared, thread) if SHARDED != 0 else 0
+
+
+@inlined
 def fill(shared: Shared, thread: Thread) -> int:
     """Expand rows until the batch or a buffer is full or no row is left (DONE); or which buffer is too small."""
     while thread.pending < thread.batch:
@@ -159,7 +168,7 @@ def fill(shared: Shared, thread: Thread) -> int:
             return f.NEED_FINDINGS
         if enter_row(shared, thread) == 0:
             return f.DONE if thread.pending != 0 else f.NEED_ROWS
-        if is_dead(thread.packed) != 0:
+        if is_skipped(shared, thread) != 0:
             leave_row(thread)
             continue
         used = thread.out.used
@@ -179,7 +188,7 @@ def fill(shared: Shared, thread: Thread) -> int:
 
 
 @inlined
-def shortage(thread: Thread) -> int:
+def shortage(shared: Shared, thread: Thread) -> int:
     """Which buffer may be too small for the pending batch: a status, or DONE."""
     pending = thread.pending
     used = thread.out.used
@@ -192,6 +201,8 @@ def shortage(thread: Thread) -> int:
         return f.NEED_MADE
     if pending * Candidate.WORDS > thread.candidates.words:
         return f.NEED_CANDIDATES
+    if SHARDED != 0 and are_outboxes_short(shared, thread, pending) != 0:
+        return f.NEED_OUTBOXES
     return f.DONE
 
 
@@ -205,6 +216,11 @@ def append(shared: Shared, thread: Thread, successor: StateRecord) -> None:
     thread.block_end = end
     thread.block.used = (end - thread.block.address + f.WORD_BYTES - 1) // f.WORD_BYTES
     thread.stored_in_level += 1
+    if SHARDED != 0:
+        if thread.escaped != 0:
+            collect_uncoded(shared, thread, successor)
+        if RANKED == 0:
+            send(shared, thread, successor, 0)
 
 
 @inlined
@@ -323,7 +339,7 @@ def keep(shared: Shared, thread: Thread) -> None:
 @inlined
 def flush(shared: Shared, thread: Thread) -> int:
     """Process the whole pending batch: DONE, or which buffer is too small for it."""
-    status = shortage(thread)
+    status = shortage(shared, thread)
     pending = thread.pending
     if status != f.DONE:
         return status
@@ -374,16 +390,23 @@ def work(shared: Shared, thread: Thread) -> int:
 def select_view_representatives(shared: Shared, thread: Thread) -> int:
     """Keep one row of each view in a ranked level, the one of the least rank: mark all others as dead.
 
-    The fingerprints of those kept go into the table of all levels. Runs over the new chunks before they are expanded.
+    The fingerprints of those kept go into the table of all levels, or to their owners. Runs over the new chunks before
+    they are expanded.
     """
     while load_shared(shared, Shared.pause) == 0:
         if next_row(shared, thread) == 0:
             return f.DONE
+        if SHARDED != 0 and are_outboxes_short(shared, thread, 1) != 0:
+            return f.NEED_OUTBOXES
         if enter_row(shared, thread) == 0:
             return f.NEED_ROWS
         source = thread.source
-        if rank_of(shared, row_of(source)) == best_in_level(shared, source):
-            inserted(shared, shared.known, shared.known_slots, source)
+        rank = rank_of(shared, row_of(source))
+        if rank == best_in_level(shared, source):
+            if SHARDED != 0:
+                send(shared, thread, source, rank)
+            else:
+                inserted(shared, shared.known, shared.known_slots, source)
         else:
             mark_dead(thread.packed)
         leave_row(thread)
@@ -415,7 +438,7 @@ def seek(shared: Shared, thread: Thread) -> int:
         if enter_row(shared, thread) == 0:
             return f.NEED_ROWS
         source = thread.source
-        if is_dead(thread.packed) != 0:
+        if is_skipped(shared, thread) != 0:
             noted = 0
         elif shared.target_steps == 0:
             noted = contains(shared.targets, shared.target_slots, source.fingerprint)
@@ -427,5 +450,23 @@ def seek(shared: Shared, thread: Thread) -> int:
             noted = leads_to_target(shared, found, StateRecord(out))
         if noted != 0:
             add_finding(thread, r.TARGET, thread.ordinal, source.fingerprint, 0)
+        leave_row(thread)
+    return f.PAUSED
+
+
+def check_accepted(shared: Shared, thread: Thread) -> int:
+    """Evaluate all properties of states for the rows of a level that their owners accepted.
+
+    Beyond the bound no state is stored: then `Shared.storing` is 0. DONE, PAUSED, or which buffer is too small.
+    """
+    while load_shared(shared, Shared.pause) == 0:
+        if next_row(shared, thread) == 0:
+            return f.DONE
+        if thread.findings.used + 3 * FindingEntry.WORDS > thread.findings.words:
+            return f.NEED_FINDINGS
+        if enter_row(shared, thread) == 0:
+            return f.NEED_ROWS
+        if is_skipped(shared, thread) == 0:
+            check_state(shared, thread, thread.source, 0, shared.storing)
         leave_row(thread)
     return f.PAUSED

@@ -18,7 +18,7 @@ from kmc.engine.layout.packed_rows import (
     row_of,
 )
 from kmc.engine.layout.record_structs import LENGTH_MASK, StateRecord
-from kmc.engine.layout.word_dictionary import ESCAPE, code_of
+from kmc.engine.layout.word_dictionary import ESCAPE, code_of, known_code_of
 from kmc.engine.native.intrinsics import (
     FEW_CODES,
     copy_eight,
@@ -34,6 +34,7 @@ from kmc.engine.native.intrinsics import (
     store_code,
     store_some_codes,
 )
+from kmc.engine.native.specialization import SHARDED
 
 
 @inlined
@@ -114,7 +115,7 @@ def find_codes(shared: Shared, thread: Thread, record: StateRecord, source: Stat
     # One loop looks up all new words, so that its exit branch predicts well.
     while new != 0:
         index = lowest(new)
-        code = code_of(shared.dictionary, load(words, index))
+        code = find_code(shared, load(words, index))
         store_code(codes, index, code)
         if code == ESCAPE:
             thread.escaped = 1
@@ -124,6 +125,12 @@ def find_codes(shared: Shared, thread: Thread, record: StateRecord, source: Stat
     if thread.last_count < start + count:
         changed |= -1 << max(0, thread.last_count - start)
     return changed
+
+
+@inlined
+def find_code(shared: Shared, word: int) -> int:
+    """The code of a word. Shards share one dictionary, to which only their driver adds words."""
+    return known_code_of(shared.dictionary, word) if SHARDED != 0 else code_of(shared.dictionary, word)
 
 
 @inlined

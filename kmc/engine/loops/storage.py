@@ -10,6 +10,7 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.packed_rows import body_of, is_dead, packed_end
 from kmc.engine.layout.record_structs import Chunk
+from kmc.engine.layout.word_dictionary import code_of
 from kmc.engine.loops.fingerprint_table_64 import insert
 from kmc.engine.loops.fingerprint_table_128 import insert_wide
 from kmc.engine.native.intrinsics import add, inlined, load, load_anywhere, store
@@ -94,6 +95,13 @@ def admit(task: StorageTask, _: int) -> int:
         if fingerprint != 0:
             new += insert(task.target, task.slots, fingerprint, 0)
     add(task, StorageTask.result, new)
+    return 0
+
+
+def assign_codes(task: StorageTask, _: int) -> int:
+    """Add `count` words to the dictionary at `target`."""
+    for index in range(task.count):
+        code_of(task.target, load(task.source, index))
     return 0
 
 

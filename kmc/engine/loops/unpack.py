@@ -28,7 +28,7 @@ from kmc.engine.layout.packed_rows import (
     units_at,
 )
 from kmc.engine.layout.record_structs import Chunk, StateRecord
-from kmc.engine.layout.word_dictionary import ESCAPE, Dictionary
+from kmc.engine.layout.word_dictionary import ESCAPE, Dictionary, known_code_of
 from kmc.engine.native.intrinsics import (
     FEW_CODES,
     copy_eight,
@@ -41,6 +41,7 @@ from kmc.engine.native.intrinsics import (
     store_code,
 )
 from kmc.engine.native.memory import Words, words_at
+from kmc.engine.native.specialization import SHARDED
 
 
 @inlined
@@ -63,7 +64,7 @@ def unpack(shared: Shared, packed: int, before: StateRecord, record: StateRecord
         copy_coded(shared, before, record)
         place = change_coded(shared.dictionary, record, plain, place)
         if load_code(packed, 0) & ESCAPED:
-            place = fill_escapes(record, plain, place)
+            place = fill_escapes(shared.dictionary, record, plain, place)
     return place
 
 
@@ -109,13 +110,18 @@ def change_coded(dictionary: int, record: StateRecord, plain: int, place: int) -
 
 
 @inlined
-def fill_escapes(record: StateRecord, plain: int, place: int) -> int:
-    """Write the words without a code, which begin at `place`, into an unpacked record; where they end."""
+def fill_escapes(dictionary: int, record: StateRecord, plain: int, place: int) -> int:
+    """Write the words without a code, which begin at `place`, into an unpacked record; where they end.
+
+    In a sharded search a word may have got a code since its row was packed: then its successors are packed with it.
+    """
     codes = codes_of(record)
     words = row_of(record) + plain * f.WORD_BYTES
     for index in range(record.header - plain):
         if load_code(codes, index) == ESCAPE:
             store(words, index, load_anywhere(place))
+            if SHARDED != 0:
+                store_code(codes, index, known_code_of(dictionary, load_anywhere(place)))
             place += f.WORD_BYTES
     return place
 

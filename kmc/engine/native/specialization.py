@@ -13,6 +13,9 @@ WIDE: int = 1
 RANKED: int = 1
 """1: the view forgets something. Of the states with one view, the one of the least rank is kept."""
 
+SHARDED: int = 1
+"""1: other tables than this search's decide what is new. Fingerprints go to the shards that own them."""
+
 FUZZ_SCHEDULE: int = 1
 """1: the schedule is fuzzed. Threads wait at random, and batches have random sizes."""
 
@@ -24,8 +27,14 @@ class Specialization:
     wide: bool = False
     ranked: bool = False
     fuzz_schedule: bool = False
+    sharded: bool = False
 
     @property
     def values(self) -> dict[str, int]:
         """What stands for the names above."""
-        return {"WIDE": int(self.wide), "RANKED": int(self.ranked), "FUZZ_SCHEDULE": int(self.fuzz_schedule)}
+        return {
+            "WIDE": int(self.wide),
+            "RANKED": int(self.ranked),
+            "SHARDED": int(self.sharded),
+            "FUZZ_SCHEDULE": int(self.fuzz_schedule),
+        }

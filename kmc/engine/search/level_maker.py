@@ -74,16 +74,11 @@ class LevelMaker:
             self._tell_schedule(settings.schedule_seed)
 
     def _tell_kernels(self) -> None:
-        kernels, settings, shared = self._kernels, self._settings, self.shared
-        shared.expand, shared.check, shared.invariant_count = kernels.expand, kernels.check, kernels.check_count
-        shared.outside, shared.step_outside = kernels.outside, kernels.step_outside
-        shared.reachable = kernels.reachable
-        shared.step, shared.rank = kernels.step, kernels.rank
-        shared.settle, shared.may_change = kernels.settle, kernels.may_change
-        shared.dictionary, shared.plain_words = self.dictionary.address, self.dictionary.plain
-        shared.implied_words = self.dictionary.implied
+        settings, shared = self._settings, self.shared
+        self._kernels.tell(shared)
+        self.dictionary.tell(shared)
         shared.alone = settings.threads == 1
-        shared.deadlock, shared.listing, shared.list_repeated = settings.deadlock, 1, kernels.meets_again
+        shared.deadlock, shared.listing = settings.deadlock, 1
         shared.batch, shared.chunk_rows = settings.batch, settings.chunk_rows
 
     def _tell_tables(self) -> None:

@@ -7,6 +7,7 @@ properties, goes there first: when levels grow, that costs less than the search 
 from __future__ import annotations
 
 import gc
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 
 from kmc.engine.layout.frontier import PackedState
@@ -16,20 +17,20 @@ from kmc.engine.search.history import History
 from kmc.engine.search.level_maker import LevelMaker
 
 
-class Predecessors:
-    """What can be asked of a search that has run; levels count from 1.
+class StepLookup(ABC):
+    """What can be asked of a search that has run; levels count from 1. Who reads a level, and how, is for `seek`."""
 
-    `search_again(level)` is that of a search that went as far as to keep `level`.
-    """
-
-    def __init__(
-        self, kernels: KernelTable, maker: LevelMaker, history: History, search_again: Callable[[int], Predecessors]
-    ) -> None:
+    def __init__(self, kernels: KernelTable) -> None:
         self._kernels = kernels
-        self._maker = maker
-        self._history = history
-        self._search_again = search_again
-        self._earlier: Predecessors | None = None
+
+    @property
+    @abstractmethod
+    def deepest(self) -> int:
+        """The number of the last level that has states."""
+
+    @abstractmethod
+    def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
+        """The states of `level` that are among `fingerprints`, or those with a step to one of them, by fingerprint."""
 
     def of(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[FoundStep]:
         """`steps_into` one state. `rank` tells states of one view apart; `inside` leaves out steps that break a
@@ -47,10 +48,8 @@ class Predecessors:
 
     def steps_into(self, level: int, fingerprints: Collection[int]) -> dict[int, list[FoundStep]]:
         """All steps from states of `level` to each of some states, by fingerprint of the source."""
-        if level not in self._history:
-            return self._before(level).steps_into(level, fingerprints)
         steps: dict[int, list[FoundStep]] = {fingerprint: [] for fingerprint in fingerprints}
-        for source in self._maker.seek(self._history[level], fingerprints, steps=True):
+        for source in self.seek(level, fingerprints, steps=True):
             for successor in self._kernels.successors(source.row):
                 if successor.fingerprint in steps:
                     steps[successor.fingerprint].append(FoundStep(source, successor))
@@ -58,13 +57,37 @@ class Predecessors:
 
     def states(self, level: int, fingerprints: Collection[int]) -> dict[int, PackedState]:
         """The states of `level` with these fingerprints, those that are there."""
-        if level > max(self._history, default=0):
+        if level > self.deepest:
             # Every state of it lies outside of the constraints.
             return {}
+        return {record.fingerprint: record for record in self.seek(level, fingerprints, steps=False)}
+
+
+class Predecessors(StepLookup):
+    """What can be asked of a search in memory.
+
+    `search_again(level)` is that of a search that went as far as to keep `level`.
+    """
+
+    def __init__(
+        self, kernels: KernelTable, maker: LevelMaker, history: History, search_again: Callable[[int], Predecessors]
+    ) -> None:
+        super().__init__(kernels)
+        self._maker = maker
+        self._history = history
+        self._search_again = search_again
+        self._earlier: Predecessors | None = None
+
+    @property
+    def deepest(self) -> int:
+        """See `StepLookup`."""
+        return max(self._history, default=0)
+
+    def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
+        """See `StepLookup`."""
         if level not in self._history:
-            return self._before(level).states(level, fingerprints)
-        found = self._maker.seek(self._history[level], fingerprints, steps=False)
-        return {record.fingerprint: record for record in found}
+            return self._before(level).seek(level, fingerprints, steps=steps)
+        return self._maker.seek(self._history[level], fingerprints, steps=steps)
 
     def kept(self, level: int) -> list[PackedState]:
         """All states of a level, in order, if it is still kept; KeyError if not."""

@@ -68,6 +68,11 @@ class FingerprintTable:
         used: Words = found[(found != 0).all(axis=1)]
         return used
 
+    def empty(self, slots: int) -> None:
+        """Forget all fingerprints, and go on with so many slots."""
+        self._memory.array[: self.slots * self._width] = 0
+        self.slots = _whole_lines(slots)
+
     def growth_bytes(self, count: int) -> int:
         """The bytes that `grow` would add."""
         return (self._slots_for(count) - self.slots) * self._width * f.WORD_BYTES

@@ -1,0 +1,224 @@
+"""Sorted runs of fingerprints: which candidates are new, and several runs merged into one.
+
+A run is its fingerprints in ascending order, as unsigned numbers, one or two words each, behind them zeros up to a
+cache line and beyond, and an index: for each of `buckets` equal parts of all fingerprints, the place of the first
+fingerprint that lies in it or behind it. Two runs of one shard have no fingerprint in common.
+
+Candidates are entries of an outbox: a fingerprint and, with ranks, the rank. They are told apart by their index. Of
+entries with one fingerprint, the one of the least rank counts, and among these the one with the least index, so what
+is chosen does not depend on anything but the entries and their order.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.loops.storage import mixed
+from kmc.engine.native.intrinsics import equal_in_line, inlined, is_less, load, slot_of, store
+from kmc.engine.native.specialization import RANKED, WIDE
+from kmc.engine.native.structs import Struct
+
+
+class CandidateSet(Struct):
+    """The candidates of one shard in one level, and what of them is left."""
+
+    entries: int  # the address of all entries, by index
+    keys: int  # the address of one sortable word per entry
+    key_count: int
+    index_mask: int  # the bits of a key that hold the index; the others are those of the fingerprint
+    first: int  # of `make_keys`: the index of the first entry
+    count: int  # of `make_keys`: how many entries
+    found: int  # the address of the distinct fingerprints, in order
+    chosen: int  # the address of the index of each
+    found_count: int
+    # The run in which they are looked up.
+    run: int
+    run_count: int
+    run_index: int
+    buckets: int
+    # What is accepted.
+    bits: int  # the address of one bit per index
+    digest: int  # a sum over the accepted fingerprints, which does not depend on their order
+
+
+class RunCursor(Struct):
+    """A run that is being merged."""
+
+    run: int
+    place: int
+    count: int
+
+
+class RunMerge(Struct):
+    """Runs that are being merged into one, piece by piece."""
+
+    cursors: RunCursor  # the first
+    cursor_count: int
+    out: int  # the address of the piece
+    room: int  # how many fingerprints it takes
+    index: int  # the address of the index of the merged run
+    buckets: int
+    next_bucket: int
+    place: int  # in the merged run
+
+
+@inlined
+def is_before(first: int, second: int, other: int) -> int:
+    """1 if a fingerprint is less than the one at the address `other`, else 0; of one word, `second` means nothing."""
+    if WIDE != 0 and first == load(other, 0):
+        return is_less(second, load(other, 1))
+    return is_less(first, load(other, 0))
+
+
+@inlined
+def is_equal(first: int, second: int, other: int) -> int:
+    """1 if a fingerprint is the one at the address `other`, else 0."""
+    if WIDE != 0 and second != load(other, 1):
+        return 0
+    return 1 if first == load(other, 0) else 0
+
+
+@inlined
+def entry_at(task: CandidateSet, index: int) -> int:
+    """The address of a candidate."""
+    return task.entries + index * ((1 + WIDE + RANKED) * f.WORD_BYTES)
+
+
+@inlined
+def fingerprint_at(fingerprints: int, place: int) -> int:
+    """The address of a fingerprint of many."""
+    return fingerprints + place * ((1 + WIDE) * f.WORD_BYTES)
+
+
+@inlined
+def copy_fingerprint(target: int, source: int) -> None:
+    """Copy a fingerprint from one address to another."""
+    store(target, 0, load(source, 0))
+    if WIDE != 0:
+        store(target, 1, load(source, 1))
+
+
+def make_keys(task: CandidateSet, _: int) -> int:
+    """Append the keys of `count` entries from index `first` on."""
+    mask = task.index_mask
+    place = task.keys + task.key_count * f.WORD_BYTES
+    for index in range(task.first, task.first + task.count):
+        store(place, 0, (load(entry_at(task, index), 0) & ~mask) | index)
+        place += f.WORD_BYTES
+    task.key_count += task.count
+    return 0
+
+
+def distinct(task: CandidateSet, _: int) -> int:
+    """Find the distinct fingerprints of the sorted keys, in order, and the entry chosen for each.
+
+    Fingerprints that differ only in bits that keys do not have may be out of order: each moves down to its place.
+    """
+    kept = 0
+    for number in range(task.key_count):
+        index = load(task.keys, number) & task.index_mask
+        entry = entry_at(task, index)
+        first = load(entry, 0)
+        second = load(entry, 1) if WIDE != 0 else 0
+        place = kept
+        while place > 0 and is_before(first, second, fingerprint_at(task.found, place - 1)) != 0:
+            place -= 1
+        if place > 0 and is_equal(first, second, fingerprint_at(task.found, place - 1)) != 0:
+            if RANKED != 0:
+                chosen = entry_at(task, load(task.chosen, place - 1))
+                if is_less(load(entry, 1 + WIDE), load(chosen, 1 + WIDE)) != 0:
+                    store(task.chosen, place - 1, index)
+        else:
+            moved = kept
+            while moved > place:
+                copy_fingerprint(fingerprint_at(task.found, moved), fingerprint_at(task.found, moved - 1))
+                store(task.chosen, moved, load(task.chosen, moved - 1))
+                moved -= 1
+            copy_fingerprint(fingerprint_at(task.found, place), entry)
+            store(task.chosen, place, index)
+            kept += 1
+    task.found_count = kept
+    return 0
+
+
+@inlined
+def is_in_run(task: CandidateSet, fingerprint: int) -> int:
+    """1 if the fingerprint at an address is in the run, else 0."""
+    first = load(fingerprint, 0)
+    bucket = slot_of(first, task.buckets)
+    place, end = load(task.run_index, bucket), load(task.run_index, bucket + 1)
+    if WIDE != 0:
+        second = load(fingerprint, 1)
+        while place < end:
+            if is_equal(first, second, fingerprint_at(task.run, place)) != 0:
+                return 1
+            place += 1
+        return 0
+    # Whole lines: beyond the bucket stands no fingerprint that is equal, and behind the run stand zeros.
+    line = place - place % f.LINE_WORDS
+    while line < end:
+        if equal_in_line(task.run, line, first) != 0:
+            return 1
+        line += f.LINE_WORDS
+    return 0
+
+
+def look_up(task: CandidateSet, _: int) -> int:
+    """Leave of the distinct fingerprints those that the run does not hold."""
+    kept = 0
+    for number in range(task.found_count):
+        fingerprint = fingerprint_at(task.found, number)
+        known = is_in_run(task, fingerprint)
+        copy_fingerprint(fingerprint_at(task.found, kept), fingerprint)
+        store(task.chosen, kept, load(task.chosen, number))
+        kept += 1 - known
+    task.found_count = kept
+    return 0
+
+
+def accept(task: CandidateSet, _: int) -> int:
+    """Set the bit of each entry chosen for a fingerprint that is left, and add these fingerprints to the digest."""
+    digest = 0
+    for number in range(task.found_count):
+        index = load(task.chosen, number)
+        store(task.bits, index >> 6, load(task.bits, index >> 6) | 1 << (index & 63))
+        fingerprint = fingerprint_at(task.found, number)
+        digest += mixed(load(fingerprint, 0), load(fingerprint, 1) if WIDE != 0 else 0)
+    task.digest += digest
+    return 0
+
+
+@inlined
+def least_cursor(task: RunMerge) -> RunCursor:
+    """The cursor whose fingerprint is the least; 0 if all are at their end."""
+    least = RunCursor(0)
+    for number in range(task.cursor_count):
+        cursor = RunCursor(task.cursors + number * RunCursor.BYTES)
+        if cursor.place < cursor.count:
+            own = fingerprint_at(cursor.run, cursor.place)
+            if least == 0:
+                least = cursor
+            else:
+                second = load(own, 1) if WIDE != 0 else 0
+                if is_before(load(own, 0), second, fingerprint_at(least.run, least.place)) != 0:
+                    least = cursor
+    return least
+
+
+def merge(task: RunMerge, _: int) -> int:
+    """Write the next `room` fingerprints of the merged run, and the index as far as they go; how many they are."""
+    for number in range(task.room):
+        cursor = least_cursor(task)
+        if cursor == 0:
+            while task.next_bucket <= task.buckets:
+                store(task.index, task.next_bucket, task.place)
+                task.next_bucket += 1
+            return number
+        fingerprint = fingerprint_at(cursor.run, cursor.place)
+        copy_fingerprint(fingerprint_at(task.out, number), fingerprint)
+        cursor.place += 1
+        bucket = slot_of(load(fingerprint, 0), task.buckets)
+        while task.next_bucket <= bucket:
+            store(task.index, task.next_bucket, task.place)
+            task.next_bucket += 1
+        task.place += 1
+    return task.room
