@@ -1,7 +1,10 @@
-"""Shards: a state space divided by fingerprint, with its visited states in sorted runs on disk.
+"""Shards: a state space divided by fingerprint, with its states in files.
 
-Belongs here: expanding a block, merging a shard, runs, their store and manifest, and what drives them in one process or
-a pool of processes. The loops, the row format and the level maker are `kmc.engine`'s. Spark's jobs are in `kmc_spark`.
+A level is made in two steps, both by tasks that know nothing of each other. `expander` reads segments of the level
+before it and writes new rows to a file of its own; the fingerprints of these rows go to the shards that own them.
+`merger` looks them up in the sorted runs of a shard, and answers one bit a row. `sharded_search` is the loop over
+levels, `executors` runs the tasks, `store` keeps the files, `run_state` is what a saved run says of them.
 
-Nothing is here yet.
+The loops, the row format and everything that a search in memory does too are `kmc.engine`'s. Spark's jobs are in
+`kmc_spark`.
 """

@@ -1,0 +1,114 @@
+"""Who runs the tasks of a level: threads of this process, or other processes.
+
+Invariant: an executor decides where and in which order tasks run, and nothing else. What a task answers depends on the
+task alone, so every executor gives the same level.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.native.memory import Words
+from kmc.engine.native.threads import WorkerPool
+from kmc.shards.expander import Expander
+from kmc.shards.merger import Merger
+from kmc.shards.sharding import Sharding
+from kmc.shards.store import ShardStore
+from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+
+Task = TypeVar("Task")
+Answer = TypeVar("Answer")
+
+
+class Executor(Protocol):
+    """Runs tasks; answers come in the order of the tasks. `slots` is how many tasks run at the same time.
+
+    All methods raise `Stopped` after `stop` was called.
+    """
+
+    slots: int
+
+    def level(
+        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], done: Callable[[Expanded], None]
+    ) -> tuple[list[Expanded], list[Merged]]:
+        """Expand all tasks, and merge what they sent; `done` is called for each expansion that ended."""
+
+    def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
+        """`Expander.check` of each task."""
+
+    def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
+        """`Expander.seek` of each task."""
+
+    def stop(self) -> None:
+        """Let what runs end soon, without an answer."""
+
+    def close(self) -> None:
+        """Give everything back."""
+
+
+class ThreadExecutor:
+    """Runs tasks in threads of this process. `poll` is called while they run, about 20 times a second."""
+
+    def __init__(
+        self,
+        kernels: KernelTable,
+        sharding: Sharding,
+        store: ShardStore,
+        *,
+        deadlock: bool,
+        threads: int = 1,
+        poll: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.slots = threads
+        self._expanders = [Expander(kernels, sharding, store, deadlock=deadlock) for _ in range(threads)]
+        self._mergers = [Merger(sharding, store, wide=kernels.wide, ranked=kernels.rank != 0) for _ in range(threads)]
+        self._pool = WorkerPool(threads, poll, self.stop)
+
+    def level(
+        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], done: Callable[[Expanded], None]
+    ) -> tuple[list[Expanded], list[Merged]]:
+        """See `Executor`."""
+
+        def expand(number: int, task: ExpandTask) -> tuple[Expanded, list[Words]]:
+            answer = self._expanders[number].expand(task)
+            done(answer[0])
+            return answer
+
+        expanded = self._each(tasks, expand)
+
+        def merge(number: int, task: MergeTask) -> Merged:
+            return self._mergers[number].merge(task, [sent[task.shard] for _, sent in expanded])
+
+        return [answer for answer, _ in expanded], self._each(merges, merge)
+
+    def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
+        """See `Executor`."""
+        return self._each(tasks, lambda number, task: self._expanders[number].check(task, stored=stored))
+
+    def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
+        """See `Executor`."""
+        return self._each(tasks, lambda number, task: self._expanders[number].seek(task))
+
+    def _each(self, tasks: Sequence[Task], function: Callable[[int, Task], Answer]) -> list[Answer]:
+        """`function` of the number of a thread and each task; a thread takes the next task when it has done one."""
+        answers: dict[int, Answer] = {}
+        following = itertools.count()
+
+        def take_tasks(number: int) -> None:
+            while (index := next(following)) < len(tasks):
+                answers[index] = function(number, tasks[index])
+
+        self._pool.run(take_tasks, 0 if len(tasks) <= 1 else min(self.slots, len(tasks)))
+        return [answers[index] for index in range(len(tasks))]
+
+    def stop(self) -> None:
+        """See `Executor`."""
+        for expander in self._expanders:
+            expander.stop()
+
+    def close(self) -> None:
+        """See `Executor`."""

@@ -1,0 +1,164 @@
+"""Merge what was sent to a shard with what it knows: which candidates are new, and a run of those that are.
+
+Invariants: the answer depends on the entries, their order and the set of known fingerprints, not on how many runs hold
+them. A run is written once. Runs are merged when a newer one has grown to half their size, so each fingerprint is
+written a few times, however many levels there are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kmc.engine.files.run_manifest import damaged
+from kmc.engine.layout import control_words as f
+from kmc.engine.loops.checksums import WORD_MASK, checksum
+from kmc.engine.loops.compiled_loops import run_loop
+from kmc.engine.loops.sorted_runs import CandidateSet, RunCursor, RunMerge
+from kmc.engine.native.memory import SLACK_WORDS, Memory, Words
+from kmc.shards.sharding import Sharding
+from kmc.shards.store import FileWords, ShardStore, new_name
+from kmc.shards.tasks import Merged, MergeTask, SortedRun
+from kmc.shards.word_files import write_words
+
+_BITS = 64
+_BUCKET = 16
+"""How many fingerprints of a run lie in one part of its index, on average: two cache lines."""
+
+_RATIO = 2
+
+
+class Merger:
+    """Merges shards of one store, one after another, in one thread; its buffers are used again."""
+
+    def __init__(self, sharding: Sharding, store: ShardStore, *, wide: bool, ranked: bool) -> None:
+        self._piece = sharding.piece
+        self._store = store
+        self._wide, self._ranked = wide, ranked
+        self._width = 1 + wide
+        self._entry_words = 1 + wide + ranked
+        self._buffers: dict[str, Memory] = {}
+
+    def _buffer(self, name: str, words: int) -> Memory:
+        held = self._buffers.get(name)
+        if held is None or held.words < words:
+            held = self._buffers[name] = Memory(words + words // 4 + 1)
+        return held
+
+    def merge(self, task: MergeTask, sent: Sequence[Words]) -> Merged:
+        """Merge the entries that each task sent to a shard, in the order of the tasks."""
+        began = time.thread_time()
+        candidates, starts, received = self._candidates(sent)
+        distinct = candidates.found_count
+        runs = {run.name: self._opened(run) for run in task.runs}
+        for run in sorted(task.runs, key=lambda run: -run.count):
+            self._look_up(candidates, run, runs[run.name])
+        bits = Memory(max(1, starts[-1]))
+        candidates.bits = bits.address
+        run_loop("accept", self._wide, self._ranked)(candidates, 0)
+        name = new_name("bits", task.level, task.shard)
+        head = np.array(starts, np.int64) + len(starts)
+        answered = write_words(self._store, name, [head, bits.array[: starts[-1]]])
+        kept, replaced, written = self._kept(task, candidates, runs)
+        return Merged(
+            shard=task.shard,
+            bits=answered,
+            new=candidates.found_count,
+            received=received,
+            distinct=distinct,
+            digest=candidates.digest & WORD_MASK,
+            runs=kept,
+            replaced=replaced,
+            written_bytes=(written + answered.words) * f.WORD_BYTES,
+            cpu_seconds=time.thread_time() - began,
+        )
+
+    def _candidates(self, sent: Sequence[Words]) -> tuple[CandidateSet, list[int], int]:
+        """The distinct candidates, in order; the first word of the bits of each task; how many entries there are.
+
+        The entries of a task begin at an index that is a multiple of 64, so their bits begin at a word.
+        """
+        counts = [len(entries) // self._entry_words for entries in sent]
+        starts = np.cumsum([0, *(-(-count // _BITS) for count in counts)]).tolist()
+        indices, received = starts[-1] * _BITS, sum(counts)
+        entries = self._buffer("entries", indices * self._entry_words)
+        keys = self._buffer("keys", received)
+        candidates = CandidateSet.of(Memory(CandidateSet.WORDS))
+        candidates.entries, candidates.keys = entries.address, keys.address
+        candidates.index_mask = (1 << max(1, indices.bit_length())) - 1
+        candidates.found = self._buffer("found", received * self._width).address
+        candidates.chosen = self._buffer("chosen", received).address
+        for start, part in zip(starts, sent, strict=False):
+            place = start * _BITS * self._entry_words
+            entries.array[place : place + len(part)] = part
+            candidates.first, candidates.count = start * _BITS, len(part) // self._entry_words
+            run_loop("make_keys", self._wide, self._ranked)(candidates, 0)
+        keys.array[:received].view(np.uint64).sort()
+        run_loop("distinct", self._wide, self._ranked)(candidates, 0)
+        return candidates, starts, received
+
+    def _opened(self, run: SortedRun) -> FileWords:
+        return self._store.read(run.name, run.words)
+
+    def _look_up(self, candidates: CandidateSet, run: SortedRun, words: FileWords) -> None:
+        candidates.run, candidates.run_count, candidates.buckets = words.address, run.count, run.buckets
+        candidates.run_index = words.address + _run_words(run.count * self._width) * f.WORD_BYTES
+        run_loop("look_up", self._wide, self._ranked)(candidates, 0)
+
+    def _kept(
+        self, task: MergeTask, candidates: CandidateSet, opened: dict[str, FileWords]
+    ) -> tuple[tuple[SortedRun, ...], tuple[str, ...], int]:
+        """The runs of the shard from now on, those that were replaced, and the words that were written."""
+        if not task.store or candidates.found_count == 0:
+            return task.runs, (), 0
+        runs, due, count = list(task.runs), [], candidates.found_count
+        while runs and runs[-1].count < _RATIO * count:
+            due.append(runs.pop())
+            count += due[-1].count
+        for run in due:
+            check_run(run, opened[run.name])
+        parts = [(candidates.found, candidates.found_count)]
+        parts += [(opened[run.name].address, run.count) for run in due]
+        merged = self._write(new_name("run", task.level, task.shard), parts, count)
+        return (*runs, merged), tuple(run.name for run in due), merged.words
+
+    def _write(self, name: str, parts: Sequence[tuple[int, int]], count: int) -> SortedRun:
+        """Write one run made of several, each an address and a number of fingerprints."""
+        cursors = Memory(len(parts) * RunCursor.WORDS)
+        cursors.array[:] = [word for address, fingerprints in parts for word in (address, 0, fingerprints)]
+        buckets = max(1, count // _BUCKET)
+        index = self._buffer("index", buckets + 1)
+        out = self._buffer("out", self._piece * self._width)
+        task = RunMerge.of(Memory(RunMerge.WORDS))
+        task.cursors, task.cursor_count = RunCursor(cursors.address), len(parts)
+        task.out, task.room = out.address, self._piece
+        task.index, task.buckets = index.address, buckets
+        loop = run_loop("merge", self._wide)
+        place = found = 0
+        with self._store.writing(name) as output:
+
+            def write(words: Words) -> None:
+                nonlocal place, found
+                output.write(words)
+                found += checksum(words.ctypes.data, len(words), place)
+                place += len(words)
+
+            while (number := loop(task, 0)) > 0:
+                write(out.array[: number * self._width])
+            write(np.zeros(_run_words(place) - place, np.int64))
+            write(index.array[: buckets + 1])
+        return SortedRun(name, place, count, buckets, found & WORD_MASK)
+
+
+def _run_words(words: int) -> int:
+    """Where the index of a run begins: behind its fingerprints, the rest of their last cache line, and zeros."""
+    return -(-words // f.LINE_WORDS) * f.LINE_WORDS + SLACK_WORDS
+
+
+def check_run(run: SortedRun, words: FileWords) -> None:
+    """Raise SystemFault KMC551 if a run is not what was written."""
+    if checksum(words.address, run.words, 0) != run.checksum:
+        raise damaged(Path(run.name), "its checksum is wrong")

@@ -1,0 +1,39 @@
+"""Sharded searches on threads of this process, with their files in the folder of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kmc.engine.check_model import SearchMaker
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.layout.search_outcome import Settings
+from kmc.result import Counters
+from kmc.shards.executors import ThreadExecutor
+from kmc.shards.sharded_search import ShardedSearch
+from kmc.shards.sharding import Sharding
+from kmc.shards.store import FolderStore
+
+
+def sharded(sharding: Sharding) -> SearchMaker:
+    """What `check_native` takes as `search_of`; it needs a `directory`."""
+
+    def search_of(
+        kernels: KernelTable,
+        initial: Sequence[PackedState],
+        settings: Settings,
+        progress: Callable[[Counters], None] | None,
+        directory: RunDirectory | None,
+        /,
+    ) -> ShardedSearch:
+        assert directory is not None, "shards keep their states in files"
+        store = FolderStore(directory.files)
+
+        def executor_of(poll: Callable[[], None]) -> ThreadExecutor:
+            threads = settings.threads
+            return ThreadExecutor(kernels, sharding, store, deadlock=settings.deadlock, threads=threads, poll=poll)
+
+        return ShardedSearch(kernels, initial, settings, sharding, store, executor_of, progress, directory)
+
+    return search_of

@@ -1,0 +1,101 @@
+"""Where a sharded search stands at the end of a level: files and figures, and how they are saved.
+
+Invariant: it speaks of files that are there, and of whole levels. All that a search needs to go on, in this process or
+another, is this and the files that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from kmc.shards.frontier_file import FrontierFile
+from kmc.shards.tasks import Merged, SortedRun, WordFile
+
+
+@dataclass(frozen=True, slots=True)
+class LevelFiles:
+    """The rows of one level as its tasks wrote them, and the bits that tell which of them are its states."""
+
+    rows: tuple[FrontierFile, ...]
+    bits: tuple[WordFile, ...]
+
+    @property
+    def names(self) -> Iterator[str]:
+        """The names of its files."""
+        yield from (file.name for file in self.rows)
+        yield from (file.name for file in self.bits)
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What the search moved and wrote so far, in bytes but for the first three, which count entries and fingerprints.
+
+    `sent` is what crossed from tasks to owners, `distinct` how many different fingerprints that were, level by level.
+    """
+
+    sent: int = 0
+    distinct: int = 0
+    merges: int = 0
+    sent_bytes: int = 0
+    rows_bytes: int = 0
+    runs_bytes: int = 0
+
+    def and_of(self, merged: tuple[Merged, ...], rows_bytes: int, entry_bytes: int) -> Traffic:
+        """With what one level moved."""
+        sent = sum(part.received for part in merged)
+        return Traffic(
+            self.sent + sent,
+            self.distinct + sum(part.distinct for part in merged),
+            self.merges + len(merged),
+            self.sent_bytes + sent * entry_bytes,
+            self.rows_bytes + rows_bytes,
+            self.runs_bytes + sum(part.written_bytes for part in merged),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """The files of a search after its last level. `levels` are those kept, by number; the last one is among them.
+
+    `digest` is a sum over all known fingerprints: equal sets have equal digests, whatever found them.
+    """
+
+    shards: int
+    dictionary: WordFile
+    met: WordFile
+    levels: Mapping[int, LevelFiles] = field(default_factory=dict)
+    runs: tuple[tuple[SortedRun, ...], ...] = ()
+    digest: int = 0
+    traffic: Traffic = field(default_factory=Traffic)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of all files that it needs."""
+        found = {self.dictionary.name, self.met.name}
+        found.update(name for level in self.levels.values() for name in level.names)
+        found.update(run.name for runs in self.runs for run in runs)
+        return frozenset(found)
+
+    def as_json(self) -> dict[str, Any]:
+        """What a manifest holds of it."""
+        return {**asdict(replace(self, levels={})), "levels": {str(n): asdict(x) for n, x in self.levels.items()}}
+
+
+def restored_state(saved: Mapping[str, Any]) -> RunState:
+    """The state that `as_json` gave; KeyError, TypeError or ValueError for anything else."""
+    return RunState(
+        shards=int(saved["shards"]),
+        dictionary=WordFile(**saved["dictionary"]),
+        met=WordFile(**saved["met"]),
+        levels={int(number): _level(files) for number, files in saved["levels"].items()},
+        runs=tuple(tuple(SortedRun(**run) for run in runs) for runs in saved["runs"]),
+        digest=int(saved["digest"]),
+        traffic=Traffic(**saved["traffic"]),
+    )
+
+
+def _level(saved: Mapping[str, Any]) -> LevelFiles:
+    rows = tuple(FrontierFile(**{**file, "segments": tuple(file["segments"])}) for file in saved["rows"])
+    return LevelFiles(rows, tuple(WordFile(**file) for file in saved["bits"]))

@@ -1,0 +1,437 @@
+"""The breadth-first search with its states in files: the loop over levels, its limits, saves and result.
+
+A level is made in two steps. Tasks expand the rows of the level before it; each writes its new rows to one file and
+sends their fingerprints to the shards that own them. Then each shard says which are new, and knows them from now on.
+
+Invariants: counts, levels and findings are those of `kmc.engine.search.breadth_first`, for any number of shards, tasks
+and executors. Sums are compared at every level: all states of a level are expanded, and all entries that were sent are
+received.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.files.run_manifest import Snapshot
+from kmc.engine.layout import record_structs as r
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.layout.record_structs import FindingEntry
+from kmc.engine.layout.search_outcome import SearchOutcome, Settings
+from kmc.engine.layout.word_dictionary import Dictionary
+from kmc.engine.loops.checksums import run_storing
+from kmc.engine.native.memory import WORD_BYTES, Words
+from kmc.engine.native.signals import heard
+from kmc.engine.search.predecessors import StepLookup
+from kmc.engine.stores.finding_log import FindingLog
+from kmc.errors import InternalError
+from kmc.process import cpu_seconds, memory_bytes
+from kmc.result import Bound, Counters, Limits
+from kmc.shards.executors import Executor
+from kmc.shards.expander import Stopped
+from kmc.shards.merger import check_run
+from kmc.shards.run_state import LevelFiles, RunState, restored_state
+from kmc.shards.sharding import Sharding
+from kmc.shards.store import ShardStore, new_name
+from kmc.shards.tasks import Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask, SegmentRef, WordFile
+from kmc.shards.word_files import read_words, write_words
+
+_PROGRESS_SECONDS = 1.0
+
+
+class ShardedSearch:
+    """One run of a model from `initial` states, with files in `store`.
+
+    `executor_of` makes the executor from what it calls while tasks run. With a `directory` the run can be resumed.
+    `predecessors` answers, after `run`, which states a level has and which steps lead to them.
+    """
+
+    def __init__(
+        self,
+        kernels: KernelTable,
+        initial: Sequence[PackedState],
+        settings: Settings,
+        sharding: Sharding,
+        store: ShardStore,
+        executor_of: Callable[[Callable[[], None]], Executor],
+        progress: Callable[[Counters], None] | None = None,
+        directory: RunDirectory | None = None,
+    ) -> None:
+        self._kernels = kernels
+        self._initial = tuple(initial)
+        self._settings, self._limits = settings, settings.limits
+        self._sharding = sharding
+        self._store = store
+        self._directory = directory
+        self._progress = progress
+        self._began = self._told = time.monotonic()
+        self._saved = time.monotonic()
+        self._seconds_before, self._cpu_before, self._cpu_began = 0.0, 0.0, cpu_seconds()
+        self._stopped: Bound | None = None
+        self._stopping = self._interrupted = self._beyond = False
+        self._levels: list[int] = []
+        self._reachable_asked = self._reached = 0
+        self._generated = np.zeros(kernels.action_count + 1, np.int64)
+        self._failed = np.zeros(kernels.check_count + kernels.step_count, np.int64)
+        self._cut = self._expanded = self._rows_words = 0
+        self._findings = FindingLog(kernels.check_count, kernels.meets_again)
+        self._dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
+        self._garbage: list[str] = []
+        self._in_level: list[Expanded] = []
+        self.state = RunState(
+            sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards
+        )
+        self._executor = executor_of(self._poll)
+        self.predecessors = ShardedLookup(kernels, self)
+
+    @property
+    def executor(self) -> Executor:
+        """Who runs the tasks."""
+        return self._executor
+
+    def run(self) -> SearchOutcome:
+        """Explore until done, a finding, a limit or Ctrl-C; where it was cut short, save the last level that ended."""
+        self._told = time.monotonic()
+        with heard(self._interrupt):
+            try:
+                self._explore()
+                if self._stopped is not None or self._interrupted:
+                    self._save()
+            except KeyboardInterrupt:
+                # The second: wherever it came, what was saved before is whole.
+                self._interrupted = True
+        self._limits = Limits()
+        return self._outcome()
+
+    def _interrupt(self) -> None:
+        self._interrupted = True
+        self._stop()
+
+    def _stop(self, bound: Bound | None = None) -> None:
+        self._stopped = self._stopped or bound
+        self._stopping = True
+        self._executor.stop()
+
+    def _poll(self) -> None:
+        now = time.monotonic()
+        if self._limits.seconds is not None and now - self._began >= self._limits.seconds:
+            self._stop(Bound.TIME)
+        elif self._progress is not None and now - self._told >= _PROGRESS_SECONDS:
+            self._told = now
+            self._progress(self.counters())
+
+    def _explore(self) -> None:
+        if not self._resumed() and not self._make_level(self._first_tasks(), store=True):
+            return
+        while not (self._findings.found_any and not self._settings.keep_going):
+            self._end_level()
+            if self._stopping:
+                return
+            depth = self._limits.depth
+            store = depth is None or len(self._levels) < depth
+            if not self._make_level(self._tasks(), store=store):
+                break
+        if self._stopped is None and self._beyond:
+            self._stopped = Bound.DEPTH
+
+    def _end_level(self) -> None:
+        """At the end of a level: the limits, and a save if one is due."""
+        states = self._limits.states
+        if states is not None and len(self._levels) > 1 and sum(self._levels) >= states:
+            self._stop(Bound.STATES)
+        self._poll()
+        if time.monotonic() - self._saved >= self._settings.save_seconds:
+            self._save()
+
+    def _first_tasks(self) -> list[ExpandTask]:
+        rows = RowsTask(1, 0, (), (), self.state.dictionary, self._asked)
+        return [ExpandTask(rows, self._initial)]
+
+    def _tasks(self) -> list[ExpandTask]:
+        return [ExpandTask(rows) for rows in self.rows_tasks(len(self._levels), self._asked)]
+
+    @property
+    def _asked(self) -> int:
+        """The mask of the reachable properties that no level has ended with."""
+        return ~self._reached & (1 << self._kernels.reachable_count) - 1
+
+    def rows_tasks(self, level: int, wanted: int = 0, files: LevelFiles | None = None) -> list[RowsTask]:
+        """Tasks that together take all rows of a level: of one whose files are kept, or of these files."""
+        found = files or self.state.levels[level]
+        segments = [SegmentRef(file, number) for file in found.rows for number in range(len(file.segments))]
+        total = sum(segment.rows for segment in segments)
+        share = max(1, min(self._sharding.task_rows, -(-total // self._executor.slots)))
+        groups: list[list[SegmentRef]] = []
+        rows = share
+        for segment in segments:
+            if rows >= share:
+                groups.append([])
+                rows = 0
+            groups[-1].append(segment)
+            rows += segment.rows
+        return [
+            RowsTask(
+                level=level + 1,
+                number=number,
+                segments=tuple(group),
+                bits=found.bits,
+                dictionary=self.state.dictionary,
+                wanted=wanted,
+                listing=not self._findings.found_any,
+            )
+            for number, group in enumerate(groups)
+        ]
+
+    def _make_level(self, tasks: Sequence[ExpandTask], *, store: bool) -> bool:
+        """Make the next level; False if it has no states, or was stopped. Without `store`, states are only checked."""
+        number = len(self._levels) + 1
+        merges = [MergeTask(number, shard, self.state.runs[shard], store) for shard in range(self._sharding.shards)]
+        asked = self._asked
+        try:
+            expanded, merged = self._executor.level(tasks, merges, self._in_level.append)
+            self._compare_sums(expanded, merged)
+            files = LevelFiles(tuple(part.file for part in expanded if part.file), tuple(part.bits for part in merged))
+            logs, failed, reached = self._judged(
+                number, expanded, files, sum(part.new for part in merged), store, asked
+            )
+        except Stopped:
+            return False
+        finally:
+            self._in_level.clear()
+        self._count(expanded)
+        self._reached |= reached
+        self._failed[: self._kernels.check_count] += failed
+        had_any = self._findings.found_any
+        self._findings.add(number - 1, logs)
+        if self._findings.found_any and not had_any:
+            self._reachable_asked = asked
+        new = sum(part.new for part in merged)
+        if not store or not new:
+            self._beyond = not store and new > 0
+            self._store.remove(files.names)
+            return False
+        self._levels.append(new)
+        self._take(number, files, expanded, merged)
+        return True
+
+    def _compare_sums(self, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
+        """Raise InternalError KMC928 unless all states were expanded, and all that was sent arrived."""
+        before = self._levels[-1] if self._levels else 0
+        if sum(part.expanded for part in expanded) != before:
+            raise InternalError("KMC928", f"not all {before:,} states of level {len(self._levels)} were expanded")
+        sent = np.sum([part.sent for part in expanded], axis=0).tolist()
+        if sent != [part.received for part in merged]:
+            raise InternalError("KMC928", f"not all that level {len(self._levels)} sent to its owners arrived")
+
+    def _judged(
+        self, number: int, expanded: Sequence[Expanded], files: LevelFiles, new: int, store: bool, asked: int
+    ) -> tuple[list[Words], Words, int]:
+        """What was found in a level: the findings, the violations by invariant, the reachables that were reached."""
+        logs = [part.findings for part in expanded]
+        reached = 0
+        for part in expanded:
+            reached |= part.reached
+        failed = np.zeros(self._kernels.check_count, np.int64)
+        if self._kernels.rank:
+            accepted, more = self._of_new_views(number, np.concatenate(logs), files, store)
+            return [accepted], failed, reached | more
+        if any(part.violating for part in expanded) or (not store and new):
+            for checked in self._executor.check(self.rows_tasks(number, asked, files), stored=store):
+                logs.append(checked.findings)
+                failed += np.array(checked.failed, np.int64)
+                reached |= checked.reached
+        return logs, failed, reached
+
+    def _of_new_views(self, number: int, entries: Words, files: LevelFiles, store: bool) -> tuple[Words, int]:
+        """Of findings about states with a view: those whose view is new in this level, and what they reached."""
+        about_new = np.isin(entries[:, FindingEntry.kind], (r.INVARIANT, r.STORED_CHECK_ERROR, r.REACHED))
+        targets = np.unique(entries[about_new, FindingEntry.fingerprint])
+        found = (
+            self._sought(self.rows_tasks(number, files=files), targets.tolist(), steps=False) if len(targets) else []
+        )
+        views = np.array([record.fingerprint for record in found], np.uint64).view(np.int64)
+        kept = entries[~about_new | np.isin(entries[:, FindingEntry.fingerprint], views)].copy()
+        kinds = kept[:, FindingEntry.kind]
+        reached = 0
+        for mask in kept[kinds == r.REACHED, FindingEntry.value].tolist():
+            reached |= mask
+        kinds[kinds == r.STORED_CHECK_ERROR] = r.CHECK_ERROR
+        if not store:
+            kinds[kinds == r.INVARIANT] = r.UNSTORED_INVARIANT
+        return kept[kinds != r.REACHED], reached
+
+    def _sought(self, tasks: Sequence[RowsTask], targets: Collection[int], *, steps: bool) -> list[PackedState]:
+        seeks = [SeekTask(task, tuple(targets), steps) for task in tasks]
+        found = [record for part in self._executor.seek(seeks) for record in part]
+        return sorted(found, key=lambda record: record.fingerprint)
+
+    def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
+        """See `StepLookup.seek`; KeyError if the files of the level are not kept."""
+        return self._sought(self.rows_tasks(level), fingerprints, steps=steps)
+
+    def _count(self, expanded: Sequence[Expanded]) -> None:
+        for part in expanded:
+            self._generated += np.array(part.generated, np.int64)
+            self._failed[self._kernels.check_count :] += np.array(part.steps_failed, np.int64)
+            self._cut += part.cut
+            self._expanded += part.expanded
+            self._rows_words += part.file.rows_words if part.file else 0
+
+    def _take(self, number: int, files: LevelFiles, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
+        """Stand at the end of a level that was made."""
+        state = self.state
+        entry = WORD_BYTES * (1 + self._kernels.wide + (self._kernels.rank != 0))
+        rows_bytes = sum(file.words for file in files.rows) * WORD_BYTES
+        self.state = replace(
+            state,
+            levels={**state.levels, number: files},
+            runs=tuple(part.runs for part in merged),
+            digest=(state.digest + sum(part.digest for part in merged)) % (1 << 64),
+            traffic=state.traffic.and_of(tuple(merged), rows_bytes, entry),
+        )
+        self._garbage += [name for part in merged for name in part.replaced]
+        self._code_words([word for part in expanded for word in part.uncoded])
+        self._remove_garbage()
+
+    def _code_words(self, words: Sequence[int]) -> None:
+        """Give codes to words that had none, for the next level."""
+        before = self._dictionary.words.copy()
+        more = np.unique(np.array(words, np.int64))
+        run_storing("assign_codes", source=more.ctypes.data, count=len(more), target=self._dictionary.address)
+        if (before != self._dictionary.words).any():
+            self._garbage.append(self.state.dictionary.name)
+            self.state = replace(self.state, dictionary=self._written_dictionary())
+
+    def _written_dictionary(self) -> WordFile:
+        return write_words(self._store, new_name("words", len(self._levels), 0), [self._dictionary.words])
+
+    def _written_met(self) -> WordFile:
+        met = self._findings.met_words(self._findings.met_count)
+        return write_words(self._store, new_name("words", len(self._levels), 1), [met])
+
+    def _save(self) -> None:
+        """Make the end of the last level what the run's folder holds, and remove what nothing needs any more."""
+        directory = self._directory
+        if directory is None or directory.manifest.levels == len(self._levels) or not self._levels:
+            return
+        if self._findings.met_count * 2 != self.state.met.words:
+            self._garbage.append(self.state.met.name)
+            self.state = replace(self.state, met=self._written_met())
+        needed = self.state.names
+        self._store.sync(needed - directory.manifest.files)
+        bits = 128 if self._kernels.wide else 64
+        manifest = replace(
+            directory.manifest, snapshot=self._snapshot(), fingerprint_bits=bits, sharded=self.state.as_json()
+        )
+        directory.commit(manifest)
+        self._saved = time.monotonic()
+        self._remove_garbage()
+
+    def _remove_garbage(self) -> None:
+        """Remove what neither the search nor the manifest on the disk needs."""
+        needed = self._directory.manifest.files if self._directory is not None else frozenset()
+        self._store.remove(name for name in self._garbage if name not in needed)
+        self._garbage = [name for name in self._garbage if name in needed]
+
+    def _snapshot(self) -> Snapshot:
+        return Snapshot(
+            levels=tuple(self._levels),
+            generated=tuple(self._generated.tolist()),
+            failed=tuple(self._failed.tolist()),
+            cut=self._cut,
+            stored=sum(self._levels),
+            expanded=self._expanded,
+            rows_words=self._rows_words,
+            reached=self._reached,
+            reachable_asked=self._reachable_asked,
+            findings=self._findings.findings,
+            counted=tuple(self._findings.counted.tolist()),
+            met=self._findings.met_count,
+            seconds=self._seconds_before + time.monotonic() - self._began,
+            cpu_seconds=self._cpu_before + cpu_seconds() - self._cpu_began,
+        )
+
+    def _resumed(self) -> bool:
+        """Stand where a saved search stood; False if there is none."""
+        manifest = self._directory.manifest if self._directory is not None else None
+        if manifest is None or manifest.snapshot is None or manifest.sharded is None:
+            return False
+        snapshot, state = manifest.snapshot, restored_state(manifest.sharded)
+        self._garbage += [self.state.dictionary.name, self.state.met.name]
+        self.state = state
+        self._dictionary.words[:] = read_words(self._store, state.dictionary).array
+        met = read_words(self._store, state.met).array if state.met.words else np.zeros(0, np.int64)
+        self._findings.restore(snapshot.findings, snapshot.counted, met)
+        for runs in state.runs:
+            for run in runs:
+                check_run(run, self._store.read(run.name, run.words))
+        self._levels = list(snapshot.levels)
+        self._generated[:], self._failed[:] = snapshot.generated, snapshot.failed
+        self._cut, self._expanded, self._rows_words = snapshot.cut, snapshot.expanded, snapshot.rows_words
+        self._reached, self._reachable_asked = snapshot.reached, snapshot.reachable_asked
+        self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
+        return True
+
+    def counters(self) -> Counters:
+        """The counters so far; while a level is made, with those of the tasks that have ended."""
+        running = list(self._in_level)
+        distinct = sum(self._levels)
+        expanded = self._expanded + sum(part.expanded for part in running)
+        return Counters(
+            generated=int(self._generated.sum()) + sum(sum(part.generated) for part in running),
+            distinct=distinct,
+            left=distinct - expanded,
+            depth=max(1, len(self._levels)),
+            seconds=self._seconds_before + time.monotonic() - self._began,
+            memory_bytes=memory_bytes(),
+        )
+
+    def _outcome(self) -> SearchOutcome:
+        kernels = self._kernels
+        failed = self._failed.copy()
+        if kernels.meets_again:
+            failed[: kernels.check_count] = 0
+        failed[: kernels.check_count] += self._findings.counted
+        runs = [run for shard in self.state.runs for run in shard]
+        return SearchOutcome(
+            generated=int(self._generated.sum()),
+            cut=self._cut,
+            distinct=sum(self._levels),
+            expanded=self._expanded,
+            initial=int(self._generated[-1]),
+            levels=tuple(self._levels),
+            generated_by_action=tuple(self._generated[:-1].tolist()),
+            findings=self._findings.findings,
+            failed=tuple(failed.tolist()),
+            reached=self._reached,
+            reachable_asked=self._reachable_asked,
+            stopped=self._stopped,
+            interrupted=self._interrupted,
+            table_bytes=sum(run.words for run in runs) * WORD_BYTES,
+            frontier_bytes_max=0,
+            rows_bytes=self._rows_words * WORD_BYTES,
+            growths=(),
+            cpu_seconds_before=self._cpu_before,
+        )
+
+
+class ShardedLookup(StepLookup):
+    """What can be asked of a sharded search: the files of its levels are kept."""
+
+    def __init__(self, kernels: KernelTable, search: ShardedSearch) -> None:
+        super().__init__(kernels)
+        self._search = search
+
+    @property
+    def deepest(self) -> int:
+        """See `StepLookup`."""
+        return max(self._search.state.levels, default=0)
+
+    def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
+        """See `StepLookup`."""
+        return self._search.seek(level, fingerprints, steps=steps)

@@ -1,0 +1,145 @@
+"""What a level is divided into: tasks that expand segments, tasks that merge a shard, and what each answers.
+
+All of it is plain data that travels between processes. Rows and fingerprints stay in files; a driver holds a few
+numbers for each task.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.native.memory import Words
+from kmc.shards.frontier_file import FrontierFile
+
+
+@dataclass(frozen=True, slots=True)
+class WordFile:
+    """A file of words that is read as a whole."""
+
+    name: str
+    words: int
+    checksum: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRef:
+    """One segment of a file."""
+
+    file: FrontierFile
+    number: int
+
+    @property
+    def rows(self) -> int:
+        """How many rows it has, refused ones too."""
+        return self.file.segments[self.number]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsTask:
+    """Some segments of level `level`, to be read.
+
+    `bits` are the answers of all shards to what was sent to them, none if every row is a state of the level.
+    `dictionary` holds the words that have codes. `wanted` is the mask of the reachable properties to look for.
+    """
+
+    level: int
+    number: int
+    segments: tuple[SegmentRef, ...]
+    bits: tuple[WordFile, ...]
+    dictionary: WordFile
+    wanted: int = 0
+    listing: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ExpandTask:
+    """Expand the rows of a level; `initial` are states without a source."""
+
+    rows: RowsTask
+    initial: tuple[PackedState, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """What expanding found. Its figures are those of states and steps that no other task counts, but for `violating`.
+
+    `file` holds the new rows, None if there are none; `sent` counts the entries for each shard, which travel apart.
+    `expanded` and `refused` are rows that were read. `steps_failed` counts by action property. `violating` tells
+    whether some new row violates an invariant; whether that counts is known once its owner has accepted it. `uncoded`
+    are words without a code.
+    """
+
+    number: int
+    file: FrontierFile | None
+    sent: tuple[int, ...]
+    generated: tuple[int, ...]
+    expanded: int
+    refused: int
+    cut: int
+    reached: int
+    steps_failed: tuple[int, ...]
+    violating: bool
+    findings: Words
+    uncoded: tuple[int, ...]
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SortedRun:
+    """A run of a shard: `count` fingerprints. `checksum` is that of all words of the file."""
+
+    name: str
+    words: int
+    count: int
+    buckets: int
+    checksum: int
+
+
+@dataclass(frozen=True, slots=True)
+class MergeTask:
+    """Find out which candidates of a shard are new. With `store`, they become known; else they are only answered."""
+
+    level: int
+    shard: int
+    runs: tuple[SortedRun, ...]
+    store: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What a shard answers: the bits for all tasks, how many fingerprints were new, and its runs from now on.
+
+    `received` counts entries, `distinct` the different fingerprints among them. `digest` is a sum over the new ones.
+    `replaced` are the runs that were merged into a new one.
+    """
+
+    shard: int
+    bits: WordFile
+    new: int
+    received: int
+    distinct: int
+    digest: int
+    runs: tuple[SortedRun, ...]
+    replaced: tuple[str, ...]
+    written_bytes: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the properties of accepted rows are: violations by invariant, and findings."""
+
+    number: int
+    failed: tuple[int, ...]
+    reached: int
+    findings: Words
+
+
+@dataclass(frozen=True, slots=True)
+class SeekTask:
+    """Find the rows whose fingerprints are targets, or that have a step to one."""
+
+    rows: RowsTask
+    targets: tuple[int, ...]
+    steps: bool

@@ -1,0 +1,61 @@
+"""A sharded search has the native engine's result, for any number of shards, tasks and threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.native_results import CASES, TINY, told
+from support.shipped_models import shipped_model
+from support.small_specs import model_of
+
+from kmc.engine.check_model import check_native
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.result import Limits
+from kmc.shards.on_threads import sharded
+from kmc.shards.sharding import Sharding
+
+SMALL = Sharding(1, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)
+"""So that small models too are cut into several tasks of several segments, and runs into pieces."""
+
+
+# The width of fingerprints, threads, and how the state space is divided.
+WAYS = (
+    (64, 1, SMALL),
+    (64, 3, replace(SMALL, shards=4)),
+    (64, 1, Sharding(64)),
+    (128, 2, replace(SMALL, shards=3)),
+)
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    limits = case.limits or Limits()
+    model = model_of(tmp_path, case.source, case.cfg)
+    wanted = told(check_native(model, limits, keep_going=case.keep_going, settings=TINY))
+    for bits, threads, sharding in WAYS:
+        directory = RunDirectory.created(tmp_path, {})
+        result = check_native(
+            model,
+            limits,
+            threads=threads,
+            keep_going=case.keep_going,
+            fingerprint_bits=bits,
+            directory=directory,
+            search_of=sharded(sharding),
+        )
+        directory.discard()
+        assert told(result) == wanted, f"{bits} bits, {threads} threads, {sharding}"
+
+
+@pytest.mark.parametrize("shards", [1, 4, 64])
+def test_a_golden_case_has_its_counts(shards: int, tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    directory = RunDirectory.created(tmp_path, {})
+    result = check_native(model, Limits(), threads=2, directory=directory, search_of=sharded(Sharding(shards)))
+    assert (result.counters.generated, result.counters.distinct, result.counters.depth) == (23_167, 10_468, 30)
+    assert told(result) == told(check_native(model, Limits()))
