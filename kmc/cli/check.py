@@ -48,7 +48,7 @@ from kmc.cli.resuming import (
 from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.compiler.checks.view_reads import view_warnings
 from kmc.engine.files import durable_folder
-from kmc.errors import SpecError, SystemFault
+from kmc.errors import CommandLineError, SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.process import usable_cpus
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
@@ -64,6 +64,7 @@ Examples:
   kmc check kraft                              the model `smoke`
   kmc check kraft standard --strict            another model; all actions must fire
   kmc check kraft large --threads 2 --timeout 10m --memory 8G
+  kmc check kraft large --shards 4             states on disk, not in memory
   kmc check kraft KRaft.cfg --max-depth 12 --bounded-ok --junit report.xml
   kmc check ./my_spec --json | jq .distinct
 
@@ -90,6 +91,12 @@ Exit status, as TLC's:
 )
 @click.option(
     "--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the native engine; default: all cores."
+)
+@click.option(
+    "--shards",
+    metavar="N",
+    type=click.IntRange(1, 4096),
+    help="Keep all states in files of the run, in N shards: for more states than memory holds.",
 )
 @fingerprint_option
 @set_option
@@ -129,6 +136,7 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     --resume DIR instead of SPEC, with other bounds and threads if you like.
     """
     options = CheckOptions(words=tuple(words or ()), **given)
+    _refuse_shards(options)
     _refuse_unwritable(options.junit)
     with held_run(options) as run:
         with terminated_as_interrupted():
@@ -204,6 +212,9 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
         # Imported here, because numpy and the compiler take a third of a second.
         from kmc.engine.check_model import check_native
         from kmc.engine.layout.search_outcome import Settings
+        from kmc.engine.search.breadth_first import Search as NativeSearch
+        from kmc.shards.on_threads import sharded
+        from kmc.shards.sharding import Sharding
 
         try:
             return check_native(
@@ -216,6 +227,7 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
                 settings=Settings(save_seconds=options.save_every),
                 fingerprint_bits=int(options.fingerprint_bits),
                 directory=directory,
+                search_of=NativeSearch if options.shards is None else sharded(Sharding(options.shards)),
             )
         except SpecError as error:
             # All other mistakes of a spec were found when it was loaded.
@@ -301,6 +313,18 @@ def _report_failure(run: HeldRun, error: Exception | KeyboardInterrupt) -> None:
     except SystemFault as fault:
         # The error that ended the check follows, and decides the exit status.
         show(error_lines(fault), stderr())
+
+
+def _refuse_shards(options: CheckOptions) -> None:
+    """Raise CommandLineError for shards without what they need."""
+    if options.shards is None:
+        return
+    if options.engine == ENGINE_PYTHON:
+        raise CommandLineError("KMC616", "the interpreter has no shards", help="leave out --engine or --shards")
+    if options.no_run_dir:
+        raise CommandLineError(
+            "KMC616", "shards keep their states in the folder of the run", help="leave out --no-run-dir or --shards"
+        )
 
 
 def _refuse_unwritable(path: str | None) -> None:

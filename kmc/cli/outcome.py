@@ -27,6 +27,7 @@ class CheckOptions:
     model: str | None
     engine: str
     threads: int | None
+    shards: int | None
     fingerprint_bits: str
     sets: tuple[str, ...]
     max_depth: int | None

@@ -48,6 +48,7 @@ def kept_about(options: CheckOptions) -> dict[str, Any]:
         "deadlock": options.deadlock,
         "keep_going": options.keep_going,
         "fingerprint_bits": options.fingerprint_bits,
+        "shards": options.shards,
         "start": None if options.start is None else _absolute_start(options.start),
     }
 
@@ -74,6 +75,7 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any]) -> CheckOpt
         deadlock=about["deadlock"] if options.deadlock is None else options.deadlock,
         keep_going=options.keep_going or about["keep_going"],
         fingerprint_bits=about.get("fingerprint_bits", "64"),
+        shards=about.get("shards"),
         start=options.start or about["start"],
         engine="native",
     )
@@ -172,6 +174,7 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
     if options.deadlock is not None:
         words.append("--deadlock" if options.deadlock else "--no-deadlock")
     words += ["--fingerprint-bits", options.fingerprint_bits] if options.fingerprint_bits != "64" else []
+    words += ["--shards", str(options.shards)] if options.shards else []
     words += ["--continue"] * options.keep_going
     words += ["--from", options.start] if options.start else []
     return tuple(words)
