@@ -63,8 +63,7 @@ _EPILOG = """\b
 Examples:
   kmc check kraft                              the model `smoke`
   kmc check kraft standard --strict            another model; all actions must fire
-  kmc check kraft large --threads 2 --timeout 10m --memory 8G
-  kmc check kraft large --shards 4             states on disk, not in memory
+  kmc check kraft large --shards 4 --timeout 10m   states on disk, not in memory
   kmc check kraft KRaft.cfg --max-depth 12 --bounded-ok --junit report.xml
   kmc check ./my_spec --json | jq .distinct
 

@@ -39,5 +39,5 @@ def test_answers_of_loops_are_told_apart() -> None:
 def test_kinds_of_findings_are_told_apart() -> None:
     source = list(vars(record_structs))
     names = source[source.index("EXPAND_ERROR") :]
-    assert names[-1] == "TARGET"
+    assert names[-1] == "REACHED"
     assert len(set(numbers(record_structs, names))) == len(names)

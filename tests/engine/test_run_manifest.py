@@ -38,14 +38,33 @@ BLOCKS = (Extent("rows-3", 0, 60, 79), Extent("rows-3", 512, 30, 80))
 FRONTIER = Frontier(BLOCKS, Extent("rows-3", 1024, 9, 81), Extent("rows-3", 0, 0, 0))
 FULL = RunManifest({"argv": ["check", "kraft"]}, {"kernels": "ab"}, 128, SNAPSHOT, KNOWN, MET, FRONTIER)
 EMPTY = RunManifest({"argv": []})
+RUN_FILE = {"name": f"run-3-0-{'0' * 16}", "words": 80, "count": 6, "buckets": 1, "checksum": 5}
+SHARDED = replace(FULL, known=None, met=None, frontier=None, sharded={"runs": [[RUN_FILE]], "shards": 1})
 
 
-@pytest.mark.parametrize("manifest", [FULL, EMPTY, replace(EMPTY, digests={"kernels": "ab"})])
+@pytest.mark.parametrize("manifest", [FULL, SHARDED, EMPTY, replace(EMPTY, digests={"kernels": "ab"})])
 def test_a_manifest_comes_back_as_it_was(manifest: RunManifest) -> None:
     assert parse_manifest(manifest.as_bytes(), PATH) == manifest
     assert manifest.as_bytes().endswith(b"}\n")
     # With other fields or another meaning it must be another number: kmc of another version reads this.
-    assert json.loads(manifest.as_bytes())["format"] == 7
+    assert json.loads(manifest.as_bytes())["format"] == 8
+
+
+def test_the_files_of_shards_are_those_of_the_run() -> None:
+    assert (SHARDED.levels, SHARDED.files) == (3, {RUN_FILE["name"]})
+
+
+@pytest.mark.parametrize("name", ["../run-3-0-0000000000000000", "run-3-0", "/etc/passwd"])
+def test_a_manifest_that_leads_out_of_its_folder_is_refused(name: str) -> None:
+    led = replace(SHARDED, sharded={"levels": {"3": {"rows": [{**RUN_FILE, "name": name}]}}})
+    with pytest.raises(SystemFault, match="not a file of a run"):
+        parse_manifest(led.as_bytes(), PATH)
+
+
+@pytest.mark.parametrize("part", [{"snapshot": None}, {"known": KNOWN}, {"frontier": FRONTIER}])
+def test_a_sharded_run_has_its_parts_and_no_other(part: dict[str, Any]) -> None:
+    with pytest.raises(SystemFault, match="a part of the level is missing"):
+        parse_manifest(replace(SHARDED, **part).as_bytes(), PATH)
 
 
 def test_a_manifest_knows_its_levels_and_the_files_that_it_needs() -> None:

@@ -166,9 +166,12 @@ def _refuse_misleading(manifest: RunManifest, path: Path) -> None:
     for name in _names_in(manifest.sharded):
         if not is_data_file(name):
             raise damaged(path, f"it names {name!r}, which is not a file of a run")
-    in_memory = (manifest.known, manifest.met, manifest.frontier)
-    parts = (manifest.snapshot, *((manifest.sharded,) if manifest.sharded is not None else in_memory))
-    if any(part is None for part in parts) and any(part is not None for part in (*parts, *in_memory)):
+    there = [part is not None for part in (manifest.snapshot, manifest.known, manifest.met, manifest.frontier)]
+    if manifest.sharded is not None:
+        is_whole = there == [True, False, False, False]
+    else:
+        is_whole = all(there) or not any(there)
+    if not is_whole:
         raise damaged(path, "a part of the level is missing")
     if manifest.frontier is not None and len({block.file for block in manifest.frontier.blocks}) != 1:
         raise damaged(path, "the level is not in one file")
