@@ -200,6 +200,13 @@ def test_reachable_properties_are_gathered_as_far_as_they_are_wanted() -> None:
     assert checked.findings == []
 
 
+def test_invariants_are_evaluated_whether_or_not_a_property_is_reached() -> None:
+    checked = Checked(check=check, reachable=reachable)
+    for reached in (0, 1):
+        checked(stored_state, f.MAY_CHANGE_ALL, reachable=reached, check=1)
+    assert (checked.thread.reached, checked.findings) == (1, [(r.INVARIANT, 1, STATE, 5, SOURCE)] * 2)
+
+
 def test_a_reachable_property_that_cannot_be_evaluated_is_an_error_in_place_of_invariants() -> None:
     checked = Checked(check=check, reachable=reachable)
     checked(stored_state, f.MAY_CHANGE_ALL, reachable=ERROR, check=1)
