@@ -18,7 +18,16 @@ from support.grid_kernels import address
 
 from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_words
-from kmc.engine.layout.packed_rows import ESCAPED, codes_of, length_at, mark_dead, packed_end, units_at, unpacked_words
+from kmc.engine.layout.packed_rows import (
+    ESCAPED,
+    codes_of,
+    is_dead,
+    length_at,
+    mark_dead,
+    packed_end,
+    units_at,
+    unpacked_words,
+)
 from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.layout.word_dictionary import ESCAPE, Dictionary
 from kmc.engine.loops.compiled_loops import NativeLoop
@@ -58,6 +67,12 @@ def killed(place: int) -> int:
     """`mark_dead`, to be called from Python."""
     mark_dead(place)
     return 0
+
+
+@NativeLoop
+def dead(place: int) -> int:
+    """`is_dead`, to be called from Python."""
+    return is_dead(place)
 
 
 @NativeLoop
@@ -282,8 +297,9 @@ def test_rows_of_any_length_come_back(length: int) -> None:
 def test_a_record_that_is_marked_is_left_out_and_the_next_one_comes_back() -> None:
     rows = [[number, *range(50 + number)] for number in range(1, 6)]
     chunk = chunk_of(Dictionary(1, 1), rows)
-    for dead in (0, 3):
-        call(killed, chunk.places[dead])
+    for place in (0, 3):
+        call(killed, chunk.places[place])
+    assert [call(dead, place) != 0 for place in chunk.places[:5]] == [True, False, False, True, False]
     assert [row_of(record) for record in chunk.awake()] == rows
     told = list(records(chunk.dictionary, chunk.places[0], 5))
     assert [record and record.row.tolist() for record in told] == [None, rows[1], rows[2], None, rows[4]]
