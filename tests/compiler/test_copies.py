@@ -202,3 +202,13 @@ def read_truncated(st):
     model = model_of(tmp_path, source, "CHECK_DEADLOCK FALSE")
     kernels = Kernels(model, emit_python(build_kernels(model).module).call)
     assert list(differences(kernels, drawn_states(model)))[:2] == []
+
+
+@pytest.mark.parametrize(
+    "kind", ["Opt[Role | Int(0, 2)]", "Opt[Int(0, 2) | Role]", "Opt[Pair | Role]", "Opt[Role | Pair]", "Opt[Pair]"]
+)
+def test_what_a_value_of_a_union_is_can_be_asked(kind: str, tmp_path: Path) -> None:
+    value = "3 if st.a{k} is None else 2 if isinstance(st.a{k}, Pair) else 1 if isinstance(st.a{k}, Role) else 0"
+    model = copying(tmp_path, [(kind, "Int(0, 3)", "None", "0")], value=value)
+    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+    assert list(differences(kernels, drawn_states(model)))[:2] == []

@@ -15,14 +15,17 @@ import numpy as np
 import pytest
 from support.crashes import Crash, Disk
 from support.grid_kernels import Grid
-from support.saved_runs import GRIDS, TINY, begin, go_on, search_in, told, whole
+from support.saved_runs import DIGESTS, GRIDS, TINY, begin, go_on, search_in, told, whole
 
+from kmc.engine.checkpoint.load import Loader
 from kmc.engine.checkpoint.save import Saver
 from kmc.engine.files import durable_file
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.files.run_manifest import FORMAT
+from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.loops.checksums import WORD_MASK, checksum
+from kmc.engine.native.threads import WorkerPool
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.worker import Worker
 from kmc.errors import SystemFault
@@ -215,6 +218,34 @@ def test_any_wrong_word_of_a_level_is_noticed(tmp_path: Path) -> None:
             wrong = sound.copy()
             wrong[place] ^= 1 << 62
             assert checksum(wrong.ctypes.data + extent.place * 8, extent.words, extent.place) != extent.checksum
+
+
+@pytest.mark.parametrize("grid", [GRIDS[0], GRIDS[2]])
+def test_a_wrong_word_of_any_part_ends_the_resumed_run(grid: Grid, tmp_path: Path) -> None:
+    cut_short(tmp_path, grid, limits=Limits(depth=5))
+    directory = RunDirectory.opened(tmp_path)
+    directory.begin(DIGESTS)
+    for extent in directory.manifest.extents:
+        path = tmp_path / FOLDER / extent.file
+        sound = np.fromfile(path, np.int64)
+        wrong = sound.copy()
+        wrong[extent.place + extent.words - 1] ^= 1
+        wrong.tofile(path)
+        with pytest.raises(SystemFault, match=f"{extent.file}: its checksum is wrong"):
+            search_in(directory, grid).run()
+        sound.tofile(path)
+    directory.close()
+    assert told(go_on(tmp_path, grid)) == whole(grid)
+
+
+def test_a_level_that_was_loaded_has_the_rows_of_the_one_that_was_saved(tmp_path: Path) -> None:
+    cut_short(tmp_path, GRIDS[0], limits=Limits(depth=5))
+    directory = RunDirectory.opened(tmp_path)
+    assert directory.manifest.snapshot is not None
+    level = Loader(directory, WorkerPool(1, lambda: None, lambda: None)).level()
+    assert level.rows == directory.manifest.snapshot.levels[-1] == int(level.chunks[:, Chunk.rows].sum())
+    assert level.rows != directory.manifest.snapshot.levels[0]
+    directory.close()
 
 
 def test_a_checksum_is_what_numpy_makes_it() -> None:
