@@ -205,10 +205,47 @@ def named(st, k: K, i: K):
 )
 """A guard that reads only where one before it makes sure that something is."""
 
+SUBSETS = (
+    "CONSTANT Server = {s1, s2}",
+    """
+Server = constant("Server", IdentSet(), "x")
+class State(Record):
+    some: Set[Server]
+    kept: Set[Server]
+    n: Int(0, 5)
+@spec.init
+def init():
+    yield State(some=set(), kept=set(), n=0)
+@spec.action
+def grow(st, s: Server):
+    yield st.set(some=st.some | {s})
+@spec.action
+def choose(st):
+    for q in subsets(st.some):
+        yield st.set(kept=q, n=len(q))
+@spec.action
+def choose_of_all(st):
+    for q in subsets(Server):
+        if q <= st.some:
+            yield st.set(kept=q, n=4)
+@spec.action
+def choose_of_none(st):
+    for q in subsets(set()):
+        yield st.set(kept=q, n=5)
+@spec.action
+def choose_of_numbers(st):
+    for q in subsets({1, 2, st.n}):
+        if sum(q) <= 5:
+            yield st.set(n=sum(q))
+""",
+)
+"""The subsets of a variable, of a constant, of the empty set and of numbers."""
+
 CORNERS = {
     "across domains": ACROSS_DOMAINS,
     "equal elements": EQUAL_ELEMENTS,
     "sent twice": SENT_TWICE,
     "maps of other places": MAPS_OF_OTHER_PLACES,
     "places made sure of": PLACES_MADE_SURE_OF,
+    "subsets": SUBSETS,
 }
