@@ -209,9 +209,8 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
                 model, limits, keep_going=keep_going, start=start, progress=progress, view_order=fingerprint_order
             ).run()
         # Imported here, because numpy and the compiler take a third of a second.
-        from kmc.engine.check_model import check_native
+        from kmc.engine.check_model import check_native, search_in_memory
         from kmc.engine.layout.search_outcome import Settings
-        from kmc.engine.search.breadth_first import Search as NativeSearch
         from kmc.shards.on_threads import sharded
         from kmc.shards.sharding import Sharding
 
@@ -226,7 +225,7 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
                 settings=Settings(save_seconds=options.save_every),
                 fingerprint_bits=int(options.fingerprint_bits),
                 directory=directory,
-                search_of=NativeSearch if options.shards is None else sharded(Sharding(options.shards)),
+                search_of=search_in_memory if options.shards is None else sharded(Sharding(options.shards)),
             )
         except SpecError as error:
             # All other mistakes of a spec were found when it was loaded.

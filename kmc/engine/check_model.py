@@ -17,7 +17,6 @@ from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
-from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.predecessors import StepLookup
@@ -53,11 +52,11 @@ class ModelSearch(Protocol):
 
 
 class SearchMaker(Protocol):
-    """What makes a search of these kernels from initial states."""
+    """What makes a search of a compiled model from initial states."""
 
     def __call__(
         self,
-        kernels: KernelTable,
+        compiled: CompiledModel,
         initial: Sequence[PackedState],
         settings: Settings,
         progress: Callable[[Counters], None] | None,
@@ -65,6 +64,18 @@ class SearchMaker(Protocol):
         /,
     ) -> ModelSearch:
         """See `kmc.engine.search.breadth_first.Search`."""
+
+
+def search_in_memory(
+    compiled: CompiledModel,
+    initial: Sequence[PackedState],
+    settings: Settings,
+    progress: Callable[[Counters], None] | None,
+    directory: RunDirectory | None,
+    /,
+) -> ModelSearch:
+    """The search of this process, with its known states in memory."""
+    return Search(compiled.kernels, initial, settings, progress, directory)
 
 
 def check_native(
@@ -78,7 +89,7 @@ def check_native(
     settings: Settings | None = None,
     fingerprint_bits: int = 64,
     directory: RunDirectory | None = None,
-    search_of: SearchMaker = Search,
+    search_of: SearchMaker = search_in_memory,
 ) -> Result:
     """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
 
@@ -100,7 +111,7 @@ def check_native(
     records = [compiled.record(state) for state in beginnings]
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    search = search_of(compiled.kernels, records, chosen, progress, directory)
+    search = search_of(compiled, records, chosen, progress, directory)
     outcome = search.run()
     durable_folder.reach("after search model")
     violation = _Report(compiled, search, start).violation(outcome)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kmc.engine.check_model import SearchMaker
+from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
-from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Counters
 from kmc.shards.executors import ThreadExecutor
@@ -20,7 +20,7 @@ def sharded(sharding: Sharding) -> SearchMaker:
     """What `check_native` takes as `search_of`; it needs a `directory`."""
 
     def search_of(
-        kernels: KernelTable,
+        compiled: CompiledModel,
         initial: Sequence[PackedState],
         settings: Settings,
         progress: Callable[[Counters], None] | None,
@@ -32,8 +32,10 @@ def sharded(sharding: Sharding) -> SearchMaker:
 
         def executor_of(poll: Callable[[], None]) -> ThreadExecutor:
             threads = settings.threads
-            return ThreadExecutor(kernels, sharding, store, deadlock=settings.deadlock, threads=threads, poll=poll)
+            return ThreadExecutor(
+                compiled.kernels, sharding, store, deadlock=settings.deadlock, threads=threads, poll=poll
+            )
 
-        return ShardedSearch(kernels, initial, settings, sharding, store, executor_of, progress, directory)
+        return ShardedSearch(compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory)
 
     return search_of

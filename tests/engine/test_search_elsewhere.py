@@ -101,7 +101,7 @@ def test_a_search_elsewhere_finds_the_same(name: str, bits: int, tmp_path: Path)
     compiled = compile_model(model, bits)
     specialization = Specialization(wide=bits == 128, ranked=model.view is not None)
     (tmp_path / "spec.bin").write_bytes(
-        compiled.spec.with_loops(compiled_loops.object_codes(specialization)).to_bytes()
+        compiled.spec.with_loops(compiled_loops.object_codes(compiled_loops.loops_of(specialization))).to_bytes()
     )
     np.save(tmp_path / "initial.npy", np.array([compiled.record(state).row for state in initial_states(model)]))
     command = [sys.executable, "-c", ELSEWHERE, *(str(tmp_path / file) for file in ("spec.bin", "initial.npy"))]

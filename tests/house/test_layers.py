@@ -49,7 +49,7 @@ HOMES = {
     "llvmlite": ("kmc.runtime", "kmc.engine"),
     "numba": ("kmc.engine", "kmc.liveness", "kmc_spark"),
     # Not kmc.reference: the oracle knows neither rows nor fingerprints.
-    "kmc.runtime": ("kmc.runtime", "kmc.compiler", "kmc.engine", "kmc_spark"),
+    "kmc.runtime": ("kmc.runtime", "kmc.compiler", "kmc.engine", "kmc.shards", "kmc_spark"),
 }
 
 # The modules whose public words a spec is written in.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -196,9 +196,21 @@ def loops_of(specialization: Specialization) -> tuple[NativeLoop, ...]:
     return (work_loop(specialization), *ranked, seek_loop(), *tables, *map(storing_loop, files))
 
 
-def object_codes(specialization: Specialization) -> dict[str, bytes]:
-    """The object code of all these loops by key, for another process on a machine of this kind; `receive` takes it."""
-    return {loop.key: loop.object_code() for loop in loops_of(specialization)}
+def sharded_loops_of(wide: bool, ranked: bool) -> tuple[NativeLoop, ...]:
+    """All loops that the tasks of a sharded search may run."""
+    specialization = Specialization(wide=wide, ranked=ranked, sharded=True)
+    tables = [loop(ranked, wide) for loop in (move_loop, settle_loop)]
+    passes = [view_representatives_loop(specialization)] if ranked else []
+    runs = [run_loop(name, wide, ranked) for name in ("make_keys", "distinct", "look_up", "accept")]
+    return (
+        *(work_loop(specialization), *passes, seek_loop(sharded=True), check_accepted_loop()),
+        *(*tables, *runs, run_loop("merge", wide), storing_loop("total")),
+    )
+
+
+def object_codes(loops: Iterable[NativeLoop]) -> dict[str, bytes]:
+    """The object code of loops by key, for another process on a machine of this kind; `receive` takes it."""
+    return {loop.key: loop.object_code() for loop in loops}
 
 
 def receive(codes: Mapping[str, bytes]) -> None:

@@ -1,0 +1,69 @@
+"""What another process needs for the tasks of a sharded search: bytes, and no compiler, sources or numba."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kmc.engine.compiled_model import CompiledModel
+from kmc.engine.files.durable_folder import DurableFolder
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.loops.compiled_loops import object_codes, receive, sharded_loops_of
+from kmc.engine.native.memory import Words
+from kmc.runtime.compiled_spec import CompiledSpec
+from kmc.shards.expander import Expander
+from kmc.shards.merger import Merger
+from kmc.shards.sharding import Sharding
+from kmc.shards.store import FolderStore
+from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+
+
+@dataclass(frozen=True, slots=True)
+class ShardJob:
+    """A search: `spec` is a compiled spec with the object code of loops, `folder` where the files of all tasks lie."""
+
+    spec: bytes
+    sharding: Sharding
+    deadlock: bool
+    folder: str
+
+    @classmethod
+    def of(cls, compiled: CompiledModel, sharding: Sharding, *, deadlock: bool, folder: Path) -> ShardJob:
+        """The job of a model that is compiled here."""
+        kernels = compiled.kernels
+        loops = object_codes(sharded_loops_of(kernels.wide, kernels.rank != 0))
+        return cls(compiled.spec.with_loops(loops).to_bytes(), sharding, deadlock, str(folder.resolve()))
+
+    def worker(self) -> ShardWorker:
+        """What runs its tasks in this process."""
+        return ShardWorker(self)
+
+
+class ShardWorker:
+    """Runs tasks of a job in the process that calls it, one after another."""
+
+    def __init__(self, job: ShardJob) -> None:
+        self._spec = CompiledSpec.from_bytes(job.spec)  # it keeps the code of the kernels alive
+        receive(self._spec.loops)
+        kernels = KernelTable.of(self._spec)
+        store = FolderStore(DurableFolder(Path(job.folder)))
+        self._expander = Expander(kernels, job.sharding, store, deadlock=job.deadlock)
+        self._merger = Merger(job.sharding, store, wide=kernels.wide, ranked=kernels.rank != 0)
+
+    def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
+        """See `Expander.expand`."""
+        return self._expander.expand(task)
+
+    def merge(self, task: MergeTask, sent: Sequence[Words]) -> Merged:
+        """See `Merger.merge`."""
+        return self._merger.merge(task, sent)
+
+    def check(self, task: RowsTask, *, stored: bool) -> Checked:
+        """See `Expander.check`."""
+        return self._expander.check(task, stored=stored)
+
+    def seek(self, task: SeekTask) -> list[PackedState]:
+        """See `Expander.seek`."""
+        return self._expander.seek(task)
