@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kmc.errors import CommandLineError, ModelError
+from kmc.spec import shipped
 from kmc.spec.shipped import find_model, find_spec_root, manifest_of, shipped_folder, shipped_specs
 
 ONE = '[models.only]\ndescription = "One"\n'
@@ -34,6 +35,16 @@ class TestSpecs:
         assert find_spec_root("kraft") == folder / "kraft"
         assert list(shipped_specs()) == sorted(shipped_specs())
         assert "consensus" not in shipped_specs()  # which specs share, and is not one
+
+    def test_an_installed_kmc_has_them_in_a_package_of_its_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(shipped, "__file__", str(tmp_path / "kmc" / "spec" / "shipped.py"))
+        assert (shipped_folder(), shipped_specs()) == (None, {})
+        (tmp_path / "kmc_specs" / "small").mkdir(parents=True)
+        folder_with(tmp_path / "kmc_specs" / "small", ONE)
+        monkeypatch.syspath_prepend(tmp_path)
+        assert shipped_specs() == {"small": tmp_path / "kmc_specs" / "small"}
 
     def test_a_folder_or_a_python_file_is_a_spec(self, tmp_path: Path) -> None:
         folder_with(tmp_path, None)
