@@ -20,6 +20,7 @@ FOUND = {"result": "ok", "distinct": 12345, "invariant": None, "levels": [1, 200
         ({"result": "violation"}, ["result: expected violation, found ok"]),
         ({"distinct": 12346}, ["distinct: expected 12,346, found 12,345"]),
         ({"invariant": "Safe"}, ["invariant: expected Safe, found none"]),
+        ({"invariant": {"A": 1}}, ["invariant: expected {'A': 1}, found none"]),
         ({"levels": [1]}, ["levels: expected [1], found [1, 2,000]"]),
         ({"distinct": 1, "result": "x"}, ["distinct: expected 1, found 12,345", "result: expected x, found ok"]),
         ({"generated_by_action": {"A": 1}}, []),

@@ -263,7 +263,8 @@ class TestMessageBag:
     bag = stored(MessageBag[VoteRequest, 2, 2], map_literal([(REQUEST, 1)]))
 
     def test_add_counts(self) -> None:
-        assert self.bag.add(REQUEST).count(REQUEST) == 2
+        added = self.bag.add(REQUEST).add(OTHER)
+        assert (added.count(REQUEST), added.count(OTHER)) == (2, 1)
 
     def test_take_keeps_the_message_with_count_0(self) -> None:
         taken = self.bag.take(REQUEST)
