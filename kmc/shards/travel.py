@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
@@ -18,6 +18,10 @@ from kmc.shards.merger import Merger
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import FolderStore
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+
+if TYPE_CHECKING:
+    # It imports the compiler, which is not where tasks run.
+    from kmc.engine.compiled_model import CompiledModel
 
 
 @dataclass(frozen=True, slots=True)
