@@ -97,6 +97,9 @@ Exit status, as TLC's:
     type=click.IntRange(1, 4096),
     help="Keep all states in files of the run, in N shards: for more states than memory holds.",
 )
+@click.option(
+    "--keep-states", is_flag=True, help="With --shards: keep the states when the check has ended, for kmc states."
+)
 @fingerprint_option
 @set_option
 @click.option(
@@ -163,7 +166,7 @@ class _Done:
 def _run(run: HeldRun) -> _Done:
     if run.options.resume is not None:
         options, run.directory = open_resumed(run.options)
-        run.options = replace(options, words=whole_command(options))
+        run.options = replace(options, words=whole_command(options), keep_states=_keeps(options))
     if run.options.engine == ENGINE_PYTHON:
         return _run_model(run)
     # Imported here, because the modules of the native engine take a fifth of a second.
@@ -222,7 +225,7 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
                 keep_going=keep_going,
                 start=start,
                 progress=progress,
-                settings=Settings(save_seconds=options.save_every),
+                settings=Settings(save_seconds=options.save_every, keep_states=options.keep_states),
                 fingerprint_bits=int(options.fingerprint_bits),
                 directory=directory,
                 search_of=search_in_memory if options.shards is None else sharded(Sharding(options.shards)),
@@ -247,7 +250,7 @@ def _deliver(run: HeldRun, done: _Done) -> int:
     durable_folder.reach("after show result")
     if is_written and run.directory is not None and run.directory.ended:
         try:
-            run.directory.discard()
+            run.directory.keep() if options.keep_states else run.directory.discard()
         except SystemFault as fault:
             faults.append(fault.noting(*saved))
     if faults:
@@ -316,6 +319,8 @@ def _report_failure(run: HeldRun, error: Exception | KeyboardInterrupt) -> None:
 def _refuse_shards(options: CheckOptions) -> None:
     """Raise CommandLineError for shards without what they need."""
     if options.shards is None:
+        if options.keep_states and options.resume is None:
+            raise CommandLineError("KMC616", "only a search in shards has states to keep", help="add --shards N")
         return
     if options.engine == ENGINE_PYTHON:
         raise CommandLineError("KMC616", "the interpreter has no shards", help="leave out --engine or --shards")
@@ -323,6 +328,11 @@ def _refuse_shards(options: CheckOptions) -> None:
         raise CommandLineError(
             "KMC616", "shards keep their states in the folder of the run", help="leave out --no-run-dir or --shards"
         )
+
+
+def _keeps(options: CheckOptions) -> bool:
+    """Whether a resumed run keeps its states, which only a search in shards has in files."""
+    return options.keep_states and options.shards is not None
 
 
 def _refuse_unwritable(path: str | None) -> None:

@@ -28,6 +28,7 @@ class CheckOptions:
     engine: str
     threads: int | None
     shards: int | None
+    keep_states: bool
     fingerprint_bits: str
     sets: tuple[str, ...]
     max_depth: int | None

@@ -49,6 +49,7 @@ def kept_about(options: CheckOptions) -> dict[str, Any]:
         "keep_going": options.keep_going,
         "fingerprint_bits": options.fingerprint_bits,
         "shards": options.shards,
+        "keep_states": options.keep_states,
         "start": None if options.start is None else _absolute_start(options.start),
     }
 
@@ -76,6 +77,7 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any]) -> CheckOpt
         keep_going=options.keep_going or about["keep_going"],
         fingerprint_bits=about.get("fingerprint_bits", "64"),
         shards=about.get("shards"),
+        keep_states=options.keep_states or about.get("keep_states", False),
         start=options.start or about["start"],
         engine="native",
     )

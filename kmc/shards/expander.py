@@ -8,21 +8,20 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
-from kmc.engine.layout.control_words import Buffer, Shared
+from kmc.engine.layout.control_words import Buffer, Shared, Thread
 from kmc.engine.layout.frontier import UNSIGNED, PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.record_structs import BitCursor, Chunk, FindingEntry
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.compiled_loops import (
-    NativeLoop,
     check_accepted_loop,
     seek_loop,
     view_representatives_loop,
@@ -38,6 +37,7 @@ from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import InternalError
 from kmc.shards.frontier_file import FrontierReader, Segment, SegmentStart, write_frontier
+from kmc.shards.listing import Listing
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore, new_name
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, RowsTask, SeekTask
@@ -255,6 +255,15 @@ class Expander:
             found += records_of(self._dictionary, segment.chunks, places)
         return found
 
+    def listings(self, task: RowsTask, listing: Listing) -> Iterator[Listing]:
+        """The states of a task's segments, one segment after another; each time it is in `listing`."""
+        self._begin(task)
+        for segment in self._segments(task):
+            listing.empty()
+            self._set_chunks(segment.chunks)
+            self._run(listing.fill)
+            yield listing
+
     def _segments(self, task: RowsTask) -> Iterator[Segment]:
         """The segments of a task, one after another; while one is in use, its rows are asked for."""
         bits = [read_words(self._store, file) for file in task.bits]
@@ -276,7 +285,7 @@ class Expander:
         shared.chunks, shared.chunk_count, shared.next_chunk = Chunk(chunks.ctypes.data), len(chunks), 0
         thread.rows_left = 0
 
-    def _run(self, loop: NativeLoop) -> None:
+    def _run(self, loop: Callable[[Shared, Thread], int]) -> None:
         while True:
             status = loop(self.shared, self._worker.thread)
             if status == f.DONE:

@@ -95,12 +95,15 @@ class ShardedSearch:
         return self._executor
 
     def run(self) -> SearchOutcome:
-        """Explore until done, a finding, a limit or Ctrl-C; where it was cut short, save the last level that ended."""
+        """Explore until done, a finding, a limit or Ctrl-C.
+
+        The last level that ended is saved where the search was cut short, or its states are kept.
+        """
         self._told = time.monotonic()
         with heard(self._interrupt):
             try:
                 self._explore()
-                if self._stopped is not None or self._interrupted:
+                if self._stopped is not None or self._interrupted or self._settings.keep_states:
                     self._save()
             except KeyboardInterrupt:
                 # The second: wherever it came, what was saved before is whole.

@@ -226,6 +226,14 @@ class DurableFolder:
             if self.is_file(name):
                 os.unlink(name, dir_fd=self._descriptor)
 
+    def rename(self, name: str) -> None:
+        """Give the folder itself another name beside the one it has, on the disk."""
+        with step("rename", self.path, self._fault):
+            os.rename(self.path, self.path.with_name(name))
+        self.path = self.path.with_name(name)
+        with DurableFolder(self.path.parent, self._fault) as outer:
+            outer.sync()
+
     def remove_folder(self) -> None:
         """Remove the folder itself if it is empty and still lies under its path; a stranger's files keep it there."""
         name = self.path.name

@@ -27,6 +27,7 @@ from kmc.engine.native.memory import MappedFile
 from kmc.errors import SystemFault
 
 FOLDER = "checkpoint"
+KEPT_FOLDER = "states"
 _LOCK = "lock"
 _OWN = frozenset({NAME, f"{NAME}.new", _LOCK})
 _ROOT = 0
@@ -59,9 +60,12 @@ class RunDirectory:
         return cls(path, RunManifest(about), DurableFolder.inside(path / FOLDER, create=True), resumed=False)
 
     @classmethod
-    def opened(cls, path: Path) -> RunDirectory:
-        """The one that was saved there. SystemFault KMC551 to KMC553 and KMC556, and KMC555 when nothing was."""
-        files = _opened_folder(path)
+    def opened(cls, path: Path, folder: str = FOLDER) -> RunDirectory:
+        """The one that was saved there. SystemFault KMC551 to KMC553 and KMC556, and KMC555 when nothing was.
+
+        With another `folder` it is what `keep` left, to be read.
+        """
+        files = _opened_folder(path, folder)
         if files is None:
             raise _nothing_to_resume(path)
         try:
@@ -170,6 +174,12 @@ class RunDirectory:
         self._files.remove_folder()
         self.close()
 
+    def keep(self) -> None:
+        """There is nothing to resume, and the files of the search stay: in `states`, which nothing changes."""
+        self._files.sync()
+        self._files.rename(KEPT_FOLDER)
+        self.close()
+
     def _sweep(self, kept: frozenset[str]) -> None:
         for name in self._files.names():
             if name not in kept and (is_data_file(name) or name in _OWN):
@@ -183,14 +193,14 @@ class RunDirectory:
             self._files.close()
 
 
-def _opened_folder(path: Path) -> DurableFolder | None:
+def _opened_folder(path: Path, folder: str = FOLDER) -> DurableFolder | None:
     """The folder of a run's checkpoint, None if there is none."""
-    if not os.path.lexists(path / FOLDER):
+    if not os.path.lexists(path / folder):
         return None
-    files = DurableFolder.inside(path / FOLDER, fault=_cannot_read)
+    files = DurableFolder.inside(path / folder, fault=_cannot_read)
     if files.owner not in (os.geteuid(), _ROOT):
         files.close()
-        raise foreign(path / FOLDER, "it belongs to another user")
+        raise foreign(path / folder, "it belongs to another user")
     return files
 
 

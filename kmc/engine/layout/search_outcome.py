@@ -19,6 +19,7 @@ class Settings:
     `save_seconds`: a run with a folder is saved at most so often; with 0, at the end of every level.
     `block_words`: the size of large blocks, a power of two. `spill_share`: with a limit of memory, the share of it
     that is used before blocks go to files.
+    `keep_states`: of a search with its states in files, the folder holds the last level too when the search has ended.
     `schedule_seed`: for tests. With a seed, threads wait for each other at random, and batches have random sizes up to
     `batch`.
     """
@@ -35,6 +36,7 @@ class Settings:
     save_seconds: float = 30.0
     block_words: int = SIZE_MAX
     spill_share: float = 0.8
+    keep_states: bool = False
 
 
 class FindingKind(Enum):

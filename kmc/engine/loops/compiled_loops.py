@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from kmc.engine.loops import expand, fingerprint_table_64, fingerprint_table_128, sorted_runs, storage
+from kmc.engine.loops import expand, fingerprint_table_64, fingerprint_table_128, list_rows, sorted_runs, storage
 from kmc.engine.native.specialization import Specialization
 from kmc.runtime.native_module import NativeModule, host_target
 from kmc.runtime.object_cache import KernelCache, cache_key
@@ -154,6 +154,12 @@ def seek_loop(sharded: bool = False) -> NativeLoop:
 def check_accepted_loop() -> NativeLoop:
     """`expand.check_accepted`."""
     return NativeLoop(expand.check_accepted, Specialization(sharded=True))
+
+
+@cache
+def list_rows_loop() -> NativeLoop:
+    """`list_rows.list_rows`."""
+    return NativeLoop(list_rows.list_rows, Specialization(sharded=True))
 
 
 @cache

@@ -1,0 +1,87 @@
+"""The states of a run in shards that is over or cut short, to be read: `kmc check --keep-states` keeps them.
+
+Invariant: nothing here changes a run. Its folder is locked while it is open, since whoever resumes it removes files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kmc.engine.files.run_directory import FOLDER, KEPT_FOLDER, RunDirectory
+from kmc.engine.files.run_manifest import NAME, RunManifest, damaged
+from kmc.errors import SystemFault
+from kmc.shards.run_state import RunState, restored_state
+from kmc.shards.store import FolderStore
+from kmc.shards.tasks import RowsTask, SegmentRef
+
+
+@dataclass(frozen=True, slots=True)
+class KeptStates:
+    """The files of all levels of a run; `levels` counts the states of each, the first level first.
+
+    `about` and `digests` say what was checked, as in `RunManifest`.
+    """
+
+    store: FolderStore
+    state: RunState
+    levels: tuple[int, ...]
+    about: Mapping[str, Any]
+    digests: Mapping[str, str]
+    fingerprint_bits: int
+
+    def tasks(self, level: int, rows_max: int) -> list[RowsTask]:
+        """Tasks that together read all states of a level, in the order that they have for good.
+
+        A task takes segments of consecutive rows until it has `rows_max`, refused rows among them.
+        """
+        files = self.state.levels[level]
+        groups: list[list[SegmentRef]] = []
+        rows = rows_max
+        for segment in (SegmentRef(file, n) for file in files.rows for n in range(len(file.segments))):
+            if rows >= rows_max:
+                groups.append([])
+                rows = 0
+            groups[-1].append(segment)
+            rows += segment.rows
+        return [
+            RowsTask(level, number, tuple(group), files.bits, self.state.dictionary)
+            for number, group in enumerate(groups)
+        ]
+
+
+@contextmanager
+def kept_states(path: Path) -> Iterator[KeptStates]:
+    """What the run in this folder has of states. SystemFault KMC557 if there are none, and those of `RunDirectory`."""
+    name = KEPT_FOLDER if (path / KEPT_FOLDER).is_dir() else FOLDER
+    if not (path / name / NAME).is_file():
+        raise _nothing_kept(path)
+    directory = RunDirectory.opened(path, name)
+    try:
+        yield _states_in(directory.manifest, path / name, FolderStore(directory.files))
+    finally:
+        directory.close()
+
+
+def _states_in(manifest: RunManifest, folder: Path, store: FolderStore) -> KeptStates:
+    if manifest.snapshot is None or manifest.sharded is None:
+        raise _nothing_kept(folder.parent)
+    try:
+        state = restored_state(manifest.sharded)
+    except (KeyError, TypeError, ValueError):
+        raise damaged(folder / NAME, "it does not say which files hold the states") from None
+    levels = manifest.snapshot.levels
+    if not all(number in state.levels for number in range(1, len(levels) + 1)):
+        raise _nothing_kept(folder.parent)
+    return KeptStates(store, state, levels, manifest.about, manifest.digests, manifest.fingerprint_bits)
+
+
+def _nothing_kept(path: Path) -> SystemFault:
+    return SystemFault(
+        "KMC557",
+        f"the states of the run in {path} are not kept",
+        help="keep them: kmc check SPEC --shards N --keep-states",
+    )
