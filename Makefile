@@ -12,13 +12,16 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check test test-fast lint golden results docs fuzz clean
+.PHONY: help check check-spark test test-fast lint golden results docs fuzz clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
 
 check: $(VENV)/.installed ## from nothing: install kmc and check KRaft exhaustively
 	$(BIN)/kmc check kraft standard
+
+check-spark: $(VENV)/.installed-spark ## from nothing: install kmc, Spark and Java if it is missing, and check KIP-996 on Spark
+	$(BIN)/kmc check kip_996 standard --spark 'local[2]'
 
 test: lint ## from nothing: lint, types, then every test but the large golden cases
 	$(PYTEST_PARALLEL)
@@ -50,6 +53,10 @@ clean: ## remove the environment and the caches
 $(VENV)/.installed: pyproject.toml | $(BIN)/pip
 	$(PIP_INSTALL) --editable .
 	@touch $@
+
+$(VENV)/.installed-spark: pyproject.toml | $(BIN)/pip
+	$(PIP_INSTALL) --editable '.[spark]'
+	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/pip
 	$(PIP_INSTALL) --editable '.[test]'

@@ -46,9 +46,10 @@ from kmc.cli.resuming import (
     whole_command,
 )
 from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
 from kmc.compiler.checks.view_reads import view_warnings
 from kmc.engine.files import durable_folder
-from kmc.errors import CommandLineError, SpecError, SystemFault
+from kmc.errors import SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.process import usable_cpus
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
@@ -94,11 +95,16 @@ Exit status, as TLC's:
 @click.option(
     "--shards",
     metavar="N",
-    type=click.IntRange(1, 4096),
+    type=click.IntRange(1, SHARDS_MAX),
     help="Keep all states in files of the run, in N shards: for more states than memory holds.",
 )
 @click.option(
     "--keep-states", is_flag=True, help="With --shards: keep the states when the check has ended, for kmc states."
+)
+@click.option(
+    "--spark",
+    metavar="MASTER",
+    help="Run on Spark: local[2], spark://HOST:7077, yarn, ...; all executors must see the folder of --run-dir.",
 )
 @fingerprint_option
 @set_option
@@ -137,8 +143,7 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     shortest trace. A run of the native engine that ends early, by Ctrl-C or by a bound, can be resumed: give
     --resume DIR instead of SPEC, with other bounds and threads if you like.
     """
-    options = CheckOptions(words=tuple(words or ()), **given)
-    _refuse_shards(options)
+    options = completed(CheckOptions(words=tuple(words or ()), **given))
     _refuse_unwritable(options.junit)
     with held_run(options) as run:
         with terminated_as_interrupted():
@@ -212,24 +217,23 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
                 model, limits, keep_going=keep_going, start=start, progress=progress, view_order=fingerprint_order
             ).run()
         # Imported here, because numpy and the compiler take a third of a second.
-        from kmc.engine.check_model import check_native, search_in_memory
+        from kmc.engine.check_model import check_native
         from kmc.engine.layout.search_outcome import Settings
-        from kmc.shards.on_threads import sharded
-        from kmc.shards.sharding import Sharding
 
         try:
-            return check_native(
-                model,
-                limits,
-                threads=options.threads or usable_cpus(),
-                keep_going=keep_going,
-                start=start,
-                progress=progress,
-                settings=Settings(save_seconds=options.save_every, keep_states=options.keep_states),
-                fingerprint_bits=int(options.fingerprint_bits),
-                directory=directory,
-                search_of=search_in_memory if options.shards is None else sharded(Sharding(options.shards)),
-            )
+            with chosen_search(options) as search_of:
+                return check_native(
+                    model,
+                    limits,
+                    threads=options.threads or usable_cpus(),
+                    keep_going=keep_going,
+                    start=start,
+                    progress=progress,
+                    settings=Settings(save_seconds=options.save_every, keep_states=options.keep_states),
+                    fingerprint_bits=int(options.fingerprint_bits),
+                    directory=directory,
+                    search_of=search_of,
+                )
         except SpecError as error:
             # All other mistakes of a spec were found when it was loaded.
             raise refusal(model, start, error) from None
@@ -314,20 +318,6 @@ def _report_failure(run: HeldRun, error: Exception | KeyboardInterrupt) -> None:
     except SystemFault as fault:
         # The error that ended the check follows, and decides the exit status.
         show(error_lines(fault), stderr())
-
-
-def _refuse_shards(options: CheckOptions) -> None:
-    """Raise CommandLineError for shards without what they need."""
-    if options.shards is None:
-        if options.keep_states and options.resume is None:
-            raise CommandLineError("KMC616", "only a search in shards has states to keep", help="add --shards N")
-        return
-    if options.engine == ENGINE_PYTHON:
-        raise CommandLineError("KMC616", "the interpreter has no shards", help="leave out --engine or --shards")
-    if options.no_run_dir:
-        raise CommandLineError(
-            "KMC616", "shards keep their states in the folder of the run", help="leave out --no-run-dir or --shards"
-        )
 
 
 def _keeps(options: CheckOptions) -> bool:

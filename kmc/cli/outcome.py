@@ -29,6 +29,7 @@ class CheckOptions:
     threads: int | None
     shards: int | None
     keep_states: bool
+    spark: str | None
     fingerprint_bits: str
     sets: tuple[str, ...]
     max_depth: int | None

@@ -177,6 +177,7 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
         words.append("--deadlock" if options.deadlock else "--no-deadlock")
     words += ["--fingerprint-bits", options.fingerprint_bits] if options.fingerprint_bits != "64" else []
     words += ["--shards", str(options.shards)] if options.shards else []
+    words += ["--spark", options.spark] if options.spark else []
     words += ["--continue"] * options.keep_going
     words += ["--from", options.start] if options.start else []
     return tuple(words)

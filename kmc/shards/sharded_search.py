@@ -229,7 +229,7 @@ class ShardedSearch:
             raise InternalError("KMC928", f"not all {before:,} states of level {len(self._levels)} were expanded")
         sent = np.sum([part.sent for part in expanded], axis=0).tolist()
         if sent != [part.received for part in merged]:
-            raise InternalError("KMC928", f"not all that level {len(self._levels)} sent to its owners arrived")
+            raise InternalError("KMC928", f"not all candidates of level {len(self._levels) + 1} reached their owners")
 
     def _judged(
         self, number: int, expanded: Sequence[Expanded], files: LevelFiles, new: int, store: bool, asked: int

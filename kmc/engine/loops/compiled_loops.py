@@ -109,6 +109,11 @@ def digest_of(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def engine_digest() -> str:
+    """A short digest of the sources that all loops are made of."""
+    return digest_of(_ENGINE)
+
+
 # On import: if a file were edited first, old code would be kept on disk under the key of the new.
 digest_of(_ENGINE)
 

@@ -1,0 +1,54 @@
+"""Sharded searches whose tasks are Spark's, with their files in the folder of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pyspark import SparkContext
+
+from kmc.engine.check_model import SearchMaker
+from kmc.engine.compiled_model import CompiledModel
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.search_outcome import Settings
+from kmc.result import Counters
+from kmc.shards.executors import ThreadExecutor
+from kmc.shards.sharded_search import ShardedSearch
+from kmc.shards.sharding import Sharding
+from kmc.shards.store import FolderStore
+from kmc.shards.travel import ShardJob
+from kmc_spark.executor import THIN_ROWS, SparkExecutor
+from kmc_spark.probe import probe
+
+
+def sharded_on_spark(context: SparkContext, sharding: Sharding, *, thin_rows: int = THIN_ROWS) -> SearchMaker:
+    """What `check_native` takes as `search_of`; it needs a `directory` that all executors see under the same path."""
+
+    def search_of(
+        compiled: CompiledModel,
+        initial: Sequence[PackedState],
+        settings: Settings,
+        progress: Callable[[Counters], None] | None,
+        directory: RunDirectory | None,
+        /,
+    ) -> ShardedSearch:
+        assert directory is not None, "shards keep their states in files"
+        store = FolderStore(directory.files)
+        folder = directory.folder.resolve()
+        probe(context, store, folder)
+        job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, folder=folder)
+
+        def executor_of(poll: Callable[[], None]) -> SparkExecutor:
+            local = ThreadExecutor(
+                compiled.kernels,
+                sharding,
+                store,
+                deadlock=settings.deadlock,
+                threads=settings.threads,
+                poll=poll,
+            )
+            return SparkExecutor(context, job, local, poll, thin_rows=thin_rows)
+
+        return ShardedSearch(compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory)
+
+    return search_of

@@ -1,0 +1,100 @@
+"""What runs in the Python workers of executors. Nothing of a task stays but kernels, buffers and its files."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+from pyspark.core.broadcast import Broadcast
+
+from kmc.engine.native.memory import Words
+from kmc.errors import KmcError
+from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
+from kmc.shards.travel import ShardJob, ShardWorker
+
+FAULT = "KMC-FAULT:"
+"""Before the description of an error of kmc in the text of a failed task."""
+
+_held: dict[str, ShardWorker] = {}
+_Answer = TypeVar("_Answer")
+
+
+class TaskFault(Exception):
+    """An error of kmc in a task; its text is what `fault_in` reads."""
+
+
+def described(error: KmcError) -> str:
+    """An error as text that survives a Java stack trace."""
+    return f"{FAULT}{json.dumps([type(error).__name__, error.code, error.message, error.help])}"
+
+
+def worker_of(job: Broadcast[ShardJob]) -> ShardWorker:
+    """The worker of a job in this process, made by its first task."""
+    key = hashlib.sha256(job.value.spec).hexdigest() + repr(job.value.sharding) + job.value.folder
+    if key not in _held:
+        _held.clear()
+        _held[key] = job.value.worker()
+        # Spark's workers collect garbage after every task; what is there now stays anyway.
+        gc.freeze()
+    return _held[key]
+
+
+def told(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """Let an error of kmc end a task with a text that the driver understands."""
+
+    @wraps(function)
+    def wrapped(*arguments: Any) -> Iterator[Any]:
+        try:
+            yield from function(*arguments)
+        except KmcError as error:
+            raise TaskFault(described(error)) from error
+
+    return wrapped
+
+
+@told
+def expand(job: Broadcast[ShardJob], tasks: Iterable[ExpandTask]) -> Iterator[tuple[int, Any]]:
+    """Expand tasks: pairs of a shard and what it gets, the number of a task with entries; and the answers."""
+    worker = worker_of(job)
+    shards = job.value.sharding.shards
+    for task in tasks:
+        answer, outboxes = worker.expand(task)
+        for shard, entries in enumerate(outboxes):
+            if len(entries):
+                yield shard, (task.rows.number, entries.tobytes())
+        yield task.rows.number % shards, answer
+
+
+@told
+def merge(
+    job: Broadcast[ShardJob], merges: list[MergeTask], tasks: int, shard: int, records: Iterable[tuple[int, Any]]
+) -> Iterator[tuple[list[Expanded], Merged]]:
+    """Merge what was sent to one shard by so many tasks; the answers of tasks that came here are passed on."""
+    answers: list[Expanded] = []
+    sent: list[Words] = [np.zeros(0, np.int64)] * tasks
+    for _, record in records:
+        if isinstance(record, Expanded):
+            answers.append(record)
+        else:
+            number, entries = record
+            sent[number] = np.frombuffer(entries, np.int64)
+    yield answers, worker_of(job).merge(merges[shard], sent)
+
+
+@told
+def check(job: Broadcast[ShardJob], stored: bool, tasks: Iterable[RowsTask]) -> Iterator[Checked]:
+    """Check the accepted rows of tasks."""
+    for task in tasks:
+        yield worker_of(job).check(task, stored=stored)
+
+
+@told
+def seek(job: Broadcast[ShardJob], tasks: Iterable[SeekTask]) -> Iterator[tuple[int, Any]]:
+    """Find rows; with the number of the task."""
+    for task in tasks:
+        yield task.rows.number, worker_of(job).seek(task)

@@ -1,0 +1,67 @@
+"""Which search a command line asks for: in memory, with its states in files, or on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from kmc.cli.outcome import CheckOptions
+from kmc.errors import CommandLineError
+from kmc.reference.search import ENGINE as ENGINE_PYTHON
+
+if TYPE_CHECKING:
+    from kmc.engine.check_model import SearchMaker
+
+SHARDS_MAX = 4096
+SPARK_SHARDS = 16
+"""How many shards a search on Spark has where none are asked for."""
+
+SUBMITTED = "submitted"
+"""Stands for the master of an application that `spark-submit` started."""
+
+
+def completed(options: CheckOptions) -> CheckOptions:
+    """The options with those that follow from others; CommandLineError KMC616 for shards without what they need."""
+    if options.spark is not None and options.shards is None:
+        options = replace(options, shards=SPARK_SHARDS)
+    if options.shards is None:
+        if options.keep_states and options.resume is None:
+            raise CommandLineError("KMC616", "only a search in shards has states to keep", help="add --shards N")
+        return options
+    if options.engine == ENGINE_PYTHON:
+        raise CommandLineError("KMC616", "the interpreter has no shards", help="leave out --engine")
+    if options.no_run_dir:
+        raise CommandLineError(
+            "KMC616", "shards keep their states in the folder of the run", help="leave out --no-run-dir"
+        )
+    if options.spark is not None and find_spec("pyspark") is None:
+        raise CommandLineError("KMC618", "PySpark is not installed", help="pip install 'kmc[spark]'")
+    return options
+
+
+@contextmanager
+def chosen_search(options: CheckOptions) -> Iterator[SearchMaker]:
+    """What makes the search; a Spark application runs during the block."""
+    # Imported here, because numpy and the engine take a third of a second.
+    if options.shards is None:
+        from kmc.engine.check_model import search_in_memory
+
+        yield search_in_memory
+        return
+    from kmc.shards.sharding import Sharding
+
+    sharding = Sharding(options.shards)
+    if options.spark is None:
+        from kmc.shards.on_threads import sharded
+
+        yield sharded(sharding)
+        return
+    from kmc_spark.on_spark import sharded_on_spark
+    from kmc_spark.session import spark_context
+
+    master = None if options.spark == SUBMITTED else options.spark
+    with spark_context(master, f"kmc check {options.spec} {options.model or ''}".strip()) as context:
+        yield sharded_on_spark(context, sharding)

@@ -1,0 +1,57 @@
+"""`kmc check --shards` and `--spark`: what they need, and what they say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.cli_runner import kmc
+
+from kmc.cli import search_choice
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--engine", "python"], "the interpreter has no shards"),
+        (["--no-run-dir"], "shards keep their states in the folder of the run"),
+    ],
+)
+@pytest.mark.parametrize("asked", [["--shards", "4"], ["--spark", "local[1]"]])
+def test_shards_need_the_native_engine_and_a_folder(asked: list[str], words: list[str], why: str) -> None:
+    found = kmc("check", "die_hard", *asked, *words)
+    assert found.exit_code == 2
+    assert f"error[KMC616]: {why}" in found.stderr
+
+
+def test_without_pyspark_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_choice, "find_spec", lambda name: None)
+    found = kmc("check", "die_hard", "--spark", "local[1]")
+    assert found.exit_code == 2
+    assert "error[KMC618]: PySpark is not installed" in found.stderr
+    assert "pip install 'kmc[spark]'" in found.stderr
+
+
+def test_a_run_with_shards_leaves_a_result_and_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["check", "kraft", "smoke", "--json"]
+    sharded, plain = kmc(*words, "--shards", "3"), kmc(*words)
+    assert sharded.exit_code == plain.exit_code == 0
+    told = [json.loads(found.stdout) for found in (sharded, plain)]
+    same = ("result", "distinct", "generated", "depth", "generated_by_action", "properties")
+    assert {key: told[0][key] for key in same} == {key: told[1][key] for key in same}
+    (folder, _) = sorted((tmp_path / ".kmc/runs").iterdir())
+    assert sorted(path.name for path in folder.iterdir()) == ["model.cfg", "result.json"]
+
+
+@pytest.mark.slow
+def test_a_run_that_was_cut_short_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cut = kmc("check", "kraft", "standard", "--shards", "3", "--max-states", "5000", "--json")
+    assert cut.exit_code == 20
+    (folder,) = (tmp_path / ".kmc/runs").iterdir()
+    went_on = kmc("check", "--resume", str(folder), "--json")
+    assert went_on.exit_code == 0
+    assert json.loads(went_on.stdout)["distinct"] == 36_862
+    assert not (folder / "checkpoint").exists()

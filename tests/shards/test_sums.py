@@ -1,0 +1,65 @@
+"""A sharded search that loses rows or candidates says so, and gives no result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.shipped_models import shipped_model
+
+from kmc.engine.check_model import check_native
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.errors import InternalError
+from kmc.result import Limits
+from kmc.shards import expander, merger
+from kmc.shards.on_threads import sharded
+from kmc.shards.sharding import Sharding
+
+
+def explored(folder: Path) -> None:
+    directory = RunDirectory.created(folder, {})
+    try:
+        check_native(
+            shipped_model("kraft", "smoke"), Limits(depth=9), directory=directory, search_of=sharded(Sharding(2))
+        )
+    finally:
+        directory.discard()
+
+
+def test_a_lost_candidate_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    merge = merger.Merger.merge
+
+    def forgetful(self: Any, task: Any, sent: Any) -> Any:
+        return merge(self, task, [entries[1:] for entries in sent])
+
+    monkeypatch.setattr(merger.Merger, "merge", forgetful)
+    with pytest.raises(InternalError, match="not all candidates of level 1") as caught:
+        explored(tmp_path)
+    assert caught.value.code == "KMC928"
+
+
+def test_a_state_that_was_not_expanded_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expand = expander.Expander.expand
+
+    def lazy(self: Any, task: Any) -> Any:
+        return expand(self, replace(task, rows=replace(task.rows, segments=task.rows.segments[1:])))
+
+    monkeypatch.setattr(expander.Expander, "expand", lazy)
+    with pytest.raises(InternalError, match=r"not all .* states of level . were expanded") as caught:
+        explored(tmp_path)
+    assert caught.value.code == "KMC928"
+
+
+def test_rows_that_do_not_match_the_bits_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    segment_of = expander.FrontierReader.segment
+
+    def shifted(self: Any, number: int) -> Any:
+        found = segment_of(self, number)
+        return replace(found, sent_until=found.sent_until + 1)
+
+    monkeypatch.setattr(expander.FrontierReader, "segment", shifted)
+    with pytest.raises(InternalError, match="not those that were sent") as caught:
+        explored(tmp_path)
+    assert caught.value.code == "KMC927"

