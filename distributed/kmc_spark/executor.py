@@ -121,6 +121,11 @@ class SparkExecutor:
         self._local.stop()
         self._context.cancelJobGroup(_GROUP)
 
+    def restart(self) -> None:
+        """See `Executor`."""
+        self._stopping = False
+        self._local.restart()
+
     def close(self) -> None:
         """See `Executor`."""
         self._job.unpersist()

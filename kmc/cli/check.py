@@ -102,6 +102,12 @@ Exit status, as TLC's:
     "--keep-states", is_flag=True, help="With --shards: keep the states when the check has ended, for kmc states."
 )
 @click.option(
+    "--processes",
+    metavar="P",
+    type=click.IntRange(1, 64),
+    help="With --shards: P processes instead of threads. The search goes on when one of them dies.",
+)
+@click.option(
     "--spark",
     metavar="MASTER",
     help="Run on Spark: local[2], spark://HOST:7077, yarn, ...; all executors must see the folder of --run-dir.",

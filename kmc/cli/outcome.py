@@ -28,6 +28,7 @@ class CheckOptions:
     engine: str
     threads: int | None
     shards: int | None
+    processes: int | None
     keep_states: bool
     spark: str | None
     fingerprint_bits: str

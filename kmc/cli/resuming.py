@@ -27,8 +27,8 @@ from kmc.result import Bound, Result, Verdict
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
 
-# Codes of faults after which a run can be resumed: memory, disk.
-_RUN_OUT = ("KMC530", "KMC531", "KMC550")
+# Codes of faults after which a run can be resumed: memory, processes, disk.
+_RUN_OUT = ("KMC530", "KMC531", "KMC532", "KMC550")
 _SIZES = ((1024**3, "G"), (1024**2, "M"), (1024, "K"))
 
 
@@ -153,6 +153,7 @@ def resume_command(options: CheckOptions, path: Path, result: Result) -> str | N
         return None
     words = ["kmc", "check", "--resume", shown_path(path)]
     words += ["--threads", str(options.threads)] if options.threads else []
+    words += ["--processes", str(options.processes)] if options.processes else []
     # A bound of the model would end the run again; a bound of the command line is omitted unless it is given again.
     depth = len(result.levels) + 1 if result.bound is Bound.DEPTH else options.max_depth
     words += ["--max-depth", str(depth)] if depth else []

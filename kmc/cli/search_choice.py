@@ -25,11 +25,17 @@ SUBMITTED = "submitted"
 
 def completed(options: CheckOptions) -> CheckOptions:
     """The options with those that follow from others; CommandLineError KMC616 for shards without what they need."""
+    ways = {"--threads": options.threads, "--processes": options.processes, "--spark": options.spark}
+    given = [option for option, value in ways.items() if value is not None]
+    if options.processes is not None and len(given) > 1:
+        raise CommandLineError("KMC619", f"{' and '.join(given)} exclude each other", help="give one of them")
     if options.spark is not None and options.shards is None:
         options = replace(options, shards=SPARK_SHARDS)
     if options.shards is None:
         if options.keep_states and options.resume is None:
             raise CommandLineError("KMC616", "only a search in shards has states to keep", help="add --shards N")
+        if options.processes is not None and options.resume is None:
+            raise CommandLineError("KMC616", "only a search in shards has processes", help="add --shards N")
         return options
     if options.engine == ENGINE_PYTHON:
         raise CommandLineError("KMC616", "the interpreter has no shards", help="leave out --engine")
@@ -57,7 +63,7 @@ def chosen_search(options: CheckOptions) -> Iterator[SearchMaker]:
     if options.spark is None:
         from kmc.shards.on_threads import sharded
 
-        yield sharded(sharding)
+        yield sharded(sharding, options.processes)
         return
     from kmc_spark.on_spark import sharded_on_spark
     from kmc_spark.session import spark_context

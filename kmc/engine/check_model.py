@@ -8,6 +8,7 @@ before it is returned. An error in a kernel has no words of its own: the interpr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Protocol
@@ -49,6 +50,9 @@ class ModelSearch(Protocol):
 
     def counters(self) -> Counters:
         """The counters so far."""
+
+    def close(self) -> None:
+        """Give back what it holds outside of this process; `predecessors` answers no more."""
 
 
 class SearchMaker(Protocol):
@@ -111,13 +115,15 @@ def check_native(
     records = [compiled.record(state) for state in beginnings]
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    search = search_of(compiled, records, chosen, progress, directory)
-    outcome = search.run()
-    durable_folder.reach("after search model")
-    violation = _Report(compiled, search, start).violation(outcome)
-    if directory is not None:
-        directory.ended = outcome.stopped is None and not outcome.interrupted
-    result = _result(compiled, search, outcome, violation, start, outcome.cpu_seconds_before + cpu_seconds() - began)
+    with closing(search_of(compiled, records, chosen, progress, directory)) as search:
+        outcome = search.run()
+        durable_folder.reach("after search model")
+        violation = _Report(compiled, search, start).violation(outcome)
+        if directory is not None:
+            directory.ended = outcome.stopped is None and not outcome.interrupted
+        result = _result(
+            compiled, search, outcome, violation, start, outcome.cpu_seconds_before + cpu_seconds() - began
+        )
     return replace(result, compile_seconds=compiled.compile_seconds)
 
 

@@ -27,7 +27,7 @@ Answer = TypeVar("Answer")
 class Executor(Protocol):
     """Runs tasks; answers come in the order of the tasks. `slots` is how many tasks run at the same time.
 
-    All methods raise `Stopped` after `stop` was called.
+    The methods that run tasks raise `Stopped` from `stop` to `restart`.
     """
 
     slots: int
@@ -45,6 +45,9 @@ class Executor(Protocol):
 
     def stop(self) -> None:
         """Let what runs end soon, without an answer."""
+
+    def restart(self) -> None:
+        """After `stop`, once nothing runs: run tasks again."""
 
     def close(self) -> None:
         """Give everything back."""
@@ -109,6 +112,11 @@ class ThreadExecutor:
         """See `Executor`."""
         for expander in self._expanders:
             expander.stop()
+
+    def restart(self) -> None:
+        """See `Executor`."""
+        for expander in self._expanders:
+            expander.restart()
 
     def close(self) -> None:
         """See `Executor`."""

@@ -129,6 +129,11 @@ class Expander:
         self._stopping = True
         self.shared.pause = 1
 
+    def restart(self) -> None:
+        """After `stop`: run tasks again."""
+        self._stopping = False
+        self.shared.pause = 0
+
     def _begin(self, task: RowsTask) -> None:
         worker, shared, thread = self._worker, self.shared, self._worker.thread
         worker.abandon()

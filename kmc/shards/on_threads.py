@@ -1,4 +1,4 @@
-"""Sharded searches on threads of this process, with their files in the folder of the run."""
+"""Sharded searches on one machine: tasks on threads or processes, files in the folder of the run."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Counters
-from kmc.shards.executors import ThreadExecutor
+from kmc.shards.executors import Executor, ThreadExecutor
+from kmc.shards.on_processes import ProcessExecutor
 from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import FolderStore
+from kmc.shards.travel import ShardJob
 
 
-def sharded(sharding: Sharding) -> SearchMaker:
-    """What `check_native` takes as `search_of`; it needs a `directory`."""
+def sharded(sharding: Sharding, processes: int | None = None) -> SearchMaker:
+    """What `check_native` takes as `search_of`; it needs a `directory`. With `processes`, tasks run in so many."""
 
     def search_of(
         compiled: CompiledModel,
@@ -30,7 +32,10 @@ def sharded(sharding: Sharding) -> SearchMaker:
         assert directory is not None, "shards keep their states in files"
         store = FolderStore(directory.files)
 
-        def executor_of(poll: Callable[[], None]) -> ThreadExecutor:
+        def executor_of(poll: Callable[[], None]) -> Executor:
+            if processes is not None:
+                job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, folder=directory.folder)
+                return ProcessExecutor(job, store, processes=processes, poll=poll)
             threads = settings.threads
             return ThreadExecutor(
                 compiled.kernels, sharding, store, deadlock=settings.deadlock, threads=threads, poll=poll

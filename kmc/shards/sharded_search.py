@@ -108,8 +108,14 @@ class ShardedSearch:
             except KeyboardInterrupt:
                 # The second: wherever it came, what was saved before is whole.
                 self._interrupted = True
+        # Whoever looks back afterwards is not stopped by what ended the search.
         self._limits = Limits()
+        self._executor.restart()
         return self._outcome()
+
+    def close(self) -> None:
+        """Give back what the executor holds; nothing can be looked up afterwards."""
+        self._executor.close()
 
     def _interrupt(self) -> None:
         self._interrupted = True

@@ -52,9 +52,9 @@ class ShardWorker:
         self._spec = CompiledSpec.from_bytes(job.spec)  # it keeps the code of the kernels alive
         receive(self._spec.loops)
         kernels = KernelTable.of(self._spec)
-        store = FolderStore(DurableFolder(Path(job.folder)))
-        self._expander = Expander(kernels, job.sharding, store, deadlock=job.deadlock)
-        self._merger = Merger(job.sharding, store, wide=kernels.wide, ranked=kernels.rank != 0)
+        self.store = FolderStore(DurableFolder(Path(job.folder)))
+        self._expander = Expander(kernels, job.sharding, self.store, deadlock=job.deadlock)
+        self._merger = Merger(job.sharding, self.store, wide=kernels.wide, ranked=kernels.rank != 0)
 
     def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
         """See `Expander.expand`."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.native_results import CASES, TINY, told
 from support.shipped_models import shipped_model
-from support.small_specs import model_of
+from support.small_specs import COUNTER, model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
@@ -50,6 +50,16 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
         )
         directory.discard()
         assert told(result) == wanted, f"{bits} bits, {threads} threads, {sharding}"
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.parametrize("limits", [Limits(states=10), Limits(seconds=0)])
+def test_a_search_that_a_limit_ends_finds_the_trace(limits: Limits, tmp_path: Path) -> None:
+    model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 50 INVARIANT BelowTwo CHECK_DEADLOCK FALSE")
+    directory = RunDirectory.created(tmp_path, {})
+    result = check_native(model, limits, keep_going=True, directory=directory, search_of=sharded(SMALL))
+    wanted = check_native(model, limits, keep_going=True)
+    assert (told(result), result.bound) == (told(wanted), wanted.bound)
 
 
 @pytest.mark.parametrize("shards", [1, 4, 64])

@@ -21,7 +21,7 @@ NAME = "run.json"
 FORMAT = 8
 
 # The files of words: the fingerprints, and the rows of a level; or those of shards.
-_DATA_FILE = re.compile(r"known|rows-[0-9]{1,18}|(rows|bits|run|words)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}")
+_DATA_FILE = re.compile(r"known|rows-[0-9]{1,18}|(rows|bits|run|words|sent)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}")
 
 
 @dataclass(frozen=True, slots=True)

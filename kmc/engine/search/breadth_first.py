@@ -98,6 +98,9 @@ class Search:
         self._limits = Limits()
         return self._outcome()
 
+    def close(self) -> None:
+        """Nothing is held but memory."""
+
     def _interrupt(self) -> None:
         self._interrupted = True
         self._stop()

@@ -1,0 +1,173 @@
+"""A search on processes: the result of one on threads, no compiler in them, and none of them is indispensable."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from support.cli_runner import check_json
+from support.cli_runner import kmc as run
+from support.native_results import told
+from support.small_specs import BALLOT, RIVER, model_of
+
+import kmc.shards.on_processes
+from kmc.engine.check_model import ModelSearch, check_native
+from kmc.engine.files import durable_folder
+from kmc.engine.files.run_directory import RunDirectory, saved_manifest
+from kmc.errors import SystemFault
+from kmc.result import Limits, Result
+from kmc.shards.on_threads import sharded
+from kmc.shards.sharding import Sharding
+from kmc.spec.model import Model
+
+TINY = Sharding(3, task_rows=2, segment_rows=1, slice_chunks=1, batch=2, chunk_rows=1)
+
+
+def river(folder: Path) -> Model:
+    return model_of(folder, RIVER, "CHECK_DEADLOCK FALSE")
+
+
+def on_processes(
+    model: Model, folder: Path, *, processes: int = 2, sharding: Sharding = TINY, bits: int = 64
+) -> Result:
+    directory = RunDirectory.created(folder, {})
+    try:
+        search_of = sharded(sharding, processes)
+        return check_native(model, Limits(), fingerprint_bits=bits, directory=directory, search_of=search_of)
+    finally:
+        directory.discard()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", [64, 128])
+def test_a_search_with_a_view_and_a_violation_has_one_result(bits: int, tmp_path: Path) -> None:
+    model = model_of(
+        tmp_path, BALLOT, "CONSTANT Server = {a, b, c} TrustOne = 40 TrustTwo = 40 VIEW forgetful INVARIANT Below"
+    )
+    result = on_processes(model, tmp_path, bits=bits)
+    assert result.violation is not None
+    assert told(result) == told(check_native(model, Limits(), fingerprint_bits=bits))
+
+
+def test_processes_compile_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, empty = river(tmp_path), tmp_path / "empty"
+    wanted = told(check_native(model, Limits(), directory=RunDirectory.created(tmp_path, {}), search_of=sharded(TINY)))
+
+    def without_cache(*given: Any) -> ModelSearch:
+        found = sharded(TINY, 2)(*given)
+        monkeypatch.setenv("KMC_CACHE_DIR", str(empty))
+        return found
+
+    other = tmp_path / "other"
+    other.mkdir()
+    result = check_native(model, Limits(), directory=RunDirectory.created(other, {}), search_of=without_cache)
+    assert told(result) == wanted
+    assert not empty.exists(), "what a process has to compile, it keeps in the cache"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", ["after create rows", "after create sent", "before create bits", "after create run"])
+def test_tasks_of_processes_that_die_are_run_again(point: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = river(tmp_path)
+    wanted = told(check_native(model, Limits()))
+    pools: list[ProcessPoolExecutor] = []
+
+    def counted(*given: Any) -> ProcessPoolExecutor:
+        pools.append(ProcessPoolExecutor(*given))
+        return pools[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kmc.shards.on_processes, "ProcessPoolExecutor", counted)
+        # Each process dies when it comes there for the third time.
+        patch.setenv(durable_folder.FAILPOINT_VARIABLE, f"{point}:3")
+        assert told(on_processes(model, tmp_path, processes=1)) == wanted
+    assert len(pools) > 2
+
+
+def test_processes_that_always_die_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv(durable_folder.FAILPOINT_VARIABLE, "after create rows")
+        with pytest.raises(SystemFault, match="died 3 times in a row") as caught:
+            on_processes(river(tmp_path), tmp_path, processes=1)
+    assert caught.value.code == "KMC532"
+
+
+def started(*words: str) -> subprocess.Popen[str]:
+    """A search of minutes in processes, in a session of its own, once it has told of its progress."""
+    command = [sys.executable, "-m", "kmc", "check", "kraft", "corrected_whole", "--shards", "3", "--processes", "2"]
+    process = subprocess.Popen(
+        [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stderr is not None
+    assert "Progress(" in process.stderr.readline()
+    return process
+
+
+def goes_on() -> None:
+    """The only run makes another level, on threads, with the counts of an uninterrupted one."""
+    (folder,) = Path(".kmc/runs").iterdir()
+    saved = saved_manifest(folder)
+    assert saved is not None
+    depth = saved.levels + 1
+    found = json.loads(run("check", "--resume", str(folder), "--max-depth", str(depth), "--json").stdout)
+    wanted = check_json("kraft", "corrected_whole", "--max-depth", str(depth))
+    assert {key: found[key] for key in ("generated", "levels")} == {key: wanted[key] for key in ("generated", "levels")}
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_a_terminal_leaves_a_run_that_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    process = started("--json")
+    os.killpg(process.pid, signal.SIGINT)
+    output, errors = process.communicate(timeout=120)
+    assert (process.returncode, json.loads(output)["result"]) == (130, "interrupted")
+    assert "Traceback" not in errors
+    assert "--processes 2" in json.loads(output)["resume"]
+    goes_on()
+
+
+def ended(processes: list[psutil.Process]) -> bool:
+    return not psutil.wait_procs(processes, timeout=60)[1]
+
+
+@pytest.mark.slow
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    process = started("--save-every", "0")
+    children = psutil.Process(process.pid).children(recursive=True)
+    process.kill()
+    process.wait()
+    assert len(children) >= 2
+    assert ended(children)
+    goes_on()
+
+
+@pytest.mark.slow
+def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    process = started("--max-depth", "18", "--json")
+    workers = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
+    workers[0].kill()
+    found = json.loads(process.communicate(timeout=300)[0])
+    wanted = check_json("kraft", "corrected_whole", "--max-depth", "18")
+    assert {key: found[key] for key in ("generated", "levels")} == {key: wanted[key] for key in ("generated", "levels")}
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--shards", "2", "--processes", "2", "--threads", "2"), "KMC619"),
+        (("--processes", "2"), "KMC616"),
+    ],
+)
+def test_processes_without_what_they_need_are_refused(words: tuple[str, ...], error: str) -> None:
+    ran = run("check", "die_hard", *words)
+    assert (ran.exit_code, f"error[{error}]" in ran.stderr) == (2, True)
