@@ -120,23 +120,39 @@ class Merger:
             count += due[-1].count
         for run in due:
             check_run(run, opened[run.name])
+        # The smaller come first.
         parts = [(candidates.found, candidates.found_count)]
         parts += [(opened[run.name].address, run.count) for run in due]
-        merged = self._write(new_name("run", task.level, task.shard), parts, count)
+        for number, part in enumerate(parts[1:-1]):
+            parts[number + 1] = self._merged(parts[number], part, number % 2)
+        merged = self._write(new_name("run", task.level, task.shard), parts[-2:], count)
         return (*runs, merged), tuple(run.name for run in due), merged.words
 
-    def _write(self, name: str, parts: Sequence[tuple[int, int]], count: int) -> SortedRun:
-        """Write one run made of several, each an address and a number of fingerprints."""
-        cursors = Memory(len(parts) * RunCursor.WORDS)
-        cursors.array[:] = [word for address, fingerprints in parts for word in (address, 0, fingerprints)]
-        buckets = max(1, count // _BUCKET)
-        index = self._buffer("index", buckets + 1)
-        out = self._buffer("out", self._piece * self._width)
+    def _merging(self, parts: Sequence[tuple[int, int]]) -> RunMerge:
+        """One or two runs to be merged, each an address and a number of fingerprints."""
         task = RunMerge.of(Memory(RunMerge.WORDS))
-        task.cursors, task.cursor_count = RunCursor(cursors.address), len(parts)
-        task.out, task.room = out.address, self._piece
-        task.index, task.buckets = index.address, buckets
-        loop = run_loop("merge", self._wide)
+        cursors = self._buffer("cursors", 2 * RunCursor.WORDS)
+        cursors.array[:] = 0
+        for number, (address, count) in enumerate(parts):
+            cursors.array[number * RunCursor.WORDS :][: RunCursor.WORDS] = address, 0, count
+        task.cursors = RunCursor(cursors.address)
+        return task
+
+    def _merged(self, left: tuple[int, int], right: tuple[int, int], buffer: int) -> tuple[int, int]:
+        """Two runs merged in memory; the answer is valid until `buffer` (0 or 1) is used again."""
+        count = left[1] + right[1]
+        task = self._merging([left, right])
+        task.out, task.room = self._buffer(f"merged {buffer}", count * self._width).address, count
+        run_loop("merge", self._wide)(task, 0)
+        return task.out, count
+
+    def _write(self, name: str, parts: Sequence[tuple[int, int]], count: int) -> SortedRun:
+        """Write one run made of one or two."""
+        task = self._merging(parts)
+        task.buckets = max(1, count // _BUCKET)
+        index = self._buffer("index", task.buckets + 1)
+        out = self._buffer("out", self._piece * self._width)
+        task.out, task.index = out.address, index.address
         place = found = 0
         with self._store.writing(name) as output:
 
@@ -146,11 +162,17 @@ class Merger:
                 found += checksum(words.ctypes.data, len(words), place)
                 place += len(words)
 
-            while (number := loop(task, 0)) > 0:
+            task.room = self._piece
+            while (number := run_loop("merge", self._wide)(task, 0)) > 0:
+                task.room = number
+                run_loop("extend_index", self._wide)(task, 0)
                 write(out.array[: number * self._width])
+                task.room = self._piece
+            task.room = 0
+            run_loop("extend_index", self._wide)(task, 0)
             write(np.zeros(_run_words(place) - place, np.int64))
-            write(index.array[: buckets + 1])
-        return SortedRun(name, place, count, buckets, found & WORD_MASK)
+            write(index.array[: task.buckets + 1])
+        return SortedRun(name, place, count, task.buckets, found & WORD_MASK)
 
 
 def _run_words(words: int) -> int:

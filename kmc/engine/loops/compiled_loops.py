@@ -215,7 +215,7 @@ def sharded_loops_of(wide: bool, ranked: bool) -> tuple[NativeLoop, ...]:
     runs = [run_loop(name, wide, ranked) for name in ("make_keys", "distinct", "look_up", "accept")]
     return (
         *(work_loop(specialization), *passes, seek_loop(sharded=True), check_accepted_loop()),
-        *(*tables, *runs, run_loop("merge", wide), storing_loop("total")),
+        *(*tables, *runs, run_loop("merge", wide), run_loop("extend_index", wide), storing_loop("total")),
     )
 
 

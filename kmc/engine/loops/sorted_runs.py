@@ -49,10 +49,9 @@ class RunCursor(Struct):
 
 
 class RunMerge(Struct):
-    """Runs that are being merged into one, piece by piece."""
+    """Two runs that are being merged into one, piece by piece."""
 
-    cursors: RunCursor  # the first
-    cursor_count: int
+    cursors: RunCursor  # the first of two
     out: int  # the address of the piece
     room: int  # how many fingerprints it takes
     index: int  # the address of the index of the merged run
@@ -188,37 +187,70 @@ def accept(task: CandidateSet, _: int) -> int:
 
 
 @inlined
-def least_cursor(task: RunMerge) -> RunCursor:
-    """The cursor whose fingerprint is the least; 0 if all are at their end."""
-    least = RunCursor(0)
-    for number in range(task.cursor_count):
-        cursor = RunCursor(task.cursors + number * RunCursor.BYTES)
-        if cursor.place < cursor.count:
-            own = fingerprint_at(cursor.run, cursor.place)
-            if least == 0:
-                least = cursor
-            else:
-                second = load(own, 1) if WIDE != 0 else 0
-                if is_before(load(own, 0), second, fingerprint_at(least.run, least.place)) != 0:
-                    least = cursor
-    return least
+def merge_some(left: RunCursor, right: RunCursor, out: int, count: int) -> None:
+    """Write the next `count` fingerprints of two runs, of which neither ends before.
+
+    Which of two is less is unpredictable, so nothing here is a branch.
+    """
+    first, second = fingerprint_at(left.run, left.place), fingerprint_at(right.run, right.place)
+    start, width = first, (1 + WIDE) * f.WORD_BYTES
+    for number in range(count):
+        one = load(first, 0)
+        takes_left = is_before(one, load(first, 1) if WIDE != 0 else 0, second)
+        target = fingerprint_at(out, number)
+        store(target, 0, one if takes_left != 0 else load(second, 0))
+        if WIDE != 0:
+            store(target, 1, load(first, 1) if takes_left != 0 else load(second, 1))
+        first += takes_left * width
+        second += (1 - takes_left) * width
+    taken = (first - start) // width
+    left.place += taken
+    right.place += count - taken
+
+
+@inlined
+def copy_some(cursor: RunCursor, out: int, count: int) -> None:
+    """Write the next `count` fingerprints of one run."""
+    source = fingerprint_at(cursor.run, cursor.place)
+    for number in range(count):
+        copy_fingerprint(fingerprint_at(out, number), fingerprint_at(source, number))
+    cursor.place += count
 
 
 def merge(task: RunMerge, _: int) -> int:
-    """Write the next `room` fingerprints of the merged run, and the index as far as they go; how many they are."""
+    """Write the next `room` fingerprints of the merged run; how many they are: fewer only at its end."""
+    left, right = task.cursors, RunCursor(task.cursors + RunCursor.BYTES)
+    written = 0
+    while written < task.room:
+        ahead, other = left.count - left.place, right.count - right.place
+        room, out = task.room - written, fingerprint_at(task.out, written)
+        if ahead == 0 and other == 0:
+            return written
+        if other == 0:
+            count = min(room, ahead)
+            copy_some(left, out, count)
+        elif ahead == 0:
+            count = min(room, other)
+            copy_some(right, out, count)
+        else:
+            count = min(room, min(ahead, other))
+            merge_some(left, right, out, count)
+        written += count
+    return written
+
+
+def extend_index(task: RunMerge, _: int) -> int:
+    """Extend the index by the `room` fingerprints of a piece; with none, finish it."""
+    following = task.next_bucket
     for number in range(task.room):
-        cursor = least_cursor(task)
-        if cursor == 0:
-            while task.next_bucket <= task.buckets:
-                store(task.index, task.next_bucket, task.place)
-                task.next_bucket += 1
-            return number
-        fingerprint = fingerprint_at(cursor.run, cursor.place)
-        copy_fingerprint(fingerprint_at(task.out, number), fingerprint)
-        cursor.place += 1
-        bucket = slot_of(load(fingerprint, 0), task.buckets)
-        while task.next_bucket <= bucket:
-            store(task.index, task.next_bucket, task.place)
-            task.next_bucket += 1
-        task.place += 1
-    return task.room
+        bucket = slot_of(load(fingerprint_at(task.out, number), 0), task.buckets)
+        while following <= bucket:
+            store(task.index, following, task.place + number)
+            following += 1
+    task.place += task.room
+    if task.room == 0:
+        while following <= task.buckets:
+            store(task.index, following, task.place)
+            following += 1
+    task.next_bucket = following
+    return 0

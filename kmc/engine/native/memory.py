@@ -11,6 +11,7 @@ import mmap
 import os
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -129,6 +130,7 @@ class MappedFile:
         self._map.madvise(mmap.MADV_DONTNEED)
 
 
+@cache
 def _system_map() -> Any:
     function = ctypes.CDLL(None, use_errno=True).mmap
     function.restype = ctypes.c_void_p
@@ -136,6 +138,7 @@ def _system_map() -> Any:
     return function
 
 
+@cache
 def _system_protect() -> Any:
     function = ctypes.CDLL(None, use_errno=True).mprotect
     function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
