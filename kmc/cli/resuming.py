@@ -65,9 +65,24 @@ def _absolute_start(start: str) -> str:
     return str(Path(path).resolve()) + mark + step
 
 
-def resumed_options(options: CheckOptions, about: Mapping[str, Any]) -> CheckOptions:
-    """The command line of a resumed run: the saved options, overridden by those given now."""
+def _refuse_shards(options: CheckOptions) -> None:
+    """Raise CommandLineError KMC620 for what only a run in shards can have."""
+    wishes = {"--shards": options.shards, "--processes": options.processes, "--spark": options.spark}
+    for option, value in wishes.items():
+        if value is not None:
+            raise CommandLineError(
+                "KMC620", f"the run is not in shards, so it has no {option}", help="leave it out, or begin a new run"
+            )
+
+
+def resumed_options(options: CheckOptions, about: Mapping[str, Any], shards: int | None = None) -> CheckOptions:
+    """The command line of a resumed run: the saved options, overridden by those given now.
+
+    `shards` is how many the run has, None for one that is not in shards.
+    """
     given = bool(options.spec)
+    if shards is None:
+        _refuse_shards(options)
     return replace(
         options,
         spec=options.spec if given else about["spec"],
@@ -76,7 +91,7 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any]) -> CheckOpt
         deadlock=about["deadlock"] if options.deadlock is None else options.deadlock,
         keep_going=options.keep_going or about["keep_going"],
         fingerprint_bits=about.get("fingerprint_bits", "64"),
-        shards=about.get("shards"),
+        shards=options.shards or shards,
         keep_states=options.keep_states or about.get("keep_states", False),
         start=options.start or about["start"],
         engine="native",
@@ -94,7 +109,12 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
         raise CommandLineError("KMC606", f"there is no run {path}", help="see kmc runs: it lists the saved runs")
     directory = RunDirectory.opened(path)
     try:
-        return resumed_options(options, directory.manifest.about), directory
+        manifest = directory.manifest
+        shards = manifest.sharded["shards"] if manifest.sharded is not None else manifest.about.get("shards")
+        return resumed_options(options, manifest.about, shards), directory
+    except CommandLineError:
+        directory.close()
+        raise
     except (KeyError, TypeError):
         directory.close()
         raise damaged(directory.folder / NAME, "it does not say what was checked") from None

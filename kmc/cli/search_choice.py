@@ -29,7 +29,7 @@ def completed(options: CheckOptions) -> CheckOptions:
     given = [option for option, value in ways.items() if value is not None]
     if options.processes is not None and len(given) > 1:
         raise CommandLineError("KMC619", f"{' and '.join(given)} exclude each other", help="give one of them")
-    if options.spark is not None and options.shards is None:
+    if options.spark is not None and options.shards is None and options.resume is None:
         options = replace(options, shards=SPARK_SHARDS)
     if options.shards is None:
         if options.keep_states and options.resume is None:

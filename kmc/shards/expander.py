@@ -112,7 +112,6 @@ class Expander:
         self._dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self._dictionary_name = ""
         self._uncoded = Memory(_DICTIONARY_WORDS)
-        self._cursors = Memory(shards * BitCursor.WORDS)
         self._alone = WorkerPool(1, lambda: None, lambda: None)
         self._stopping = False
         self.shared = Shared.of(Memory(Shared.WORDS))
@@ -272,11 +271,15 @@ class Expander:
     def _segments(self, task: RowsTask) -> Iterator[Segment]:
         """The segments of a task, one after another; while one is in use, its rows are asked for."""
         bits = [read_words(self._store, file) for file in task.bits]
-        cursors = self._cursors.array.reshape(-1, BitCursor.WORDS)
+        # A level has the shards that it was made with, which a resumed search need not have.
+        memory = Memory(max(1, len(bits)) * BitCursor.WORDS)
+        cursors = memory.array.reshape(-1, BitCursor.WORDS)
+        thread = self._worker.thread
+        thread.accepted_shards = len(bits)
         for reference in task.segments:
             reader = FrontierReader(self._store, reference.file)
             segment = reader.segment(reference.number)
-            self._worker.thread.accepted = BitCursor(self._cursors.address if bits else 0)
+            thread.accepted = BitCursor(memory.address if bits else 0)
             for shard, words in enumerate(bits):
                 first = int(words.array[reference.file.task])
                 cursors[shard] = words.address + first * f.WORD_BYTES, segment.sent_before[shard]

@@ -125,7 +125,7 @@ class Merger:
         parts += [(opened[run.name].address, run.count) for run in due]
         for number, part in enumerate(parts[1:-1]):
             parts[number + 1] = self._merged(parts[number], part, number % 2)
-        merged = self._write(new_name("run", task.level, task.shard), parts[-2:], count)
+        merged = self.write_run(new_name("run", task.level, task.shard), parts[-2:], count)
         return (*runs, merged), tuple(run.name for run in due), merged.words
 
     def _merging(self, parts: Sequence[tuple[int, int]]) -> RunMerge:
@@ -146,8 +146,8 @@ class Merger:
         run_loop("merge", self._wide)(task, 0)
         return task.out, count
 
-    def _write(self, name: str, parts: Sequence[tuple[int, int]], count: int) -> SortedRun:
-        """Write one run made of one or two."""
+    def write_run(self, name: str, parts: Sequence[tuple[int, int]], count: int) -> SortedRun:
+        """Write one run made of one or two, each an address and a number of fingerprints."""
         task = self._merging(parts)
         task.buckets = max(1, count // _BUCKET)
         index = self._buffer("index", task.buckets + 1)

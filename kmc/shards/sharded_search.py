@@ -34,11 +34,22 @@ from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, Limits
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
-from kmc.shards.merger import check_run
+from kmc.shards.merger import Merger, check_run
+from kmc.shards.redivide import Redivision
 from kmc.shards.run_state import LevelFiles, RunState, restored_state
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore, new_name
-from kmc.shards.tasks import Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask, SegmentRef, WordFile
+from kmc.shards.tasks import (
+    Expanded,
+    ExpandTask,
+    Merged,
+    MergeTask,
+    RowsTask,
+    SeekTask,
+    SegmentRef,
+    SortedRun,
+    WordFile,
+)
 from kmc.shards.word_files import read_words, write_words
 
 _PROGRESS_SECONDS = 1.0
@@ -81,6 +92,7 @@ class ShardedSearch:
         self._cut = self._expanded = self._rows_words = 0
         self._findings = FindingLog(kernels.check_count, kernels.meets_again)
         self._dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
+        self._standing = self._snapshot()
         self._garbage: list[str] = []
         self._in_level: list[Expanded] = []
         self.state = RunState(
@@ -103,6 +115,8 @@ class ShardedSearch:
         with heard(self._interrupt):
             try:
                 self._explore()
+                if not self._interrupted:
+                    self._check_runs()
                 if self._stopped is not None or self._interrupted or self._settings.keep_states:
                     self._save()
             except KeyboardInterrupt:
@@ -305,6 +319,8 @@ class ShardedSearch:
         )
         self._garbage += [name for part in merged for name in part.replaced]
         self._code_words([word for part in expanded for word in part.uncoded])
+        # A level beyond a bound adds to the counts, and a search that goes on makes it again.
+        self._standing = self._snapshot()
         self._remove_garbage()
 
     def _code_words(self, words: Sequence[int]) -> None:
@@ -320,7 +336,7 @@ class ShardedSearch:
         return write_words(self._store, new_name("words", len(self._levels), 0), [self._dictionary.words])
 
     def _written_met(self) -> WordFile:
-        met = self._findings.met_words(self._findings.met_count)
+        met = self._findings.met_words(self._standing.met)
         return write_words(self._store, new_name("words", len(self._levels), 1), [met])
 
     def _save(self) -> None:
@@ -328,15 +344,15 @@ class ShardedSearch:
         directory = self._directory
         if directory is None or directory.manifest.levels == len(self._levels) or not self._levels:
             return
-        if self._findings.met_count * 2 != self.state.met.words:
+        standing = self._standing
+        if standing.met * 2 != self.state.met.words:
             self._garbage.append(self.state.met.name)
             self.state = replace(self.state, met=self._written_met())
         needed = self.state.names
         self._store.sync(needed - directory.manifest.files)
         bits = 128 if self._kernels.wide else 64
-        manifest = replace(
-            directory.manifest, snapshot=self._snapshot(), fingerprint_bits=bits, sharded=self.state.as_json()
-        )
+        snapshot = replace(standing, seconds=self._seconds, cpu_seconds=self._cpu_seconds)
+        manifest = replace(directory.manifest, snapshot=snapshot, fingerprint_bits=bits, sharded=self.state.as_json())
         directory.commit(manifest)
         self._saved = time.monotonic()
         self._remove_garbage()
@@ -361,9 +377,17 @@ class ShardedSearch:
             findings=self._findings.findings,
             counted=tuple(self._findings.counted.tolist()),
             met=self._findings.met_count,
-            seconds=self._seconds_before + time.monotonic() - self._began,
-            cpu_seconds=self._cpu_before + cpu_seconds() - self._cpu_began,
+            seconds=self._seconds,
+            cpu_seconds=self._cpu_seconds,
         )
+
+    @property
+    def _seconds(self) -> float:
+        return self._seconds_before + time.monotonic() - self._began
+
+    @property
+    def _cpu_seconds(self) -> float:
+        return self._cpu_before + cpu_seconds() - self._cpu_began
 
     def _resumed(self) -> bool:
         """Stand where a saved search stood; False if there is none."""
@@ -376,15 +400,32 @@ class ShardedSearch:
         self._dictionary.words[:] = read_words(self._store, state.dictionary).array
         met = read_words(self._store, state.met).array if state.met.words else np.zeros(0, np.int64)
         self._findings.restore(snapshot.findings, snapshot.counted, met)
-        for runs in state.runs:
-            for run in runs:
-                check_run(run, self._store.read(run.name, run.words))
+        self._check_runs()
         self._levels = list(snapshot.levels)
         self._generated[:], self._failed[:] = snapshot.generated, snapshot.failed
         self._cut, self._expanded, self._rows_words = snapshot.cut, snapshot.expanded, snapshot.rows_words
         self._reached, self._reachable_asked = snapshot.reached, snapshot.reachable_asked
         self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
+        self._standing = snapshot
+        if state.shards != self._sharding.shards:
+            self._redivide()
         return True
+
+    def _check_runs(self) -> None:
+        """Raise SystemFault KMC551 if a known fingerprint may have been lost or changed since it was written."""
+        for runs in self.state.runs:
+            for run in runs:
+                check_run(run, self._store.read(run.name, run.words))
+
+    def _redivide(self) -> None:
+        """Go on with as many shards as are asked for now; the levels keep the shards that they were made with."""
+        kernels, shards, before = self._kernels, self._sharding.shards, self.state.runs
+        merger = Merger(self._sharding, self._store, wide=kernels.wide, ranked=kernels.rank != 0)
+        runs = Redivision(self._store, merger, 1 + kernels.wide, shards, len(self._levels)).runs(before)
+        if _fingerprints_in(runs) != _fingerprints_in(before):
+            raise InternalError("KMC928", "not all known states were divided among the new shards")
+        self._garbage += [run.name for runs in before for run in runs]
+        self.state = replace(self.state, shards=shards, runs=runs)
 
     def counters(self) -> Counters:
         """The counters so far; while a level is made, with those of the tasks that have ended."""
@@ -396,7 +437,7 @@ class ShardedSearch:
             distinct=distinct,
             left=distinct - expanded,
             depth=max(1, len(self._levels)),
-            seconds=self._seconds_before + time.monotonic() - self._began,
+            seconds=self._seconds,
             memory_bytes=memory_bytes(),
         )
 
@@ -427,6 +468,10 @@ class ShardedSearch:
             growths=(),
             cpu_seconds_before=self._cpu_before,
         )
+
+
+def _fingerprints_in(shards: Sequence[Sequence[SortedRun]]) -> int:
+    return sum(run.count for runs in shards for run in runs)
 
 
 class ShardedLookup(StepLookup):

@@ -111,6 +111,7 @@ class Thread(Struct, words=64):
     # Shards.
     outboxes: Buffer  # one per shard: what is sent to it
     accepted: BitCursor  # one per shard: what it accepted of the frontier; 0 if every row is to be expanded
+    accepted_shards: int  # how many they are; `Shared.shards` may be another number
     refused: int  # rows of the frontier that were not accepted
 
 

@@ -155,7 +155,7 @@ def is_skipped(shared: Shared, thread: Thread) -> int:
     """1 if the row just entered is not a state of its level: another one represents its view, or it is not new."""
     if is_dead(thread.packed) != 0:
         return 1
-    return is_refused(shared, thread) if SHARDED != 0 else 0
+    return is_refused(thread) if SHARDED != 0 else 0
 
 
 @inlined

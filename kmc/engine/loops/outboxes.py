@@ -18,13 +18,13 @@ from kmc.engine.native.specialization import RANKED, WIDE
 ENTRY_WORDS_MAX = 3
 """A fingerprint of two words, and a rank."""
 
-_SCATTER = -7046029254386353131
+SCATTER = -7046029254386353131
 
 
 @inlined
 def owner_of(fingerprint: int, shards: int) -> int:
     """The number of the shard that owns a fingerprint. What one shard owns lies evenly among all fingerprints."""
-    return slot_of(fingerprint * _SCATTER, shards)
+    return slot_of(fingerprint * SCATTER, shards)
 
 
 @inlined
@@ -53,11 +53,11 @@ def send(shared: Shared, thread: Thread, record: StateRecord, rank: int) -> None
 
 
 @inlined
-def is_refused(shared: Shared, thread: Thread) -> int:
+def is_refused(thread: Thread) -> int:
     """1 if the owner of the row just entered did not accept it, else 0. It is asked once for each row, in order."""
     if thread.accepted == 0:
         return 0
-    owner = owner_of(thread.source.fingerprint, shared.shards)
+    owner = owner_of(thread.source.fingerprint, thread.accepted_shards)
     cursor = BitCursor(thread.accepted + owner * BitCursor.BYTES)
     index = cursor.index
     cursor.index = index + 1

@@ -1,0 +1,116 @@
+"""A saved search goes on with another number of shards: the known states are divided anew, the levels stay."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.cli_runner import check_json, kmc
+from support.crashes import KILLED, dying_at, in_child
+from support.shard_runs import fingerprints_in, store_in, words_of
+
+from kmc.engine.files.run_directory import saved_manifest
+from kmc.shards.merger import Merger, check_run
+from kmc.shards.redivide import Redivision, owners
+from kmc.shards.sharding import Sharding
+from kmc.shards.tasks import MergeTask, SortedRun
+
+SCATTER = 0x9E3779B97F4A7C15
+
+
+def test_owners_are_those_of_the_loops() -> None:
+    rng = random.Random(1)
+    fingerprints = [1, 2**64 - 1, *(rng.getrandbits(64) for _ in range(1000))]
+    for shards in (1, 2, 3, 64, 4096):
+        found = owners(np.array(fingerprints, np.uint64).view(np.int64), shards)
+        assert found.tolist() == [(n * SCATTER % 2**64) * shards >> 64 for n in fingerprints]
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (5, 3), (2, 2), (40, 1), (7, 64)])
+def test_each_new_shard_has_the_fingerprints_that_it_owns(before: int, after: int, wide: bool, tmp_path: Path) -> None:
+    rng = random.Random(before * 100 + after)
+    width = 1 + wide
+    store = store_in(tmp_path)
+    merger = Merger(Sharding(1, piece=7), store, wide=wide, ranked=False)
+    known = [tuple(rng.getrandbits(64) for _ in range(width)) for _ in range(500)]
+    own = owners(np.array([entry[0] for entry in known], np.uint64).view(np.int64), before).tolist()
+    runs: list[tuple[SortedRun, ...]] = []
+    for shard in range(before):
+        entries = [entry for entry, owner in zip(known, own, strict=True) if owner == shard]
+        first = merger.merge(MergeTask(1, shard, ()), [words_of(entries[: len(entries) * 3 // 4])])
+        runs.append(merger.merge(MergeTask(2, shard, first.runs), [words_of(entries)]).runs)
+    names = set(store.names())
+    divided = Redivision(store, merger, width, after, 3).runs(runs)
+    assert set(store.names()) - names == {run.name for shard_runs in divided for run in shard_runs}
+    own = owners(np.array([entry[0] for entry in known], np.uint64).view(np.int64), after).tolist()
+    for shard in range(after):
+        wanted = sorted(entry for entry, owner in zip(known, own, strict=True) if owner == shard)
+        assert [entry for run in divided[shard] for entry in fingerprints_in(store, run, width)] == wanted
+        for run in divided[shard]:
+            check_run(run, store.read(run.name, run.words))
+        # The index leads to each of them.
+        again = merger.merge(MergeTask(4, shard, divided[shard], store=False), [words_of(wanted)])
+        assert (again.new, again.distinct) == (0, len(wanted))
+
+
+COMPARED = ("result", "generated", "distinct", "depth", "levels", "generated_by_action")
+
+
+def the_run() -> Path:
+    """The folder of the only run."""
+    (folder,) = Path(".kmc/runs").iterdir()
+    return folder
+
+
+def resumed(*words: str) -> dict[str, object]:
+    found = json.loads(kmc("check", "--resume", str(the_run()), "--json", *words).stdout)
+    return {key: found[key] for key in COMPARED}
+
+
+def sharding_of_the_run() -> tuple[int, int]:
+    """How many shards the run has, and the last level that was saved."""
+    manifest = saved_manifest(the_run())
+    assert manifest is not None
+    assert manifest.sharded is not None
+    assert len(manifest.sharded["runs"]) == manifest.sharded["shards"]
+    return manifest.sharded["shards"], manifest.levels
+
+
+def test_a_run_goes_on_with_other_shards_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kmc("check", "kraft", "smoke", "--shards", "4", "--max-depth", "6")
+    for shards, depth in ((1, 9), (64, 12), (3, 15)):
+        resumed("--shards", str(shards), "--max-depth", str(depth))
+        assert sharding_of_the_run() == (shards, depth)
+    resumed("--max-depth", "16")
+    assert sharding_of_the_run() == (3, 16), "without --shards, those that it has"
+    wanted = check_json("kraft", "smoke")
+    assert resumed("--shards", "2") == {key: wanted[key] for key in COMPARED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("--shards", "2"), ("--shards", "9", "--processes", "2")])
+def test_the_counterexample_is_the_same_with_other_shards(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    check = ("kraft", "restarts", "--trace", "full")
+    dying = dying_at("after rename run.json:4")
+    assert in_child(dying, "check", *check, "--shards", "4", "--save-every", "0") == KILLED
+    ran = kmc("check", "--resume", str(the_run()), *words)
+    expected = kmc("check", *check, "--no-run-dir")
+    assert ran.exit_code == expected.exit_code == 12
+    shown, wanted = (text.stdout[: text.stdout.index("states generated")] for text in (ran, expected))
+    assert shown == wanted
+
+
+@pytest.mark.parametrize("option", ["--shards", "--processes"])
+def test_a_run_in_memory_cannot_go_on_in_shards(option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    kmc("check", "die_hard", "--max-depth", "3")
+    ran = kmc("check", "--resume", str(the_run()), option, "2")
+    assert (ran.exit_code, f"the run is not in shards, so it has no {option}" in ran.stderr) == (2, True)
