@@ -284,7 +284,7 @@ class Expander:
                 first = int(words.array[reference.file.task])
                 cursors[shard] = words.address + first * f.WORD_BYTES, segment.sent_before[shard]
             yield segment
-            if bits and (cursors[:, BitCursor.index] != segment.sent_until).any():
+            if bits and not np.array_equal(cursors[:, BitCursor.index], segment.sent_until):
                 raise InternalError("KMC927", "the rows of a segment are not those that were sent to their owners")
 
     def _set_chunks(self, chunks: Words) -> None:

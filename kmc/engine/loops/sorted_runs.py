@@ -145,6 +145,8 @@ def is_in_run(task: CandidateSet, fingerprint: int) -> int:
     first = load(fingerprint, 0)
     bucket = slot_of(first, task.buckets)
     place, end = load(task.run_index, bucket), load(task.run_index, bucket + 1)
+    if is_less(task.run_count, end) != 0 or is_less(end, place) != 0:
+        return 0  # a damaged index must not lead out of the run: the search ends with that error, see `check_run`
     if WIDE != 0:
         second = load(fingerprint, 1)
         while place < end:

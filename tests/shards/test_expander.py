@@ -1,0 +1,159 @@
+"""A task expands rows into a file and outboxes: each row, its owner, its place, and what its owner answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.grid_kernels import Grid, fingerprint, level_sizes, point_of
+from support.shard_runs import store_in
+
+from kmc.engine.layout.word_dictionary import Dictionary
+from kmc.engine.native.memory import Words
+from kmc.errors import InternalError
+from kmc.shards.expander import Expander
+from kmc.shards.listing import Listing
+from kmc.shards.redivide import owners
+from kmc.shards.sharding import Sharding
+from kmc.shards.store import FolderStore, new_name
+from kmc.shards.tasks import Expanded, ExpandTask, RowsTask, SeekTask, SegmentRef, WordFile
+from kmc.shards.word_files import write_words
+
+SHARDINGS = (
+    Sharding(1),
+    Sharding(4, segment_rows=3, slice_chunks=1, batch=2, chunk_rows=2, slots_min=8),
+    Sharding(64, segment_rows=10, slice_chunks=2, batch=5, chunk_rows=4),
+)
+GRID = Grid(3, 6)
+
+
+@dataclass
+class Tasks:
+    """Tasks over a grid, one after another on one expander, as a search gives them."""
+
+    store: FolderStore
+    grid: Grid
+    sharding: Sharding
+
+    def __post_init__(self) -> None:
+        kernels = self.grid.kernels
+        self.expander = Expander(kernels, self.sharding, self.store, deadlock=False)
+        words = Dictionary(kernels.plain_words, kernels.implied_words).words
+        self.dictionary = write_words(self.store, new_name("words", 0, 0), [words])
+
+    def rows(self, level: int, segments: Sequence[SegmentRef], bits: Sequence[WordFile] = ()) -> RowsTask:
+        return RowsTask(level, 0, tuple(segments), tuple(bits), self.dictionary)
+
+    def first(self) -> tuple[Expanded, list[Words]]:
+        return self.expander.expand(ExpandTask(self.rows(1, ()), tuple(self.grid.initial)))
+
+    def listed(self, rows: RowsTask) -> list[list[int]]:
+        """The fingerprints of the states of a task, segment by segment."""
+        return [listing.fingerprints.view(np.uint64).tolist() for listing in self.expander.listings(rows, Listing())]
+
+    def answered(self, accepted: Sequence[Sequence[int]]) -> tuple[WordFile, ...]:
+        """What shards answer to one task: a bit per entry."""
+        files = []
+        for shard, bits in enumerate(accepted):
+            words = np.packbits(np.array([*bits, *[0] * (-len(bits) % 64)], np.uint8), bitorder="little")
+            head = np.array([2, 2 + len(words) // 8], np.int64)
+            files.append(write_words(self.store, new_name("bits", 1, shard), [head, words.view(np.int64)]))
+        return tuple(files)
+
+
+def segments_of(expanded: Expanded) -> list[SegmentRef]:
+    assert expanded.file is not None
+    return [SegmentRef(expanded.file, number) for number in range(len(expanded.file.segments))]
+
+
+def made(tmp_path: Path, sharding: Sharding, grid: Grid = GRID) -> Tasks:
+    return Tasks(store_in(tmp_path), grid, sharding)
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS)
+def test_each_row_is_sent_to_its_owner_in_order(sharding: Sharding, tmp_path: Path) -> None:
+    tasks = made(tmp_path, sharding)
+    expanded, sent = tasks.first()
+    for level in range(1, 8):
+        segments = segments_of(expanded)
+        listed = tasks.listed(tasks.rows(level + 1, segments))
+        assert [len(part) for part in listed] == [segment.rows for segment in segments]
+        fingerprints = [word for part in listed for word in part]
+        assert len(set(fingerprints)) == len(fingerprints) == level_sizes(3, 6)[level - 1]
+        owned = owners(np.array(fingerprints, np.uint64).view(np.int64), sharding.shards).tolist()
+        for shard, box in enumerate(sent):
+            wanted = [word for word, owner in zip(fingerprints, owned, strict=True) if owner == shard]
+            assert box.view(np.uint64).tolist() == wanted
+        assert expanded.sent == tuple(map(len, sent))
+        expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(level + 1, segments)))
+        assert expanded.expanded == len(fingerprints)
+    assert max(len(segments), 1) >= (1 if sharding.shards == 1 else 2)
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS)
+def test_refused_rows_are_skipped_everywhere(sharding: Sharding, tmp_path: Path) -> None:
+    tasks = made(tmp_path, sharding)
+    expanded, sent = tasks.first()
+    for level in range(1, 6):
+        expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(level + 1, segments_of(expanded))))
+    bits = [[int(word % 3 == 0) for word in box.view(np.uint64).tolist()] for box in sent]
+    rows = tasks.rows(7, segments_of(expanded), tasks.answered(bits))
+    accepted = [word for box in sent for word in box.view(np.uint64).tolist() if word % 3 == 0]
+    every = [word for part in tasks.listed(tasks.rows(7, rows.segments)) for word in part]
+    listed = [word for part in tasks.listed(rows) for word in part]
+    assert listed == [word for word in every if word % 3 == 0]
+    assert 0 < len(accepted) < len(every)
+    after, _ = tasks.expander.expand(ExpandTask(rows))
+    assert (after.expanded, after.refused) == (len(accepted), len(every) - len(accepted))
+    assert tasks.expander.check(rows, stored=True).failed == (0, 0)
+    refused = [word for word in every if word % 3]
+    assert tasks.expander.seek(SeekTask(rows, tuple(refused), steps=False)) == []
+    found = tasks.expander.seek(SeekTask(rows, tuple(every), steps=False))
+    assert sorted(record.fingerprint for record in found) == sorted(accepted)
+
+
+def test_bits_that_are_not_those_of_the_rows_are_noticed(tmp_path: Path) -> None:
+    sharding = SHARDINGS[1]
+    tasks = made(tmp_path, sharding)
+    expanded, sent = tasks.first()
+    expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(2, segments_of(expanded))))
+    bits = tasks.answered([[1] * len(box) for box in sent])
+    with pytest.raises(InternalError, match="not those that were sent"):
+        tasks.expander.expand(ExpandTask(tasks.rows(3, segments_of(expanded), bits[:3])))
+
+
+def test_a_task_does_not_know_what_another_met(tmp_path: Path) -> None:
+    tasks = made(tmp_path, SHARDINGS[1])
+    task = ExpandTask(tasks.rows(2, segments_of(tasks.first()[0])))
+    first, sent = tasks.expander.expand(task)
+    again, sent_again = tasks.expander.expand(task)
+    assert [box.tolist() for box in sent] == [box.tolist() for box in sent_again]
+    assert (first.sent, first.generated, first.uncoded) == (again.sent, again.generated, again.uncoded)
+    assert tasks.listed(tasks.rows(3, segments_of(first))) == tasks.listed(tasks.rows(3, segments_of(again)))
+
+
+def test_words_without_a_code_are_reported(tmp_path: Path) -> None:
+    tasks = made(tmp_path, SHARDINGS[0], Grid(3, 6, pad=40))
+    expanded, _ = tasks.first()
+    found = tasks.expander.seek(SeekTask(tasks.rows(2, segments_of(expanded)), (fingerprint(0),), steps=False))
+    assert [point_of(record) for record in found] == [0]
+    words = {int(word) for record in found for word in record.row[1:]} - {0}
+    assert set(expanded.uncoded) == words
+
+
+def test_of_states_with_one_view_the_one_with_the_least_rank_is_sent(tmp_path: Path) -> None:
+    tasks = made(tmp_path, SHARDINGS[1], Grid(3, 6, forgets=True))
+    expanded, sent = tasks.first()
+    kept = [0]
+    for level in range(1, 5):
+        expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(level + 1, segments_of(expanded))))
+        entries = [tuple(row) for box in sent for row in box.view(np.uint64).reshape(-1, 2).tolist()]
+        best: dict[int, int] = {}
+        for point in (point + step for point in kept for step in (1, 1 << 8, 1 << 16)):
+            view = (point >> 16 << 16) + (point & 255) + (point >> 8 & 255)
+            best[view] = min(best.get(view, point), point, key=fingerprint)  # a point's rank is its fingerprint
+        kept = list(best.values())
+        assert sorted(entries) == sorted((fingerprint(view), fingerprint(point)) for view, point in best.items())
