@@ -118,6 +118,24 @@ class Counters:
 
 
 @dataclass(frozen=True, slots=True)
+class ShardFigures:
+    """What a search in shards moved and keeps.
+
+    `digest` is a sum over the fingerprints of all states: equal sets of states have equal digests. `candidates` are
+    the fingerprints that were sent to their owners, in `sent_bytes`. `rows_bytes` and `runs_bytes` were written for
+    the rows of levels and for runs of fingerprints with their answers; `stored_bytes` are the runs at the end.
+    """
+
+    shards: int
+    digest: int
+    candidates: int
+    sent_bytes: int
+    rows_bytes: int
+    runs_bytes: int
+    stored_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """Everything that a check found out.
 
@@ -144,6 +162,7 @@ class Result:
     compile_seconds: float = 0.0
     fingerprint_bits: int = 0
     cut: int = 0
+    shards: ShardFigures | None = None
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
         """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for what never fired or held."""

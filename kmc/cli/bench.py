@@ -12,6 +12,7 @@ import click
 from kmc.bench.declared import Benchmark, find_benchmarks
 from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
 from kmc.bench.tlc import Tlc, require_tlc, try_tlc
+from kmc.bench.whole_checks import Way, compare
 from kmc.cli.console import say, seconds_in_words, show, stderr, table
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
@@ -19,6 +20,7 @@ from kmc.cli.render_errors import shown_path
 from kmc.errors import ExitStatus, SystemFault
 
 _THREADS_MAX = 64
+DEFAULT_SHARDS = 4
 
 _EPILOG = """\b
 Examples:
@@ -26,7 +28,7 @@ Examples:
   kmc bench kraft symmetry --states 1000000       one, and a smaller one
   kmc bench kip_996 --threads 1,2,4 --runs 5 --python
   kmc bench kraft plain --tlc tla2tools.jar --spec-dir ~/kafka-tlaplus/kraft --tlc-seconds 120
-  kmc bench ./my_spec smoke --states 100000 --out bench
+  kmc bench kip_996 large --spark 'local[2]' --runs 1
 
 \b
 How to read the table:
@@ -36,6 +38,7 @@ How to read the table:
   B/state        the table per distinct state: on average, and right after it grew
   B/row          a packed state of a frontier
   peak B/state   the largest resident memory of the process over distinct states
+  rate           with --shards or --spark: states a second, over those of the search in memory
 
 \b
 Exit status: 0 measured, 130 interrupted (nothing is written), 153 memory is short, a run or TLC fails,
@@ -66,6 +69,9 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
 @click.option("--tlc-module", metavar="NAME", help="For TLC: the module, when the benchmark names none.")
 @click.option("--tlc-seconds", metavar="N", type=click.IntRange(1), default=60, show_default=True,
               help="How long TLC may explore before it is stopped. It is tried for a second first.")  # fmt: skip
+@click.option("--shards", metavar="N", type=click.IntRange(1),
+              help="Compare whole checks instead: in memory, and in N shards on threads.")  # fmt: skip
+@click.option("--spark", metavar="MASTER", help="With --shards: compare with the same on Spark too.")
 @click.option("--out", metavar="DIR", default="results/benchmarks", show_default=True,
               type=click.Path(file_okay=False), help="Where NAME.json is written.")  # fmt: skip
 @json_option
@@ -79,6 +85,8 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     them, or the name of any model. Every run is a fresh process that warms up
     first; the file has all runs, the machine with its load, and the commit.
     """
+    if given["shards"] is not None or given["spark"] is not None:
+        return _compared(given)
     plan = _plan(given, words or ())
     chosen = find_benchmarks(given["spec"], given["benchmark"])
     if plan.tlc is not None:
@@ -98,6 +106,46 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     if given["as_json"]:
         say(json.dumps({"benchmarks": found}, indent=2))
     return ExitStatus.OK
+
+
+def _compared(given: Mapping[str, Any]) -> int:
+    """Compare whole checks; BENCHMARK is the model."""
+    threads = max(given["threads"])
+    shards = given["shards"] or DEFAULT_SHARDS
+    own = ("--threads", str(threads))
+    ways = [Way("in memory", own), Way(f"{shards} shards on threads", (*own, "--shards", str(shards)))]
+    if given["spark"] is not None:
+        ways.append(Way(f"{shards} shards on {given['spark']}", ("--shards", str(shards), "--spark", given["spark"])))
+    words = [given["spec"], *([given["benchmark"]] if given["benchmark"] else [])]
+    with StatusLine(stderr(), quiet=given["quiet"]) as line:
+        found = compare(words, ways, given["runs"], lambda text: line.update(f"Checking {' '.join(words)}: {text}."))
+    title = "-".join([Path(word).name for word in words])
+    path = _written(found, Path(given["out"]) / f"{title}-shards.json")
+    if given["as_json"]:
+        say(json.dumps({**found, "path": str(path)}, indent=2))
+    else:
+        show(_compared_lines(found, path))
+    return ExitStatus.OK
+
+
+def _compared_lines(found: Mapping[str, Any], path: Path) -> Iterator[str]:
+    """A comparison for a person."""
+    yield f"{' '.join(found['check'])}: {found['distinct']:,} states, {found['generated']:,} generated"
+    rows = []
+    for name, one in found["ways"].items():
+        shards = one["shards"] or {}
+        sent, rows_bytes, runs_bytes, stored = (
+            f"{shards[key] / found['distinct']:.1f}" if shards else "-"
+            for key in ("sent_bytes", "rows_bytes", "runs_bytes", "stored_bytes")
+        )
+        times = (one["seconds"], one["cpu_seconds"], one["java_cpu_seconds"])
+        ratios = (one["rate_by_wall"], one["rate_by_cpu"])
+        rows.append(
+            (name, *(f"{value:.1f}" for value in times), *(f"{value:.2f}" for value in ratios), sent, rows_bytes,
+             runs_bytes, stored)
+        )  # fmt: skip
+    yield from table([_COMPARED_HEADER, *rows], right=_RIGHT)
+    yield f"  Saved: {shown_path(path)}"
 
 
 def _try_tlc(plan: Plan, chosen: Iterable[Benchmark], quiet: bool) -> None:
@@ -135,17 +183,33 @@ def _measured(benchmark: Benchmark, plan: Plan, out: Path, quiet: bool) -> dict[
             line.update(f"Measuring {benchmark.title}: {text}.")
 
         found = measure(benchmark, plan, tell)
-    path = out / f"{benchmark.title}.json"
+    return {**found, "path": str(_written(found, out / f"{benchmark.title}.json"))}
+
+
+def _written(found: Mapping[str, Any], path: Path) -> Path:
+    """Write a measurement, all of it or nothing."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".json.new")
         unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
         unfinished.replace(path)
     except OSError as error:
         raise SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --out DIR") from None
-    return {**found, "path": str(path)}
+    return path
 
 
+_COMPARED_HEADER = (
+    "",
+    "s",
+    "CPU s",
+    "of it Java",
+    "rate",
+    "rate by CPU",
+    "B sent",
+    "B rows",
+    "B runs",
+    "B kept",
+)
 _HEADER = (
     "",
     "distinct",

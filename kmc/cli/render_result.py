@@ -13,7 +13,7 @@ from kmc.cli.model_text import constants_text, names
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_lines, shown_path
 from kmc.invariants.kinds import SHOWN, Role, kind_of
-from kmc.result import Bound, Result, Verdict, Violation
+from kmc.result import Bound, Result, ShardFigures, Verdict, Violation
 
 _GOOD = "green"
 _BAD = "bold red"
@@ -170,6 +170,16 @@ def effort_line(result: Result) -> str:
     )
 
 
+def shards_line(figures: ShardFigures, distinct: int) -> str:
+    """What a search in shards moved and keeps, per distinct state."""
+    sent, rows, runs, stored = (
+        f"{words / max(1, distinct):.1f} B"
+        for words in (figures.sent_bytes, figures.rows_bytes, figures.runs_bytes, figures.stored_bytes)
+    )
+    shards = f"{figures.shards} shard{'s' * (figures.shards != 1)}"
+    return f"{shards}, per state: {sent} sent to owners, {rows} of rows and {runs} of runs written, {stored} kept."
+
+
 def expectation_lines(outcome: Outcome) -> Iterator[Text]:
     """The comparison with the manifest, if it has expected figures."""
     expect = outcome.chosen.model.file.expect
@@ -196,6 +206,8 @@ def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
         yield from expectation_lines(outcome) if outcome.differences else ()
         return
     yield effort_line(result)
+    if result.shards is not None:
+        yield shards_line(result.shards, result.counters.distinct)
     yield ""
     yield from checked_lines(outcome)
     yield from coverage_lines(result.generated_by_action)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from kmc import __version__
 from kmc.cli.render_errors import error_text
 from kmc.errors import ExitStatus, KmcError
-from kmc.result import PropertyVerdict, Result, Verdict, Violation
+from kmc.result import PropertyVerdict, Result, ShardFigures, Verdict, Violation
 from kmc.spec.model import Model
 
 
@@ -37,12 +38,18 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "cpu_seconds": round(result.cpu_seconds, 6),
         "compile_seconds": round(result.compile_seconds, 6),
         "peak_memory_bytes": result.peak_memory_bytes,
+        "shards": _shards_json(result.shards),
         "engine": result.engine,
         "spec": model.spec.name,
         "model": model.name,
         "digest": model.digest,
         "kmc_version": __version__,
     }
+
+
+def _shards_json(figures: ShardFigures | None) -> dict[str, Any] | None:
+    """What a search in shards moved; the digest as text, since it has 64 bits."""
+    return None if figures is None else {**asdict(figures), "digest": f"{figures.digest:016x}"}
 
 
 def failure_json(
@@ -55,7 +62,7 @@ def failure_json(
     unknown = (
         "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file "
         "constraints cut bound properties unreached_goals never_fired collision_bound fingerprint_bits seconds "
-        "cpu_seconds compile_seconds peak_memory_bytes"
+        "cpu_seconds compile_seconds peak_memory_bytes shards"
     )
     verdict, status = Verdict.ERROR, ExitStatus.INTERNAL
     shown: dict[str, Any] | None = {"code": "KMC900", "message": repr(error)}

@@ -351,6 +351,7 @@ def _result(
         engine=ENGINE,
         fingerprint_bits=compiled.spec.fingerprint_bits,
         cut=outcome.cut,
+        shards=outcome.shards,
     )
 
 

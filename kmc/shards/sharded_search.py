@@ -31,7 +31,7 @@ from kmc.engine.search.predecessors import StepLookup
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.errors import InternalError
 from kmc.process import cpu_seconds, memory_bytes
-from kmc.result import Bound, Counters, Limits
+from kmc.result import Bound, Counters, Limits, ShardFigures
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
 from kmc.shards.merger import Merger, check_run
@@ -467,6 +467,20 @@ class ShardedSearch:
             rows_bytes=self._rows_words * WORD_BYTES,
             growths=(),
             cpu_seconds_before=self._cpu_before,
+            shards=self._figures(),
+        )
+
+    def _figures(self) -> ShardFigures:
+        state, traffic = self.state, self.state.traffic
+        stored = sum(run.words for shard in state.runs for run in shard) * WORD_BYTES
+        return ShardFigures(
+            shards=state.shards,
+            digest=state.digest,
+            candidates=traffic.sent,
+            sent_bytes=traffic.sent_bytes,
+            rows_bytes=traffic.rows_bytes,
+            runs_bytes=traffic.runs_bytes,
+            stored_bytes=stored,
         )
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.native.memory import SIZE_MAX
-from kmc.result import Bound, Limits
+from kmc.result import Bound, Limits, ShardFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +116,4 @@ class SearchOutcome:
     rows_bytes: int
     growths: tuple[tuple[int, int], ...]
     cpu_seconds_before: float
+    shards: ShardFigures | None = None

@@ -1,0 +1,49 @@
+"""`kmc bench --shards`: whole checks in several ways, in turns, with equal results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.cli_runner import kmc
+
+from kmc.bench import whole_checks
+from kmc.bench.whole_checks import Way, WholeCheck, check_once, compare
+from kmc.errors import SystemFault
+
+
+@pytest.mark.slow
+def test_a_comparison_is_written_with_all_its_runs(tmp_path: Path) -> None:
+    words = ["--shards", "2", "--runs", "1", "--threads", "1", "--out", str(tmp_path), "--json"]
+    ran = kmc("bench", "kraft", "smoke", *words)
+    assert ran.exit_code == 0, ran.stderr
+    found = json.loads((tmp_path / "kraft-smoke-shards.json").read_text())
+    assert (found["distinct"], found["generated"], found["depth"]) == (10_468, 23_167, 30)
+    assert list(found["ways"]) == ["in memory", "2 shards on threads"]
+    one = found["ways"]["2 shards on threads"]
+    assert one["shards"]["stored_bytes"] >= 8 * 10_468
+    assert one["rate_by_cpu"] == pytest.approx(found["ways"]["in memory"]["cpu_seconds"] / one["cpu_seconds"], rel=0.01)
+    assert one["java_cpu_seconds"] == 0
+    assert len(one["runs"]) == 1
+
+
+def test_a_check_without_a_result_is_an_error_with_its_last_lines() -> None:
+    with pytest.raises(SystemFault, match="the check a way ended with status") as caught:
+        check_once(Way("a way", ("--threads", "0")), ["kraft", "smoke"])
+    assert caught.value.code == "KMC549"
+    assert any("--threads" in note for note in caught.value.notes)
+
+
+def test_different_results_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = dict.fromkeys(whole_checks._SAME, 1)
+    one = WholeCheck("a", 1.0, 2.0, 3.0, 4.0, 0.0, result)
+    answers = iter([one, replace(one, way="b", result={**result, "depth": 2})])
+    monkeypatch.setattr(whole_checks, "check_once", lambda way, words: next(answers))
+    with pytest.raises(SystemFault, match="b and a give different results: depth"):
+        compare(["kraft"], [Way("a", ()), Way("b", ())], 1, lambda text: None)
+
+
+def test_cpu_is_that_of_all_processes() -> None:
+    assert WholeCheck("a", 1.0, 2.0, 3.0, 4.0, 0.0, {}).cpu_seconds == 7.0
