@@ -1,16 +1,25 @@
-"""A Spark context for a sharded search, with the settings that it needs and the reason for each."""
+"""A Spark context for a sharded search, with the settings that it needs and the reason for each.
+
+What a person sets stands: by `--conf` of spark-submit, in spark-defaults.conf, or by `PYSPARK_PYTHON`.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 
-from kmc_spark.java import provide_java
+from kmc_spark.faults import OF_SPARK, not_started
+from kmc_spark.java import java_variables
 
 SETTINGS = {
     # A task of a few milliseconds takes 50 more over TCP: half of the time of a small level.
@@ -23,8 +32,6 @@ SETTINGS = {
     "spark.shuffle.compress": "false",
     "spark.rdd.compress": "false",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
-    # One row of a progress bar per stage would cover kmc's own.
-    "spark.ui.showConsoleProgress": "false",
     # A long run has thousands of jobs.
     "spark.ui.retainedJobs": "200",
     "spark.ui.retainedStages": "200",
@@ -33,37 +40,133 @@ SETTINGS = {
     "spark.task.maxFailures": "8",
 }
 
+# One row of a progress bar per stage would cover kmc's own. Shells have it unless it is asked for at their start.
+_ASKED = {"spark.ui.showConsoleProgress": "false"}
+
 # On hosts of few cores the optimising compiler and the parallel collector of the JVM take more CPU than they save.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _FEW_CORES = 4
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""In the environment of an application that `spark-submit` started: its JVM is there already."""
 
-def configured(master: str | None, name: str) -> SparkConf:
-    """The configuration of an application; what `spark-submit` or spark-defaults says stands."""
-    conf = SparkConf()
-    if master is not None:
-        conf.setMaster(master)
-    conf.setAppName(name)
-    for key, value in SETTINGS.items():
-        conf.setIfMissing(key, value)
-    conf.setIfMissing("spark.pyspark.python", os.environ.get("PYSPARK_PYTHON", sys.executable))
-    conf.setIfMissing("spark.pyspark.driver.python", sys.executable)
-    options = JAVA_OPTIONS if (os.cpu_count() or 1) <= _FEW_CORES else ""
-    conf.setIfMissing("spark.driver.extraJavaOptions", f"{options} -Dlog4j2.configurationFile={_LOG_SETTINGS}".strip())
-    conf.setIfMissing("spark.executor.extraJavaOptions", options)
-    return conf
+_DRIVER_OPTIONS = "SPARK_SUBMIT_OPTS"
+"""Options of the driver's JVM that come before those of spark-defaults.conf, so that these win."""
+
+_MASTERS = ("local", "spark://", "yarn", "k8s://")
+_PYTHON = "PYSPARK_PYTHON"
+_END_SECONDS = 20.0
 
 
 @contextmanager
 def spark_context(master: str | None, name: str) -> Iterator[SparkContext]:
-    """A context of its own, stopped at the end of the block. `master` is None under `spark-submit`, which knows it."""
-    provide_java()
-    # Read by Spark before any configuration.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    context = SparkContext(conf=configured(master, name))
-    context.setLogLevel("ERROR")
+    """A context of its own; at the end of the block its JVM has ended. SystemFault KMC563 if Spark does not start.
+
+    `master` is None under `spark-submit`, which knows it.
+    """
+    try:
+        if master is not None and not master.startswith(_MASTERS):
+            raise ValueError(f"there is no master {master}")
+        context = _started(master, name)
+    except (*OF_SPARK, ValueError) as error:
+        fault = not_started(error)  # it asks the JVM
+        _end_java()
+        raise fault from None
+    except BaseException:
+        _end_java()
+        raise
     try:
         yield context
     finally:
-        context.stop()
+        try:
+            _stopped(context)
+        finally:
+            _end_java()
+
+
+def _started(master: str | None, name: str) -> SparkContext:
+    before = signal.getsignal(signal.SIGINT)
+    asked = {**_ASKED, "spark.app.name": name, **({} if master is None else {"spark.master": master})}
+    _begin_java(asked)
+    conf = completed(SparkConf(), asked)
+    # Spark reads it when a context is made, and neither the setting nor the interpreter of the driver.
+    os.environ[_PYTHON] = conf.get("spark.pyspark.python") or sys.executable
+    context = SparkContext(conf=conf)
+    context.setLogLevel("ERROR")
+    if threading.current_thread() is threading.main_thread():
+        # Spark's own handler asks the JVM from within the handler, where another question may be open.
+        signal.signal(signal.SIGINT, before)
+    return context
+
+
+def completed(conf: SparkConf, asked: Mapping[str, str]) -> SparkConf:
+    """A configuration with what was asked for, and with our settings where there are no others."""
+    for key, value in asked.items():
+        conf.set(key, value)
+    for key, value in SETTINGS.items():
+        conf.setIfMissing(key, value)
+    conf.setIfMissing("spark.pyspark.python", os.environ.get(_PYTHON) or sys.executable)
+    conf.setIfMissing("spark.executor.extraJavaOptions", _java_options())
+    return conf
+
+
+def _java_options() -> str:
+    return JAVA_OPTIONS if (os.cpu_count() or 1) <= _FEW_CORES else ""
+
+
+def _begin_java(asked: Mapping[str, str]) -> None:
+    """Make a JVM answer calls: that of spark-submit, or a new one. Settings of spark-defaults.conf are known then."""
+    if _SUBMITTED in os.environ:
+        SparkContext._ensure_initialized()
+        return
+    conf = SparkConf(loadDefaults=False)
+    for key, value in asked.items():
+        conf.set(key, value)
+    options = f"{_java_options()} -Dlog4j2.configurationFile={_LOG_SETTINGS} {os.environ.get(_DRIVER_OPTIONS, '')}"
+    with _environment({**java_variables(), _DRIVER_OPTIONS: options.strip()}):
+        # In a session of its own: a signal to the group of the terminal or of `timeout` is for kmc, which then stops
+        # Spark. The JVM ends by itself when kmc is no longer there, whatever the reason.
+        gateway = launch_gateway(conf, {"start_new_session": True})  # type: ignore[no-untyped-call] # it has no types
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _stopped(context: SparkContext) -> None:
+    with suppress(*OF_SPARK):
+        if context._jsc is not None:
+            context._jsc.stop()
+        context._jsc = None  # what is left to do does not need the JVM
+    context._jsc = None
+    context.stop()
+
+
+def _end_java() -> None:
+    """End the JVM that was started here, and wait for that."""
+    gateway: Any = SparkContext._gateway
+    process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    if process is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    with suppress(*OF_SPARK):
+        gateway.shutdown()
+    if process.stdin is not None:
+        process.stdin.close()  # it ends when its input does
+    try:
+        process.wait(_END_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

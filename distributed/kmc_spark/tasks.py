@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -16,29 +16,29 @@ from kmc.engine.native.memory import Words
 from kmc.errors import KmcError
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob, ShardWorker
-
-FAULT = "KMC-FAULT:"
-"""Before the description of an error of kmc in the text of a failed task."""
+from kmc_spark.facts import Facts
+from kmc_spark.faults import TaskFault, described
 
 _held: dict[str, ShardWorker] = {}
 _Answer = TypeVar("_Answer")
 
 
-class TaskFault(Exception):
-    """An error of kmc in a task; its text is what `fault_in` reads."""
+@dataclass(frozen=True, slots=True)
+class SparkJob:
+    """A search, and what its driver runs on."""
+
+    job: ShardJob
+    facts: Facts
 
 
-def described(error: KmcError) -> str:
-    """An error as text that survives a Java stack trace."""
-    return f"{FAULT}{json.dumps([type(error).__name__, error.code, error.message, error.help])}"
-
-
-def worker_of(job: Broadcast[ShardJob]) -> ShardWorker:
-    """The worker of a job in this process, made by its first task."""
-    key = hashlib.sha256(job.value.spec).hexdigest() + repr(job.value.sharding) + job.value.folder
+def worker_of(job: Broadcast[SparkJob]) -> ShardWorker:
+    """The worker of a job in this process, made by its first task. SystemFault KMC561 in a process of another kmc."""
+    search = job.value.job
+    key = hashlib.sha256(search.spec).hexdigest() + repr(search.sharding) + search.folder
     if key not in _held:
+        job.value.facts.require_here()
         _held.clear()
-        _held[key] = job.value.worker()
+        _held[key] = search.worker()
         # Spark's workers collect garbage after every task; what is there now stays anyway.
         gc.freeze()
     return _held[key]
@@ -58,10 +58,10 @@ def told(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]
 
 
 @told
-def expand(job: Broadcast[ShardJob], tasks: Iterable[ExpandTask]) -> Iterator[tuple[int, Any]]:
+def expand(job: Broadcast[SparkJob], tasks: Iterable[ExpandTask]) -> Iterator[tuple[int, Any]]:
     """Expand tasks: pairs of a shard and what it gets, the number of a task with entries; and the answers."""
     worker = worker_of(job)
-    shards = job.value.sharding.shards
+    shards = job.value.job.sharding.shards
     for task in tasks:
         answer, outboxes = worker.expand(task)
         for shard, entries in enumerate(outboxes):
@@ -72,7 +72,7 @@ def expand(job: Broadcast[ShardJob], tasks: Iterable[ExpandTask]) -> Iterator[tu
 
 @told
 def merge(
-    job: Broadcast[ShardJob], merges: list[MergeTask], tasks: int, shard: int, records: Iterable[tuple[int, Any]]
+    job: Broadcast[SparkJob], merges: list[MergeTask], tasks: int, shard: int, records: Iterable[tuple[int, Any]]
 ) -> Iterator[tuple[list[Expanded], Merged]]:
     """Merge what was sent to one shard by so many tasks; the answers of tasks that came here are passed on."""
     answers: list[Expanded] = []
@@ -87,14 +87,14 @@ def merge(
 
 
 @told
-def check(job: Broadcast[ShardJob], stored: bool, tasks: Iterable[RowsTask]) -> Iterator[Checked]:
+def check(job: Broadcast[SparkJob], stored: bool, tasks: Iterable[RowsTask]) -> Iterator[Checked]:
     """Check the accepted rows of tasks."""
     for task in tasks:
         yield worker_of(job).check(task, stored=stored)
 
 
 @told
-def seek(job: Broadcast[ShardJob], tasks: Iterable[SeekTask]) -> Iterator[tuple[int, Any]]:
+def seek(job: Broadcast[SparkJob], tasks: Iterable[SeekTask]) -> Iterator[tuple[int, Any]]:
     """Find rows; with the number of the task."""
     for task in tasks:
         yield task.rows.number, worker_of(job).seek(task)

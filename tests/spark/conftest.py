@@ -1,17 +1,49 @@
-"""One Spark context for all tests of a process: starting one takes seconds."""
+"""One Spark context at a time and one cluster for all tests of a process: starting them takes seconds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
+from support.spark_cluster import Cluster, standalone_cluster
+from support.spark_sessions import Sessions, submit_arguments
 
-from kmc_spark.session import spark_context
+
+@pytest.fixture(scope="session")
+def sessions() -> Iterator[Sessions]:
+    """The contexts of this process."""
+    found = Sessions()
+    try:
+        yield found
+    finally:
+        found.end()
 
 
-@pytest.fixture(scope="package")
-def local_spark() -> Iterator[SparkContext]:
+@pytest.fixture
+def local_spark(sessions: Sessions) -> SparkContext:
     """A context with two slots on this machine."""
-    with spark_context("local[2]", "kmc tests") as context:
-        yield context
+    return sessions.context("local[2]")
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A master and two workers."""
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+
+
+@pytest.fixture
+def fault_file(cluster: Cluster) -> Iterator[Path]:
+    """Where a test plants what fails in the workers of `cluster_spark`."""
+    file = cluster.folder / "fault.json"
+    yield file
+    for left in cluster.folder.glob(f"{file.name}*"):
+        left.unlink()
+
+
+@pytest.fixture
+def cluster_spark(cluster: Cluster, sessions: Sessions, fault_file: Path) -> SparkContext:
+    """A context on the cluster, with an executor on each worker."""
+    return sessions.context(cluster.master, submit_arguments(fault_file))

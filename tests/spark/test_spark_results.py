@@ -10,13 +10,11 @@ from pyspark import SparkContext
 from support.native_results import CASES, told
 from support.shipped_models import shipped_model
 from support.small_specs import model_of
+from support.spark_checks import checked_on_spark, told_of_smoke
 
 from kmc.engine.check_model import check_native
-from kmc.engine.files.run_directory import RunDirectory
-from kmc.result import Limits, Result
+from kmc.result import Limits
 from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
-from kmc_spark.on_spark import sharded_on_spark
 
 SMALL = Sharding(3, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)
 """So that small models too are cut into several tasks of several segments."""
@@ -37,30 +35,6 @@ KINDS = (
 pytestmark = pytest.mark.slow
 
 
-def checked(
-    context: SparkContext,
-    model: Model,
-    folder: Path,
-    limits: Limits,
-    *,
-    keep_going: bool,
-    sharding: Sharding,
-    bits: int,
-) -> Result:
-    """The result of a check all of whose levels are jobs."""
-    directory = RunDirectory.created(folder, {})
-    found = check_native(
-        model,
-        limits,
-        keep_going=keep_going,
-        fingerprint_bits=bits,
-        directory=directory,
-        search_of=sharded_on_spark(context, sharding, thin_rows=0),
-    )
-    directory.discard()
-    return found
-
-
 @pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("name", KINDS)
 def test_a_small_spec_has_one_result(name: str, tmp_path: Path, local_spark: SparkContext) -> None:
@@ -68,7 +42,9 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path, local_spark: Spa
     limits = case.limits or Limits()
     model = model_of(tmp_path, case.source, case.cfg)
     wanted = told(check_native(model, limits, keep_going=case.keep_going))
-    found = checked(local_spark, model, tmp_path, limits, keep_going=case.keep_going, sharding=SMALL, bits=64)
+    found = checked_on_spark(
+        local_spark, model, tmp_path, limits, keep_going=case.keep_going, sharding=SMALL, thin_rows=0
+    )
     assert told(found) == wanted
 
 
@@ -76,6 +52,6 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path, local_spark: Spa
 def test_a_golden_case_has_its_counts(shards: int, bits: int, tmp_path: Path, local_spark: SparkContext) -> None:
     model = shipped_model("kraft", "smoke")
     sharding = replace(Sharding(shards), segment_rows=64, task_rows=300)
-    found = checked(local_spark, model, tmp_path, Limits(), keep_going=False, sharding=sharding, bits=bits)
+    found = checked_on_spark(local_spark, model, tmp_path, sharding=sharding, bits=bits, thin_rows=0)
     assert (found.counters.generated, found.counters.distinct, found.counters.depth) == (23_167, 10_468, 30)
-    assert told(found) == told(check_native(model, Limits()))
+    assert told(found) == told_of_smoke()

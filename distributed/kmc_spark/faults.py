@@ -1,0 +1,78 @@
+"""Errors across Spark: those of kmc as texts of failed tasks and back, and what Spark's own say."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from kmc import errors
+from kmc.errors import KmcError, SystemFault
+
+FAULT = "KMC-FAULT:"
+"""Before the description of an error of kmc in the text of a failed task."""
+
+# What a call into the JVM raises, and what reading its answers raises when the JVM is gone.
+OF_SPARK = (Py4JError, PySparkException, OSError, EOFError)
+
+_JAVA_CAUSE = re.compile(r"^(?:: |Caused by: )(?:[\w.$]+: )?(.+)$", re.MULTILINE)
+_PYTHON_REASON = re.compile(r"^[\w.]+(?:Error|Exit|Fault|Exception): .+$", re.MULTILINE)
+
+# A worker that is not started, or cannot read a task: no such interpreter, another version of it, no kmc in it.
+_OTHER_PYTHON = re.compile(r"PYTHON_VERSION_MISMATCH|No module named|Cannot run program")
+
+
+class TaskFault(Exception):
+    """An error of kmc in a task; its text is what `fault_in` reads."""
+
+
+def described(error: KmcError) -> str:
+    """An error as text that survives a Java stack trace."""
+    return f"{FAULT}{json.dumps([type(error).__name__, error.code, error.message, error.help])}"
+
+
+def fault_in(text: str) -> KmcError | None:
+    """The error that a task described in a text; None if there is none."""
+    place = text.find(FAULT)
+    if place < 0:
+        return None
+    try:
+        (name, code, message, advice), _ = json.JSONDecoder().raw_decode(text[place + len(FAULT) :])
+        kind = getattr(errors, name)
+    except (ValueError, AttributeError):
+        return None
+    error: KmcError = kind(code, message, help=advice)
+    return error
+
+
+def meant(error: BaseException) -> BaseException:
+    """The error of kmc that made a job fail, where its text holds one; KMC560 or KMC564 for what is Spark's own."""
+    if not isinstance(error, OF_SPARK):
+        return error
+    text = str(error)
+    found = fault_in(text)
+    if found is not None:
+        return found
+    # The last line of a Python traceback, or what Spark says first.
+    reasons = _PYTHON_REASON.findall(text) or [line for line in text.splitlines() if "failure" in line] or [text]
+    reason = reasons[-1].strip()
+    if _OTHER_PYTHON.search(text):
+        return SystemFault(
+            "KMC564",
+            f"an executor cannot run tasks of kmc: {reason}",
+            help="install the same kmc and Python on all hosts, and name it by PYSPARK_PYTHON",
+        )
+    return SystemFault("KMC560", f"a Spark job failed: {reason}", help="see the logs of the executors")
+
+
+def not_started(error: BaseException) -> SystemFault:
+    """KMC563, with the last cause that Spark gives."""
+    text = str(error)
+    causes = _JAVA_CAUSE.findall(text) or text.splitlines() or [type(error).__name__]
+    return SystemFault(
+        "KMC563",
+        f"Spark did not start: {causes[-1].strip()}",
+        help="is the master right, and does it run? For example --spark 'local[2]' or --spark spark://HOST:7077",
+    )

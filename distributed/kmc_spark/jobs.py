@@ -1,0 +1,66 @@
+"""Jobs of a context, run so that the thread that waits for them hears of limits and Ctrl-C."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from pyspark import SparkContext
+
+from kmc.shards.expander import Stopped
+from kmc_spark.faults import OF_SPARK, meant
+
+_GROUP = "kmc"
+_POLL_SECONDS = 0.05
+_CANCEL_SECONDS = 0.5
+_Answer = TypeVar("_Answer")
+
+
+class Jobs:
+    """Runs one job at a time. `poll` is called while one runs, about 20 times a second."""
+
+    def __init__(self, context: SparkContext, poll: Callable[[], None] = lambda: None) -> None:
+        self._context = context
+        self._poll = poll
+        self._stopping = False
+
+    def run(self, name: str, action: Callable[[], list[_Answer]]) -> list[_Answer]:
+        """What an action gives, which runs in a thread; raises Stopped, and what `faults.meant` says."""
+        answers: list[list[_Answer]] = []
+        failures: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                self._context.setJobGroup(_GROUP, name, interruptOnCancel=False)
+                answers.append(action())
+            except BaseException as error:  # raised in the thread that waits
+                failures.append(error)
+
+        thread = threading.Thread(target=work, name="kmc-job", daemon=True)
+        if not self._stopping:
+            thread.start()
+        cancelled = 0.0
+        while thread.is_alive():
+            thread.join(_POLL_SECONDS)
+            self._poll()
+            # Again and again: a job that has not reached the scheduler yet is not cancelled.
+            if self._stopping and time.monotonic() - cancelled > _CANCEL_SECONDS:
+                cancelled = time.monotonic()
+                with suppress(*OF_SPARK):  # then the job fails too
+                    self._context.cancelJobGroup(_GROUP)
+        if self._stopping:
+            raise Stopped
+        if failures:
+            raise meant(failures[0])
+        return answers[0]
+
+    def stop(self) -> None:
+        """Cancel what runs. A signal handler may call it: it only takes note, and the thread that waits cancels."""
+        self._stopping = True
+
+    def restart(self) -> None:
+        """After `stop`: run jobs again."""
+        self._stopping = False

@@ -1,0 +1,66 @@
+"""A search on a real cluster, and on Spark's own imitation of one, has the native engine's result."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from pyspark import SparkContext
+from support.native_results import CASES, told
+from support.shipped_models import shipped_model
+from support.small_specs import model_of
+from support.spark_checks import checked_on_spark, told_of_smoke
+from support.spark_cluster import SPARK_HOME, Cluster, processes, standalone_cluster
+from support.spark_sessions import Sessions
+
+from kmc.engine.check_model import check_native
+from kmc.result import Limits
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_golden_case_on_two_workers_has_its_counts(cluster_spark: SparkContext, tmp_path: Path) -> None:
+    found = checked_on_spark(cluster_spark, shipped_model("kraft", "smoke"), tmp_path, thin_rows=100)
+    assert told(found) == told_of_smoke()
+    assert cluster_spark.defaultParallelism == 2
+
+
+@pytest.mark.usefixtures("compiled_once")
+def test_a_violation_on_two_workers_has_its_trace(cluster_spark: SparkContext, tmp_path: Path) -> None:
+    case = CASES["both symmetric, going on"]
+    model = model_of(tmp_path, case.source, case.cfg)
+    limits = case.limits or Limits()
+    found = checked_on_spark(cluster_spark, model, tmp_path, limits, keep_going=case.keep_going, thin_rows=0)
+    assert found.violation is not None
+    assert told(found) == told(check_native(model, limits, keep_going=case.keep_going))
+
+
+def test_executors_of_a_local_cluster_give_the_same(
+    sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its workers write what they do below SPARK_HOME, so it gets one of links.
+    home = tmp_path / "home"
+    home.mkdir()
+    for part in SPARK_HOME.iterdir():
+        (home / part.name).symlink_to(part)
+    monkeypatch.setenv("SPARK_HOME", str(home))
+    monkeypatch.setenv("SPARK_LOCAL_DIRS", str(tmp_path / "local"))
+    monkeypatch.setenv("PYTHONPATH", os.fspath(Path(SPARK_HOME).parent))
+    context = sessions.context("local-cluster[2,1,1024]")
+    found = checked_on_spark(context, shipped_model("kraft", "smoke"), tmp_path)
+    sessions.end()
+    assert told(found) == told_of_smoke()
+    assert (home / "work").is_dir()
+    assert not (SPARK_HOME / "work").exists()
+
+
+def test_a_cluster_leaves_no_process(tmp_path: Path) -> None:
+    with standalone_cluster(tmp_path, workers=1) as cluster:
+        assert len(members(cluster)) == 2
+    assert members(cluster) == []
+    assert not [process for process in processes() if str(tmp_path) in process.command]
+
+
+def members(cluster: Cluster) -> list[str]:
+    return [process.command for process in cluster.members()]

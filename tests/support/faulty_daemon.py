@@ -1,0 +1,119 @@
+"""Python workers of executors that fail where a test says: `spark.python.daemon.module` names this module.
+
+A test writes a `Fault` to the file that `KMC_TEST_FAULT` names, and may change it between two runs of one application.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+FILE_VARIABLE = "KMC_TEST_FAULT"
+_FILE_BYTES_MAX = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What happens at a point: to the first `times` of the tasks that come there, counting each `every`-th.
+
+    A point is a step on a file, as for `KMC_FAILPOINT`, or "before expand", "after expand", "before merge" or "after
+    merge". With `first_attempts`, tasks that are repeated come through. Kinds: "die" (this Python worker), "executor"
+    (its JVM), "driver" and "interrupt" (a signal to `driver`), "full" (no file grows any more), "wait" (until killed).
+    """
+
+    point: str
+    kind: str
+    times: int = 1
+    every: int = 1
+    first_attempts: bool = False
+    driver: int = 0
+
+    def plant(self, file: Path) -> None:
+        """Let it happen from now on."""
+        for mark in file.parent.glob(f"{file.name}.*"):
+            mark.unlink()
+        file.write_text(json.dumps(asdict(self)))
+
+
+def happened(file: Path) -> int:
+    """How many tasks came to the point of the fault in this file."""
+    return len(list(file.parent.glob(f"{file.name}.*")))
+
+
+def fail_at(point: str) -> None:
+    """Do what the fault of this process wants at a point, if it wants something."""
+    from pyspark import TaskContext
+
+    file = Path(os.environ[FILE_VARIABLE])
+    if not file.exists():
+        return
+    fault, context = Fault(**json.loads(file.read_text())), TaskContext.get()
+    if fault.point != point or (fault.first_attempts and context is not None and context.attemptNumber()):
+        return
+    number = _number(file)
+    if number % fault.every == 0 and number // fault.every <= fault.times:
+        _act(fault)
+
+
+def _number(file: Path) -> int:
+    """One more than what was given to whoever came before, in any process."""
+    number = 1
+    while True:
+        try:
+            os.close(os.open(f"{file}.{number}", os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            number += 1
+        else:
+            return number
+
+
+def _act(fault: Fault) -> None:
+    match fault.kind:
+        case "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "executor":
+            daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
+            os.kill(int(daemon.rpartition(")")[2].split()[1]), signal.SIGKILL)
+        case "driver":
+            os.kill(fault.driver, signal.SIGKILL)
+        case "interrupt":
+            os.kill(fault.driver, signal.SIGINT)
+        case "full":
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES_MAX, resource.RLIM_INFINITY))
+        case "wait":
+            while True:
+                time.sleep(1)
+        case other:
+            raise ValueError(other)
+
+
+def _surrounded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def wrapped(*arguments: Any, **named: Any) -> Any:
+        fail_at(f"before {name}")
+        found = method(*arguments, **named)
+        fail_at(f"after {name}")
+        return found
+
+    return wrapped
+
+
+if __name__ == "__main__":
+    from pyspark import daemon
+
+    from kmc.engine.files import durable_folder
+    from kmc.shards.travel import ShardWorker
+
+    durable_folder.reach = fail_at
+    for method in ("expand", "merge"):
+        setattr(ShardWorker, method, _surrounded(method, getattr(ShardWorker, method)))
+    daemon.manager()
