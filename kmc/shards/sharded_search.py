@@ -18,14 +18,12 @@ import numpy as np
 
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Snapshot
-from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
-from kmc.engine.layout.record_structs import FindingEntry
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import run_storing
-from kmc.engine.native.memory import WORD_BYTES, Words
+from kmc.engine.native.memory import WORD_BYTES
 from kmc.engine.native.signals import heard
 from kmc.engine.search.predecessors import StepLookup
 from kmc.engine.stores.finding_log import FindingLog
@@ -34,6 +32,7 @@ from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, Limits, ShardFigures
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
+from kmc.shards.made_level import MadeLevel, sought
 from kmc.shards.merger import Merger, check_run
 from kmc.shards.redivide import Redivision
 from kmc.shards.run_state import LevelFiles, RunState, restored_state
@@ -45,7 +44,6 @@ from kmc.shards.tasks import (
     Merged,
     MergeTask,
     RowsTask,
-    SeekTask,
     SegmentRef,
     SortedRun,
     WordFile,
@@ -219,21 +217,20 @@ class ShardedSearch:
             expanded, merged = self._executor.level(tasks, merges, self._in_level.append)
             self._compare_sums(expanded, merged)
             files = LevelFiles(tuple(part.file for part in expanded if part.file), tuple(part.bits for part in merged))
-            logs, failed, reached = self._judged(
-                number, expanded, files, sum(part.new for part in merged), store, asked
-            )
+            new = sum(part.new for part in merged)
+            made = MadeLevel(self._kernels, expanded, self.rows_tasks(number, asked, files), new, stored=store)
+            found = made.checked(self._executor)
         except Stopped:
             return False
         finally:
             self._in_level.clear()
         self._count(expanded)
-        self._reached |= reached
-        self._failed[: self._kernels.check_count] += failed
+        self._reached |= found.reached
+        self._failed[: self._kernels.check_count] += found.failed
         had_any = self._findings.found_any
-        self._findings.add(number - 1, logs)
+        self._findings.add(number - 1, found.logs)
         if self._findings.found_any and not had_any:
             self._reachable_asked = asked
-        new = sum(part.new for part in merged)
         if not store or not new:
             self._beyond = not store and new > 0
             self._store.remove(files.names)
@@ -251,51 +248,9 @@ class ShardedSearch:
         if sent != [part.received for part in merged]:
             raise InternalError("KMC928", f"not all candidates of level {len(self._levels) + 1} reached their owners")
 
-    def _judged(
-        self, number: int, expanded: Sequence[Expanded], files: LevelFiles, new: int, store: bool, asked: int
-    ) -> tuple[list[Words], Words, int]:
-        """What was found in a level: the findings, the violations by invariant, the reachables that were reached."""
-        logs = [part.findings for part in expanded]
-        reached = 0
-        for part in expanded:
-            reached |= part.reached
-        failed = np.zeros(self._kernels.check_count, np.int64)
-        if self._kernels.rank:
-            accepted, more = self._of_new_views(number, np.concatenate(logs), files, store)
-            return [accepted], failed, reached | more
-        if any(part.violating for part in expanded) or (not store and new):
-            for checked in self._executor.check(self.rows_tasks(number, asked, files), stored=store):
-                logs.append(checked.findings)
-                failed += np.array(checked.failed, np.int64)
-                reached |= checked.reached
-        return logs, failed, reached
-
-    def _of_new_views(self, number: int, entries: Words, files: LevelFiles, store: bool) -> tuple[Words, int]:
-        """Of findings about states with a view: those whose view is new in this level, and what they reached."""
-        about_new = np.isin(entries[:, FindingEntry.kind], (r.INVARIANT, r.STORED_CHECK_ERROR, r.REACHED))
-        targets = np.unique(entries[about_new, FindingEntry.fingerprint])
-        found = (
-            self._sought(self.rows_tasks(number, files=files), targets.tolist(), steps=False) if len(targets) else []
-        )
-        views = np.array([record.fingerprint for record in found], np.uint64).view(np.int64)
-        kept = entries[~about_new | np.isin(entries[:, FindingEntry.fingerprint], views)].copy()
-        kinds = kept[:, FindingEntry.kind]
-        reached = 0
-        for mask in kept[kinds == r.REACHED, FindingEntry.value].tolist():
-            reached |= mask
-        kinds[kinds == r.STORED_CHECK_ERROR] = r.CHECK_ERROR
-        if not store:
-            kinds[kinds == r.INVARIANT] = r.UNSTORED_INVARIANT
-        return kept[kinds != r.REACHED], reached
-
-    def _sought(self, tasks: Sequence[RowsTask], targets: Collection[int], *, steps: bool) -> list[PackedState]:
-        seeks = [SeekTask(task, tuple(targets), steps) for task in tasks]
-        found = [record for part in self._executor.seek(seeks) for record in part]
-        return sorted(found, key=lambda record: record.fingerprint)
-
     def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """See `StepLookup.seek`; KeyError if the files of the level are not kept."""
-        return self._sought(self.rows_tasks(level), fingerprints, steps=steps)
+        return sought(self._executor, self.rows_tasks(level), fingerprints, steps=steps)
 
     def _count(self, expanded: Sequence[Expanded]) -> None:
         for part in expanded:

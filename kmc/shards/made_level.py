@@ -1,0 +1,84 @@
+"""What a level that was just made says of properties, once its owners have told which rows are states of it.
+
+A task judges what it writes, and does not know whether that is new. So a violation by a row counts only if the row was
+accepted: where some task met one, the accepted rows are checked once more, and these checks are what counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kmc.engine.layout import record_structs as r
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.layout.record_structs import FindingEntry
+from kmc.engine.native.memory import Words
+from kmc.shards.executors import Executor
+from kmc.shards.tasks import Expanded, RowsTask, SeekTask
+
+_ABOUT_NEW = (r.INVARIANT, r.STORED_CHECK_ERROR, r.REACHED)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelFindings:
+    """The findings of a level, the violations by invariant, and the mask of the reachables that were reached."""
+
+    logs: list[Words]
+    failed: Words
+    reached: int
+
+
+@dataclass(frozen=True, slots=True)
+class MadeLevel:
+    """A level with `new` states. `tasks` read all its rows; without `stored`, it lies beyond the bound."""
+
+    kernels: KernelTable
+    expanded: Sequence[Expanded]
+    tasks: Sequence[RowsTask]
+    new: int
+    stored: bool
+
+    def checked(self, executor: Executor) -> LevelFindings:
+        """What was found. Raises Stopped."""
+        logs = [part.findings for part in self.expanded]
+        reached = 0
+        for part in self.expanded:
+            reached |= part.reached
+        failed = np.zeros(self.kernels.check_count, np.int64)
+        if self.kernels.rank:
+            accepted, more = self._of_new_views(executor, np.concatenate(logs))
+            return LevelFindings([accepted], failed, reached | more)
+        if any(part.violating for part in self.expanded) or (not self.stored and self.new):
+            for checked in executor.check(self.tasks, stored=self.stored):
+                logs.append(checked.findings)
+                failed += np.array(checked.failed, np.int64)
+                reached |= checked.reached
+        return LevelFindings(logs, failed, reached)
+
+    def _of_new_views(self, executor: Executor, entries: Words) -> tuple[Words, int]:
+        """Of findings about states with a view: those whose view is new in this level, and what they reached."""
+        about_new = np.isin(entries[:, FindingEntry.kind], _ABOUT_NEW)
+        targets = np.unique(entries[about_new, FindingEntry.fingerprint]).tolist()
+        found = sought(executor, self.tasks, targets, steps=False) if targets else []
+        views = np.array([record.fingerprint for record in found], np.uint64).view(np.int64)
+        kept = entries[~about_new | np.isin(entries[:, FindingEntry.fingerprint], views)].copy()
+        kinds = kept[:, FindingEntry.kind]
+        reached = 0
+        for mask in kept[kinds == r.REACHED, FindingEntry.value].tolist():
+            reached |= mask
+        kinds[kinds == r.STORED_CHECK_ERROR] = r.CHECK_ERROR
+        if not self.stored:
+            kinds[kinds == r.INVARIANT] = r.UNSTORED_INVARIANT
+        return kept[kinds != r.REACHED], reached
+
+
+def sought(
+    executor: Executor, tasks: Sequence[RowsTask], fingerprints: Collection[int], *, steps: bool
+) -> list[PackedState]:
+    """The accepted rows of tasks that are among some fingerprints, or that have a step to one, by fingerprint."""
+    seeks = [SeekTask(task, tuple(fingerprints), steps) for task in tasks]
+    found = [record for part in executor.seek(seeks) for record in part]
+    return sorted(found, key=lambda record: record.fingerprint)
