@@ -16,11 +16,13 @@ from kmc.cli.check import check
 from kmc.cli.conform import conform
 from kmc.cli.console import show, stderr, stdout_fault
 from kmc.cli.main import INTERRUPTED
+from kmc.cli.query import query
 from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
 from kmc.cli.report import report
 from kmc.cli.runs import runs
 from kmc.cli.simulate import simulate
 from kmc.cli.specs import specs
+from kmc.cli.states import states
 from kmc.cli.trace import trace
 from kmc.errors import CommandLineError, ExitStatus, KmcError, SystemFault, did_you_mean
 
@@ -110,5 +112,5 @@ def cli(ctx: click.Context) -> int:
     return ExitStatus.OK
 
 
-for _command in (check, specs, simulate, trace, conform, runs, bench, report):
+for _command in (check, specs, simulate, trace, conform, runs, states, query, bench, report):
     cli.add_command(_command)

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from kmc.actions.relation import AssertionFailure, NextStateRelation
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.files import durable_folder
-from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search
@@ -131,7 +131,7 @@ def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[P
     """Let `directory` say what is searched, or check that it is what was; the bound may not lie behind."""
     initial = sha256(b"".join(sorted(record.row.tobytes() for record in records))).hexdigest()
     # Of the compiled meaning, so that a changed comment does not matter.
-    directory.begin({"the spec or its model": compiled.spec.digest, "the set of initial states": initial})
+    directory.begin({SPEC_DIGEST: compiled.spec.digest, "the set of initial states": initial})
     levels = directory.manifest.levels
     if bounds.depth is not None and bounds.depth < levels:
         raise CommandLineError(

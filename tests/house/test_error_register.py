@@ -33,7 +33,7 @@ SEVERAL_FILES = {
     "KMC310": "a name listed twice, in a .cfg file and in a manifest",
     "KMC422": "the shape of a trace, in each format",
     "KMC423": "a value of a trace, in each format",
-    "KMC503": "a file of results, written by three commands",
+    "KMC503": "a file of results, written by four commands",
     "KMC802": "a type without a layout, seen by the check of limits or by the layout",
     "KMC921": "compiled code against the interpreter, in a check and in a single step",
 }

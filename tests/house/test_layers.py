@@ -28,7 +28,7 @@ LAYERS = (
     ("kmc.compiler", "kmc.reference"),
     ("kmc.engine",),
     ("kmc.shards",),
-    ("kmc.trace", "kmc.bench"),
+    ("kmc.trace", "kmc.bench", "kmc.tables"),
     ("kmc_spark",),
     ("kmc.cli",),
     ("kmc.__main__",),
@@ -49,7 +49,9 @@ HOMES = {
     "llvmlite": ("kmc.runtime", "kmc.engine"),
     "numba": ("kmc.engine", "kmc.liveness", "kmc_spark"),
     # Not kmc.reference: the oracle knows neither rows nor fingerprints.
-    "kmc.runtime": ("kmc.runtime", "kmc.compiler", "kmc.engine", "kmc.shards", "kmc_spark"),
+    "kmc.runtime": ("kmc.runtime", "kmc.compiler", "kmc.engine", "kmc.shards", "kmc.tables", "kmc_spark"),
+    "pyarrow": ("kmc.tables", "kmc_spark"),
+    "duckdb": ("kmc.tables",),
 }
 
 # The modules whose public words a spec is written in.

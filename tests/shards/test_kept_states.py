@@ -60,7 +60,7 @@ def test_rows_that_do_not_fit_the_memory_of_a_listing_are_listed(
     monkeypatch.setattr("kmc.shards.listing._WORDS", 100)
     monkeypatch.setattr("kmc.shards.listing._ROWS", 1)
     model = shipped_model("kraft", "smoke")
-    checked(model, tmp_path, Sharding(2))
+    checked(model, tmp_path, Sharding(2), limits=Limits(depth=12))
     with kept(model, tmp_path) as (compiled, states):
         for level, count in enumerate(states.levels, 1):
             found = dict(listed(compiled, states, level, rows_max=1 << 17))
@@ -78,7 +78,7 @@ def test_the_order_of_states_does_not_depend_on_how_they_are_read(tmp_path: Path
 
 
 def test_a_run_that_is_over_cannot_be_resumed(tmp_path: Path) -> None:
-    checked(shipped_model("kraft", "smoke"), tmp_path, limits=None)
+    checked(model_of(tmp_path, CASES["no deadlock asked"].source, "CHECK_DEADLOCK FALSE"), tmp_path)
     with pytest.raises(SystemFault, match="there is no run to resume"):
         run_directory.RunDirectory.opened(tmp_path)
     assert run_directory.saved_manifest(tmp_path) is None

@@ -28,6 +28,7 @@ from kmc.errors import SystemFault
 
 FOLDER = "checkpoint"
 KEPT_FOLDER = "states"
+SPEC_DIGEST = "the spec or its model"
 _LOCK = "lock"
 _OWN = frozenset({NAME, f"{NAME}.new", _LOCK})
 _ROOT = 0
@@ -98,14 +99,7 @@ class RunDirectory:
             # Not on the disk for sure, and need not be: nothing is lost with it.
             self._files.write(NAME, self.manifest.as_bytes())
             return
-        saved = self.manifest.digests
-        for name, digest in digests.items():
-            if saved.get(name) != digest:
-                raise SystemFault(
-                    "KMC554",
-                    f"the run in {self.path} cannot go on: {name} changed since it began",
-                    help="undo the change, take the kmc that began it, or begin a new run",
-                )
+        refuse_changed(self.path, self.manifest.digests, digests)
 
     def _check_sizes(self) -> None:
         ends: dict[str, int] = {}
@@ -191,6 +185,17 @@ class RunDirectory:
             os.close(self._lock)
             self._lock = None
             self._files.close()
+
+
+def refuse_changed(path: Path, saved: Mapping[str, str], digests: Mapping[str, str]) -> None:
+    """Raise SystemFault KMC554 unless a run was begun with what has these digests now."""
+    for name, digest in digests.items():
+        if saved.get(name) != digest:
+            raise SystemFault(
+                "KMC554",
+                f"the run in {path} cannot go on: {name} changed since it began",
+                help="undo the change, take the kmc that began it, or begin a new run",
+            )
 
 
 def _opened_folder(path: Path, folder: str = FOLDER) -> DurableFolder | None:

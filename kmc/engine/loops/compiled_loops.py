@@ -17,7 +17,15 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from kmc.engine.loops import expand, fingerprint_table_64, fingerprint_table_128, list_rows, sorted_runs, storage
+from kmc.engine.loops import (
+    distinct_values,
+    expand,
+    fingerprint_table_64,
+    fingerprint_table_128,
+    list_rows,
+    sorted_runs,
+    storage,
+)
 from kmc.engine.native.specialization import Specialization
 from kmc.runtime.native_module import NativeModule, host_target
 from kmc.runtime.object_cache import KernelCache, cache_key
@@ -165,6 +173,12 @@ def check_accepted_loop() -> NativeLoop:
 def list_rows_loop() -> NativeLoop:
     """`list_rows.list_rows`."""
     return NativeLoop(list_rows.list_rows, Specialization(sharded=True))
+
+
+@cache
+def value_loop(name: str) -> NativeLoop:
+    """A loop of `kmc.engine.loops.distinct_values` by name."""
+    return NativeLoop(getattr(distinct_values, name))
 
 
 @cache

@@ -1,0 +1,107 @@
+"""`kmc states`: write the explored states of a run as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kmc.cli.console import say, show, stderr
+from kmc.cli.model_choice import choose_model
+from kmc.cli.options import debug_option, json_option
+from kmc.cli.progress import StatusLine
+from kmc.cli.render_errors import shown_path
+from kmc.errors import ExitStatus, SystemFault
+from kmc.process import usable_cpus
+
+if TYPE_CHECKING:
+    from kmc.shards.kept_states import KeptStates
+    from kmc.tables.write_tables import Wanted, Written
+
+TABLES_NAME = "tables"
+
+_EPILOG = """\b
+Examples:
+  kmc check kraft standard --shards 4 --keep-states
+  kmc states .kmc/runs/kraft-standard-20261120-231948
+  kmc states RUN --columns servers,acked --parents
+  kmc query RUN "SELECT level, count(*) FROM states GROUP BY level ORDER BY level"
+
+\b
+Exit status: 0 written; 2 wrong command line; 150, 151 the spec or the model is wrong;
+153 the run has no states, its spec changed, a package is missing, or the disk is full.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Write the explored states of a run as tables.")
+@click.argument("run", type=click.Path(file_okay=False))
+@click.option("--out", metavar="DIR", type=click.Path(), help="Where to write them; default: RUN/tables.")
+@click.option("--columns", metavar="NAME,NAME", help="Write these variables of the states only.")
+@click.option("--parents", is_flag=True, help="Write a predecessor of each state too.")
+@click.option("--edges", is_flag=True, help="Write all steps too.")
+@click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Threads; default: all cores.")
+@json_option
+@click.option("--quiet", is_flag=True, help="No progress.")
+@debug_option
+def states(
+    run: str,
+    out: str | None,
+    columns: str | None,
+    parents: bool,
+    edges: bool,
+    threads: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Write the states that a check with --keep-states explored as Parquet files, which kmc query and others read.
+
+    The table states has a column for each variable of the spec, levels counts the states of each level. The options
+    add the tables parents and edges. See docs/states.md.
+    """
+    require_packages()
+    # Imported here, because numpy and pyarrow take a third of a second.
+    from kmc.shards.kept_states import kept_states
+    from kmc.tables.write_tables import Wanted
+
+    wanted = Wanted(tuple(columns.split(",")) if columns is not None else None, parents, edges)
+    folder = Path(out) if out is not None else Path(run) / TABLES_NAME
+    with kept_states(Path(run)) as found:
+        written = _written(found, Path(run), folder, wanted, threads or usable_cpus(), quiet)
+    told = {name: count for name, count in asdict(written).items() if count is not None}
+    if as_json:
+        say(json.dumps({"folder": str(folder), **told}, indent=2))
+    else:
+        counts = ", ".join(f"{count:,} {name}" for name, count in told.items())
+        show([f"Written to {shown_path(folder)}: {counts}."])
+    return ExitStatus.OK
+
+
+def _written(found: KeptStates, run: Path, folder: Path, wanted: Wanted, threads: int, quiet: bool) -> Written:
+    from kmc.engine.compiled_model import compile_model
+    from kmc.engine.files.run_directory import SPEC_DIGEST, refuse_changed
+    from kmc.tables.write_tables import PART_ROWS, TableWriter
+
+    about: Mapping[str, Any] = found.about
+    model = choose_model(about["spec"], about["model"], about["sets"], about["deadlock"]).model
+    spec = compile_model(model, found.fingerprint_bits).spec
+    refuse_changed(run, found.digests, {SPEC_DIGEST: spec.digest})
+    total = sum(found.levels)
+    with StatusLine(stderr(), quiet=quiet) as line:
+
+        def tell(done: int) -> None:
+            if line.is_due():
+                line.update(f"Writing tables: {done:,} rows, of {total:,} states.")
+
+        return TableWriter(spec, found, threads, tell, PART_ROWS).write(folder, wanted)
+
+
+def require_packages() -> None:
+    """Raise SystemFault for a package of tables that is not installed."""
+    for package in ("pyarrow", "duckdb"):
+        if find_spec(package) is None:
+            raise SystemFault("KMC505", f"{package} is not installed", help="install it: pip install 'kmc[tables]'")

@@ -1,0 +1,83 @@
+"""Parts of the states of a run: what one file of a table holds, and what one task of any executor writes.
+
+Invariant: a state has its number for good. States are numbered from 0 on, level by level, and within a level in the
+order of its segments, whoever reads them. How a run is divided into parts depends on its segments alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from kmc.engine.native.memory import Words
+from kmc.errors import InternalError
+from kmc.shards.frontier_file import FrontierReader
+from kmc.shards.kept_states import KeptStates
+from kmc.shards.run_state import LevelFiles
+from kmc.shards.store import ShardStore
+from kmc.shards.tasks import RowsTask, SegmentRef
+from kmc.shards.word_files import read_words
+
+
+@dataclass(frozen=True, slots=True)
+class LevelPart:
+    """Some segments of a level, to be read; its first state has the number `first`."""
+
+    task: RowsTask
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
+class TablePart:
+    """Some segments of one level, or all of several thin ones. `number` counts parts."""
+
+    number: int
+    levels: tuple[LevelPart, ...]
+
+
+def parts_of(states: KeptStates, rows_max: int) -> Iterator[TablePart]:
+    """All states of a run, in parts that are full when they have `rows_max` states or more."""
+    number = first = rows = 0
+    waiting: list[LevelPart] = []
+    for level, count in enumerate(states.levels, 1):
+        before = first
+        counts = accepted_rows(states.store, states.state.levels[level])
+        for task in states.tasks(level, rows_max):
+            held = sum(counts[segment] for segment in task.segments)
+            waiting.append(LevelPart(task, first))
+            first += held
+            rows += held
+            if rows >= rows_max:
+                yield TablePart(number, tuple(waiting))
+                number, rows, waiting = number + 1, 0, []
+        if first - before != count:
+            raise InternalError("KMC929", f"level {level} has {first - before:,} rows for its {count:,} states")
+    if waiting:
+        yield TablePart(number, tuple(waiting))
+
+
+def accepted_rows(store: ShardStore, files: LevelFiles) -> dict[SegmentRef, int]:
+    """How many rows of each segment of a level are its states."""
+    bits = [read_words(store, file) for file in files.bits]
+    found = {}
+    for file in files.rows:
+        reader = FrontierReader(store, file)
+        for number in range(len(file.segments)):
+            segment = reader.segment(number)
+            found[SegmentRef(file, number)] = sum(
+                _ones(words.array[int(words.array[file.task]) :], int(low), int(high))
+                for words, low, high in zip(bits, segment.sent_before, segment.sent_until, strict=True)
+            )
+    return found
+
+
+def _ones(words: Words, low: int, high: int) -> int:
+    """How many of the bits from `low` to `high` are set."""
+    if low == high:
+        return 0
+    some = words[low >> 6 : (high - 1 >> 6) + 1].view(np.uint64).copy()
+    some[0] &= np.uint64((1 << 64) - (1 << (low & 63)))
+    some[-1] &= np.uint64((1 << ((high - 1 & 63) + 1)) - 1)
+    return int(np.bitwise_count(some).sum())

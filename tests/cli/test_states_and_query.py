@@ -1,0 +1,87 @@
+"""`kmc states` and `kmc query`: tables of a run, and questions about them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.cli_runner import COUNTER, kmc
+
+from kmc.cli import states as states_command
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The folder of a run whose states are kept."""
+    monkeypatch.chdir(tmp_path)
+    kmc("check", COUNTER, "--shards", "2", "--keep-states")
+    (found,) = Path(".kmc/runs").iterdir()
+    return str(found)
+
+
+def test_states_are_written_and_asked(run: str) -> None:
+    done = kmc("states", run, "--parents", "--edges")
+    assert done.exit_code == 0, done.stderr
+    assert f"Written to {run}/tables:" in done.stdout
+    count = json.loads(kmc("query", run, "SELECT count(*) AS n FROM states", "--json").stdout)["rows"]
+    levels = json.loads(kmc("query", run, "SELECT sum(states)::INT AS n FROM levels", "--json").stdout)["rows"]
+    assert count == levels
+    joined = "SELECT count(*) AS n FROM parents JOIN edges ON edges.source = parents.parent"
+    assert kmc("query", run, joined).exit_code == 0
+
+
+def test_an_answer_is_a_table(run: str) -> None:
+    kmc("states", run)
+    found = kmc("query", run, "SELECT 1234 AS number, 'x' AS text, true AS truth, NULL AS nothing")
+    assert found.stdout == "number  text  truth  nothing\n 1,234  x     true   -\n"
+
+
+def test_tables_elsewhere_are_asked_too(run: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "deep" / "place")
+    told = json.loads(kmc("states", run, "--out", out, "--json").stdout)
+    assert told["folder"] == out
+    assert kmc("query", out, "SELECT * FROM states").exit_code == 0
+    assert "KMC630" in kmc("states", run, "--out", out).stderr
+
+
+def test_a_wrong_query_is_an_error_of_the_person_who_asks(run: str) -> None:
+    kmc("states", run)
+    found = kmc("query", run, "SELECT nowhere FROM states")
+    assert (found.exit_code, "KMC632" in found.stderr, "nowhere" in found.stderr) == (2, True, True)
+
+
+def test_a_run_without_tables_names_the_command_that_writes_them(run: str) -> None:
+    found = kmc("query", run, "SELECT 1")
+    assert (found.exit_code, "KMC633" in found.stderr) == (2, True)
+    assert f"kmc states {run}" in found.stderr
+
+
+def test_a_run_without_states_says_how_to_keep_them(tmp_path: Path) -> None:
+    found = kmc("states", str(tmp_path))
+    assert (found.exit_code, "KMC557" in found.stderr) == (153, True)
+
+
+def test_a_spec_that_changed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = Path(COUNTER)
+    copy = tmp_path / "counter"
+    copy.mkdir()
+    for file in source.iterdir():
+        if file.is_file():
+            (copy / file.name).write_bytes(file.read_bytes())
+    kmc("check", "./counter", "--shards", "2", "--keep-states")
+    (run,) = Path(".kmc/runs").iterdir()
+    for file in copy.glob("*.py"):
+        file.write_text(file.read_text().replace("+ 1", "+ 2"))
+    found = kmc("states", str(run))
+    assert (found.exit_code, "KMC554" in found.stderr) == (153, True)
+
+
+@pytest.mark.parametrize("missing", ["pyarrow", "duckdb"])
+def test_a_missing_package_is_named_with_what_installs_it(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(states_command, "find_spec", lambda name: None if name == missing else object())
+    for words in (("states", "."), ("query", ".", "SELECT 1")):
+        found = kmc(*words)
+        assert (found.exit_code, f"{missing} is not installed" in found.stderr) == (153, True)
+        assert "pip install 'kmc[tables]'" in found.stderr

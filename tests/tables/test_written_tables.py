@@ -1,0 +1,218 @@
+"""The tables of a run hold its states, and the steps between them: those of the interpreter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from support.kept_runs import SMALL, checked, kept, listed
+from support.native_results import CASES
+from support.native_steps import expected_steps
+from support.shipped_models import shipped_model
+from support.small_specs import model_of
+from support.table_values import by_text, row_of_state
+
+from kmc.actions.relation import NextStateRelation
+from kmc.errors import CommandLineError, SystemFault
+from kmc.lang.types import NetworkType
+from kmc.result import Limits
+from kmc.shards.sharding import Sharding
+from kmc.spec.model import Model
+from kmc.tables.write_tables import TableWriter, Wanted, Written
+
+ALL = Wanted(parents=True, edges=True)
+
+CHOSEN = (
+    "constraint",
+    "an action constraint fails",
+    "a state outside of a constraint is generated in two ways",
+    "reachable properties reached",
+    "depth",
+    "both symmetric, going on",
+    *(name for name in CASES if "view" in name),
+)
+
+
+def written(
+    model: Model, folder: Path, wanted: Wanted = ALL, *, bits: int = 64, part_rows: int = 5, name: str = "t"
+) -> Written:
+    """Write the tables of a model whose states are kept in `folder`."""
+    with kept(model, folder, bits) as (compiled, states):
+        return TableWriter(compiled.spec, states, 2, lambda _: None, part_rows).write(folder / name, wanted)
+
+
+def rows_of(folder: Path, table: str, name: str = "t") -> list[dict[str, Any]]:
+    """The rows of a table, file by file."""
+    files = sorted((folder / name / table).glob("*.parquet"))
+    return [row for file in files for row in pq.read_table(file).to_pylist()]
+
+
+def _state(row: dict[str, Any], model: Model) -> dict[str, Any]:
+    """The variables of a row of the table of states."""
+    fields = model.spec.state_class.fields
+    return {name: by_text(row[name]) if isinstance(kind, NetworkType) else row[name] for name, kind in fields.items()}
+
+
+def _check_states(model: Model, folder: Path, bits: int = 64) -> None:
+    """The rows are the states of all levels, in their order."""
+    wanted = []
+    with kept(model, folder, bits) as (compiled, states):
+        for level in range(1, len(states.levels) + 1):
+            for fingerprint, state in listed(compiled, states, level, 1 << 17):
+                wanted.append((level, len(wanted), fingerprint, row_of_state(state, model.spec.state_class)))
+        levels = list(states.levels)
+    found = [(row["level"], row["id"], row["fingerprint"], _state(row, model)) for row in rows_of(folder, "states")]
+    assert found == wanted
+    first = [sum(levels[:number]) for number in range(len(levels))]
+    told = [(row["level"], row["states"], row["first_id"]) for row in rows_of(folder, "levels")]
+    assert told == list(zip(range(1, len(levels) + 1), levels, first, strict=True))
+
+
+def _key(row: dict[str, Any], name: str) -> tuple[int, ...]:
+    return tuple(row[f"{name}{more}"] for more in ("", "_2") if f"{name}{more}" in row)
+
+
+def _check_parents(folder: Path) -> None:
+    """The parent of a state is the first one of the level before that has a step to it."""
+    states, edges = rows_of(folder, "states"), rows_of(folder, "edges")
+    numbers = {_key(row, "fingerprint"): row["id"] for row in states}
+    level = {row["id"]: row["level"] for row in states}
+    best: dict[int, int] = {}
+    actions: dict[tuple[int, int], set[str]] = {}
+    for edge in edges:
+        assert numbers[_key(edge, "source_fingerprint")] == edge["source"]
+        target = numbers.get(_key(edge, "target_fingerprint"))
+        if target is not None and level[target] == level[edge["source"]] + 1:
+            best[target] = min(best.get(target, edge["source"]), edge["source"])
+            actions.setdefault((edge["source"], target), set()).add(edge["action"])
+    parents = rows_of(folder, "parents")
+    assert {row["id"]: row["parent"] for row in parents} == best
+    assert all(row["action"] in actions[row["parent"], row["id"]] for row in parents)
+    assert sorted(best) == [number for number in sorted(level) if level[number] > 1]
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", [64, 128])
+@pytest.mark.parametrize("name", CHOSEN)
+def test_the_tables_of_a_small_spec_are_whole(name: str, bits: int, tmp_path: Path) -> None:
+    case = CASES[name]
+    model = model_of(tmp_path, case.source, case.cfg)
+    checked(model, tmp_path, SMALL, bits=bits, limits=case.limits, keep_going=case.keep_going)
+    counts = written(model, tmp_path, bits=bits)
+    _check_states(model, tmp_path, bits)
+    _check_parents(tmp_path)
+    assert counts.states == len(rows_of(tmp_path, "states"))
+    assert counts.edges == len(rows_of(tmp_path, "edges"))
+
+
+@pytest.mark.slow
+def test_a_shipped_model_has_the_steps_that_the_check_counted(tmp_path: Path) -> None:
+    model = shipped_model("kip_996", "smoke")
+    result = checked(model, tmp_path, Sharding(2))
+    written(model, tmp_path, part_rows=1000)
+    edges: Counter[str] = Counter()
+    for row in rows_of(tmp_path, "edges"):
+        edges[row["action"]] += row["times"]
+    assert {title: edges[title] for title in result.generated_by_action} == result.generated_by_action
+    _check_states(model, tmp_path)
+    _check_parents(tmp_path)
+
+
+def test_the_edges_are_the_steps_of_the_interpreter(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, limits=Limits(depth=7))
+    written(model, tmp_path)
+    relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+    wanted: set[tuple[int, str, int]] = set()
+    with kept(model, tmp_path) as (compiled, states):
+        for level in range(1, len(states.levels) + 1):
+            for fingerprint, state in listed(compiled, states, level, 1 << 17):
+                for action, _, target in expected_steps(relation, state) or ():
+                    wanted.add((fingerprint, action.title, compiled.record(target).fingerprint))
+    edges = rows_of(tmp_path, "edges")
+    assert {(edge["source_fingerprint"], edge["action"], edge["target_fingerprint"]) for edge in edges} == wanted
+
+
+def test_rows_do_not_depend_on_parts_and_threads(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, SMALL, limits=Limits(depth=9))
+    for name, part_rows in (("small", 3), ("large", 1 << 20)):
+        written(model, tmp_path, part_rows=part_rows, name=name)
+    assert len(list((tmp_path / "small" / "states").iterdir())) > 5
+    assert len(list((tmp_path / "large" / "states").iterdir())) == 1
+    for table in ("states", "levels", "parents", "edges"):
+        assert rows_of(tmp_path, table, "small") == rows_of(tmp_path, table, "large")
+
+
+def test_a_file_of_several_groups_has_all_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kmc.tables.state_tables.GROUP_ROWS", 4)
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, SMALL, limits=Limits(depth=6))
+    written(model, tmp_path, part_rows=1 << 20)
+    _check_states(model, tmp_path)
+
+
+def test_only_the_chosen_columns_are_written(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, limits=Limits(depth=3))
+    written(model, tmp_path, Wanted(columns=("acked", "servers")))
+    assert list(rows_of(tmp_path, "states")[0]) == ["level", "id", "fingerprint", "servers", "acked"]
+    assert not (tmp_path / "t" / "edges").exists()
+
+
+def test_a_column_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, limits=Limits(depth=3))
+    with pytest.raises(CommandLineError, match="no column 'server'") as caught:
+        written(model, tmp_path, Wanted(columns=("server",)))
+    assert (caught.value.code, caught.value.help) == ("KMC631", "did you mean 'servers'?")
+    assert not (tmp_path / "t").exists()
+
+
+def test_tables_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, limits=Limits(depth=3))
+    written(model, tmp_path)
+    before = rows_of(tmp_path, "states")
+    with pytest.raises(CommandLineError) as caught:
+        written(model, tmp_path)
+    assert caught.value.code == "KMC630"
+    assert rows_of(tmp_path, "states") == before
+
+
+def test_tables_that_cannot_be_written_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, limits=Limits(depth=3))
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr("kmc.tables.write_tables.write_states", full)
+    with pytest.raises(SystemFault, match="No space left") as caught:
+        written(model, tmp_path)
+    assert caught.value.code == "KMC503"
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_variable_called_like_a_column_of_every_table_is_kept_apart(tmp_path: Path) -> None:
+    source = """
+class State(Record):
+    level: Int(0, 2)
+
+@spec.init
+def init():
+    yield State(level=0)
+
+@spec.action
+def up(st):
+    if st.level < 2:
+        yield st.set(level=st.level + 1)
+"""
+    model = model_of(tmp_path, source, "CHECK_DEADLOCK FALSE")
+    checked(model, tmp_path)
+    written(model, tmp_path)
+    assert [(row["level"], row["level_"]) for row in rows_of(tmp_path, "states")] == [(1, 0), (2, 1), (3, 2)]
