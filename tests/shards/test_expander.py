@@ -135,6 +135,15 @@ def test_a_task_does_not_know_what_another_met(tmp_path: Path) -> None:
     assert tasks.listed(tasks.rows(3, segments_of(first))) == tasks.listed(tasks.rows(3, segments_of(again)))
 
 
+def test_more_entries_than_an_outbox_holds_are_sent(tmp_path: Path) -> None:
+    tasks = made(tmp_path, Sharding(2, batch=128), Grid(1, 2, fan=20_000))
+    expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(2, segments_of(tasks.first()[0]))))
+    assert sum(expanded.sent) == 20_001
+    every = [word for part in tasks.listed(tasks.rows(3, segments_of(expanded))) for word in part]
+    assert sorted(word for box in sent for word in box.view(np.uint64).tolist()) == sorted(every)
+    assert len(set(every)) == 20_001
+
+
 def test_words_without_a_code_are_reported(tmp_path: Path) -> None:
     tasks = made(tmp_path, SHARDINGS[0], Grid(3, 6, pad=40))
     expanded, _ = tasks.first()
@@ -142,6 +151,10 @@ def test_words_without_a_code_are_reported(tmp_path: Path) -> None:
     assert [point_of(record) for record in found] == [0]
     words = {int(word) for record in found for word in record.row[1:]} - {0}
     assert set(expanded.uncoded) == words
+    # What a later task meets is not reported with this one again.
+    later, _ = tasks.expander.expand(ExpandTask(tasks.rows(2, segments_of(expanded))))
+    assert set(later.uncoded) - words
+    assert tasks.first()[0].uncoded == expanded.uncoded
 
 
 def test_of_states_with_one_view_the_one_with_the_least_rank_is_sent(tmp_path: Path) -> None:

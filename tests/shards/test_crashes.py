@@ -1,0 +1,168 @@
+"""A search in shards that is killed at any step, or loses its machine, goes on with exact counts."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.cli_runner import check_json, kmc
+from support.crashes import KILLED, Crash, Disk, dying_at, in_child
+from support.native_results import told
+from support.small_specs import RIVER, model_of
+
+from kmc.engine.check_model import check_native
+from kmc.engine.files import durable_folder
+from kmc.engine.files.run_directory import RunDirectory, saved_manifest
+from kmc.engine.layout.search_outcome import Settings
+from kmc.errors import SystemFault
+from kmc.result import Limits, Result
+from kmc.shards.on_threads import sharded
+from kmc.shards.sharding import Sharding
+from kmc.spec.model import Model
+
+TINY = Sharding(3, task_rows=2, segment_rows=1, slice_chunks=1, slots_min=8, piece=2, batch=2, chunk_rows=1)
+EACH_LEVEL = ("--shards", "3", "--save-every", "0")
+COMPARED = ("result", "generated", "distinct", "depth", "initial", "left", "levels", "generated_by_action")
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def the_run() -> Path:
+    """The folder of the only run."""
+    (folder,) = Path(".kmc/runs").iterdir()
+    return folder
+
+
+def same_when_resumed(expected: dict[str, Any], *words: str) -> None:
+    found = json.loads(kmc("check", "--resume", str(the_run()), "--json", *words).stdout)
+    assert {key: found[key] for key in COMPARED} == {key: expected[key] for key in COMPARED}
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_at_any_step_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = ("check", "die_hard", *EACH_LEVEL, "--threads", "1")
+    points: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(durable_folder, "reach", points.append)
+        expected = json.loads(kmc(*check, "--json").stdout)
+    shutil.rmtree(".kmc")
+    last = {point: points.count(point) for point in points}
+    for kind in ("rows", "bits", "run", "words"):
+        for step in ("create", "write", "sync", "remove"):
+            assert f"before {step} {kind}" in last or (step == "remove" and kind in ("rows", "bits")), (step, kind)
+    for point, times in last.items():
+        assert in_child(dying_at(f"{point}:{(times + 1) // 2}"), *check) == KILLED, point
+        if (the_run() / "checkpoint" / "run.json").exists():
+            same_when_resumed(expected, "--threads", "2", "--shards", "2")
+        else:
+            # It had not begun, or it had ended and its result is there.
+            begun = points.index(point) >= points.index("after create run.json")
+            assert begun == (the_run() / "result.json").exists(), point
+        shutil.rmtree(".kmc")
+
+
+def river(folder: Path) -> Model:
+    folder.mkdir(parents=True, exist_ok=True)
+    return model_of(folder, RIVER, "INVARIANT NotAcross CHECK_DEADLOCK FALSE")
+
+
+def searched(model: Model, directory: RunDirectory) -> Result:
+    settings = Settings(save_seconds=0.0)
+    return check_native(model, Limits(), keep_going=True, settings=settings, directory=directory, search_of=SHARDED)
+
+
+SHARDED = sharded(TINY)
+
+
+@pytest.mark.slow
+def test_a_run_whose_machine_dies_at_any_step_goes_on(tmp_path: Path) -> None:
+    model = river(tmp_path / "spec")
+    wanted = told(check_native(model, Limits(), keep_going=True))
+    resumed = 0
+    for last in range(5, 2000, 23):
+        begun = tmp_path / f"run{last}"
+        begun.mkdir()
+        directory = RunDirectory.created(begun, {})
+        disk = Disk(directory.folder, last)
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                disk.install(patch)
+                searched(model, directory)
+        except Crash:
+            pass
+        else:
+            break
+        finally:
+            directory.close()
+        for names_kept in (False, True):
+            lost = tmp_path / f"lost{last}{names_kept}"
+            disk.after_power_loss(lost / "checkpoint", names_kept=names_kept)
+            if saved_manifest(lost) is None:
+                with pytest.raises(SystemFault, match="there is no run to resume"):
+                    RunDirectory.opened(lost)
+                continue
+            again = RunDirectory.opened(lost)
+            assert told(searched(model, again)) == wanted
+            resumed += again.manifest.levels > 0
+            again.discard()
+    assert resumed > 5
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_full_disk_says_how_to_go_on(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, left = os.write, [150]
+
+    def full(descriptor: int, data: Any) -> int:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        ran = kmc("check", "kraft", "smoke", *EACH_LEVEL, "--threads", threads)
+    assert (ran.exit_code, "error[KMC550]: cannot save the run: write of" in ran.stderr) == (153, True)
+    assert f"levels are saved; go on with them: kmc check --resume {the_run()}" in ran.stderr
+    same_when_resumed(check_json("kraft", "smoke"))
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_for_processes_says_how_to_go_on() -> None:
+    limit = 1 << 20
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    command = [sys.executable, "-m", "kmc", "check", "kraft", "corrected_whole", *EACH_LEVEL, "--processes", "2"]
+    # kmc keeps what it compiles, and that may be larger.
+    kmc("check", "kraft", "corrected_whole", *EACH_LEVEL, "--max-depth", "3")
+    shutil.rmtree(".kmc")
+    ran = subprocess.run(command, preexec_fn=limited, capture_output=True, text=True, check=False)
+    assert (ran.returncode, "error[KMC550]" in ran.stderr, "levels are saved" in ran.stderr) == (153, True, True)
+    manifest = saved_manifest(the_run())
+    assert manifest is not None
+    depth = str(manifest.levels + 1)
+    same_when_resumed(check_json("kraft", "corrected_whole", "--max-depth", depth), "--max-depth", depth)
+
+
+def test_what_a_killed_run_left_over_is_swept() -> None:
+    kmc("check", "kraft", "smoke", "--shards", "3", "--max-depth", "5")
+    folder = the_run() / "checkpoint"
+    manifest = saved_manifest(the_run())
+    assert manifest is not None
+    orphans = [f"{kind}-4-0-0123456789abcdef" for kind in ("rows", "bits", "run", "words", "sent")]
+    for name in (*orphans, "mine"):
+        (folder / name).write_bytes(b"\0" * 16)
+    RunDirectory.opened(the_run()).close()
+    assert {path.name for path in folder.iterdir()} == {*manifest.files, "run.json", "lock", "mine"}
