@@ -1,0 +1,133 @@
+"""Code that permutes a value gives the words of the permuted value, whatever type holds the identifiers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as some
+from support.value_strategies import Role, Server, Value, record_class, types, values
+
+from kmc.compiler.ir.emit_python import PythonModule, emit_python
+from kmc.compiler.ir.nodes import Const, Function, Load, Module, Return, Store, Var
+from kmc.compiler.symmetry.permute import MEMBER_BITS, permuted
+from kmc.compiler.values.code import Code
+from kmc.errors import SpecError
+from kmc.lang.permutation import permute, swaps
+from kmc.lang.types import (
+    EnumType,
+    IdentType,
+    IntType,
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    PairType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+from kmc.runtime.codec import encode_row
+from kmc.runtime.state_layout import row_layout
+
+CLASSES = (Server, Value)
+SERVER, VALUE, ROLE = IdentType(Server), IdentType(Value), EnumType(Role)
+PATH = SeqType(IntType(0, 3), 12)  # 28 bits: an element that shares a word, and three fill more than one
+
+
+def record(**fields: Type) -> RecordType:
+    """A record type."""
+    return RecordType(record_class(fields))
+
+
+def permuting(state_class: Any) -> PythonModule:
+    """The kernel `permute(row, out, table of Server, table of Value)` of states of this class."""
+    code = Code("permute")
+    words = tuple(Load("row", Const(1 + k)) for k in range(row_layout(state_class).fixed_words))
+    tables = {cls: Var(cls.__name__) for cls in CLASSES}
+    for place, word in enumerate(permuted(code, words, RecordType(state_class), tables)):
+        code.emit(Store("out", Const(place), word))
+    code.emit(Return(Const(0)))
+    names = tuple(cls.__name__ for cls in CLASSES)
+    return emit_python(Module((Function("permute", ("row", "out"), names, code.statements(), frozenset({"row"})),)))
+
+
+def assert_permuted_as_in_the_interpreter(declared: Type, found: list[Any]) -> None:
+    state_class = record_class({"before": IntType(0, 2), "value": declared, "behind": IntType(0, 1)})
+    kernel = permuting(state_class)
+    for swap in swaps(CLASSES):
+        tables = [sum(swap[member].index << MEMBER_BITS * member.index for member in cls.members) for cls in CLASSES]
+        for value in found:
+            row, image = (
+                encode_row(state_class(before=2, value=one, behind=1)) for one in (value, permute(value, swap, {}))
+            )
+            out = [0] * len(row)
+            kernel.call("permute", [(row, 0), (out, 0)], tables)
+            assert out[: len(row) - 1] == image[1:], (value, swap)
+
+
+UNIONS = {
+    "members before and behind members of an enum": UnionType((SERVER, ROLE, VALUE), True),
+    "members behind members of an enum": UnionType((ROLE, SERVER), True),
+    "members behind numbers, never none": UnionType((IntType(0, 5), VALUE, SERVER), False),
+}
+
+
+@pytest.mark.parametrize("title", UNIONS)
+def test_every_member_in_a_union_is_permuted(title: str) -> None:
+    declared = UNIONS[title]
+    everything = [*Server.members, *Value.members, *Role.members, *range(6), None]
+    assert_permuted_as_in_the_interpreter(declared, [v for v in everything if _is_in(v, declared)])
+
+
+def _is_in(value: Any, declared: UnionType) -> bool:
+    if value is None:
+        return declared.optional
+    kind = IntType(0, 5) if isinstance(value, int) else ROLE if isinstance(value, Role) else IdentType(type(value))
+    return kind in declared.alternatives
+
+
+HOLDERS: dict[str, Type] = {
+    "a sequence": SeqType(SERVER, 3),
+    "a sequence of many words": SeqType(record(member=SERVER, path=PATH), 3),
+    "a set": SetType(SERVER),
+    "a set of pairs": SetType(PairType(SERVER)),
+    "a pair": PairType(SERVER),
+    "the keys of a map": MapType(SERVER, IntType(0, 5), True),
+    "the keys of a map of many words": MapType(PairType(SERVER), PATH, True),
+    "the keys of a map of wide entries": MapType(SERVER, SeqType(IntType(0, 255), 20), True),
+    "the keys of a partial map": MapType(SERVER, IntType(0, 5), False),
+    "the keys of a partial map of many words": MapType(SERVER, PATH, False),
+    "the keys of a partial map of wide entries": MapType(SERVER, SeqType(VALUE, 30), False),
+    "the entries of a partial map": MapType(ROLE, SERVER, False),
+    "the entries of a map": MapType(ROLE, UnionType((SERVER,), True), True),
+    "one of two records": UnionType((record(one=SERVER), record(other=VALUE, number=IntType(0, 3))), True),
+    "one of two wide records": UnionType((record(one=SeqType(SERVER, 40)), record(other=VALUE)), False),
+}
+
+
+@pytest.mark.parametrize("title", HOLDERS)
+def test_members_are_permuted_in(title: str) -> None:
+    found: list[Any] = []
+
+    @settings(max_examples=25)
+    @given(values(HOLDERS[title]))
+    def draw(value: Any) -> None:
+        found.append(value)
+
+    draw()
+    assert_permuted_as_in_the_interpreter(HOLDERS[title], found)
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.data())
+def test_a_value_of_any_type_is_permuted(data: some.DataObject) -> None:
+    declared = data.draw(types)
+    assume(not isinstance(declared, MessageSetType | MessageBagType))
+    try:
+        row_layout(record_class({"value": declared}))
+    except SpecError:
+        assume(False)
+    assert_permuted_as_in_the_interpreter(declared, [data.draw(values(declared)) for _ in range(3)])
