@@ -14,6 +14,8 @@ from kmc.compiler.ir.nodes import Const, Function, Load, Module, Return, Store, 
 from kmc.compiler.symmetry.permute import MEMBER_BITS, permuted
 from kmc.compiler.values.code import Code
 from kmc.errors import SpecError
+from kmc.lang.domains import members
+from kmc.lang.idents import ident_class
 from kmc.lang.permutation import permute, swaps
 from kmc.lang.types import (
     EnumType,
@@ -32,7 +34,7 @@ from kmc.lang.types import (
 from kmc.runtime.codec import encode_row
 from kmc.runtime.state_layout import row_layout
 
-CLASSES = (Server, Value)
+Seat: Any = ident_class("Seat", ("a", "b", "c", "d", "e"), symmetric=True)
 SERVER, VALUE, ROLE = IdentType(Server), IdentType(Value), EnumType(Role)
 PATH = SeqType(IntType(0, 3), 12)  # 28 bits: an element that shares a word, and three fill more than one
 
@@ -42,23 +44,25 @@ def record(**fields: Type) -> RecordType:
     return RecordType(record_class(fields))
 
 
-def permuting(state_class: Any) -> PythonModule:
-    """The kernel `permute(row, out, table of Server, table of Value)` of states of this class."""
+def permuting(state_class: Any, classes: tuple[Any, ...]) -> PythonModule:
+    """The kernel `permute(row, out, the table of each class)` of states."""
     code = Code("permute")
     words = tuple(Load("row", Const(1 + k)) for k in range(row_layout(state_class).fixed_words))
-    tables = {cls: Var(cls.__name__) for cls in CLASSES}
+    tables = {cls: Var(cls.__name__) for cls in classes}
     for place, word in enumerate(permuted(code, words, RecordType(state_class), tables)):
         code.emit(Store("out", Const(place), word))
     code.emit(Return(Const(0)))
-    names = tuple(cls.__name__ for cls in CLASSES)
+    names = tuple(cls.__name__ for cls in classes)
     return emit_python(Module((Function("permute", ("row", "out"), names, code.statements(), frozenset({"row"})),)))
 
 
-def assert_permuted_as_in_the_interpreter(declared: Type, found: list[Any]) -> None:
+def assert_permuted_as_in_the_interpreter(
+    declared: Type, found: list[Any], classes: tuple[Any, ...] = (Server, Value)
+) -> None:
     state_class = record_class({"before": IntType(0, 2), "value": declared, "behind": IntType(0, 1)})
-    kernel = permuting(state_class)
-    for swap in swaps(CLASSES):
-        tables = [sum(swap[member].index << MEMBER_BITS * member.index for member in cls.members) for cls in CLASSES]
+    kernel = permuting(state_class, classes)
+    for swap in swaps(classes):
+        tables = [sum(swap[member].index << MEMBER_BITS * member.index for member in cls.members) for cls in classes]
         for value in found:
             row, image = (
                 encode_row(state_class(before=2, value=one, behind=1)) for one in (value, permute(value, swap, {}))
@@ -119,6 +123,12 @@ def test_members_are_permuted_in(title: str) -> None:
 
     draw()
     assert_permuted_as_in_the_interpreter(HOLDERS[title], found)
+
+
+def test_each_pair_of_five_members_becomes_the_pair_of_their_images() -> None:
+    pairs = [*members(PairType(IdentType(Seat)))]
+    found = [frozenset([pair]) for pair in pairs]
+    assert_permuted_as_in_the_interpreter(SetType(PairType(IdentType(Seat))), found, (Seat,))
 
 
 @settings(max_examples=60, deadline=None)

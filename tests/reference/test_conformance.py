@@ -23,10 +23,12 @@ from support.corpora import (
     mutant,
     written,
 )
+from support.small_specs import model_of
 
 from kmc.errors import EvaluationError, ModelError, TraceError
-from kmc.reference.conformance import ConformanceReport, Difference, DifferenceKind, conform
+from kmc.reference.conformance import ActionCount, ConformanceReport, Difference, DifferenceKind, conform
 from kmc.reference.corpus import canonical_text, raw_text, read_corpus, value_of
+from kmc.reference.differences import Part
 
 SAMPLE = 40
 
@@ -267,3 +269,107 @@ def test_a_limit_compares_that_many_sources_and_reports_progress() -> None:
     seen: list[tuple[int, int]] = []
     report = conform(KRAFT, EDGES / "kraft-a.json.gz", limit=3, progress=lambda done, total: seen.append((done, total)))
     assert (report.sources, report.sources_total, seen) == (3, 553, [(1, 3), (2, 3), (3, 3)])
+
+
+SMALL = """
+class State(Record):
+    a: Int(0, 3)
+    b: Int(0, 3)
+    c: Int(0, 3)
+
+
+@spec.init
+def init():
+    yield State(a=0, b=0, c=0)
+
+
+@spec.action
+def change(st, k: Int(1, 2)):
+    yield st.set(a=k, b=k)
+
+
+@spec.action
+def reset(st):
+    if st.a > 0:
+        yield st.set(a=0)
+        yield st.set(a=0)
+"""
+
+
+def small_corpus(folder: Path, sources: list[tuple[int, list[list[Any]]]], *states: tuple[int, int, int]) -> Path:
+    """A corpus of the small spec: each source with the edges that TLC is said to have, and all states by number."""
+    return written(
+        folder,
+        {
+            "constants": {},
+            "variables": ["a", "b", "c"],
+            "actions": ["Change", "Reset"],
+            "states": [dict(zip("abc", state, strict=True)) for state in states],
+            "sources": [{"state": number, "successors": edges} for number, edges in sources],
+        },
+    )
+
+
+def small_spec(folder: Path) -> Path:
+    """The small spec's file."""
+    model_of(folder, SMALL)
+    return folder / "spec.py"
+
+
+def test_sources_edges_and_generated_steps_are_counted_by_action(tmp_path: Path) -> None:
+    states = ((0, 0, 0), (1, 1, 0), (2, 2, 0), (0, 1, 0))
+    changes = [["Change", 1, 1, {"k": 1}], ["Change", 2, 1, {"k": 2}]]
+    corpus = small_corpus(tmp_path, [(0, changes), (1, [*changes, ["Reset", 3, 2, None]])], *states)
+    report = conform(small_spec(tmp_path), corpus)
+    assert report.conforms
+    assert (report.sources, report.sources_total, report.edges, report.generated) == (2, 2, 5, 6)
+    assert report.actions == (ActionCount("Change", 2, 4, 4), ActionCount("Reset", 1, 1, 2))
+
+
+def test_a_step_that_tlc_does_not_have_says_how_often_kmc_has_it(tmp_path: Path) -> None:
+    changes = [["Change", 0, 1, {"k": 1}], ["Change", 1, 1, {"k": 2}]]
+    corpus = small_corpus(tmp_path, [(0, changes)], (1, 1, 0), (2, 2, 0))
+    extra = the_difference(small_spec(tmp_path), corpus)
+    assert (extra.label, extra.kind, extra.tlc_times, extra.kmc_times) == ("Reset", DifferenceKind.EXTRA, 0, 2)
+    assert extra.parts == (Part("a", "1", "0"),)
+    assert extra.against_source
+
+
+def test_a_step_that_kmc_does_not_have_says_how_often_tlc_has_it(tmp_path: Path) -> None:
+    changes = [["Change", 1, 1, {"k": 1}], ["Change", 2, 1, {"k": 2}], ["Reset", 3, 4, None]]
+    corpus = small_corpus(tmp_path, [(0, changes)], (0, 0, 0), (1, 1, 0), (2, 2, 0), (0, 0, 3))
+    missing = the_difference(small_spec(tmp_path), corpus)
+    assert (missing.label, missing.kind, missing.tlc_times, missing.kmc_times) == (
+        "Reset",
+        DifferenceKind.MISSING,
+        4,
+        0,
+    )
+    assert missing.parts == (Part("c", "3", "0"),)
+    assert missing.against_source
+
+
+def compared_with(report: ConformanceReport) -> dict[str, tuple[Part, ...]]:
+    """The places in which each step differs from the one that it is shown against."""
+    return {f"{difference.kind.value} {difference.label}": difference.parts for difference in report.differences}
+
+
+def test_a_step_is_compared_with_the_one_of_its_own_parameters(tmp_path: Path) -> None:
+    # TLC's Change(k=1) equals kmc's Change(k=2) but for c, and differs more from kmc's Change(k=1).
+    changes = [["Change", 1, 1, {"k": 1}], ["Change", 2, 1, {"k": 2}]]
+    corpus = small_corpus(tmp_path, [(0, changes)], (0, 0, 0), (2, 2, 3), (1, 1, 3))
+    one, two = Part("a", "1", "2"), Part("a", "2", "1")
+    ones, twos = (two, Part("b", "2", "1"), Part("c", "3", "0")), (one, Part("b", "1", "2"), Part("c", "3", "0"))
+    assert compared_with(conform(small_spec(tmp_path), corpus)) == {
+        "missing Change(k=1)": ones,
+        "missing Change(k=2)": twos,
+        "extra Change(k=1)": ones,
+        "extra Change(k=2)": twos,
+    }
+
+
+def test_a_step_of_other_parameters_is_compared_with_the_closest_one(tmp_path: Path) -> None:
+    changes = [["Change", 1, 1, {"k": 3}]]
+    corpus = small_corpus(tmp_path, [(0, changes)], (0, 0, 0), (2, 2, 1))
+    found = compared_with(conform(small_spec(tmp_path), corpus))
+    assert found["missing Change(k=3)"] == (Part("c", "1", "0"),)

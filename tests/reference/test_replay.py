@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from support.small_specs import COUNTER, model_of
 
-from kmc.errors import EvaluationError, InternalError
-from kmc.reference.replay import check_violation, replay
+from kmc.errors import EvaluationError, InternalError, KmcError
+from kmc.lang.permutation import permute_state, swaps
+from kmc.reference.replay import check_violation, error_at_end, replay
 from kmc.reference.search import Search
 from kmc.result import Trace, TraceStep, Verdict, Violation
 from kmc.spec.model import Model, bind
@@ -283,3 +284,46 @@ def test_each_of_several_initial_states_is_a_beginning(tmp_path: Path) -> None:
     two = COUNTER.replace("    yield State(n=0)\n", "    yield State(n=0)\n    yield State(n=2)\n")
     model = model_of(tmp_path, two)
     replay(model, Trace((TraceStep(model.spec.state_class(n=2)),)))
+
+
+def test_the_error_of_a_state_is_the_error_at_the_end_of_its_trace(tmp_path: Path) -> None:
+    model = model_of(tmp_path, CLIENTS, "CONSTANT Client = {a, b} SYMMETRY clients INVARIANT NoneHasFailed")
+    violation = violation_of(model)
+    last, error = violation.trace.steps[-1].state, violation.error
+    assert error is not None
+    assert error_at_end(model, violation.trace, last, error) is error
+    (swap,) = swaps(model.symmetry[0].classes)[1:]
+    found = error_at_end(model, violation.trace, permute_state(last, swap, {}), error)
+    assert (found.code, found.span) == (error.code, error.span)
+    assert found is not error
+    with pytest.raises(KmcError) as caught:
+        error_at_end(model, one_step_less(violation).trace, last, error)
+    assert caught.value.code == "KMC262"
+
+
+CLIENTS = """
+Client = constant("Client", IdentSet(symmetric=True), "Who")
+
+
+class State(Record):
+    failed: Opt[Client]
+    log: Seq[Int(0, 3), 1]
+
+
+@spec.init
+def init():
+    yield State(failed=None, log=[])
+
+
+@spec.action
+def fail(st, c: Client):
+    yield st.set(failed=c)
+
+
+@spec.invariant
+def NoneHasFailed(st):
+    return st.failed is None or st.log.at(1) == 0
+
+
+spec.symmetry("clients", Client)
+"""
