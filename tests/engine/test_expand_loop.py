@@ -18,10 +18,12 @@ from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.layout.search_outcome import FindingKind, SearchOutcome, Settings
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.intrinsics import load, store
+from kmc.engine.native.memory import BlockPool, Memory
 from kmc.engine.search.breadth_first import Search
 
 NUMBER, SEEN = 0, 1
 LAST = 6
+FIRST_LONG, LENGTH, ODD = 10, 400, -7046029254386353131
 BASE = 1 << 60
 """The fingerprint of the first state; those of others follow."""
 
@@ -53,6 +55,22 @@ def burst(row: int, out: int, out_words: int) -> int:
         store(out, 4 * number - 2, number)
         store(out, 4 * number - 1, 0)
     return count
+
+
+@NativeLoop
+def lengthen(row: int, out: int, out_words: int) -> int:
+    """From each of the first states to a row of `LENGTH` words that no other row has."""
+    number = load(row, NUMBER)
+    if number >= FIRST_LONG:
+        return 0
+    if out_words < 2 + LENGTH:
+        return -1
+    store(out, 0, LENGTH)
+    store(out, 1, BASE + FIRST_LONG + number)
+    store(out, 2, FIRST_LONG + number)
+    for index in range(1, LENGTH):
+        store(out, 2 + index, (number * LENGTH + index) * ODD)
+    return 1
 
 
 @NativeLoop
@@ -182,3 +200,15 @@ def test_buffers_have_room_for_all_that_one_batch_finds(count: int, block_words:
     numbers = range(1, count + 1)
     assert found == [(kind, number) for kind in (FindingKind.INVARIANT, FindingKind.STEP) for number in numbers]
     assert [int(record.row[NUMBER]) for record in search.predecessors.kept(2)] == [*numbers]
+
+
+def test_a_block_has_room_for_rows_whose_words_have_no_codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Such a row takes a quarter more than it has words. Two of them do not fit here, though their words would.
+    monkeypatch.setattr(BlockPool, "take", lambda pool, before, words: Memory(max(words, 12 * LENGTH // 5)))
+    initial = [PackedState(BASE + number, 0, np.array([number, 0], np.int64)) for number in range(4)]
+    search = Search(chain(expand=address(lengthen)), initial, Settings(deadlock=False, batch=1))
+    search._maker.dictionary.words[1:] = 1  # full
+    assert search.run().levels == (4, 4)
+    indices = np.arange(1, LENGTH)
+    for number, record in enumerate(search.predecessors.kept(2)):
+        assert record.row.tolist() == [FIRST_LONG + number, *((number * LENGTH + indices) * ODD).tolist()]

@@ -134,6 +134,7 @@ class TestCorruptedCorpus:
         one_vote["sources"][0]["successors"].append(edge_of(one_vote, "RequestVote"))
         difference = the_difference(KRAFT, written(tmp_path, one_vote))
         assert (difference.kind, difference.tlc_times, difference.kmc_times) == (DifferenceKind.TIMES, 2, 1)
+        assert (difference.parts, difference.against_source) == ((), False)
 
     def test_a_changed_field_is_named_with_both_values(self, one_vote: Document, tmp_path: Path) -> None:
         successor = one_vote["states"][edge_of(one_vote, "RequestVote")[1]]

@@ -115,6 +115,14 @@ class TestKRaft:
         trace = altered(illegal_state.trace, lambda steps: put(steps, 3, action="Abdicate"))
         assert refused(kraft, trace) == "KMC903 state 3 of the trace: the spec has no action Abdicate"
 
+    def test_an_action_whose_name_is_not_quite_right_is_recognized(
+        self, kraft: Model, illegal_state: Violation
+    ) -> None:
+        trace = altered(illegal_state.trace, lambda steps: put(steps, 3, action="RequestVotes"))
+        with pytest.raises(InternalError) as caught:
+            replay(kraft, trace)
+        assert "RequestVote" in (caught.value.help or "")
+
     def test_a_changed_argument_is_noticed(self, kraft: Model, illegal_state: Violation) -> None:
         (name, server), *_ = illegal_state.trace.steps[1].arguments
         other = next(member for member in type(server).members if member is not server)
@@ -158,6 +166,13 @@ def one_step_less(violation: Violation) -> Violation:
 class TestInvariants:
     def test_an_invariant_that_holds_at_the_end_is_refused(self, kraft: Model, illegal_state: Violation) -> None:
         assert rejected(kraft, one_step_less(illegal_state)) == "NoIllegalState holds at the end of the trace"
+
+    def test_the_trace_must_be_a_behaviour(self, kraft: Model, illegal_state: Violation) -> None:
+        trace = Trace((TraceStep(illegal_state.trace.steps[-1].state),))
+        with pytest.raises(InternalError) as caught:
+            check_violation(kraft, replace(illegal_state, trace=trace))
+        assert caught.value.code == "KMC902"
+        check_violation(kraft, replace(illegal_state, trace=trace), start=trace.steps[0].state)
 
     def test_an_invariant_that_the_model_does_not_have_is_refused(self, kraft: Model, illegal_state: Violation) -> None:
         message = rejected(kraft, replace(illegal_state, name="TestInv"))
