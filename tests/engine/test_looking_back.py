@@ -66,7 +66,14 @@ def kept_levels(levels: int, budget: Budget, bytes_max: int) -> History:
 class TestHistory:
     @pytest.mark.parametrize(
         ("bytes_max", "kept", "peak"),
-        [(0, [4], 2), (SIZE, [4], 2), (2 * SIZE - 1, [4], 2), (2 * SIZE, [3, 4], 3), (4 * SIZE, [1, 2, 3, 4], 4)],
+        [
+            (0, [4], 2),
+            (SIZE, [4], 2),
+            (2 * SIZE - 1, [4], 2),
+            (2 * SIZE, [3, 4], 3),
+            (3 * SIZE, [2, 3, 4], 4),
+            (4 * SIZE, [1, 2, 3, 4], 4),
+        ],
     )
     def test_the_newest_levels_are_kept_up_to_the_limit(self, bytes_max: int, kept: list[int], peak: int) -> None:
         budget = Budget()
@@ -78,6 +85,7 @@ class TestHistory:
 
     def test_the_newest_level_is_kept_however_large_it_is(self) -> None:
         history = History(Budget(), SIZE)
+        assert history.peak_bytes == 0
         history.keep(7, level := level_of(1 << 12))
         assert (list(history), history[7] is level) == ([7], True)
 

@@ -7,13 +7,17 @@ from typing import Any
 import pytest
 from support.value_strategies import Id, Role, Server, Value, VoteRequest, VoteResponse, record_class
 
-from kmc.errors import SpecError
+from kmc.errors import DomainError, SpecError
+from kmc.lang.admission import admitter
 from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set, as_type
 from kmc.lang.domains import describe, members
 from kmc.lang.idents import ident_class
+from kmc.lang.maps import map_literal
 from kmc.lang.pairs import pair
+from kmc.lang.seqs import seq_literal
 
 S1, S2, S3 = Server
+V1, V2 = Value
 Node = record_class({"epoch": Int(0, 3)}, name="Node")
 
 
@@ -68,3 +72,30 @@ def test_other_types_are_not_listed(declared: Any) -> None:
 )
 def test_a_type_is_described_in_the_words_of_an_annotation(declared: Any, description: str) -> None:
     assert describe(as_type(declared, "here")) == description
+
+
+KINDS: dict[str, tuple[Any, Any]] = {
+    "Bool": (Bool, True),
+    "Int": (Int(0, 3), 1),
+    "Enum": (Role, Role.FOLLOWER),
+    "member": (Server, S1),
+    "Pair": (Pair[Server], pair(S1, S2)),
+    "record": (Node, Node(epoch=1)),
+    "Seq": (Seq[Server, 2], seq_literal([S1])),
+    "Map": (PartialMap[Server, Bool], map_literal([(S1, True)])),
+    "Set": (Set[Server], frozenset([S1])),
+    "union": (Value | Bool, V1),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_type_admits_values_of_its_kind_and_refuses_all_others(kind: str) -> None:
+    declared, own = KINDS[kind]
+    admit = admitter(as_type(declared, "here"))
+    assert admit(own) == own
+    for other, (_, value) in [*KINDS.items(), ("None", (None, None)), ("text", (None, "x"))]:
+        # A pair is the set of its two members.
+        if other != kind and (kind, other) not in {("union", "Bool"), ("Set", "Pair")}:
+            with pytest.raises(DomainError, match="is not in") as caught:
+                admit(value)
+            assert caught.value.code == "KMC201"
