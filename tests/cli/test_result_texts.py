@@ -1,0 +1,460 @@
+"""A result as text, as a JUnit report and as JSON, for every way in which a check can end; no search runs here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from support.small_specs import COUNTER, model_of
+
+from kmc import __version__
+from kmc.cli.conclusion import conclusion
+from kmc.cli.junit import junit_failure, junit_text
+from kmc.cli.model_choice import ChosenModel
+from kmc.cli.outcome import CheckOptions, Outcome
+from kmc.cli.result_json import failure_json
+from kmc.errors import EvaluationError, ExitStatus, ModelError, Span
+from kmc.result import Bound, Counters, PropertyVerdict, Result, Trace, TraceStep, Verdict, Violation
+
+SOURCE = (
+    "from kmc.spec import always_eventually\n"
+    + COUNTER
+    + """
+Seat = constant("Seat", IdentSet(symmetric=True), "Who sits there")
+
+
+@spec.reachable
+def Three(st):
+    return st.n == 3
+
+
+@spec.reachable
+def Nine(st):
+    return st.n == 9
+
+
+@spec.action_property
+def Grows(st, nxt):
+    return nxt.n > st.n
+
+
+@spec.liveness
+def ThreeAgain():
+    return always_eventually(lambda st: st.n == 3)
+
+
+@spec.action_constraint
+def Slow(st, nxt):
+    return nxt.n <= st.n + 1
+
+
+spec.symmetry("seats", Seat)
+spec.view("all", drop=["n"])
+"""
+)
+OPTIONS = CheckOptions(
+    spec="counter",
+    model="two",
+    engine="native",
+    threads=None,
+    shards=None,
+    keep_states=False,
+    spark=None,
+    fingerprint_bits="64",
+    sets=(),
+    max_depth=None,
+    max_states=None,
+    timeout=None,
+    memory=None,
+    bounded_ok=False,
+    deadlock=None,
+    keep_going=False,
+    strict=False,
+    as_json=False,
+    junit=None,
+    start=None,
+    trace_mode="full",
+    run_dir="runs",
+    no_run_dir=False,
+    resume=None,
+    save_every=30.0,
+    quiet=False,
+    words=("check", "the counter"),
+)
+RESULT = Result(
+    verdict=Verdict.OK,
+    counters=Counters(generated=5000, distinct=1000, left=30, depth=7, seconds=1.5, memory_bytes=10),
+    initial=1,
+    levels=(1, 2),
+    generated_by_action={"Increase": 5, "Stop": 0},
+    properties=(),
+    violation=None,
+    bound=None,
+    unreached=(),
+    never_fired=(),
+    collision_bound=1e-9,
+    cpu_seconds=2.0,
+    peak_memory_bytes=3,
+    engine="native",
+    compile_seconds=0.25,
+    fingerprint_bits=64,
+)
+ODDS = "odds of a missed state at most 1.0E-09"
+BOUNDS = f"Seat = {{ a, b }}; 1,000 states, all 7 levels; {ODDS}"
+
+
+MakeOutcome = Callable[..., Outcome]
+
+
+@pytest.fixture
+def outcome_of(tmp_path: Path) -> MakeOutcome:
+    """Makes the outcome of a model of the counter: its `.cfg`, and what is not as in `RESULT`."""
+
+    def make(cfg: str = "INVARIANT NotNegative", **changes: Any) -> Outcome:
+        model = model_of(tmp_path, SOURCE, f"CONSTANT Seat = {{a, b}} {cfg}")
+        return Outcome(
+            OPTIONS, ChosenModel(model, None), replace(RESULT, **changes), (), None, ExitStatus.OK, None, None
+        )
+
+    return make
+
+
+def with_counters(**changes: int) -> dict[str, Any]:
+    """A change of the counters."""
+    return {"counters": replace(RESULT.counters, **changes)}
+
+
+DEPTH: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.DEPTH}
+START: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.START}
+UNCHECKED: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.NOT_CHECKED}
+STATES: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.STATES}
+PROVED: dict[str, tuple[str, dict[str, Any], str]] = {
+    "an invariant": (
+        "INVARIANT NotNegative",
+        {},
+        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds and there is no deadlock.",
+    ),
+    "two invariants and a property of steps": (
+        "INVARIANTS NotNegative BelowTwo PROPERTY Grows CHECK_DEADLOCK FALSE",
+        {},
+        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative and BelowTwo hold and every "
+        "step satisfies Grows.",
+    ),
+    "nothing": (
+        "CHECK_DEADLOCK FALSE",
+        {},
+        f"Proved: in every state reachable within these bounds ({BOUNDS}), every action can be evaluated, and no more: "
+        "the model names no property.",
+    ),
+    "one state by value": (
+        "INVARIANT NotNegative",
+        {**with_counters(distinct=1, depth=1), "fingerprint_bits": 0},
+        "Proved: in every state reachable within these bounds (Seat = { a, b }; 1 state, one level), "
+        "NotNegative holds and there is no deadlock.",
+    ),
+    "two levels up to symmetry and view": (
+        "INVARIANT NotNegative SYMMETRY seats VIEW all",
+        with_counters(distinct=2, depth=2),
+        "Proved: in every state reachable within these bounds (Seat = { a, b }; 2 states up to symmetry and "
+        f"view, all 2 levels; {ODDS}), NotNegative holds and there is no deadlock.",
+    ),
+    "what a constraint cut": (
+        "INVARIANT NotNegative CONSTRAINT AtMostTwo ACTION_CONSTRAINT Slow",
+        {"cut": 4},
+        f"Proved: in every state reachable within these bounds ({BOUNDS}) without breaking AtMostTwo or Slow, "
+        "NotNegative holds and there is no deadlock.",
+    ),
+    "a constraint that cut nothing": (
+        "INVARIANT NotNegative CONSTRAINT AtMostTwo",
+        {},
+        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds and there is no deadlock.",
+    ),
+    "up to a level": (
+        "INVARIANT NotNegative",
+        DEPTH,
+        f"Nothing is proved beyond level 7: in the 1,000 states of levels 1 to 7 ({ODDS}), NotNegative holds and there "
+        "is no deadlock.",
+    ),
+    "from a state": (
+        "INVARIANT NotNegative CONSTRAINT AtMostTwo",
+        {**START, "cut": 1},
+        "Proved from the given state (None) only: in the 1,000 states that it reaches without breaking AtMostTwo "
+        f"({ODDS}), NotNegative holds and there is no deadlock. Nothing is said about the model as a whole.",
+    ),
+    "up to a number of states": (
+        "INVARIANT NotNegative",
+        {**STATES, "fingerprint_bits": 0},
+        "Nothing is proved: the search stopped at level 7, and 30 of the states found were left on queue; in the 970 "
+        "states explored, NotNegative holds and there is no deadlock.",
+    ),
+    "nothing of a temporal property": (
+        "INVARIANT NotNegative PROPERTY ThreeAgain",
+        UNCHECKED,
+        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds and there is no deadlock. "
+        "Not proved: ThreeAgain, since nothing checks temporal properties yet.",
+    ),
+    "interrupted": (
+        "INVARIANT NotNegative",
+        {"verdict": Verdict.INTERRUPTED},
+        "Nothing is proved: the search was interrupted at level 7, and 30 of the states found were left on queue.",
+    ),
+}
+
+
+@pytest.mark.parametrize("title", PROVED)
+def test_the_conclusion_says_what_was_proved_and_in_which_states(title: str, outcome_of: MakeOutcome) -> None:
+    cfg, changes, text = PROVED[title]
+    assert list(conclusion(outcome_of(cfg, **changes))) == [text]
+
+
+def violated(model_state: Any, verdict: Verdict, **more: Any) -> dict[str, Any]:
+    """The changes of a result with a violation of two states."""
+    steps = (TraceStep(model_state), TraceStep(model_state, "Increase", "Increase"))
+    return {"verdict": verdict, "violation": Violation(verdict, more.pop("name", None), Trace(steps), **more)}
+
+
+def test_a_conclusion_says_what_to_type_next(outcome_of: MakeOutcome) -> None:
+    made = outcome_of(**violated(None, Verdict.VIOLATION, name="NotNegative"))
+    assert list(conclusion(made)) == ["Reproduce: kmc check 'the counter'"]
+    saved = replace(made, folder=Path("runs/my run"), trace_path=Path("runs/my run/trace.json"), resume="kmc check -r")
+    assert list(conclusion(saved)) == [
+        "Saved: runs/my run",
+        "Resume: kmc check -r",
+        "Show the trace: kmc trace 'runs/my run/trace.json'",
+        "Reproduce: kmc check 'the counter'",
+    ]
+
+
+def test_a_violation_of_a_finding_is_shown_with_its_title(outcome_of: MakeOutcome) -> None:
+    made = outcome_of(**violated(None, Verdict.VIOLATION, name="NotNegative"))
+    model = replace(made.chosen.model, file=replace(made.chosen.model.file, title="It was lost"))
+    found = replace(made, chosen=ChosenModel(model, "finding"))
+    assert next(iter(conclusion(found))) == "Finding: It was lost"
+
+
+Case = tuple[str, str, str, str]
+
+
+def suite_of(text: str) -> tuple[dict[str, str], list[Case]]:
+    """The attributes of a report and its cases: name, what it is, message, text."""
+    assert text.startswith("<?xml version='1.0' encoding='utf-8'?>\n<testsuite ")
+    assert text.endswith("</testsuite>\n")
+    suite = ElementTree.fromstring(text.encode())
+    cases = []
+    for case in suite:
+        assert case.get("classname") == "spec.model"
+        parts = [(part.tag, part.get("message", ""), part.text or "") for part in case] or [("", "", "")]
+        assert len(parts) == 1
+        cases.append((case.get("name", ""), *parts[0]))
+    return dict(suite.items()), cases
+
+
+HELD = (PropertyVerdict("NotNegative", "holds"),)
+OUT = "system-out"
+
+
+def test_a_report_counts_its_cases(outcome_of: MakeOutcome) -> None:
+    properties = (*HELD, PropertyVerdict("BelowTwo", "violated"), PropertyVerdict("Later", "not checked"))
+    changes = violated(None, Verdict.VIOLATION, name="BelowTwo")
+    attributes, cases = suite_of(junit_text(outcome_of(properties=properties, **changes)))
+    assert attributes == {
+        "name": "kmc.spec.model", "tests": "5", "failures": "1", "errors": "0", "skipped": "2", "time": "1.500",
+    }  # fmt: skip
+    last = "State 1: <Initial predicate>\nState 2: <Increase>\nReproduce: kmc check 'the counter'"
+    reproduce = "Reproduce: kmc check 'the counter'"
+    assert cases == [
+        ("NotNegative as far as the search went", OUT, "", f"holds in the 970 states explored; {ODDS}"),
+        ("BelowTwo", "failure", "BelowTwo is violated", last),
+        ("Later", "skipped", "nothing checks temporal properties yet", ""),
+        ("every reachable state is explored", "skipped", "a violation ended the exploration", reproduce),
+        ("no deadlock as far as the search went", OUT, "", f"none in the 970 states explored; {ODDS}"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "scope", "where"),
+    [
+        ({}, "", "in all 1,000 states reachable"),
+        (UNCHECKED, "", "in all 1,000 states reachable"),
+        (DEPTH, " in levels 1 to 7", "in the 1,000 states of levels 1 to 7"),
+        (START, " from the given state", "in the 1,000 states that the given state reaches"),
+        (STATES, " as far as the search went", "in the 970 states explored"),
+    ],
+)
+def test_a_case_that_passed_says_how_far(
+    changes: dict[str, Any], scope: str, where: str, outcome_of: MakeOutcome
+) -> None:
+    _, cases = suite_of(junit_text(outcome_of("INVARIANT NotNegative PROPERTY ThreeAgain", properties=HELD, **changes)))
+    assert cases[0] == (f"NotNegative{scope}", OUT, "", f"holds {where}; {ODDS}")
+    cfg = "INVARIANT NotNegative CONSTRAINT AtMostTwo PROPERTY ThreeAgain"
+    _, cases = suite_of(junit_text(outcome_of(cfg, properties=HELD, cut=1200, **changes)))
+    cut = "1,200 generated states were outside of AtMostTwo: checked, but not expanded."
+    within = " without breaking AtMostTwo"
+    assert cases[0] == (f"NotNegative{scope} within AtMostTwo", OUT, "", f"holds {where}{within}; {ODDS}; {cut}")
+
+
+def exploration(made: Outcome) -> Case:
+    """The case of the exploration."""
+    (found,) = (case for case in suite_of(junit_text(made))[1] if case[0].endswith("explored"))
+    return found
+
+
+WHOLE = "every reachable state is explored"
+
+
+def test_the_exploration_is_a_case(outcome_of: MakeOutcome) -> None:
+    made = outcome_of()
+    assert exploration(made) == (WHOLE, OUT, "", "\n".join(conclusion(made)))
+    cut = outcome_of("CONSTRAINT AtMostTwo", cut=1)
+    sentence = "1 generated state was outside of AtMostTwo: checked, but not expanded."
+    name = "every state reachable without breaking AtMostTwo is explored"
+    assert exploration(cut) == (name, OUT, "", "\n".join([*conclusion(cut), sentence]))
+
+
+def test_an_interrupted_exploration_is_an_error(outcome_of: MakeOutcome) -> None:
+    made = outcome_of(verdict=Verdict.INTERRUPTED)
+    assert exploration(made) == (WHOLE, "error", "interrupted", "\n".join(conclusion(made)))
+
+
+@pytest.mark.parametrize(("verdict", "tag"), [(Verdict.ERROR, "error"), (Verdict.ASSERTION, "failure")])
+def test_an_exploration_that_an_error_ended_shows_the_error(
+    verdict: Verdict, tag: str, outcome_of: MakeOutcome
+) -> None:
+    error = EvaluationError("KMC290", "so it is", Span("spec.py", 3, 1))
+    name, found, message, text = exploration(outcome_of(**violated(None, verdict, error=error)))
+    assert (name, found, message) == (WHOLE, tag, "error[KMC290]: so it is")
+    assert text.splitlines()[:2] == ["error[KMC290]: so it is", " --> spec.py:3:1"]
+    assert text.endswith("\nState 2: <Increase>\nReproduce: kmc check 'the counter'")
+
+
+@pytest.mark.parametrize(("status", "tag"), [(ExitStatus.BOUND_REACHED, "failure"), (ExitStatus.OK, "skipped")])
+def test_a_bound_is_a_failure_unless_it_is_accepted(status: ExitStatus, tag: str, outcome_of: MakeOutcome) -> None:
+    made = replace(outcome_of(**DEPTH), status=status)
+    assert exploration(made) == (WHOLE, tag, "bound reached: depth", "\n".join(conclusion(made)))
+
+
+def test_a_deadlock_is_a_case_where_it_is_asked_for(outcome_of: MakeOutcome) -> None:
+    made = outcome_of(**violated(None, Verdict.DEADLOCK))
+    last = "State 1: <Initial predicate>\nState 2: <Increase>\nReproduce: kmc check 'the counter'"
+    assert suite_of(junit_text(made))[1][-1] == ("no deadlock", "failure", "deadlock reached", last)
+    none = ("no deadlock", OUT, "", f"none in all 1,000 states reachable; {ODDS}")
+    assert suite_of(junit_text(outcome_of()))[1][-1] == none
+    assert [case[0] for case in suite_of(junit_text(outcome_of("CHECK_DEADLOCK FALSE")))[1]] == [WHOLE]
+
+
+def strict(made: Outcome) -> list[Case]:
+    """The cases of a strict check behind those that every check has."""
+    return suite_of(junit_text(replace(made, options=replace(OPTIONS, strict=True))))[1][1:]
+
+
+def test_a_strict_check_asks_for_every_action_and_reachable_property(outcome_of: MakeOutcome) -> None:
+    cfg = "CHECK_DEADLOCK FALSE"
+    wanted = [
+        ("action Increase fires", "", "", ""),
+        ("action Stop fires", "failure", "it never fired", ""),
+        ("reachable Three is reached", "", "", ""),
+        ("reachable Nine is reached", "failure", "never reached", ""),
+    ]
+    assert strict(outcome_of(cfg, never_fired=("Stop",), unreached=("Nine",))) == wanted
+    assert strict(outcome_of(cfg, never_fired=("Stop",), unreached=("Nine",), **DEPTH)) == wanted
+    assert strict(outcome_of(cfg, never_fired=("Stop",), verdict=Verdict.INTERRUPTED)) == []
+
+
+def test_what_the_manifest_expects_is_a_case_where_it_was_compared(outcome_of: MakeOutcome) -> None:
+    made = outcome_of("CHECK_DEADLOCK FALSE")
+    model = replace(made.chosen.model, file=replace(made.chosen.model.file, expect={"distinct": 1}))
+    compared = replace(made, chosen=ChosenModel(model, None), differences=())
+    name = "the result is the expected one"
+    assert suite_of(junit_text(compared))[1][1:] == [(name, "", "", "")]
+    differs = replace(compared, differences=("distinct is 2, not 1", "depth is 3"))
+    text = "distinct is 2, not 1\ndepth is 3"
+    assert suite_of(junit_text(differs))[1][1:] == [(name, "failure", "distinct is 2, not 1", text)]
+    assert suite_of(junit_text(replace(compared, not_compared="it was cut short")))[1][1:] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (KeyboardInterrupt(), "interrupted"),
+        (ModelError("KMC345", "there is no 'x'"), "error[KMC345]: there is no 'x'"),
+        (ValueError("what\x07"), "ValueError('what\\x07')"),
+        (ModelError("KMC345", "a bell: \x07."), "error[KMC345]: a bell: ."),
+    ],
+)
+def test_a_check_without_a_result_is_a_report_of_one_error(error: Any, message: str) -> None:
+    text = junit_failure("spec", "model", error)
+    attributes, ((name, tag, said, shown),) = suite_of(text)
+    assert attributes["name"] == "kmc.spec.model"
+    assert [attributes[key] for key in ("tests", "failures", "errors", "skipped", "time")] == [*"1010", "0.000"]
+    assert (name, tag, said, shown.splitlines()[0]) == (WHOLE, "error", message, message)
+    assert 'name="kmc.spec"' in junit_failure("spec", None, error)
+
+
+def test_the_json_object_has_all_that_a_result_has(outcome_of: MakeOutcome) -> None:
+    properties = (PropertyVerdict("NotNegative", "holds"), PropertyVerdict("BelowTwo", "violated", 4))
+    cfg = "INVARIANT NotNegative CONSTRAINT AtMostTwo ACTION_CONSTRAINT Slow"
+    made = outcome_of(cfg, properties=properties, unreached=("Nine",), never_fired=("Stop",), cut=6, **DEPTH)
+    found = made.as_json
+    assert found == {
+        "result": "bound reached", "generated": 5000, "distinct": 1000, "depth": 7, "initial": 1, "left": 30,
+        "generated_by_action": {"Increase": 5, "Stop": 0}, "levels": [1, 2],
+        "invariant": None, "trace_length": None, "trace_file": None, "error": None,
+        "constraints": ["AtMostTwo", "Slow"], "cut": 6, "bound": "depth",
+        "properties": [
+            {"name": "NotNegative", "verdict": "holds", "violations": 0},
+            {"name": "BelowTwo", "verdict": "violated", "violations": 4},
+        ],
+        "unreached_goals": ["Nine"], "never_fired": ["Stop"], "collision_bound": 1e-9, "fingerprint_bits": 64,
+        "seconds": 1.5, "cpu_seconds": 2.0, "compile_seconds": 0.25, "peak_memory_bytes": 3, "engine": "native",
+        "spec": "spec", "model": "model", "digest": made.chosen.model.digest, "kmc_version": __version__,
+        "resume": None, "differences": [], "exit_status": 0,
+    }  # fmt: skip
+    assert outcome_of().as_json["bound"] is None
+
+
+def test_the_json_object_rounds_seconds_to_microseconds(outcome_of: MakeOutcome) -> None:
+    counters = replace(RESULT.counters, seconds=1.23456789)
+    found = outcome_of(counters=counters, cpu_seconds=2.00000049, compile_seconds=0.1234567).as_json
+    assert (found["seconds"], found["cpu_seconds"], found["compile_seconds"]) == (1.234568, 2.0, 0.123457)
+
+
+def test_the_json_object_names_the_violation_and_its_trace(outcome_of: MakeOutcome) -> None:
+    error = EvaluationError("KMC290", "so it is", Span("spec.py", 3, 4), "do so", ("and", "so on"))
+    made = outcome_of(**violated(None, Verdict.ASSERTION, name="BelowTwo", error=error))
+    found = replace(made, trace_path=Path("runs/trace.json")).as_json
+    assert (found["invariant"], found["trace_length"], found["trace_file"]) == ("BelowTwo", 2, "runs/trace.json")
+    shown = found["error"]
+    assert shown.pop("text").startswith("error[KMC290]: so it is\n")
+    assert shown == {
+        "code": "KMC290", "message": "so it is", "path": "spec.py", "line": 3, "column": 4, "help": "do so",
+        "notes": ["and", "so on"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("error", "result", "status", "code"),
+    [
+        (KeyboardInterrupt(), "interrupted", ExitStatus.INTERRUPTED, None),
+        (ModelError("KMC345", "there is no 'x'"), "error", ModelError("KMC345", "").exit_status, "KMC345"),
+        (ValueError("x"), "error", ExitStatus.INTERNAL, "KMC900"),
+    ],
+)
+def test_a_check_without_a_result_has_the_same_keys(
+    error: Any, result: str, status: ExitStatus, code: str | None, outcome_of: MakeOutcome
+) -> None:
+    found = failure_json(error, "spec", None, "native", "kmc check -r")
+    assert found.keys() == outcome_of().as_json.keys()
+    known = {"result", "engine", "spec", "kmc_version", "resume", "differences", "exit_status", "error"}
+    assert all(found[key] is None for key in found.keys() - known)
+    assert (found["result"], found["exit_status"], found["resume"]) == (result, int(status), "kmc check -r")
+    assert (found["engine"], found["spec"], found["kmc_version"]) == ("native", "spec", __version__)
+    assert (found["error"] or {}).get("code") == code
+    assert found["differences"] == []
+    if code == "KMC900":
+        assert found["error"]["message"] == "ValueError('x')"
+    if code == "KMC345":
+        assert (found["error"]["path"], found["error"]["line"], found["error"]["column"]) == (None, None, None)

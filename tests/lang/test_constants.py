@@ -1,0 +1,172 @@
+"""Constants take what a model gives, their default, or a placeholder; another value is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from support.value_strategies import Role, Server, record_class
+
+from kmc.errors import ModelError, Span, SpecError
+from kmc.lang import Bool, Int, Set, constant, spawned
+from kmc.lang.constants import ConstantTable, IdentSet, constants_of
+from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet
+
+SPAN = Span("m.cfg", 1)
+Node = record_class({"epoch": Int(0, 3)}, name="Node")
+
+
+def given(**values: Raw) -> Mapping[str, Assignment]:
+    """What a model gives."""
+    return {name: Assignment(name, value, SPAN) for name, value in values.items()}
+
+
+def members(*names: str) -> RawSet:
+    """A set of model values."""
+    return RawSet(tuple(ModelValue(name) for name in names))
+
+
+def value_of(domain: Any, raw: Raw) -> Any:
+    """The constant with this domain, to which a model gives a value."""
+    with constants_of(given(C=raw)):
+        return constant("C", domain, "what it is")
+
+
+@pytest.mark.parametrize(
+    ("domain", "raw", "value"),
+    [
+        (Bool, True, True),
+        (Bool, False, False),
+        (Int(-2, 3), -2, -2),
+        (Int(-2, 3), 3, 3),
+        *((Role, ModelValue(member.title), member) for member in Role),
+    ],
+)
+def test_a_constant_has_the_value_that_the_model_gives(domain: Any, raw: Raw, value: Any) -> None:
+    assert value_of(domain, raw) is value
+
+
+@pytest.mark.parametrize(
+    ("domain", "raw", "shown"),
+    [
+        (Bool, 1, "1, which is not in Bool"),
+        (Bool, ModelValue("x"), "x, which is not in Bool"),
+        (Int(0, 3), True, "TRUE, which is not in 0..3"),
+        (Int(0, 3), False, "FALSE, which is not in 0..3"),
+        (Int(0, 3), -1, "-1, which is not in 0..3"),
+        (Int(0, 3), 4, "4, which is not in 0..3"),
+        (Int(0, 3), "2", '"2", which is not in 0..3'),
+        (Role, ModelValue("Nobody"), "Nobody, which is not in Role"),
+        (Role, 0, "0, which is not in Role"),
+        (Int(0, 3), members("a", "b"), "{a, b}, which is not in 0..3"),
+    ],
+)
+def test_a_value_outside_of_the_domain_is_refused_in_the_words_of_the_model(domain: Any, raw: Raw, shown: str) -> None:
+    with pytest.raises(ModelError, match=r"constant 'C' is ") as caught:
+        value_of(domain, raw)
+    assert (caught.value.code, caught.value.span) == ("KMC341", SPAN)
+    assert caught.value.message.startswith(f"constant 'C' is {shown}")
+
+
+def test_a_set_of_identifiers_is_a_type_of_its_own() -> None:
+    for symmetric in (False, True):
+        found = value_of(IdentSet(symmetric, at_most=2), members("a", "b"))
+        assert ([member.title for member in found.members], found.symmetric) == (["a", "b"], symmetric)
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        (members(), "{}, not a set of 1 to 2 identifiers, symmetric"),
+        (members("a", "b", "c"), "{a, b, c}, not a set of 1 to 2 identifiers, symmetric"),
+        (RawSet((ModelValue("a"), 1)), "{a, 1}, not a set of 1 to 2 identifiers, symmetric"),
+        (3, "3, not a set of 1 to 2 identifiers, symmetric"),
+        (ModelValue("a"), "a, not a set of 1 to 2 identifiers, symmetric"),
+    ],
+)
+def test_what_is_not_a_set_of_identifiers_is_refused(raw: Raw, shown: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        value_of(IdentSet(True, at_most=2), raw)
+    assert (caught.value.code, caught.value.message) == ("KMC342", f"constant 'C' is {shown}")
+
+
+def test_a_constant_that_is_not_given_has_its_default() -> None:
+    with constants_of({}) as table:
+        assert constant("C", Int(0, 3), "what it is", 2) == 2
+        assert constant("D", Bool, "what it is", False) is False
+    assert table.missing == []
+    assert [(c.raw, c.has_default, c.value) for c in table.declared.values()] == [(None, True, 2), (None, True, False)]
+
+
+def test_a_constant_that_is_given_does_not_have_its_default() -> None:
+    with constants_of(given(C=3)) as table:
+        assert constant("C", Int(0, 3), "what it is", 2) == 3
+    (declared,) = table.declared.values()
+    assert (declared.name, declared.domain, declared.meaning) == ("C", "0..3", "what it is")
+    assert (declared.raw, declared.has_default) == (3, True)
+
+
+def test_constants_that_are_missing_are_listed_and_have_placeholders() -> None:
+    with constants_of({}) as table:
+        assert constant("A", Int(2, 5), "x") == 2
+        assert constant("B", Role, "x") is Role.members[0]
+        assert constant("C", Bool, "x") is False
+        seats = constant("D", IdentSet(True), "x")
+    assert ([member.title for member in seats.members], seats.symmetric) == (["D_1"], True)
+    assert table.missing == ["A", "B", "C", "D"]
+    assert [declared.has_default for declared in table.declared.values()] == [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("declare", "code"),
+    [
+        (lambda: constant("no name", Bool, "x"), "KMC166"),
+        (lambda: constant("C", Bool, None), "KMC166"),  # type: ignore[arg-type]  # what is refused
+        (lambda: constant(None, Bool, "x"), "KMC166"),  # type: ignore[arg-type]  # what is refused
+        (lambda: (constant("C", Bool, "x"), constant("C", Bool, "x")), "KMC162"),
+        (lambda: constant("C", Set[Server], "x"), "KMC165"),
+        (lambda: constant("C", Node, "x"), "KMC165"),
+        (lambda: constant("C", Int(0, 3), "x", 4), "KMC164"),
+        (lambda: constant("C", IdentSet(), "x", {"a"}), "KMC164"),
+    ],
+)
+def test_a_mistake_in_a_declaration_is_refused(declare: Any, code: str) -> None:
+    with constants_of({}), pytest.raises(SpecError) as caught:
+        declare()
+    assert caught.value.code == code
+
+
+def test_constants_are_declared_while_a_spec_is_loaded_only() -> None:
+    with constants_of({}) as outer:
+        constant("C", Bool, "x")
+        with constants_of({}) as inner:
+            constant("C", Bool, "x")
+        constant("D", Bool, "x")
+    assert (table_names(outer), table_names(inner)) == (["C", "D"], ["C"])
+    with pytest.raises(SpecError) as caught:
+        constant("E", Bool, "x")
+    assert caught.value.code == "KMC161"
+
+
+def table_names(table: ConstantTable) -> list[str]:
+    """The constants that were declared."""
+    return list(table.declared)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_spawned_identifiers_are_numbered_from_one(count: int) -> None:
+    found: Any = spawned("Id", count)
+    assert [member.title for member in found.members] == [str(number) for number in range(1, count + 1)]
+    assert (found.spawned, found.symmetric, found.started) == (True, False, None)
+    started: Any = spawned("Id", count, started="servers")
+    assert (started.spawned, started.symmetric, started.started) == (True, True, "servers")
+
+
+@pytest.mark.parametrize(
+    ("count", "started"), [(0, None), (-1, None), (True, None), ("3", None), (3, 7), (3, "no name"), (3, "")]
+)
+def test_spawned_identifiers_need_a_positive_number_and_the_name_of_a_field(count: Any, started: Any) -> None:
+    with pytest.raises(SpecError) as caught:
+        spawned("Id", count, started=started)
+    assert caught.value.code == "KMC163"
