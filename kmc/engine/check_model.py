@@ -122,7 +122,7 @@ def check_native(
         if directory is not None:
             directory.ended = outcome.stopped is None and not outcome.interrupted
         result = _result(
-            compiled, search, outcome, violation, start, outcome.cpu_seconds_before + cpu_seconds() - began
+            compiled, search, outcome, violation, start, outcome.cpu_seconds_elsewhere + cpu_seconds() - began
         )
     return replace(result, compile_seconds=compiled.compile_seconds)
 

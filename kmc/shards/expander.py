@@ -40,7 +40,7 @@ from kmc.shards.frontier_file import FrontierReader, Segment, SegmentStart, writ
 from kmc.shards.listing import Listing
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore, new_name
-from kmc.shards.tasks import Checked, Expanded, ExpandTask, RowsTask, SeekTask
+from kmc.shards.tasks import Checked, Effort, Expanded, ExpandTask, RowsTask, SeekTask
 from kmc.shards.word_files import read_words
 
 _SLOTS_PER_ROW = 3
@@ -209,7 +209,7 @@ class Expander:
             violating=any(failed[: kernels.check_count]),
             findings=self._findings(),
             uncoded=tuple(self._uncoded.array[np.flatnonzero(self._uncoded.array)].tolist()),
-            cpu_seconds=time.thread_time() - began,
+            effort=Effort.since(began),
         )
         return answer, outboxes
 

@@ -21,7 +21,7 @@ from kmc.engine.loops.sorted_runs import CandidateSet, RunCursor, RunMerge
 from kmc.engine.native.memory import SLACK_WORDS, Memory, Words
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import FileWords, ShardStore, new_name
-from kmc.shards.tasks import Merged, MergeTask, SortedRun
+from kmc.shards.tasks import Effort, Merged, MergeTask, SortedRun
 from kmc.shards.word_files import write_words
 
 _BITS = 64
@@ -73,7 +73,7 @@ class Merger:
             runs=kept,
             replaced=replaced,
             written_bytes=(written + answered.words) * f.WORD_BYTES,
-            cpu_seconds=time.thread_time() - began,
+            effort=Effort.since(began),
         )
 
     def _candidates(self, sent: Sequence[Words]) -> tuple[CandidateSet, list[int], int]:

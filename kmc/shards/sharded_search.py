@@ -47,6 +47,7 @@ from kmc.shards.tasks import (
     SegmentRef,
     SortedRun,
     WordFile,
+    this_process,
 )
 from kmc.shards.word_files import read_words, write_words
 
@@ -81,6 +82,7 @@ class ShardedSearch:
         self._began = self._told = time.monotonic()
         self._saved = time.monotonic()
         self._seconds_before, self._cpu_before, self._cpu_began = 0.0, 0.0, cpu_seconds()
+        self._cpu_elsewhere = 0.0
         self._stopped: Bound | None = None
         self._stopping = self._interrupted = self._beyond = False
         self._levels: list[int] = []
@@ -225,6 +227,8 @@ class ShardedSearch:
         finally:
             self._in_level.clear()
         self._count(expanded)
+        efforts = [*(part.effort for part in expanded), *(part.effort for part in merged)]
+        self._cpu_elsewhere += sum(effort.cpu_seconds for effort in efforts if effort.process != this_process())
         self._reached |= found.reached
         self._failed[: self._kernels.check_count] += found.failed
         had_any = self._findings.found_any
@@ -342,7 +346,7 @@ class ShardedSearch:
 
     @property
     def _cpu_seconds(self) -> float:
-        return self._cpu_before + cpu_seconds() - self._cpu_began
+        return self._cpu_before + self._cpu_elsewhere + cpu_seconds() - self._cpu_began
 
     def _resumed(self) -> bool:
         """Stand where a saved search stood; False if there is none."""
@@ -421,7 +425,7 @@ class ShardedSearch:
             frontier_bytes_max=0,
             rows_bytes=self._rows_words * WORD_BYTES,
             growths=(),
-            cpu_seconds_before=self._cpu_before,
+            cpu_seconds_elsewhere=self._cpu_before + self._cpu_elsewhere,
             shards=self._figures(),
         )
 

@@ -6,6 +6,9 @@ numbers for each task.
 
 from __future__ import annotations
 
+import os
+import platform
+import time
 from dataclasses import dataclass
 
 from kmc.engine.layout.frontier import PackedState
@@ -53,6 +56,24 @@ class RowsTask:
 
 
 @dataclass(frozen=True, slots=True)
+class Effort:
+    """The CPU seconds that a task took, in which process of which host."""
+
+    cpu_seconds: float
+    process: tuple[str, int]
+
+    @classmethod
+    def since(cls, began: float) -> Effort:
+        """What this thread used since its clock, `time.thread_time`, stood at `began`."""
+        return cls(time.thread_time() - began, this_process())
+
+
+def this_process() -> tuple[str, int]:
+    """The name of this host, and the number of this process on it."""
+    return platform.node(), os.getpid()
+
+
+@dataclass(frozen=True, slots=True)
 class ExpandTask:
     """Expand the rows of a level; `initial` are states without a source."""
 
@@ -82,7 +103,7 @@ class Expanded:
     violating: bool
     findings: Words
     uncoded: tuple[int, ...]
-    cpu_seconds: float
+    effort: Effort
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +144,7 @@ class Merged:
     runs: tuple[SortedRun, ...]
     replaced: tuple[str, ...]
     written_bytes: int
-    cpu_seconds: float
+    effort: Effort
 
 
 @dataclass(frozen=True, slots=True)

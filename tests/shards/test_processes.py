@@ -144,7 +144,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path: Path, monkeypatc
     process = started("--save-every", "0")
     children = psutil.Process(process.pid).children(recursive=True)
     process.kill()
-    process.wait()
+    process.communicate()
     assert len(children) >= 2
     assert ended(children)
     goes_on()

@@ -95,7 +95,8 @@ class SearchOutcome:
     violating steps per action property, over the whole search. `reached` is the mask of the reachable properties that
     were reached; `reachable_asked` of those asked for in the first level with findings. `table_bytes` is that at the
     end, `rows_bytes` those of all packed rows, level after level; `growths` are those of the table
-    (`FingerprintTable`). `cpu_seconds_before`: of earlier sessions of a run that was resumed.
+    (`FingerprintTable`). `cpu_seconds_elsewhere`: of other processes, and of earlier
+    sessions of a run that was resumed.
     """
 
     generated: int
@@ -115,5 +116,5 @@ class SearchOutcome:
     frontier_bytes_max: int
     rows_bytes: int
     growths: tuple[tuple[int, int], ...]
-    cpu_seconds_before: float
+    cpu_seconds_elsewhere: float
     shards: ShardFigures | None = None

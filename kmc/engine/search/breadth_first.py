@@ -237,7 +237,7 @@ class Search:
             frontier_bytes_max=self._history.peak_bytes,
             rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
             growths=tuple(known.growths),
-            cpu_seconds_before=self._cpu_before,
+            cpu_seconds_elsewhere=self._cpu_before,
         )
 
     def _search_again(self, level: int) -> Predecessors:
