@@ -14,7 +14,7 @@ from support.shard_runs import store_in
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError
-from kmc.shards.expander import Expander
+from kmc.shards.expander import Expander, Stopped
 from kmc.shards.listing import Listing
 from kmc.shards.redivide import owners
 from kmc.shards.sharding import Sharding
@@ -133,6 +133,30 @@ def test_a_task_does_not_know_what_another_met(tmp_path: Path) -> None:
     assert [box.tolist() for box in sent] == [box.tolist() for box in sent_again]
     assert (first.sent, first.generated, first.uncoded) == (again.sent, again.generated, again.uncoded)
     assert tasks.listed(tasks.rows(3, segments_of(first))) == tasks.listed(tasks.rows(3, segments_of(again)))
+
+
+def test_a_task_after_one_that_failed_answers_as_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = made(tmp_path, SHARDINGS[1])
+    task = ExpandTask(tasks.rows(2, segments_of(tasks.first()[0])))
+    expanded, sent = tasks.expander.expand(task)
+    with monkeypatch.context() as patch:
+        patch.delattr("kmc.shards.expander.write_frontier")
+        with pytest.raises(NameError):
+            tasks.expander.expand(ExpandTask(tasks.rows(3, segments_of(expanded))))
+    again, sent_again = tasks.expander.expand(task)
+    assert [box.tolist() for box in sent_again] == [box.tolist() for box in sent]
+    assert (again.sent, again.generated, again.expanded) == (expanded.sent, expanded.generated, expanded.expanded)
+
+
+def test_a_stopped_expander_answers_once_it_is_restarted(tmp_path: Path) -> None:
+    tasks = made(tmp_path, SHARDINGS[1])
+    task = ExpandTask(tasks.rows(2, segments_of(tasks.first()[0])))
+    tasks.expander.stop()
+    for _ in range(2):
+        with pytest.raises(Stopped):
+            tasks.expander.expand(task)
+    tasks.expander.restart()
+    assert tasks.expander.expand(task)[0].expanded == 1
 
 
 def test_more_entries_than_an_outbox_holds_are_sent(tmp_path: Path) -> None:
