@@ -73,7 +73,10 @@ def test_an_annotation_means_a_type(annotation: Annotation, meaning: Type) -> No
 
 
 MISTAKES: list[tuple[Annotation, str, str]] = [
-    (lambda: Int(2, 1), "KMC142", ""),
+    (lambda: Int(2, 1), "KMC142", "Int(least, greatest)"),
+    (lambda: Int(0, True), "KMC141", "Int(least, greatest)"),
+    (lambda: Int("0", 1), "KMC141", "Int(least, greatest)"),
+    (lambda: Set(Server), "KMC143", "write Set[...] in an annotation"),
     (lambda: Seq[Bool, -1], "KMC144", "Seq[Entry, 4]"),
     (lambda: Seq[Bool, True], "KMC144", "Seq[Entry, 4]"),
     (lambda: Seq[Bool], "KMC144", "Seq[Entry, 4]"),

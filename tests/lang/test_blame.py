@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -22,9 +23,12 @@ def execute(tmp_path: Path) -> Callable[[str, str], dict[str, Any]]:
     def run(text: str, name: str = FILE) -> dict[str, Any]:
         path = tmp_path / name
         path.write_text(text, encoding="utf-8")
-        names: dict[str, Any] = {"EvaluationError": EvaluationError}
-        exec(compile(text, str(path), "exec"), names)
-        return names
+        found = spec_from_file_location("executed", path)
+        assert found is not None
+        assert found.loader is not None
+        module = module_from_spec(found)
+        found.loader.exec_module(module)
+        return vars(module)
 
     return run
 
@@ -167,6 +171,9 @@ SUBJECTS = [
     ("st.one_two_three.four_five_six_seven_eigh[9]", "this map", "this map"),
     ("st.one_two_three.four_five_six_seven_eig[9]", "this map", "'st.one_two_three.four_five_six_seven_eig'"),
     ("st.log.at(\n      9)", "this sequence", "'st.log'"),
+    ("1 < st.log.at(9) < 3", "this sequence", "'st.log'"),
+    ("1 < st.log.at(\n  9) < 3", "this sequence", "'st.log'"),
+    ("st.log[\n   9\n   ] == 3", "this map", "'st.log'"),
 ]
 
 
@@ -177,8 +184,7 @@ def test_an_error_names_what_it_is_about_as_the_author_wrote_it(
     text = (
         "class St:\n    def __getattr__(self, name):\n        return St() if not name.startswith('__') else object.no\n"
     )
-    text += f"    def __call__(self, *a):\n        raise EvaluationError('KMC223', {message!r}, help='mind len(...)')\n"
-    text += f"    __getitem__ = __call__\ndef go(st):\n    return {call}\n"
+    text += f"def go(st):\n    return ({call})\n"
     names = execute(text)
     path = names["go"].__code__.co_filename
     # The methods of values lie in kmc, not in a file of the spec.

@@ -57,7 +57,7 @@ def test_a_constant_has_the_value_that_the_model_gives(domain: Any, raw: Raw, va
         (Int(0, 3), -1, "-1, which is not in 0..3"),
         (Int(0, 3), 4, "4, which is not in 0..3"),
         (Int(0, 3), "2", '"2", which is not in 0..3'),
-        (Role, ModelValue("Nobody"), "Nobody, which is not in Role"),
+        (Role, ModelValue("Observer"), "Observer, which is not in Role"),
         (Role, 0, "0, which is not in Role"),
         (Int(0, 3), members("a", "b"), "{a, b}, which is not in 0..3"),
     ],
