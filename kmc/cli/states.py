@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -11,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmc.cli.console import say, show, stderr
+from kmc.cli.console import say, seconds_in_words, show, stderr
 from kmc.cli.model_choice import choose_model
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
 from kmc.errors import ExitStatus, SystemFault
-from kmc.process import usable_cpus
+from kmc.process import cpu_seconds, usable_cpus
 
 if TYPE_CHECKING:
     from kmc.shards.kept_states import KeptStates
@@ -70,14 +71,16 @@ def states(
 
     wanted = Wanted(tuple(columns.split(",")) if columns is not None else None, parents, edges)
     folder = Path(out) if out is not None else Path(run) / TABLES_NAME
+    began, cpu_began = time.monotonic(), cpu_seconds()
     with kept_states(Path(run)) as found:
         written = _written(found, Path(run), folder, wanted, threads or usable_cpus(), quiet)
     told = {name: count for name, count in asdict(written).items() if count is not None}
+    seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu_began
     if as_json:
-        say(json.dumps({"folder": str(folder), **told}, indent=2))
+        say(json.dumps({"folder": str(folder), **told, "seconds": seconds, "cpu_seconds": cpu}, indent=2))
     else:
         counts = ", ".join(f"{count:,} {name}" for name, count in told.items())
-        show([f"Written to {shown_path(folder)}: {counts}."])
+        show([f"Written to {shown_path(folder)}: {counts}, in {seconds_in_words(seconds)}."])
     return ExitStatus.OK
 
 

@@ -90,7 +90,8 @@ def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, path: Pa
     found = rows = 0
     waiting: list[pa.RecordBatch] = []
     flat = [field.name for field in schema if pa.types.is_integer(field.type)]
-    with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=flat) as out:
+    options = {"compression": "zstd", "write_statistics": flat, "write_batch_size": GROUP_ROWS}
+    with pq.ParquetWriter(path, schema, **options) as out:
         for batch in batches:
             waiting.append(batch)
             found += batch.num_rows

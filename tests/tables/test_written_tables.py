@@ -19,6 +19,7 @@ from kmc.actions.relation import NextStateRelation
 from kmc.errors import CommandLineError, SystemFault
 from kmc.lang.types import NetworkType
 from kmc.result import Limits
+from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
 from kmc.tables.write_tables import TableWriter, Wanted, Written
@@ -137,6 +138,17 @@ def test_the_edges_are_the_steps_of_the_interpreter(tmp_path: Path) -> None:
     assert {(edge["source_fingerprint"], edge["action"], edge["target_fingerprint"]) for edge in edges} == wanted
 
 
+def test_a_reader_needs_the_bytes_of_a_compiled_spec_and_no_more(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, SMALL, limits=Limits(depth=6))
+    written(model, tmp_path, name="here")
+    with kept(model, tmp_path) as (compiled, states):
+        spec = CompiledSpec.from_bytes(compiled.spec.to_bytes())
+        TableWriter(spec, states, 1, lambda _: None, 100).write(tmp_path / "there", ALL)
+    for table in ("states", "levels", "parents", "edges"):
+        assert rows_of(tmp_path, table, "here") == rows_of(tmp_path, table, "there")
+
+
 def test_rows_do_not_depend_on_parts_and_threads(tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, SMALL, limits=Limits(depth=9))
@@ -182,6 +194,19 @@ def test_tables_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
         written(model, tmp_path)
     assert caught.value.code == "KMC630"
     assert rows_of(tmp_path, "states") == before
+
+
+def test_a_damaged_file_of_a_run_is_an_error_and_no_table(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, limits=Limits(depth=5))
+    file = sorted((tmp_path / "checkpoint").glob("rows-4-*"))[0]
+    data = bytearray(file.read_bytes())
+    data[8] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(SystemFault) as caught:
+        written(model, tmp_path)
+    assert caught.value.code == "KMC551"
+    assert not (tmp_path / "t").exists()
 
 
 def test_tables_that_cannot_be_written_leave_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
