@@ -16,6 +16,9 @@ from kmc.engine.loops.checksums import checksum
 from kmc.engine.native.memory import WORD_BYTES, Words
 from kmc.shards.store import ShardStore, new_name
 
+SENT = "sent"
+"""The kind of these files, with which their names begin."""
+
 
 @dataclass(frozen=True, slots=True)
 class SentPart:
@@ -30,7 +33,7 @@ class SentPart:
 
 def write_sent(store: ShardStore, level: int, task: int, outboxes: Sequence[Words]) -> tuple[SentPart, ...]:
     """Write the entries for each shard."""
-    name = new_name("sent", level, task)
+    name = new_name(SENT, level, task)
     total = sum(map(len, outboxes))
     parts, place = [], 0
     for entries in outboxes:

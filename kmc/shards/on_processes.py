@@ -12,6 +12,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -23,7 +24,7 @@ from typing import Any, TypeVar
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.errors import SystemFault
-from kmc.shards.exchange import SentPart, read_sent, write_sent
+from kmc.shards.exchange import SENT, SentPart, read_sent, write_sent
 from kmc.shards.expander import Stopped
 from kmc.shards.store import ShardStore
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
@@ -49,6 +50,7 @@ class ProcessExecutor:
         self._pool: ProcessPoolExecutor | None = None
         self._lifeline: Connection | None = None
         self._stopping = False
+        self._lost = False
 
     def level(
         self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], done: Callable[[Expanded], None]
@@ -66,6 +68,10 @@ class ProcessExecutor:
             return [answer for answer, _ in expanded], self._each(_merge, asked)
         finally:
             self._store.remove(parts[0].name for parts in sent)
+            if self._lost:
+                # What lost attempts sent has no other name than its kind; nothing is sent between levels.
+                self._store.remove(name for name in self._store.names() if name.startswith(SENT))
+                self._lost = False
 
     def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """See `Executor`."""
@@ -90,6 +96,7 @@ class ProcessExecutor:
                 self._attempt(function, tasks, answers, done)
             except BrokenProcessPool:
                 self._end()
+                self._lost = True
                 attempts = 1 if len(answers) > before else attempts + 1
                 if self._stopping:
                     raise Stopped from None
@@ -189,7 +196,8 @@ _workers: list[ShardWorker] = []
 
 def _begin(job: ShardJob, lifeline: Connection) -> None:
     """Begin as a process of a pool."""
-    faulthandler.enable()
+    if sys.stderr is not None:  # as it is where a caller has closed it
+        faulthandler.enable()
     threading.Thread(target=_end_with, args=(lifeline,), name="kmc-lifeline", daemon=True).start()
     _jobs.append(job)
 

@@ -41,7 +41,9 @@ def on_processes(
     directory = RunDirectory.created(folder, {})
     try:
         search_of = sharded(sharding, processes)
-        return check_native(model, Limits(), fingerprint_bits=bits, directory=directory, search_of=search_of)
+        found = check_native(model, Limits(), fingerprint_bits=bits, directory=directory, search_of=search_of)
+        assert not [name for name in directory.files.names() if name.startswith("sent")]
+        return found
     finally:
         directory.discard()
 
@@ -98,6 +100,20 @@ def test_processes_that_always_die_are_one_error(tmp_path: Path, monkeypatch: py
         with pytest.raises(SystemFault, match="died 3 times in a row") as caught:
             on_processes(river(tmp_path), tmp_path, processes=1)
     assert caught.value.code == "KMC532"
+
+
+def test_processes_that_always_die_leave_a_run_that_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    check = ("check", "die_hard", "--shards", "2", "--save-every", "0")
+    run(*check, "--max-depth", "3")
+    (folder,) = Path(".kmc/runs").iterdir()
+    with monkeypatch.context() as patch:
+        patch.setenv(durable_folder.FAILPOINT_VARIABLE, "after create rows")
+        ran = run("check", "--resume", str(folder), "--processes", "1")
+    assert (ran.exit_code, "error[KMC532]" in ran.stderr) == (153, True)
+    assert f"3 levels are saved; go on with them: kmc check --resume {folder}" in ran.stderr
+    found = json.loads(run("check", "--resume", str(folder), "--json").stdout)
+    assert found["distinct"] == check_json("die_hard")["distinct"]
 
 
 def started(*words: str) -> subprocess.Popen[str]:
