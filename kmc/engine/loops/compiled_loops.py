@@ -233,6 +233,11 @@ def sharded_loops_of(wide: bool, ranked: bool) -> tuple[NativeLoop, ...]:
     )
 
 
+def table_loops() -> tuple[NativeLoop, ...]:
+    """All loops that may run while the states of a sharded search are read as tables."""
+    return list_rows_loop(), value_loop("number_values"), value_loop("sort_entries"), storing_loop("total")
+
+
 def object_codes(loops: Iterable[NativeLoop]) -> dict[str, bytes]:
     """The object code of loops by key, for another process on a machine of this kind; `receive` takes it."""
     return {loop.key: loop.object_code() for loop in loops}
