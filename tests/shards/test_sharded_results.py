@@ -69,3 +69,35 @@ def test_a_golden_case_has_its_counts(shards: int, tmp_path: Path) -> None:
     result = check_native(model, Limits(), threads=2, directory=directory, search_of=sharded(Sharding(shards)))
     assert (result.counters.generated, result.counters.distinct, result.counters.depth) == (23_167, 10_468, 30)
     assert told(result) == told(check_native(model, Limits()))
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_a_small_spec_has_one_result_when_its_search_goes_on_in_other_shards(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    model = model_of(tmp_path, case.source, case.cfg)
+    limits = case.limits or Limits()
+    wanted = told(check_native(model, limits, keep_going=case.keep_going, settings=TINY))
+    for bits, depth in ((64, 2), (128, 3)):
+        directory = RunDirectory.created(tmp_path, {})
+        for shards, bound in ((4, depth), (3, depth + 1), (5, None)):
+            given = limits if bound is None else replace(limits, depth=min(bound, limits.depth or bound))
+            result = check_native(
+                model,
+                given,
+                keep_going=case.keep_going,
+                fingerprint_bits=bits,
+                directory=directory,
+                search_of=sharded(replace(SMALL, shards=shards)),
+            )
+            if directory.ended:
+                break
+            directory.close()
+            directory = RunDirectory.opened(tmp_path)
+        directory.discard()
+        if bound is None:
+            assert told(result) == wanted, f"{bits} bits, cut at level {depth}"
+        else:
+            # It ended at a failure beyond the bound, with fewer counts, or before the bound.
+            assert (result.violation is not None and not case.keep_going) or told(result) == wanted
