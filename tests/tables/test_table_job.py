@@ -16,7 +16,7 @@ from kmc.result import Limits
 from kmc.tables.parts import parts_of
 from kmc.tables.state_tables import StateReader, write_states
 from kmc.tables.step_tables import write_edges
-from kmc.tables.travel import TableJob
+from kmc.tables.table_job import TableJob
 
 ELSEWHERE = """
 import importlib.abc, pickle, sys
