@@ -16,6 +16,7 @@ from kmc.cli.check import check
 from kmc.cli.conform import conform
 from kmc.cli.console import show, stderr, stdout_fault
 from kmc.cli.main import INTERRUPTED
+from kmc.cli.plan import plan
 from kmc.cli.query import query
 from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
 from kmc.cli.report import report
@@ -112,5 +113,5 @@ def cli(ctx: click.Context) -> int:
     return ExitStatus.OK
 
 
-for _command in (check, specs, simulate, trace, conform, runs, states, query, bench, report):
+for _command in (check, specs, simulate, trace, conform, runs, states, query, plan, bench, report):
     cli.add_command(_command)
