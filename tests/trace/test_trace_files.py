@@ -133,3 +133,21 @@ def test_a_trace_without_actions_has_its_states(tmp_path: Path) -> None:
 
 def test_the_sample_of_tlc_is_read_from_its_file() -> None:
     assert len(to_trace(read_trace(DATA / "tlc-three-states.json"), kraft().spec)) == 3
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        (("i", "n1"), ("v", "v1")),
+        (("v", "v1"), ("i", "n1")),
+        (("m", "n1"), ("value", "v1")),
+        (("extra", 3), ("v", "v1"), ("i", "n1")),
+    ],
+)
+def test_arguments_are_taken_by_name_or_by_position(given: tuple[tuple[str, object], ...]) -> None:
+    sample = kraft()
+    steps = [*sample.file.steps]
+    steps[1] = replace(steps[1], action="ClientRequest", arguments=given)
+    step = to_trace(replace(sample.file, steps=tuple(steps)), sample.spec).steps[1]
+    assert [(name, str(value)) for name, value in step.arguments] == [("i", "n1"), ("v", "v1")]
+    assert step.label == "ClientRequest(n1, v1)"
