@@ -17,6 +17,7 @@ from support.crashes import Crash, Disk
 from support.grid_kernels import Grid
 from support.saved_runs import DIGESTS, GRIDS, TINY, begin, go_on, search_in, told, whole
 
+from kmc.engine.checkpoint import save
 from kmc.engine.checkpoint.load import Loader
 from kmc.engine.checkpoint.save import Saver
 from kmc.engine.files import durable_file
@@ -51,6 +52,15 @@ def test_a_bound_is_passed_by_going_on(grid: Grid, before: int, after: int, tmp_
     for depth in (1, 2, 5):
         cut_short(tmp_path / str(depth), grid, threads=before, limits=Limits(depth=depth))
         assert told(go_on(tmp_path / str(depth), grid, threads=after)) == whole(grid)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_fingerprints_of_a_level_are_saved_in_ranges(
+    threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(save, "_RANGE_CHUNKS", 2)
+    cut_short(tmp_path, GRIDS[0], threads=threads, limits=Limits(depth=6))
+    assert told(go_on(tmp_path, GRIDS[0])) == whole(GRIDS[0])
 
 
 @pytest.mark.parametrize("grid", GRIDS)
