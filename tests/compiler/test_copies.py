@@ -49,6 +49,19 @@ COLLECTIONS = [
     ("Seq[Int(0, 3), 2]", "Seq[Int(1, 9), 4]", "[]", "[]"),
     ("Seq[Int(0, 1), 70]", "Seq[Int(0, 1), 3]", "[]", "[]"),
     ("Seq[Pair, 2]", "Seq[Opt[Pair], 3]", "[]", "[]"),
+    ("Seq[Role, 2]", "Opt[Seq[Role, 2]]", "[]", "None"),
+    ("Opt[Set[Role]]", "Set[Role]", "None", "set()"),
+    ("Set[Role]", "Opt[Set[Role]]", "set()", "None"),
+    ("Opt[Map[Role, Bool]]", "Map[Role, Bool]", "None", "{r: True for r in Role}"),
+    ("Map[Role, Bool]", "Opt[Map[Role, Bool]]", "{r: True for r in Role}", "None"),
+]
+SHAPES = [
+    ("Shape", "Shape", "Pair(x=0, y=0)", "Point(x=0, p=True)"),
+    ("Shape", "Opt[Shape]", "Pair(x=0, y=0)", "None"),
+    ("Opt[Shape]", "Shape", "None", "Point(x=0, p=True)"),
+    ("Pair", "Shape", "Pair(x=0, y=0)", "Point(x=0, p=True)"),
+    ("Opt[Shape]", "Opt[Pair]", "None", "None"),
+    ("Point | Role", "Opt[Shape]", "Role.VOTER", "None"),
 ]
 
 
@@ -62,9 +75,12 @@ def copying(folder: Path, copies: list[tuple[str, str, str, str]], value: str = 
     source = f"""
 class Role(Enum):
     FOLLOWER, LEADER, VOTER = range(3)
-class Pair(Record):
+class Shape(Record, abstract=True):
     x: Int(0, 2)
+class Pair(Shape):
     y: Int(0, 9)
+class Point(Shape):
+    p: Bool
 class State(Record):
 {fields}
 @spec.init
@@ -75,7 +91,13 @@ def init():
     return model_of(folder, source, "CHECK_DEADLOCK FALSE")
 
 
-KINDS = {"numbers": NUMBERS, "sets of numbers": SETS, "optional values": OPTIONAL, "sequences": COLLECTIONS}
+KINDS = {
+    "numbers": NUMBERS,
+    "sets of numbers": SETS,
+    "optional values": OPTIONAL,
+    "collections": COLLECTIONS,
+    "shapes": SHAPES,
+}
 
 
 @pytest.mark.parametrize("title", KINDS)
@@ -212,3 +234,79 @@ def test_what_a_value_of_a_union_is_can_be_asked(kind: str, tmp_path: Path) -> N
     model = copying(tmp_path, [(kind, "Int(0, 3)", "None", "0")], value=value)
     kernels = Kernels(model, emit_python(build_kernels(model).module).call)
     assert list(differences(kernels, drawn_states(model)))[:2] == []
+
+
+RECORDS = """
+class Role(Enum):
+    FOLLOWER, LEADER, VOTER = range(3)
+class Pair(Record):
+    x: Int(0, 2)
+    y: Int(0, 9)
+class Triple(Record):
+    x: Int(0, 2)
+    z: Bool
+class Wide(Record):
+    x: Int(0, 2)
+    y: Seq[Int(0, 3), 40]
+class Later(Record):
+    first: Int(0, 9)
+    x: Int(0, 2)
+class Other(Record):
+    x: Int(1, 3)
+class State(Record):
+    before: Bool
+    a0: {kind}
+    found: Int(0, 2)
+@spec.init
+def init():
+    yield State(before=True, a0={first}, found=0)
+@spec.action
+def read(st):
+    yield st.set(found=st.a0.{name})
+"""
+
+
+def reading(folder: Path, kind: str, name: str) -> Model:
+    """A spec that reads a field of a union."""
+    first = "None" if kind.startswith("Opt") else "Pair(x=0, y=0)"
+    return model_of(folder, RECORDS.format(kind=kind, first=first, name=name), "CHECK_DEADLOCK FALSE")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        *(
+            (kind, "x")
+            for kind in (
+                "Opt[Pair]", "Pair | Triple", "Opt[Pair | Triple]", "Pair | Role", "Role | Pair", "Pair | Wide",
+                "Opt[Role | Triple | Pair]", "Opt[Pair | Wide]", "Opt[Role | Wide | Pair]",
+            )
+        ),
+        ("Pair | Later", "first"),
+        ("Opt[Pair | Triple]", "y"),
+        ("Opt[Role | Wide | Pair | Later]", "first"),
+    ],
+)  # fmt: skip
+def test_a_field_of_records_in_a_union_is_read_where_it_is_there(kind: str, name: str, tmp_path: Path) -> None:
+    model = reading(tmp_path, kind, name)
+    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+    assert list(differences(kernels, drawn_states(model)))[:2] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "why"),
+    [
+        ("Pair | Later", "x", "'x', which differs between the alternatives"),
+        ("Pair | Other", "x", "'x', which differs between the alternatives"),
+        ("Pair | Wide", "y", "'y', which differs between the alternatives"),
+        ("Opt[Pair | Wide]", "z", "'z', which differs between the alternatives"),
+        ("Opt[Role]", "x", "a field of Role"),
+        ("Opt[Pair]", "z", "'z', which differs between the alternatives"),
+    ],
+)
+def test_a_field_that_records_of_a_union_do_not_share_is_refused(
+    kind: str, name: str, why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        build_kernels(reading(tmp_path, kind, name))
+    assert (caught.value.code, why in caught.value.message) == ("KMC811", True), caught.value.message
