@@ -148,6 +148,24 @@ def test_a_value_that_a_field_never_has_is_refused(kind: str, first: str, value:
     assert caught.value.code == "KMC811"
 
 
+@pytest.mark.parametrize(
+    ("kind", "other"),
+    [("Seq[Role, 2]", "PartialMap[Role, Bool]"), ("PartialMap[Role, Bool]", "Seq[Role, 2]"), ("Pair", "Set[Role]")],
+)
+def test_a_value_of_another_kind_is_refused(kind: str, other: str, tmp_path: Path) -> None:
+    first = {"Seq[Role, 2]": "[]", "Pair": "Pair(x=0, y=0)", "Set[Role]": "set()", "PartialMap[Role, Bool]": "{}"}
+    with pytest.raises(SpecError, match="this value as") as caught:
+        build_kernels(copying(tmp_path, [(kind, other, first[kind], first[other])]))
+    assert caught.value.code == "KMC811"
+
+
+@pytest.mark.parametrize("value", ["[]", "[1]", "[1, 2]", "[1, 2, 3]", "[3, 4]"])
+def test_a_sequence_that_is_written_is_kept_or_fails_as_in_the_interpreter(value: str, tmp_path: Path) -> None:
+    model = copying(tmp_path, [("Seq[Int(0, 3), 2]", "Seq[Int(0, 3), 2]", "[]", "[]")], value=value)
+    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+    assert list(differences(kernels, drawn_states(model)))[:2] == []
+
+
 MAPS = [
     ("Int(0, 3)", "Int(0, 9)", "st.k", "7", "{k: 0 for k in range(0, 4)}"),
     ("Int(0, 9)", "Int(0, 999)", "st.k * 3", "999", "{k: 0 for k in range(0, 10)}"),
