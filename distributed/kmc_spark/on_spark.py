@@ -21,7 +21,9 @@ from kmc_spark.executor import THIN_ROWS, SparkExecutor
 from kmc_spark.probe import probe
 
 
-def sharded_on_spark(context: SparkContext, sharding: Sharding, *, thin_rows: int = THIN_ROWS) -> SearchMaker:
+def sharded_on_spark(
+    context: SparkContext, sharding: Sharding, *, by_files: bool = False, thin_rows: int = THIN_ROWS
+) -> SearchMaker:
     """What `check_native` takes as `search_of`; it needs a `directory` that all executors see under the same path."""
 
     def search_of(
@@ -47,7 +49,7 @@ def sharded_on_spark(context: SparkContext, sharding: Sharding, *, thin_rows: in
                 threads=settings.threads,
                 poll=poll,
             )
-            return SparkExecutor(context, job, local, poll, thin_rows=thin_rows)
+            return SparkExecutor(context, job, local, store, poll, by_files=by_files, thin_rows=thin_rows)
 
         return ShardedSearch(compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory)
 

@@ -14,10 +14,14 @@ from pyspark.core.broadcast import Broadcast
 
 from kmc.engine.native.memory import Words
 from kmc.errors import KmcError
+from kmc.shards.exchange import SentPart, read_sent, write_sent
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob, ShardWorker
 from kmc_spark.facts import Facts
 from kmc_spark.faults import TaskFault, described
+
+SentByFiles = tuple[Expanded, tuple[SentPart, ...]]
+"""What a task answers, and where the entries for each shard lie."""
 
 _held: dict[str, ShardWorker] = {}
 _Answer = TypeVar("_Answer")
@@ -84,6 +88,23 @@ def merge(
             number, entries = record
             sent[number] = np.frombuffer(entries, np.int64)
     yield answers, worker_of(job).merge(merges[shard], sent)
+
+
+@told
+def expand_to_files(job: Broadcast[SparkJob], tasks: Iterable[ExpandTask]) -> Iterator[SentByFiles]:
+    """Expand tasks; what they send to shards goes to files."""
+    worker = worker_of(job)
+    for task in tasks:
+        answer, outboxes = worker.expand(task)
+        yield answer, write_sent(worker.store, task.rows.level, task.rows.number, outboxes)
+
+
+@told
+def merge_files(job: Broadcast[SparkJob], merges: Iterable[tuple[MergeTask, tuple[SentPart, ...]]]) -> Iterator[Merged]:
+    """Merge what was sent to shards in files."""
+    worker = worker_of(job)
+    for merge_task, parts in merges:
+        yield worker.merge(merge_task, [read_sent(worker.store, part) for part in parts])
 
 
 @told

@@ -115,7 +115,9 @@ def _compared(given: Mapping[str, Any]) -> int:
     own = ("--threads", str(threads))
     ways = [Way("in memory", own), Way(f"{shards} shards on threads", (*own, "--shards", str(shards)))]
     if given["spark"] is not None:
-        ways.append(Way(f"{shards} shards on {given['spark']}", ("--shards", str(shards), "--spark", given["spark"])))
+        there = ("--shards", str(shards), "--spark", given["spark"])
+        ways.append(Way(f"{shards} shards on {given['spark']}", there))
+        ways.append(Way(f"{shards} shards on {given['spark']}, by files", (*there, "--exchange", "files")))
     words = [given["spec"], *([given["benchmark"]] if given["benchmark"] else [])]
     with StatusLine(stderr(), quiet=given["quiet"]) as line:
         found = compare(words, ways, given["runs"], lambda text: line.update(f"Checking {' '.join(words)}: {text}."))

@@ -112,6 +112,13 @@ Exit status, as TLC's:
     metavar="MASTER",
     help="Run on Spark: local[2], spark://HOST:7077, yarn, ...; all executors must see the folder of --run-dir.",
 )
+@click.option(
+    "--exchange",
+    type=click.Choice(["shuffle", "files"]),
+    default="shuffle",
+    show_default=True,
+    help="With --spark: how candidates reach their shards. files: less work where all hosts share a fast disk.",
+)
 @fingerprint_option
 @set_option
 @click.option(

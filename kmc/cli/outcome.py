@@ -31,6 +31,7 @@ class CheckOptions:
     processes: int | None
     keep_states: bool
     spark: str | None
+    exchange: str
     fingerprint_bits: str
     sets: tuple[str, ...]
     max_depth: int | None

@@ -70,4 +70,4 @@ def chosen_search(options: CheckOptions) -> Iterator[SearchMaker]:
 
     master = None if options.spark == SUBMITTED else options.spark
     with spark_context(master, f"kmc check {options.spec} {options.model or ''}".strip()) as context:
-        yield sharded_on_spark(context, sharding)
+        yield sharded_on_spark(context, sharding, by_files=options.exchange == "files")

@@ -48,10 +48,12 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path, local_spark: Spa
     assert told(found) == wanted
 
 
-@pytest.mark.parametrize(("shards", "bits"), [(1, 64), (5, 128)])
-def test_a_golden_case_has_its_counts(shards: int, bits: int, tmp_path: Path, local_spark: SparkContext) -> None:
+@pytest.mark.parametrize(("shards", "bits", "by_files"), [(1, 64, True), (5, 128, False), (5, 128, True)])
+def test_a_golden_case_has_its_counts(
+    shards: int, bits: int, by_files: bool, tmp_path: Path, local_spark: SparkContext
+) -> None:
     model = shipped_model("kraft", "smoke")
     sharding = replace(Sharding(shards), segment_rows=64, task_rows=300)
-    found = checked_on_spark(local_spark, model, tmp_path, sharding=sharding, bits=bits, thin_rows=0)
+    found = checked_on_spark(local_spark, model, tmp_path, sharding=sharding, bits=bits, thin_rows=0, by_files=by_files)
     assert (found.counters.generated, found.counters.distinct, found.counters.depth) == (23_167, 10_468, 30)
     assert told(found) == told_of_smoke()

@@ -36,6 +36,7 @@ def checked_on_spark(
     sharding: Sharding = DIVIDED,
     bits: int = 64,
     thin_rows: int = THIN_ROWS,
+    by_files: bool = False,
     save_seconds: float = 1e9,
 ) -> Result:
     """The result of a check; its folder is left as it is if it raises."""
@@ -48,7 +49,7 @@ def checked_on_spark(
             fingerprint_bits=bits,
             directory=directory,
             settings=Settings(save_seconds=save_seconds),
-            search_of=sharded_on_spark(context, sharding, thin_rows=thin_rows),
+            search_of=sharded_on_spark(context, sharding, by_files=by_files, thin_rows=thin_rows),
         )
         directory.discard()
     finally:
