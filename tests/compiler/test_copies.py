@@ -166,6 +166,24 @@ def test_a_sequence_that_is_written_is_kept_or_fails_as_in_the_interpreter(value
     assert list(differences(kernels, drawn_states(model)))[:2] == []
 
 
+@pytest.mark.parametrize("value", ["a + b", "a - b", "b - a", "a * b", "-a", "-(a - b)", "0 + a", "a - 0", "a * 0"])
+@pytest.mark.parametrize(("kind", "other"), [("Int(-3, 3)", "Int(-2, 4)"), ("Int(2, 5)", "Int(0, 2)")])
+def test_a_number_that_is_computed_is_kept_or_fails_as_in_the_interpreter(
+    value: str, kind: str, other: str, tmp_path: Path
+) -> None:
+    computed = value.replace("a", "st.a{k}").replace("b", "st.b{k}")
+    model = copying(tmp_path, [(kind, other, "2", "0")], value=computed)
+    states = [model.spec.state_class(a0=a, b0=b) for a in range(-3, 6) for b in range(-2, 5) if is_in(model, a, b)]
+    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+    assert list(differences(kernels, states))[:2] == []
+
+
+def is_in(model: Model, *numbers: int) -> bool:
+    """Whether numbers are in the domains of the fields."""
+    kinds = model.spec.state_class.fields.values()
+    return all(kind.low <= number <= kind.high for kind, number in zip(kinds, numbers, strict=True))
+
+
 MAPS = [
     ("Int(0, 3)", "Int(0, 9)", "st.k", "7", "{k: 0 for k in range(0, 4)}"),
     ("Int(0, 9)", "Int(0, 999)", "st.k * 3", "999", "{k: 0 for k in range(0, 10)}"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,12 +14,16 @@ from support.value_strategies import Role, Server, Value, record_class, types, v
 from kmc.compiler.ir.emit_python import PythonModule, emit_python
 from kmc.compiler.ir.nodes import Const, Function, Load, Module, Return, Store, Var
 from kmc.compiler.symmetry.permute import MEMBER_BITS, permuted
+from kmc.compiler.symmetry.signatures import ROW, keys_in_use
 from kmc.compiler.values.code import Code
 from kmc.errors import SpecError
 from kmc.lang.domains import members
 from kmc.lang.idents import ident_class
+from kmc.lang.maps import map_literal
 from kmc.lang.permutation import permute, swaps
+from kmc.lang.seqs import seq_literal
 from kmc.lang.types import (
+    BoolType,
     EnumType,
     IdentType,
     IntType,
@@ -141,3 +147,18 @@ def test_a_value_of_any_type_is_permuted(data: some.DataObject) -> None:
     except SpecError:
         assume(False)
     assert_permuted_as_in_the_interpreter(declared, [data.draw(values(declared)) for _ in range(3)])
+
+
+@pytest.mark.parametrize("value", [BoolType(), PATH])
+def test_the_keys_in_use_are_those_of_the_map_that_is_named(value: Type) -> None:
+    spawned: Any = ident_class("Id", ("1", "2", "3"), symmetric=True, spawned=True, started="used")
+    keys = MapType(IdentType(spawned), value, False)
+    state_class = record_class({"before": IntType(0, 2), "used": keys, "behind": IntType(0, 1)})
+    subject: Any = SimpleNamespace(state_class=state_class, row=row_layout(state_class))
+    body = (Return(keys_in_use(subject, spawned)),)
+    kernel = emit_python(Module((Function("used", (ROW,), (), body, frozenset({ROW})),)))
+    item = False if isinstance(value, BoolType) else seq_literal([])
+    for count in range(4):
+        for chosen in combinations(spawned.members, count):
+            row = encode_row(state_class(before=2, used=map_literal((m, item) for m in chosen), behind=1))
+            assert kernel.call("used", [(row, 0)]) == sum(1 << member.index for member in chosen)
