@@ -31,6 +31,7 @@ LAYERS = (
     ("kmc.trace", "kmc.bench", "kmc.tables"),
     ("kmc_spark",),
     ("kmc.cli",),
+    ("submit",),  # distributed/submit: an application around the command line
     ("kmc.__main__",),
 )
 RANK = {layer: rank for rank, row in enumerate(LAYERS) for layer in row}
@@ -115,8 +116,8 @@ def imports_of(source: Source) -> Iterator[Import]:
 def layer_of(dotted: str) -> str | None:
     """The layer that a dotted path belongs to, None outside kmc; `kmc.x` when x is in no layer."""
     parts = dotted.split(".")
-    if parts[0] == "kmc_spark":
-        return "kmc_spark"
+    if parts[0] in ("kmc_spark", "submit"):
+        return parts[0]
     if parts[0] != "kmc":
         return None
     return "kmc" if len(parts) == 1 or parts[1] == "__version__" else ".".join(parts[:2])

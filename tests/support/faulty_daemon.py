@@ -18,6 +18,7 @@ from typing import Any
 
 FILE_VARIABLE = "KMC_TEST_FAULT"
 _FILE_BYTES_MAX = 4096
+_WAIT_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,6 @@ class Fault:
 
     A point is a step on a file, as for `KMC_FAILPOINT`, or "before expand", "after expand", "before merge" or "after
     merge". With `first_attempts`, tasks that are repeated come through. Kinds: "die" (this Python worker), "executor"
-    (its JVM), "driver" and "interrupt" (a signal to `driver`), "full" (no file grows any more), "wait" (until killed).
     """
 
     point: str
@@ -35,10 +35,12 @@ class Fault:
     every: int = 1
     first_attempts: bool = False
     driver: int = 0
+    folder: str = ""
+    prefix: str = ""
 
     def plant(self, file: Path) -> None:
         """Let it happen from now on."""
-        for mark in file.parent.glob(f"{file.name}.*"):
+        for mark in (*file.parent.glob(f"{file.name}.*"), *file.parent.glob("again-*")):
             mark.unlink()
         file.write_text(json.dumps(asdict(self)))
 
@@ -48,19 +50,27 @@ def happened(file: Path) -> int:
     return len(list(file.parent.glob(f"{file.name}.*")))
 
 
-def fail_at(point: str) -> None:
-    """Do what the fault of this process wants at a point, if it wants something."""
+def repeated(file: Path) -> int:
+    """How many repeated tasks or copies of tasks came through."""
+    return len(list(file.parent.glob("again-*")))
+
+
+def fail_at(point: str, answer: str = "") -> None:
+    """Do what the fault of this process wants at a point, if it wants something; `answer` is what the task answers."""
     from pyspark import TaskContext
 
     file = Path(os.environ[FILE_VARIABLE])
     if not file.exists():
         return
     fault, context = Fault(**json.loads(file.read_text())), TaskContext.get()
-    if fault.point != point or (fault.first_attempts and context is not None and context.attemptNumber()):
+    if fault.point != point:
+        return
+    if fault.first_attempts and context is not None and context.attemptNumber():
+        file.with_name(f"again-{context.taskAttemptId()}").touch()
         return
     number = _number(file)
     if number % fault.every == 0 and number // fault.every <= fault.times:
-        _act(fault)
+        _act(fault, answer)
 
 
 def _number(file: Path) -> int:
@@ -75,7 +85,7 @@ def _number(file: Path) -> int:
             return number
 
 
-def _act(fault: Fault) -> None:
+def _act(fault: Fault, answer: str) -> None:
     match fault.kind:
         case "die":
             os.kill(os.getpid(), signal.SIGKILL)
@@ -90,10 +100,23 @@ def _act(fault: Fault) -> None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES_MAX, resource.RLIM_INFINITY))
         case "wait":
-            while True:
-                time.sleep(1)
+            time.sleep(_WAIT_SECONDS)
+            raise TimeoutError
+        case "cut" | "flip":
+            files = [path for path in Path(fault.folder).glob(f"{fault.prefix}-*") if path.name in answer]
+            _damage(max(files, key=lambda path: path.stat().st_mtime_ns), cut=fault.kind == "cut")
         case other:
             raise ValueError(other)
+
+
+def _damage(file: Path, *, cut: bool) -> None:
+    """Take the last word, or change one bit of the first."""
+    data = bytearray(file.read_bytes())
+    if cut:
+        del data[-8:]
+    else:
+        data[3] ^= 16
+    file.write_bytes(data)
 
 
 def _surrounded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -101,7 +124,7 @@ def _surrounded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*arguments: Any, **named: Any) -> Any:
         fail_at(f"before {name}")
         found = method(*arguments, **named)
-        fail_at(f"after {name}")
+        fail_at(f"after {name}", repr(found))
         return found
 
     return wrapped

@@ -76,7 +76,17 @@ class Cluster:
         size = ("--cores", "1", "--memory", "1g")
         logs = []
         for number in range(workers):
-            place = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0", "--work-dir", str(self.folder / "work"))
+            # Hosts of their own: Spark makes a copy of a task on another host only.
+            place = (
+                "--host",
+                f"127.0.0.{1 + number}",
+                "--port",
+                "0",
+                "--webui-port",
+                "0",
+                "--work-dir",
+                str(self.folder / "work"),
+            )
             logs.append(self._launch(f"worker{number}", "worker.Worker", *place, *size, self.master))
         for log in logs:
             waited_for(lambda log=log: True if _REGISTERED in log.read_text() else None, f"a worker, see {log}")

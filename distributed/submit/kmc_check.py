@@ -1,0 +1,13 @@
+"""An application for spark-submit: the words of `kmc check`, with the master that spark-submit has.
+
+spark-submit --master spark://HOST:7077 kmc_check.py kip_996 large --shards 64 --run-dir /shared/runs
+"""
+
+import sys
+
+from kmc.cli.main import main
+from kmc.cli.search_choice import SUBMITTED
+
+if __name__ == "__main__":
+    sys.argv[1:] = ["check", *sys.argv[1:], "--spark", SUBMITTED]
+    main()
