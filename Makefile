@@ -12,7 +12,7 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check check-spark test test-fast lint golden results docs fuzz clean
+.PHONY: help check check-spark test test-fast test-cluster lint golden results docs fuzz clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -23,11 +23,14 @@ check: $(VENV)/.installed ## from nothing: install kmc and check KRaft exhaustiv
 check-spark: $(VENV)/.installed-spark ## from nothing: install kmc, Spark and Java if it is missing, and check KIP-996 on Spark
 	$(BIN)/kmc check kip_996 standard --spark 'local[2]'
 
-test: lint ## from nothing: lint, types, then every test but the large golden cases
+test: lint ## from nothing: lint, types, then every test but the large golden cases and those on a cluster
 	$(PYTEST_PARALLEL)
 
 test-fast: $(VENV)/.installed-test ## the tests that take little, of every part: under two minutes on two cores
-	$(PYTEST_PARALLEL) -m 'not slow and not golden_large' --durations 10 --durations-min 2
+	$(PYTEST_PARALLEL) -m 'not slow and not golden_large and not cluster' --durations 10 --durations-min 2
+
+test-cluster: $(VENV)/.installed-test ## the tests on a Spark cluster whose processes are killed
+	$(BIN)/python -m pytest -m cluster
 
 lint: $(VENV)/.installed-test ## ruff (rules and format) and strict mypy
 	$(BIN)/ruff check .

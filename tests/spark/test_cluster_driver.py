@@ -18,7 +18,7 @@ from support.spark_sessions import Sessions, submit_arguments
 
 from kmc_spark.java import java_variables
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.cluster
 
 # `kmc`, with jobs for small levels too. What is planted learns which process is the driver.
 PROGRAM = f"""

@@ -16,7 +16,7 @@ from support.spark_sessions import Sessions, submit_arguments
 from kmc.errors import SystemFault
 from kmc.result import Bound, Limits
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.cluster
 
 DEATHS = {
     "a Python worker while it expands": Fault("before create rows", "die", times=2, every=7),

@@ -17,7 +17,7 @@ from support.spark_sessions import Sessions
 from kmc.engine.check_model import check_native
 from kmc.result import Limits
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.cluster
 
 
 def test_a_golden_case_on_two_workers_has_its_counts(cluster_spark: SparkContext, tmp_path: Path) -> None:
