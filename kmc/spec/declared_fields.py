@@ -9,7 +9,10 @@ from kmc.spec.names import Meaning, Names
 
 
 class Fields:
-    """The fields and members by class; duplicates in one class are refused (KMC125)."""
+    """The fields and members by class; duplicates in one class are refused (KMC125).
+
+    So is a class whose base is declared below it (KMC242).
+    """
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -26,7 +29,7 @@ class Fields:
         if not isinstance(cls.node, ast.ClassDef):
             return [] if cls.is_ours and cls.name in ("Record", "Message") else None
         base = self._base(cls)
-        inherited = None if base is None or base == cls else self.of(base)
+        inherited = None if base is None else self.of(base)
         own = [s.target.id for s in cls.node.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
         return None if inherited is None else list(dict.fromkeys([*inherited, *own]))
 
@@ -45,7 +48,12 @@ class Fields:
 
     def _base(self, cls: Meaning) -> Meaning | None:
         bases: list[Any] = cls.node.bases if isinstance(cls.node, ast.ClassDef) else []
-        return self._names.meaning(cls.module, bases[0].id) if bases and isinstance(bases[0], ast.Name) else None
+        base = self._names.meaning(cls.module, bases[0].id) if bases and isinstance(bases[0], ast.Name) else None
+        if base is not None and base.module == cls.module and base.node.lineno >= cls.node.lineno:
+            # Classes that derive from each other have no first one.
+            name, advice = bases[0].id, "move what declares it above this line"
+            self._names.refuse(cls.module, bases[0], "KMC242", f"'{name}' has no value here yet", advice)
+        return base
 
     def _own(self, module: str, node: ast.ClassDef) -> set[str]:
         own: set[str] = set()

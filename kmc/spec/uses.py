@@ -39,7 +39,7 @@ METHODS = frozenset(
 
 
 def check_uses(modules: Mapping[str, SpecFile], facade: type) -> None:
-    """Raise SpecError (KMC118, KMC124 to KMC130, KMC136, KMC137, KMC186) at the first use that cannot be intended.
+    """Raise SpecError (KMC118, KMC124 to KMC130, KMC136, KMC137, KMC186, KMC242) at a use that cannot be intended.
 
     `facade` is the class of the object `spec` that a spec declares with.
     """

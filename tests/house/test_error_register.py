@@ -26,6 +26,7 @@ SEVERAL_FILES = {
     "KMC203": "a sequence that is too long, when it is appended to and when it is stored",
     "KMC212": "a field that a record does not have, read and set",
     "KMC230": "values that cannot be unpacked, as Python and as a sequence sees it",
+    "KMC242": "a name without a value yet, when its line runs and as the base of a record that is made",
     "KMC246": "values without an order: records, sequences and what Python compares",
     "KMC304": "sections of a model, in a .cfg file and in a manifest",
     "KMC306": "the assignment of a constant, in a .cfg file and behind --set",

@@ -163,6 +163,33 @@ def test_a_file_in_a_folder_of_the_spec_takes_a_dot_more(tmp_path: Path) -> None
     assert distinct(root, 3) == 4
 
 
+def test_a_file_may_be_imported_itself(tmp_path: Path) -> None:
+    root = laid_out(tmp_path, one__spec="from . import other\n" + SPEC, one__other="")
+    assert distinct(root, 3) == 4
+    laid_out(tmp_path, one__actions__early="from . import late\n", one__actions__late="")
+    assert distinct(root, 3) == 4
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("from . import othre", "'__init__.py' has no 'othre'"),
+        ("from . import late", "'__init__.py' has no 'late'"),
+        ("from .actions import late", "this spec has no file 'actions.py'"),
+    ],
+)
+def test_a_file_is_imported_itself_only_from_the_files_own_folder(line: str, message: str, tmp_path: Path) -> None:
+    root = laid_out(tmp_path, one__spec=f"{line}\n{SPEC}", one__other="", one__actions__late="")
+    error = mistake(root)
+    assert (error.code, error.message, place(error)) == ("KMC194", message, ("spec.py", 1))
+
+
+def test_a_record_may_derive_from_one_that_stands_further_down_in_its_own_file(tmp_path: Path) -> None:
+    spec = SPEC.replace("class State", "class Own(Counter):\n    pass\n\n\nclass State").replace(": Counter", ": Own")
+    root = laid_out(tmp_path, one__spec=spec.replace("counter=Counter(", "counter=Own("), counting="\n" * 20 + COUNTING)
+    assert distinct(root, 3) == 4
+
+
 def test_a_package_of_shared_files_is_executed_too(tmp_path: Path) -> None:
     root = laid_out(tmp_path, one__spec=SPEC.replace("..counting", "..tools.counting"), tools__counting=COUNTING)
     (tmp_path / "tools" / "__init__.py").write_text("x = 1 +\n")
