@@ -101,6 +101,16 @@ HELPERS = {
     "a default of a parameter": ("def plus(n, more=1):\n    return n + more", "yield st.set(n=plus(st.n))", [3]),
     "a parameter by name": ("def plus(n, *, more):\n    return n + more", "yield st.set(n=plus(st.n, more=2))", [4]),
     "a type of a parameter": ("def plus(n: Int(0, 9)):\n    return n + 1", "yield st.set(n=plus(st.n))", [3]),
+    "a function given within a comprehension": (
+        "def how_many(wanted, st):\n    return len([n for n in st.seq if wanted(n)])",
+        "yield st.set(n=sum([how_many(lambda n: n > 4, st) for k in range(3)]))",
+        [6],
+    ),
+    "a guard of a helper that is called after a quantifier": (
+        "def positive(n):\n    require(n > 0)\n    return n",
+        "some = any(n > 5 for n in st.seq)\n    yield st.set(n=positive(st.n) if some else 0)",
+        [2],
+    ),
     "a constant of the file": ("Step = 3", "yield st.set(n=st.n + Step)", [5]),
     "a constant that a comprehension makes": ("Steps = {n for n in range(3)}", "yield st.set(n=len(Steps))", [3]),
 }

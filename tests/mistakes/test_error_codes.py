@@ -84,6 +84,17 @@ def test_a_spec_that_is_not_text_is_refused(tmp_path: Path) -> None:
     assert caught.value.code == "KMC192"
 
 
+def test_a_null_byte_in_a_spec_is_refused_at_the_start_of_its_file(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text("n = 1\nm = '\0'\n", encoding="utf-8")
+    with pytest.raises(
+        SpecError, match="Python cannot read this: source code string cannot contain null bytes"
+    ) as caught:
+        load_spec(tmp_path)
+    span = caught.value.span
+    assert span is not None
+    assert (caught.value.code, span.line, span.column) == ("KMC193", 1, 1)
+
+
 def test_of_several_models_one_must_be_named(tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text('[models.a]\ndescription = "One"\n[models.b]\ndescription = "Other"\n')
     with pytest.raises(ModelError) as caught:
