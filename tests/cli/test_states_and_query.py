@@ -83,5 +83,5 @@ def test_a_missing_package_is_named_with_what_installs_it(missing: str, monkeypa
     monkeypatch.setattr(states_command, "find_spec", lambda name: None if name == missing else object())
     for words in (("states", "."), ("query", ".", "SELECT 1")):
         found = kmc(*words)
-        assert (found.exit_code, f"{missing} is not installed" in found.stderr) == (153, True)
+        assert (found.exit_code, f"error[KMC505]: {missing} is not installed" in found.stderr) == (153, True)
         assert "pip install 'kmc[tables]'" in found.stderr

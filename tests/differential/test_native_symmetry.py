@@ -181,7 +181,7 @@ signatures_changed_entry = signatures.changed_entry
 PLANTED = {
     "a field left out of the permutation": (permute, "_sequence", no_sequences),
     "keys that stay": (permute, "_image_numbers", in_place),
-    "a signature that is not invariant": (project, "_is_marked", by_name),
+    "a signature that is not invariant": (project, "_is_distinguished", by_name),
     "a signature with names of another type": (signatures, "changed_entry", first_class_only),
     "one order among equals": (canonical, "next_order_function", no_next_order),
     "equals that may not be exchanged": (canonical.CanonicalPermutation, "_skip_if_interchangeable", skip_always),

@@ -113,4 +113,4 @@ def test_a_run_in_memory_cannot_go_on_in_shards(option: str, tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     kmc("check", "die_hard", "--max-depth", "3")
     ran = kmc("check", "--resume", str(the_run()), option, "2")
-    assert (ran.exit_code, f"the run is not in shards, so it has no {option}" in ran.stderr) == (2, True)
+    assert (ran.exit_code, f"error[KMC620]: the run is not in shards, so it has no {option}" in ran.stderr) == (2, True)
