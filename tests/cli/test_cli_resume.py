@@ -74,6 +74,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(("point", "threads"), [("after write known:9", 1), ("after rename run.json:21", 3)])
+@pytest.mark.slow
 def test_a_real_run_that_is_killed_goes_on(point: str, threads: int) -> None:
     command = [sys.executable, "-m", "kmc", "check", "kraft", "smoke", *EACH_LEVEL, "--threads", "2", "--quiet"]
     killed = subprocess.run(

@@ -94,6 +94,7 @@ def test_a_signal_before_the_search_still_gives_the_object_and_the_report(
 
 
 @pytest.mark.parametrize("place", AFTER_THE_SEARCH)
+@pytest.mark.slow
 def test_a_signal_after_the_search_says_how_to_get_the_result(place: str, tmp_path: Path) -> None:
     ended = signalled(place, signal.SIGTERM, "two", "--json", "--save-every", "0", cwd=tmp_path)
     found = json.loads(ended.stdout)

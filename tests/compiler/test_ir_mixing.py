@@ -67,6 +67,7 @@ def test_flipping_a_bit_gives_other_differences_in_every_word(bit: int) -> None:
 
 
 @pytest.mark.parametrize("bit", [13, 61])
+@pytest.mark.slow
 def test_differences_do_not_repeat_in_a_million_million_pairs(bit: int) -> None:
     random = np.random.default_rng(bit)
     samples, salts = random.integers(0, 1 << 64, 1 << 22, dtype=np.uint64), array_of([7])

@@ -144,6 +144,7 @@ def test_a_process_without_spec_and_compiler_expands_a_block(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("name", "model"), [("die_hard", "solution"), ("kraft", "smoke"), ("kip_996", "reconfiguration")]
 )
+@pytest.mark.slow
 def test_a_block_has_the_steps_and_texts_of_the_interpreter(name: str, model: str) -> None:
     bound = shipped_model(name, model)
     spec = CompiledSpec.from_bytes(compile_spec(bound).to_bytes())

@@ -68,6 +68,7 @@ def whole() -> Document:
 
 
 @pytest.mark.parametrize("fault", ["ways of a guard counted once", "a message that is never sent"])
+@pytest.mark.slow
 def test_a_fault_of_the_spec_is_the_difference_that_the_interpreter_shows(
     fault: str, whole: Document, tmp_path: Path
 ) -> None:

@@ -92,6 +92,7 @@ def test_of_many_failures_at_one_depth_every_run_reports_the_same(name: str, tmp
 
 
 @pytest.mark.usefixtures("compiled_once")
+@pytest.mark.slow
 def test_a_shipped_model_with_symmetry_has_the_same_result_in_every_run() -> None:
     root = find_spec_root("kraft")
     file = find_model(root, "two_elections")

@@ -124,6 +124,7 @@ def searched(grid: Grid, history_bytes: int) -> Search:
 class TestPredecessors:
     GRID = Grid(dims=2, size=4)
 
+    @pytest.mark.slow
     def test_levels_that_are_not_kept_are_found_again(self) -> None:
         kept, forgotten = searched(self.GRID, 1 << 28).predecessors, searched(self.GRID, 0).predecessors
         assert kept.deepest == forgotten.deepest == 7
@@ -149,6 +150,7 @@ class TestPredecessors:
         assert found.states(3, [first.fingerprint]) == {}
         assert [found.covers(level) for level in range(1, 9)] == [False, False, True, False, False, False, True, False]
 
+    @pytest.mark.slow
     def test_an_earlier_search_is_used_again_where_it_keeps_the_level(self, monkeypatch: pytest.MonkeyPatch) -> None:
         search = searched(self.GRID, 0)
         found, runs = search.predecessors, []

@@ -100,6 +100,7 @@ class Interrupting:
 
 @pytest.mark.parametrize("grid", GRIDS[:3])
 @pytest.mark.parametrize(("threads", "save_seconds"), [(1, 0.0), (3, 1e9)])
+@pytest.mark.slow
 def test_an_interrupt_inside_a_level_costs_that_level_alone(
     grid: Grid, threads: int, save_seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

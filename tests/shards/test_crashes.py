@@ -120,6 +120,7 @@ def test_a_run_whose_machine_dies_at_any_step_goes_on(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
+@pytest.mark.slow
 def test_a_full_disk_says_how_to_go_on(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
     write, left = os.write, [150]
 

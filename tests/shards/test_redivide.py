@@ -80,6 +80,7 @@ def sharding_of_the_run() -> tuple[int, int]:
     return manifest.sharded["shards"], manifest.levels
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_other_shards_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     kmc("check", "kraft", "smoke", "--shards", "4", "--max-depth", "6")

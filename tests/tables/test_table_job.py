@@ -42,6 +42,7 @@ assert "numba" not in sys.modules
 
 
 @pytest.mark.parametrize("bits", [64, 128])
+@pytest.mark.slow
 def test_parts_are_written_elsewhere_from_the_bytes_of_a_job(bits: int, tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, SMALL, bits=bits, limits=Limits(depth=7))

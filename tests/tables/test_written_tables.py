@@ -149,6 +149,7 @@ def test_a_reader_needs_the_bytes_of_a_compiled_spec_and_no_more(tmp_path: Path)
         assert rows_of(tmp_path, table, "here") == rows_of(tmp_path, table, "there")
 
 
+@pytest.mark.slow
 def test_rows_do_not_depend_on_parts_and_threads(tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, SMALL, limits=Limits(depth=9))

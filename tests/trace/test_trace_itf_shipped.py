@@ -63,6 +63,7 @@ def test_itf_py_reads_every_state(root: Path, model: ModelFile) -> None:
 
 
 @pytest.mark.parametrize(("root", "model"), models())
+@pytest.mark.slow
 def test_itf_py_reads_every_action_with_its_arguments(root: Path, model: ModelFile) -> None:
     file = walk(root, model)
     states = read_by_itf_py(file).states[1:]
