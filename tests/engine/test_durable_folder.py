@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.descriptors import opened_in
 
 from kmc.engine.files import durable_folder
 from kmc.engine.files.durable_file import DataFile
@@ -20,13 +21,6 @@ from kmc.engine.files.durable_folder import FAILPOINT_VARIABLE, DurableFolder, r
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.files.run_manifest import Snapshot, parse_manifest
 from kmc.errors import SystemFault
-
-
-def open_descriptors() -> set[str]:
-    """What this process holds open, by descriptor."""
-    return {f"{name} {os.readlink(path)}" for name in os.listdir("/proc/self/fd") if os.path.lexists(
-        path := f"/proc/self/fd/{name}")}  # fmt: skip
-
 
 SNAPSHOT = Snapshot((), (), (), 0, 0, 0, 0, 0, 0, (), (), 0, 0.0, 0.0)
 
@@ -162,9 +156,9 @@ def test_nothing_stays_open(title: str, tmp_path: Path) -> None:
     with DurableFolder(tmp_path) as folder:
         lock = folder.lock("locked")
         assert lock is not None
-        before = open_descriptors()
+        before = opened_in(tmp_path)
         ACTIONS[title](folder)
-        assert open_descriptors() == before
+        assert opened_in(tmp_path) == before
         os.close(lock)
 
 
@@ -174,11 +168,11 @@ def test_a_full_disk_is_one_error_and_leaves_nothing_open(
 ) -> None:
     (tmp_path / "file").write_bytes(b"content")
     with DurableFolder(tmp_path) as folder:
-        before = open_descriptors()
+        before = opened_in(tmp_path)
         with monkeypatch.context() as patch:
             patch.setattr(os, call, refuse)
             refused("KMC550", lambda: (folder.write if call == "ftruncate" else folder.replace)("file", b"x"))
-        assert open_descriptors() == before
+        assert opened_in(tmp_path) == before
         assert folder.read("file") == b"content"
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.descriptors import opened_in
 
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.files.run_directory import FOLDER, RunDirectory, is_locked, saved_manifest
@@ -41,18 +42,12 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def descriptors() -> int:
-    """How many descriptors this process has open."""
-    return len(os.listdir("/proc/self/fd"))
-
-
 def refused(path: Path, code: str, why: str) -> None:
     """A run is not opened, for this reason, and nothing stays open or locked."""
-    before = descriptors()
     with pytest.raises(SystemFault, match=why) as caught:
         RunDirectory.opened(path)
     assert caught.value.code == code
-    assert descriptors() == before
+    assert not opened_in(path)
     assert not is_locked(path)
 
 
@@ -71,7 +66,6 @@ def test_a_saved_run_is_opened_with_its_manifest(run: Path) -> None:
 
 
 def test_a_run_is_locked_while_it_is_open(run: Path) -> None:
-    before = descriptors()
     assert not is_locked(run)
     directory = RunDirectory.opened(run)
     assert is_locked(run)
@@ -81,7 +75,7 @@ def test_a_run_is_locked_while_it_is_open(run: Path) -> None:
     assert caught.value.code == "KMC553"
     directory.close()
     assert not is_locked(run)
-    assert descriptors() == before
+    assert not opened_in(run)
 
 
 def test_a_run_that_is_closed_twice_closes_nothing_else(run: Path) -> None:
@@ -192,9 +186,8 @@ def test_files_that_are_needed_are_not_removed(run: Path) -> None:
 
 
 def test_nothing_is_left_of_a_run_that_is_discarded(run: Path) -> None:
-    before = descriptors()
     directory = RunDirectory.opened(run)
     put(run, "run.json.new", "rows-7")
     directory.discard()
     assert not (run / FOLDER).exists()
-    assert descriptors() == before
+    assert not opened_in(run)

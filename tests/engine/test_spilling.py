@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.descriptors import opened_in
 from support.grid_kernels import Grid
 from support.saved_runs import DIGESTS, GRIDS, begin, go_on, search_in, told, whole
 
@@ -91,6 +92,24 @@ def test_pages_of_a_file_are_given_back_and_found_again(tmp_path: Path) -> None:
         drop()
         assert before - memory_bytes() > 8 * words * 0.9
         assert int(array[: words - f.SLACK_WORDS].sum()) == expected
+
+
+def test_a_mapped_file_keeps_no_descriptor_open(tmp_path: Path) -> None:
+    path = tmp_path / "rows-1"
+    np.arange(PAGE_WORDS + 3).tofile(path)
+    with path.open("rb") as file:
+        mapped = MappedFile(path, file.fileno())
+    assert not opened_in(tmp_path)
+    assert (mapped.words, mapped.array.tolist()) == (PAGE_WORDS + 3, list(range(PAGE_WORDS + 3)))
+    path.unlink()
+    assert mapped.array[-1] == PAGE_WORDS + 2
+
+
+def test_an_empty_file_is_not_mapped(tmp_path: Path) -> None:
+    path = tmp_path / "rows-1"
+    path.touch()
+    with path.open("rb") as file, pytest.raises(ValueError, match="rows-1 is empty"):
+        MappedFile(path, file.fileno())
 
 
 def block_of(words: int) -> RowBlock:

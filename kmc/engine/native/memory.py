@@ -103,22 +103,26 @@ class Memory:
 
 
 class MappedFile:
-    """All words of a file, at `address`, to be read; ValueError for an empty one."""
+    """All words of a file, at `address`, to be read; ValueError for an empty one.
+
+    No descriptor stays open, as one would with `mmap.mmap`: a large run reads more files than a process may have open.
+    """
 
     __slots__ = ("_map", "_pinned", "address", "path", "words")
 
     def __init__(self, path: Path, descriptor: int) -> None:
         """Map the file that is open as `descriptor`, which may be closed then."""
-        # Private, because ctypes gives the address of what may be written only.
-        flags = _FLAGS & ~mmap.MAP_ANONYMOUS
-        self._map = mmap.mmap(descriptor, 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
+        size = os.fstat(descriptor).st_size
+        if not size:
+            raise ValueError(f"{path} is empty")
+        self._map = mmap.mmap(-1, size, flags=_FLAGS)
         self._pinned: Any = ctypes.c_char.from_buffer(self._map)
         self.path = path
         self.address = ctypes.addressof(self._pinned)
-        self.words = len(self._map) // WORD_BYTES
-        # So that what `drop_pages` gives back can never be more than the file has.
-        if _system_protect()(self.address, len(self._map), mmap.PROT_READ):
-            raise OSError(ctypes.get_errno(), "the map cannot be made read-only")
+        self.words = size // WORD_BYTES
+        # Read-only, so that what `drop_pages` gives back can never be more than the file has.
+        if _system_map()(self.address, size, mmap.PROT_READ, mmap.MAP_SHARED | _FIXED, descriptor, 0) != self.address:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), str(path))
 
     @property
     def array(self) -> Words:
@@ -135,13 +139,6 @@ def _system_map() -> Any:
     function = ctypes.CDLL(None, use_errno=True).mmap
     function.restype = ctypes.c_void_p
     function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_int64]
-    return function
-
-
-@cache
-def _system_protect() -> Any:
-    function = ctypes.CDLL(None, use_errno=True).mprotect
-    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     return function
 
 
