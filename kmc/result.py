@@ -106,8 +106,46 @@ class PropertyVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class LevelInWork:
+    """The level that a search in shards makes at some moment; its figures are those of the tasks that have ended.
+
+    `done` of `tasks` have ended in a `phase`: "expand", "merge", or "check" where all accepted states of the level are
+    judged once more. `new` are the states that merged shards have accepted. `task_skew` is the time of the longest task
+    of the phase over the median, None while few have ended.
+    """
+
+    level: int
+    phase: str
+    done: int
+    tasks: int
+    new: int
+    task_skew: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShardProgress:
+    """What a search in shards moved and keeps at some moment; the level in work counts as far as its tasks ended.
+
+    `shard_skew` is the size of the largest shard over the mean. `next_level_bytes` is what the next level probably
+    takes on a disk with `free_bytes`, where that is known.
+    """
+
+    sent_bytes: int
+    written_bytes: int
+    disk_bytes: int
+    shard_skew: float
+    fingerprint_bits: int
+    level: LevelInWork | None = None
+    next_level_bytes: int | None = None
+    free_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Counters:
-    """TLC's counters at some moment, with the process's use of time and memory."""
+    """TLC's counters at some moment, with the process's use of time and memory; `shards` of a search in shards.
+
+    With `shards`, `distinct` and `depth` are those of whole levels.
+    """
 
     generated: int
     distinct: int
@@ -115,6 +153,7 @@ class Counters:
     depth: int
     seconds: float
     memory_bytes: int
+    shards: ShardProgress | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +162,9 @@ class ShardFigures:
 
     `digest` is a sum over the fingerprints of all states: equal sets of states have equal digests. `candidates` are
     the fingerprints that were sent to their owners, in `sent_bytes`. `rows_bytes` and `runs_bytes` were written for
-    the rows of levels and for runs of fingerprints with their answers; `stored_bytes` are the runs at the end.
+    the rows of levels and for runs of fingerprints with their answers; `stored_bytes` are the runs at the end, and
+    `disk_bytes` all files at the end. `shard_skew` is the size of the largest shard over the mean; `task_skew` is the
+    time of the longest expanding task of each level over the median, in all levels of several tasks, None without any.
     """
 
     shards: int
@@ -133,6 +174,9 @@ class ShardFigures:
     rows_bytes: int
     runs_bytes: int
     stored_bytes: int
+    disk_bytes: int = 0
+    shard_skew: float = 1.0
+    task_skew: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from pyspark import RDD, SparkContext
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.shards.executors import Executor
+from kmc.shards.level_watch import EndedTask
 from kmc.shards.store import ShardStore
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob
@@ -44,33 +45,47 @@ class SparkExecutor:
         self.slots = max(1, context.defaultParallelism)
         self._context = context
         self._job = context.broadcast(remote.SparkJob(job, Facts.here()))
-        self._jobs = Jobs(context, poll)
+        self._ended: remote.Ended = context.accumulator([], remote.EndedTasks())
+        self._tell: Callable[[EndedTask], None] = lambda _: None
+        self._jobs = Jobs(context, self._listen)
+        self._poll = poll
         self._local = local
         self._store = store
         self._by_files = by_files
         self._thin_rows = thin_rows
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], done: Callable[[Expanded], None]
+        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
     ) -> tuple[list[Expanded], list[Merged]]:
         """See `Executor`."""
         if self._is_thin([task.rows for task in tasks]):
-            return self._local.level(tasks, merges, done)
+            return self._local.level(tasks, merges, ended)
         self.slots = max(1, self._context.defaultParallelism)  # executors come and go
         make = self._made_by_files if self._by_files else self._made_by_shuffle
-        answers, merged = make(tasks, merges)
-        for answer in answers:
-            done(answer)
-        return answers, merged
+        self._tell = ended
+        try:
+            return make(tasks, merges)
+        finally:
+            self._hear()
+
+    def _listen(self) -> None:
+        self._hear()
+        self._poll()
+
+    def _hear(self) -> None:
+        """Pass on what tasks told."""
+        told = self._ended.value
+        while told:  # what comes meanwhile is behind these
+            self._tell(told.pop(0))
 
     def _made_by_shuffle(
         self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
     ) -> tuple[list[Expanded], list[Merged]]:
         """One job of two stages: Spark moves what tasks send to shards."""
         shards = len(merges)
-        expanded = self._rdd(tasks).mapPartitions(partial(remote.expand, self._job))
+        expanded = self._rdd(tasks).mapPartitions(partial(remote.expand, self._job, self._ended))
         merged = expanded.partitionBy(shards, _identity).mapPartitionsWithIndex(
-            partial(remote.merge, self._job, list(merges), len(tasks))
+            partial(remote.merge, self._job, self._ended, list(merges), len(tasks))
         )
         level = merges[0].level
         found = self._jobs.run(f"level {level}: expand {len(tasks)} tasks, merge {shards} shards", merged.collect)
@@ -84,10 +99,10 @@ class SparkExecutor:
         level = merges[0].level
         sent: list[remote.SentByFiles] = []
         try:
-            expanded = self._rdd(tasks).mapPartitions(partial(remote.expand_to_files, self._job))
+            expanded = self._rdd(tasks).mapPartitions(partial(remote.expand_to_files, self._job, self._ended))
             sent += self._jobs.run(f"level {level}: expand {len(tasks)} tasks", expanded.collect)
             asked = [(merge, tuple(parts[merge.shard] for _, parts in sent)) for merge in merges]
-            merged = self._rdd(asked).mapPartitions(partial(remote.merge_files, self._job))
+            merged = self._rdd(asked).mapPartitions(partial(remote.merge_files, self._job, self._ended))
             found = self._jobs.run(f"level {level}: merge {len(merges)} shards", merged.collect)
             return [answer for answer, _ in sent], found
         finally:

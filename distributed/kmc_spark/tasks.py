@@ -10,11 +10,13 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from pyspark.accumulators import Accumulator, AccumulatorParam
 from pyspark.core.broadcast import Broadcast
 
 from kmc.engine.native.memory import Words
 from kmc.errors import KmcError
 from kmc.shards.exchange import SentPart, read_sent, write_sent
+from kmc.shards.level_watch import EndedTask
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob, ShardWorker
 from kmc_spark.facts import Facts
@@ -22,6 +24,23 @@ from kmc_spark.faults import TaskFault, described
 
 SentByFiles = tuple[Expanded, tuple[SentPart, ...]]
 """What a task answers, and where the entries for each shard lie."""
+
+Ended = Accumulator[list[EndedTask]]
+"""Through it the driver hears of each task as soon as it has ended."""
+
+
+class EndedTasks(AccumulatorParam[list[EndedTask]]):
+    """Lists of tasks, one behind the other."""
+
+    def zero(self, value: list[EndedTask]) -> list[EndedTask]:
+        """None."""
+        return []
+
+    def addInPlace(self, value1: list[EndedTask], value2: list[EndedTask]) -> list[EndedTask]:
+        """All of them."""
+        value1 += value2
+        return value1
+
 
 _held: dict[str, ShardWorker] = {}
 _Answer = TypeVar("_Answer")
@@ -62,12 +81,13 @@ def told(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]
 
 
 @told
-def expand(job: Broadcast[SparkJob], tasks: Iterable[ExpandTask]) -> Iterator[tuple[int, Any]]:
+def expand(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[ExpandTask]) -> Iterator[tuple[int, Any]]:
     """Expand tasks: pairs of a shard and what it gets, the number of a task with entries; and the answers."""
     worker = worker_of(job)
     shards = job.value.job.sharding.shards
     for task in tasks:
         answer, outboxes = worker.expand(task)
+        ended.add([EndedTask.expanding(task.rows.level, answer)])
         for shard, entries in enumerate(outboxes):
             if len(entries):
                 yield shard, (task.rows.number, entries.tobytes())
@@ -76,7 +96,12 @@ def expand(job: Broadcast[SparkJob], tasks: Iterable[ExpandTask]) -> Iterator[tu
 
 @told
 def merge(
-    job: Broadcast[SparkJob], merges: list[MergeTask], tasks: int, shard: int, records: Iterable[tuple[int, Any]]
+    job: Broadcast[SparkJob],
+    ended: Ended,
+    merges: list[MergeTask],
+    tasks: int,
+    shard: int,
+    records: Iterable[tuple[int, Any]],
 ) -> Iterator[tuple[list[Expanded], Merged]]:
     """Merge what was sent to one shard by so many tasks; the answers of tasks that came here are passed on."""
     answers: list[Expanded] = []
@@ -87,24 +112,31 @@ def merge(
         else:
             number, entries = record
             sent[number] = np.frombuffer(entries, np.int64)
-    yield answers, worker_of(job).merge(merges[shard], sent)
+    merged = worker_of(job).merge(merges[shard], sent)
+    ended.add([EndedTask.merging(merges[shard].level, merged)])
+    yield answers, merged
 
 
 @told
-def expand_to_files(job: Broadcast[SparkJob], tasks: Iterable[ExpandTask]) -> Iterator[SentByFiles]:
+def expand_to_files(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[ExpandTask]) -> Iterator[SentByFiles]:
     """Expand tasks; what they send to shards goes to files."""
     worker = worker_of(job)
     for task in tasks:
         answer, outboxes = worker.expand(task)
+        ended.add([EndedTask.expanding(task.rows.level, answer)])
         yield answer, write_sent(worker.store, task.rows.level, task.rows.number, outboxes)
 
 
 @told
-def merge_files(job: Broadcast[SparkJob], merges: Iterable[tuple[MergeTask, tuple[SentPart, ...]]]) -> Iterator[Merged]:
+def merge_files(
+    job: Broadcast[SparkJob], ended: Ended, merges: Iterable[tuple[MergeTask, tuple[SentPart, ...]]]
+) -> Iterator[Merged]:
     """Merge what was sent to shards in files."""
     worker = worker_of(job)
     for merge_task, parts in merges:
-        yield worker.merge(merge_task, [read_sent(worker.store, part) for part in parts])
+        merged = worker.merge(merge_task, [read_sent(worker.store, part) for part in parts])
+        ended.add([EndedTask.merging(merge_task.level, merged)])
+        yield merged
 
 
 @told

@@ -151,6 +151,16 @@ def bytes_in_words(count: int) -> str:
     return f"{size:,.0f} MB" if size < 1024 else f"{size / 1024:,.1f} GB"
 
 
+def count_in_words(count: int) -> str:
+    """A large number for a person: `987`, `12.3 K`, `54.8 M`, `1.2 G`."""
+    size = float(count)
+    for unit in ("", " K", " M"):
+        if size < 1000:
+            return f"{size:.1f}{unit}" if unit else f"{count}"
+        size /= 1000
+    return f"{size:,.1f} G"
+
+
 def seconds_in_words(seconds: float) -> str:
     """A duration for a person: `0.42 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
     whole = round(seconds)

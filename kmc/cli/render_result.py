@@ -170,14 +170,19 @@ def effort_line(result: Result) -> str:
     )
 
 
-def shards_line(figures: ShardFigures, distinct: int) -> str:
-    """What a search in shards moved and keeps, per distinct state."""
+def shards_lines(figures: ShardFigures, distinct: int) -> Iterator[str]:
+    """What a search in shards moved and keeps, per distinct state, and how evenly it was divided."""
     sent, rows, runs, stored = (
         f"{words / max(1, distinct):.1f} B"
         for words in (figures.sent_bytes, figures.rows_bytes, figures.runs_bytes, figures.stored_bytes)
     )
     shards = f"{figures.shards} shard{'s' * (figures.shards != 1)}"
-    return f"{shards}, per state: {sent} sent to owners, {rows} of rows and {runs} of runs written, {stored} kept."
+    skew = f", the longest task {figures.task_skew:.1f} times the median" if figures.task_skew is not None else ""
+    yield f"{shards}, per state: {sent} sent to owners, {rows} of rows and {runs} of runs written, {stored} kept."
+    yield (
+        f"{bytes_in_words(figures.disk_bytes)} on disk at the end, "
+        f"the largest shard {figures.shard_skew:.2f} times the mean{skew}."
+    )
 
 
 def expectation_lines(outcome: Outcome) -> Iterator[Text]:
@@ -207,7 +212,7 @@ def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
         return
     yield effort_line(result)
     if result.shards is not None:
-        yield shards_line(result.shards, result.counters.distinct)
+        yield from shards_lines(result.shards, result.counters.distinct)
     yield ""
     yield from checked_lines(outcome)
     yield from coverage_lines(result.generated_by_action)

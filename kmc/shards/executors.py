@@ -15,6 +15,7 @@ from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.native.memory import Words
 from kmc.engine.native.threads import WorkerPool
 from kmc.shards.expander import Expander
+from kmc.shards.level_watch import EndedTask
 from kmc.shards.merger import Merger
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore
@@ -33,9 +34,9 @@ class Executor(Protocol):
     slots: int
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], done: Callable[[Expanded], None]
+        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
     ) -> tuple[list[Expanded], list[Merged]]:
-        """Expand all tasks, and merge what they sent; `done` is called for each expansion that ended."""
+        """Expand all tasks, and merge what they sent; `ended` is called as soon as a task has ended."""
 
     def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """`Expander.check` of each task."""
@@ -72,19 +73,21 @@ class ThreadExecutor:
         self._pool = WorkerPool(threads, poll, self.stop)
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], done: Callable[[Expanded], None]
+        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
     ) -> tuple[list[Expanded], list[Merged]]:
         """See `Executor`."""
 
         def expand(number: int, task: ExpandTask) -> tuple[Expanded, list[Words]]:
             answer = self._expanders[number].expand(task)
-            done(answer[0])
+            ended(EndedTask.expanding(task.rows.level, answer[0]))
             return answer
 
         expanded = self._each(tasks, expand)
 
         def merge(number: int, task: MergeTask) -> Merged:
-            return self._mergers[number].merge(task, [sent[task.shard] for _, sent in expanded])
+            answer = self._mergers[number].merge(task, [sent[task.shard] for _, sent in expanded])
+            ended(EndedTask.merging(task.level, answer))
+            return answer
 
         return [answer for answer, _ in expanded], self._each(merges, merge)
 

@@ -7,7 +7,6 @@ row that it writes is new is for the owner to say; here it is new if this task h
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -40,7 +39,7 @@ from kmc.shards.frontier_file import FrontierReader, Segment, SegmentStart, writ
 from kmc.shards.listing import Listing
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore, new_name
-from kmc.shards.tasks import Checked, Effort, Expanded, ExpandTask, RowsTask, SeekTask
+from kmc.shards.tasks import Checked, Effort, Expanded, ExpandTask, RowsTask, SeekTask, clocks
 from kmc.shards.word_files import read_words
 
 _SLOTS_PER_ROW = 3
@@ -158,7 +157,7 @@ class Expander:
 
     def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
         """Expand the rows of a task: what it answers, and the entries for each shard. Raises Stopped."""
-        began = time.thread_time()
+        began = clocks()
         self._begin(task.rows)
         starts = [SegmentStart(0, (0,) * self._sharding.shards)]
         if task.initial:
@@ -183,7 +182,9 @@ class Expander:
             starts.append(SegmentStart(len(chunks), tuple((self._worker.sent // self._entry_words).tolist())))
             thread.begin_chunk = 1
 
-    def _answer(self, task: RowsTask, starts: list[SegmentStart], began: float) -> tuple[Expanded, list[Words]]:
+    def _answer(
+        self, task: RowsTask, starts: list[SegmentStart], began: tuple[float, float]
+    ) -> tuple[Expanded, list[Words]]:
         worker, thread, kernels = self._worker, self._worker.thread, self._kernels
         made, _, blocks = worker.end_level()
         chunks = np.ascontiguousarray(made.reshape(-1, Chunk.WORDS))

@@ -7,7 +7,6 @@ written a few times, however many levels there are.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from kmc.engine.loops.sorted_runs import CandidateSet, RunCursor, RunMerge
 from kmc.engine.native.memory import SLACK_WORDS, Memory, Words
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import FileWords, ShardStore, new_name
-from kmc.shards.tasks import Effort, Merged, MergeTask, SortedRun
+from kmc.shards.tasks import Effort, Merged, MergeTask, SortedRun, clocks
 from kmc.shards.word_files import write_words
 
 _BITS = 64
@@ -50,7 +49,7 @@ class Merger:
 
     def merge(self, task: MergeTask, sent: Sequence[Words]) -> Merged:
         """Merge the entries that each task sent to a shard, in the order of the tasks."""
-        began = time.thread_time()
+        began = clocks()
         candidates, starts, received = self._candidates(sent)
         distinct = candidates.found_count
         runs = {run.name: self._opened(run) for run in task.runs}

@@ -26,6 +26,7 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.errors import SystemFault
 from kmc.shards.exchange import SENT, SentPart, read_sent, write_sent
 from kmc.shards.expander import Stopped
+from kmc.shards.level_watch import EndedTask
 from kmc.shards.store import ShardStore
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob, ShardWorker
@@ -53,19 +54,23 @@ class ProcessExecutor:
         self._lost = False
 
     def level(
-        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], done: Callable[[Expanded], None]
+        self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
     ) -> tuple[list[Expanded], list[Merged]]:
         """See `Executor`."""
         sent: list[tuple[SentPart, ...]] = []
+        level = merges[0].level
 
         def keep(answer: tuple[Expanded, tuple[SentPart, ...]]) -> None:
             sent.append(answer[1])
-            done(answer[0])
+            ended(EndedTask.expanding(level, answer[0]))
+
+        def tell(answer: Merged) -> None:
+            ended(EndedTask.merging(level, answer))
 
         try:
             expanded = self._each(_expand, [(task,) for task in tasks], keep)
             asked = [(merge, tuple(parts[merge.shard] for _, parts in expanded)) for merge in merges]
-            return [answer for answer, _ in expanded], self._each(_merge, asked)
+            return [answer for answer, _ in expanded], self._each(_merge, asked, tell)
         finally:
             self._store.remove(parts[0].name for parts in sent)
             if self._lost:

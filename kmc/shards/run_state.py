@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from kmc.engine.native.memory import WORD_BYTES
 from kmc.shards.frontier_file import FrontierFile
 from kmc.shards.tasks import Merged, SortedRun, WordFile
 
@@ -26,6 +27,11 @@ class LevelFiles:
         """The names of its files."""
         yield from (file.name for file in self.rows)
         yield from (file.name for file in self.bits)
+
+    @property
+    def bytes(self) -> int:
+        """The sizes of its files."""
+        return (sum(file.words for file in self.rows) + sum(file.words for file in self.bits)) * WORD_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,12 @@ class RunState:
         found.update(name for level in self.levels.values() for name in level.names)
         found.update(run.name for runs in self.runs for run in runs)
         return frozenset(found)
+
+    @property
+    def bytes(self) -> int:
+        """The sizes of these files."""
+        words = self.dictionary.words + self.met.words + sum(run.words for runs in self.runs for run in runs)
+        return words * WORD_BYTES + sum(level.bytes for level in self.levels.values())
 
     def as_json(self) -> dict[str, Any]:
         """What a manifest holds of it."""

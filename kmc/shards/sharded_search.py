@@ -29,9 +29,10 @@ from kmc.engine.search.predecessors import StepLookup
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.errors import InternalError
 from kmc.process import cpu_seconds, memory_bytes
-from kmc.result import Bound, Counters, Limits, ShardFigures
+from kmc.result import Bound, Counters, Limits
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
+from kmc.shards.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
 from kmc.shards.made_level import MadeLevel, sought
 from kmc.shards.merger import Merger, check_run
 from kmc.shards.redivide import Redivision
@@ -94,7 +95,7 @@ class ShardedSearch:
         self._dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self._standing = self._snapshot()
         self._garbage: list[str] = []
-        self._in_level: list[Expanded] = []
+        self._watch = LevelWatch()
         self.state = RunState(
             sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards
         )
@@ -168,8 +169,16 @@ class ShardedSearch:
         if states is not None and len(self._levels) > 1 and sum(self._levels) >= states:
             self._stop(Bound.STATES)
         self._poll()
+        self._warn_of_disk()
         if time.monotonic() - self._saved >= self._settings.save_seconds:
             self._save()
+
+    def _warn_of_disk(self) -> None:
+        """Tell of the progress where the disk is probably too small for the next level."""
+        need = next_level_bytes(self.state, self._levels, wide=self._kernels.wide)
+        free = self._store.free_bytes() if need is not None and self._progress is not None else None
+        if self._progress is not None and need is not None and free is not None and need > free:
+            self._progress(self.counters())
 
     def _first_tasks(self) -> list[ExpandTask]:
         rows = RowsTask(1, 0, (), (), self.state.dictionary, self._asked)
@@ -215,8 +224,9 @@ class ShardedSearch:
         number = len(self._levels) + 1
         merges = [MergeTask(number, shard, self.state.runs[shard], store) for shard in range(self._sharding.shards)]
         asked = self._asked
+        self._watch.begin(number, len(tasks), len(merges))
         try:
-            expanded, merged = self._executor.level(tasks, merges, self._in_level.append)
+            expanded, merged = self._executor.level(tasks, merges, self._watch.ended)
             self._compare_sums(expanded, merged)
             files = LevelFiles(tuple(part.file for part in expanded if part.file), tuple(part.bits for part in merged))
             new = sum(part.new for part in merged)
@@ -225,7 +235,7 @@ class ShardedSearch:
         except Stopped:
             return False
         finally:
-            self._in_level.clear()
+            self._watch.end()
         self._count(expanded)
         efforts = [*(part.effort for part in expanded), *(part.effort for part in merged)]
         self._cpu_elsewhere += sum(effort.cpu_seconds for effort in efforts if effort.process != this_process())
@@ -267,14 +277,13 @@ class ShardedSearch:
     def _take(self, number: int, files: LevelFiles, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
         """Stand at the end of a level that was made."""
         state = self.state
-        entry = WORD_BYTES * (1 + self._kernels.wide + (self._kernels.rank != 0))
         rows_bytes = sum(file.words for file in files.rows) * WORD_BYTES
         self.state = replace(
             state,
             levels={**state.levels, number: files},
             runs=tuple(part.runs for part in merged),
             digest=(state.digest + sum(part.digest for part in merged)) % (1 << 64),
-            traffic=state.traffic.and_of(tuple(merged), rows_bytes, entry),
+            traffic=state.traffic.and_of(tuple(merged), rows_bytes, self._entry_bytes),
         )
         self._garbage += [name for part in merged for name in part.replaced]
         self._code_words([word for part in expanded for word in part.uncoded])
@@ -388,17 +397,24 @@ class ShardedSearch:
 
     def counters(self) -> Counters:
         """The counters so far; while a level is made, with those of the tasks that have ended."""
-        running = list(self._in_level)
+        running = self._watch.tasks
         distinct = sum(self._levels)
-        expanded = self._expanded + sum(part.expanded for part in running)
+        expanded = self._expanded + sum(task.expanded for task in running)
+        found = shard_progress(self.state, self._watch, self._levels, wide=self._kernels.wide, entry=self._entry_bytes)
         return Counters(
-            generated=int(self._generated.sum()) + sum(sum(part.generated) for part in running),
+            generated=int(self._generated.sum()) + sum(task.generated for task in running),
             distinct=distinct,
             left=distinct - expanded,
             depth=max(1, len(self._levels)),
             seconds=self._seconds,
             memory_bytes=memory_bytes(),
+            shards=replace(found, free_bytes=self._store.free_bytes()),
         )
+
+    @property
+    def _entry_bytes(self) -> int:
+        """What is sent for each candidate."""
+        return WORD_BYTES * (1 + self._kernels.wide + (self._kernels.rank != 0))
 
     def _outcome(self) -> SearchOutcome:
         kernels = self._kernels
@@ -426,20 +442,7 @@ class ShardedSearch:
             rows_bytes=self._rows_words * WORD_BYTES,
             growths=(),
             cpu_seconds_elsewhere=self._cpu_before + self._cpu_elsewhere,
-            shards=self._figures(),
-        )
-
-    def _figures(self) -> ShardFigures:
-        state, traffic = self.state, self.state.traffic
-        stored = sum(run.words for shard in state.runs for run in shard) * WORD_BYTES
-        return ShardFigures(
-            shards=state.shards,
-            digest=state.digest,
-            candidates=traffic.sent,
-            sent_bytes=traffic.sent_bytes,
-            rows_bytes=traffic.rows_bytes,
-            runs_bytes=traffic.runs_bytes,
-            stored_bytes=stored,
+            shards=shard_figures(self.state, self._watch),
         )
 
 

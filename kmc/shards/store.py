@@ -70,6 +70,9 @@ class ShardStore(Protocol):
     def sync(self, names: Iterable[str]) -> None:
         """Wait until these files outlive a crash of the machine."""
 
+    def free_bytes(self) -> int | None:
+        """How much more can be written, None where that is not known."""
+
 
 _FEW_WORDS = 64  # of none, there is no view
 
@@ -140,3 +143,7 @@ class FolderStore:
             finally:
                 os.close(descriptor)
         self._folder.sync()
+
+    def free_bytes(self) -> int | None:
+        """See `ShardStore`."""
+        return self._folder.free_bytes

@@ -57,15 +57,22 @@ class RowsTask:
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The CPU seconds that a task took, in which process of which host."""
+    """The seconds that a task took, and those of CPU time, in which process of which host."""
 
     cpu_seconds: float
+    seconds: float
     process: tuple[str, int]
 
     @classmethod
-    def since(cls, began: float) -> Effort:
-        """What this thread used since its clock, `time.thread_time`, stood at `began`."""
-        return cls(time.thread_time() - began, this_process())
+    def since(cls, began: tuple[float, float]) -> Effort:
+        """What this thread used since `clocks` gave `began`."""
+        cpu, now = clocks()
+        return cls(cpu - began[0], now - began[1], this_process())
+
+
+def clocks() -> tuple[float, float]:
+    """The CPU time of this thread, and a time that only rises."""
+    return time.thread_time(), time.monotonic()
 
 
 def this_process() -> tuple[str, int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
+from support.ended_tasks import assert_all_told, ended_tasks
 from support.native_results import CASES, told
 from support.shipped_models import shipped_model
 from support.small_specs import model_of
@@ -50,10 +51,12 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path, local_spark: Spa
 
 @pytest.mark.parametrize(("shards", "bits", "by_files"), [(1, 64, True), (5, 128, False), (5, 128, True)])
 def test_a_golden_case_has_its_counts(
-    shards: int, bits: int, by_files: bool, tmp_path: Path, local_spark: SparkContext
+    shards: int, bits: int, by_files: bool, tmp_path: Path, local_spark: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    tasks = ended_tasks(monkeypatch)
     model = shipped_model("kraft", "smoke")
     sharding = replace(Sharding(shards), segment_rows=64, task_rows=300)
     found = checked_on_spark(local_spark, model, tmp_path, sharding=sharding, bits=bits, thin_rows=0, by_files=by_files)
     assert (found.counters.generated, found.counters.distinct, found.counters.depth) == (23_167, 10_468, 30)
     assert told(found) == told_of_smoke()
+    assert_all_told(tasks, found)
