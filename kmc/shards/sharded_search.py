@@ -11,8 +11,9 @@ received.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 
@@ -25,7 +26,6 @@ from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.engine.native.signals import heard
-from kmc.engine.search.predecessors import StepLookup
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.errors import InternalError
 from kmc.process import cpu_seconds, memory_bytes
@@ -33,6 +33,7 @@ from kmc.result import Bound, Counters, Limits
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
 from kmc.shards.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
+from kmc.shards.looking_back import ShardedLookup
 from kmc.shards.made_level import MadeLevel, sought
 from kmc.shards.merger import Merger, check_run
 from kmc.shards.redivide import Redivision
@@ -100,7 +101,12 @@ class ShardedSearch:
             sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards
         )
         self._executor = executor_of(self._poll)
-        self.predecessors = ShardedLookup(kernels, self)
+        self.predecessors = ShardedLookup(kernels, self, self._search_again)
+
+    @property
+    def levels(self) -> Mapping[int, LevelFiles]:
+        """The files of the levels whose rows are kept, by number."""
+        return self.state.levels
 
     @property
     def executor(self) -> Executor:
@@ -130,6 +136,7 @@ class ShardedSearch:
 
     def close(self) -> None:
         """Give back what the executor holds; nothing can be looked up afterwards."""
+        self.predecessors.close()
         self._executor.close()
 
     def _interrupt(self) -> None:
@@ -286,10 +293,37 @@ class ShardedSearch:
             traffic=state.traffic.and_of(tuple(merged), rows_bytes, self._entry_bytes),
         )
         self._garbage += [name for part in merged for name in part.replaced]
+        self._drop_old_levels()
         self._code_words([word for part in expanded for word in part.uncoded])
         # A level beyond a bound adds to the counts, and a search that goes on makes it again.
         self._standing = self._snapshot()
         self._remove_garbage()
+
+    def _drop_old_levels(self) -> None:
+        """Keep so many bytes of older levels as a search in memory does; see `looking_back` for those that are dropped.
+
+        Their pages in memory are used again for the next rows at once, and few of them ever reach the disk.
+        """
+        if self._settings.keep_states:
+            return
+        levels = dict(self.state.levels)
+        size = sum(files.bytes for files in levels.values())
+        for old in sorted(levels)[:-1]:
+            if size <= self._settings.history_bytes:
+                break
+            size -= levels[old].bytes
+            self._garbage += levels.pop(old).names
+        self.state = replace(self.state, levels=levels)
+
+    def _search_again(self, level: int) -> _SearchAgain:
+        return _SearchAgain(
+            self._kernels,
+            self._initial,
+            replace(self._settings, keep_states=True),
+            self._sharding,
+            self._store,
+            lambda _: self._executor,
+        ).gone_to(level)
 
     def _code_words(self, words: Sequence[int]) -> None:
         """Give codes to words that had none, for the next level."""
@@ -450,18 +484,18 @@ def _fingerprints_in(shards: Sequence[Sequence[SortedRun]]) -> int:
     return sum(run.count for runs in shards for run in runs)
 
 
-class ShardedLookup(StepLookup):
-    """What can be asked of a sharded search: the files of its levels are kept."""
+class _SearchAgain(ShardedSearch):
+    """Another search, with the executor of the first one, that keeps all rows of its levels."""
 
-    def __init__(self, kernels: KernelTable, search: ShardedSearch) -> None:
-        super().__init__(kernels)
-        self._search = search
+    def gone_to(self, level: int) -> Self:
+        """Make the levels up to this one."""
+        tasks = self._first_tasks()
+        while len(self._levels) < level:
+            if not self._make_level(tasks, store=True):
+                raise InternalError("KMC928", f"level {level} was not found again")
+            tasks = self._tasks()
+        return self
 
-    @property
-    def deepest(self) -> int:
-        """See `StepLookup`."""
-        return max(self._search.state.levels, default=0)
-
-    def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
-        """See `StepLookup`."""
-        return self._search.seek(level, fingerprints, steps=steps)
+    def close(self) -> None:
+        """Remove its files."""
+        self._store.remove([*self.state.names, *self._garbage])

@@ -12,6 +12,7 @@ from support.small_specs import COUNTER, model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Limits
 from kmc.shards.on_threads import sharded
 from kmc.shards.sharding import Sharding
@@ -20,12 +21,15 @@ SMALL = Sharding(1, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, pi
 """So that small models too are cut into several tasks of several segments, and runs into pieces."""
 
 
-# The width of fingerprints, threads, and how the state space is divided.
+ALL = 1 << 40
+"""Bytes of older levels to keep: all of them. With none, a trace takes another search."""
+
+# The width of fingerprints, threads, the bytes of older levels, and how the state space is divided.
 WAYS = (
-    (64, 1, SMALL),
-    (64, 3, replace(SMALL, shards=4)),
-    (64, 1, Sharding(64)),
-    (128, 2, replace(SMALL, shards=3)),
+    (64, 1, ALL, SMALL),
+    (64, 3, 0, replace(SMALL, shards=4)),
+    (64, 1, ALL, Sharding(64)),
+    (128, 2, 0, replace(SMALL, shards=3)),
 )
 
 
@@ -37,19 +41,20 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
     limits = case.limits or Limits()
     model = model_of(tmp_path, case.source, case.cfg)
     wanted = told(check_native(model, limits, keep_going=case.keep_going, settings=TINY))
-    for bits, threads, sharding in WAYS:
+    for bits, threads, history, sharding in WAYS:
         directory = RunDirectory.created(tmp_path, {})
         result = check_native(
             model,
             limits,
             threads=threads,
             keep_going=case.keep_going,
+            settings=Settings(history_bytes=history),
             fingerprint_bits=bits,
             directory=directory,
             search_of=sharded(sharding),
         )
         directory.discard()
-        assert told(result) == wanted, f"{bits} bits, {threads} threads, {sharding}"
+        assert told(result) == wanted, f"{bits} bits, {threads} threads, {history} bytes, {sharding}"
 
 
 @pytest.mark.usefixtures("compiled_once")

@@ -1,0 +1,80 @@
+"""Rows of older levels are dropped, and found again by another search when a counterexample needs them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.native_results import told
+from support.small_specs import COUNTER, model_of
+
+from kmc.engine.check_model import ModelSearch, check_native
+from kmc.engine.files.run_directory import FOLDER, RunDirectory
+from kmc.engine.layout.search_outcome import Settings
+from kmc.result import Limits, Result
+from kmc.shards import sharded_search
+from kmc.shards.on_threads import sharded
+from kmc.shards.sharded_search import ShardedSearch
+from kmc.shards.sharding import Sharding
+from kmc.spec.model import Model
+
+pytestmark = pytest.mark.usefixtures("compiled_once")
+
+
+def searched(model: Model, folder: Path, settings: Settings, *, keep_going: bool) -> tuple[Result, ShardedSearch]:
+    """The result of a model, and its search, whose files are still there."""
+    searches: list[ShardedSearch] = []
+
+    def watched(*given: Any) -> ModelSearch:
+        found = sharded(Sharding(3))(*given)
+        assert isinstance(found, ShardedSearch)
+        searches.append(found)
+        return found
+
+    directory = RunDirectory.created(folder, {})
+    result = check_native(
+        model, Limits(), keep_going=keep_going, settings=settings, directory=directory, search_of=watched
+    )
+    return result, searches[0]
+
+
+def files_of(kind: str, folder: Path) -> set[str]:
+    """The files of a kind in the folder of a run."""
+    return {path.name for path in (folder / FOLDER).iterdir() if path.name.startswith(f"{kind}-")}
+
+
+@pytest.mark.parametrize(("history", "kept"), [(0, {20}), (1 << 40, {*range(1, 21)})])
+def test_rows_of_older_levels_are_kept_up_to_a_size(history: int, kept: set[int], tmp_path: Path) -> None:
+    model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 19 INVARIANT NotNegative CHECK_DEADLOCK FALSE")
+    result, search = searched(model, tmp_path, Settings(history_bytes=history), keep_going=False)
+    assert result.counters.distinct == 20
+    assert set(search.levels) == kept
+    for kind in ("rows", "bits"):
+        assert len(files_of(kind, tmp_path)) == len(kept) * (3 if kind == "bits" else 1)
+
+
+def test_all_rows_are_kept_where_states_are_asked_for(tmp_path: Path) -> None:
+    model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 19 INVARIANT NotNegative CHECK_DEADLOCK FALSE")
+    _, search = searched(model, tmp_path, Settings(history_bytes=0, keep_states=True), keep_going=False)
+    assert set(search.levels) == {*range(1, 21)}
+
+
+def test_a_counterexample_takes_one_other_search_and_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 19 INVARIANT BelowTwo CHECK_DEADLOCK FALSE")
+    again: list[int] = []
+    gone_to = sharded_search._SearchAgain.gone_to
+
+    def noted(search: Any, level: int) -> Any:
+        again.append(level)
+        return gone_to(search, level)
+
+    monkeypatch.setattr(sharded_search._SearchAgain, "gone_to", noted)
+    result, search = searched(model, tmp_path, Settings(history_bytes=0), keep_going=True)
+    assert told(result) == told(check_native(model, Limits(), keep_going=True))
+    assert again == [2], "the level of the failure, and from there all levels before it"
+    assert set(search.levels) == {20}
+    assert len(files_of("rows", tmp_path)) == 1
+    assert files_of("run", tmp_path) == {run.name for runs in search.state.runs for run in runs}
