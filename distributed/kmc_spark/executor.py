@@ -20,8 +20,11 @@ from kmc_spark.facts import Facts
 from kmc_spark.faults import OF_SPARK
 from kmc_spark.jobs import Jobs
 
-THIN_ROWS = 50_000
+THIN_ROWS = 200_000
 """A level of fewer rows is made in the driver: a job would take longer."""
+
+_PART_ROWS = 500_000
+"""So many rows make a task of Spark worth what Spark does for it: some 10 ms of CPU time."""
 
 
 class SparkExecutor:
@@ -82,15 +85,17 @@ class SparkExecutor:
         self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
     ) -> tuple[list[Expanded], list[Merged]]:
         """One job of two stages: Spark moves what tasks send to shards."""
-        shards = len(merges)
-        expanded = self._rdd(tasks).mapPartitions(partial(remote.expand, self._job, self._ended))
-        merged = expanded.partitionBy(shards, _identity).mapPartitionsWithIndex(
-            partial(remote.merge, self._job, self._ended, list(merges), len(tasks))
+        rows = _rows_of([task.rows for task in tasks])
+        parts = self._parts(len(merges), rows)
+        expanded = self._rdd(tasks, rows).mapPartitions(partial(remote.expand, self._job, self._ended))
+        merged = expanded.partitionBy(parts, _identity).mapPartitionsWithIndex(
+            partial(remote.merge, self._job, self._ended, [merges[part::parts] for part in range(parts)], len(tasks))
         )
         level = merges[0].level
-        found = self._jobs.run(f"level {level}: expand {len(tasks)} tasks, merge {shards} shards", merged.collect)
-        answers = sorted((answer for part, _ in found for answer in part), key=lambda answer: answer.number)
-        return answers, [part for _, part in found]
+        found = self._jobs.run(f"level {level}: expand {len(tasks)} tasks, merge {len(merges)} shards", merged.collect)
+        answers = [answer for answer in found if isinstance(answer, Expanded)]
+        shards = [answer for answer in found if isinstance(answer, Merged)]
+        return sorted(answers, key=lambda answer: answer.number), sorted(shards, key=lambda answer: answer.shard)
 
     def _made_by_files(
         self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
@@ -99,10 +104,11 @@ class SparkExecutor:
         level = merges[0].level
         sent: list[remote.SentByFiles] = []
         try:
-            expanded = self._rdd(tasks).mapPartitions(partial(remote.expand_to_files, self._job, self._ended))
+            rows = _rows_of([task.rows for task in tasks])
+            expanded = self._rdd(tasks, rows).mapPartitions(partial(remote.expand_to_files, self._job, self._ended))
             sent += self._jobs.run(f"level {level}: expand {len(tasks)} tasks", expanded.collect)
             asked = [(merge, tuple(parts[merge.shard] for _, parts in sent)) for merge in merges]
-            merged = self._rdd(asked).mapPartitions(partial(remote.merge_files, self._job, self._ended))
+            merged = self._rdd(asked, rows).mapPartitions(partial(remote.merge_files, self._job, self._ended))
             found = self._jobs.run(f"level {level}: merge {len(merges)} shards", merged.collect)
             return [answer for answer, _ in sent], found
         finally:
@@ -112,22 +118,28 @@ class SparkExecutor:
         """See `Executor`."""
         if self._is_thin(tasks):
             return self._local.check(tasks, stored=stored)
-        checked = self._rdd(tasks).mapPartitions(partial(remote.check, self._job, stored))
+        checked = self._rdd(tasks, _rows_of(tasks)).mapPartitions(partial(remote.check, self._job, stored))
         return self._jobs.run(f"level {tasks[0].level - 1}: check properties", checked.collect)
 
     def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """See `Executor`."""
         if self._is_thin([task.rows for task in tasks]):
             return self._local.seek(tasks)
-        sought = self._rdd(tasks).mapPartitions(partial(remote.seek, self._job))
+        sought = self._rdd(tasks, _rows_of([task.rows for task in tasks])).mapPartitions(
+            partial(remote.seek, self._job)
+        )
         found = self._jobs.run(f"level {tasks[0].rows.level - 1}: find states", sought.collect)
-        return [rows for _, rows in sorted(found, key=lambda pair: pair[0])]
+        return [records for _, records in sorted(found, key=lambda pair: pair[0])]
 
     def _is_thin(self, tasks: Sequence[RowsTask]) -> bool:
-        return sum(segment.rows for task in tasks for segment in task.segments) < self._thin_rows
+        return _rows_of(tasks) < self._thin_rows
 
-    def _rdd(self, tasks: Sequence[Any]) -> RDD[Any]:
-        return self._context.parallelize(tasks, len(tasks))
+    def _rdd(self, tasks: Sequence[Any], rows: int) -> RDD[Any]:
+        return self._context.parallelize(tasks, self._parts(len(tasks), rows))
+
+    def _parts(self, tasks: int, rows: int) -> int:
+        """How many tasks of Spark run so many of ours, which are about so many rows."""
+        return min(tasks, max(2 * self.slots, -(-rows // _PART_ROWS)))
 
     def stop(self) -> None:
         """See `Executor`; a signal handler may call it."""
@@ -146,5 +158,10 @@ class SparkExecutor:
         self._local.close()
 
 
+def _rows_of(tasks: Sequence[RowsTask]) -> int:
+    return sum(segment.rows for task in tasks for segment in task.segments)
+
+
 def _identity(shard: int) -> int:
+    """Of a shard; PySpark takes it modulo the number of partitions."""
     return shard

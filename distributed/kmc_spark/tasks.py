@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
@@ -42,6 +42,7 @@ class EndedTasks(AccumulatorParam[list[EndedTask]]):
         return value1
 
 
+_NONE = np.zeros(0, np.int64)
 _held: dict[str, ShardWorker] = {}
 _Answer = TypeVar("_Answer")
 
@@ -98,23 +99,23 @@ def expand(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[ExpandTask]) 
 def merge(
     job: Broadcast[SparkJob],
     ended: Ended,
-    merges: list[MergeTask],
+    merges: Sequence[Sequence[MergeTask]],
     tasks: int,
-    shard: int,
+    part: int,
     records: Iterable[tuple[int, Any]],
-) -> Iterator[tuple[list[Expanded], Merged]]:
-    """Merge what was sent to one shard by so many tasks; the answers of tasks that came here are passed on."""
-    answers: list[Expanded] = []
-    sent: list[Words] = [np.zeros(0, np.int64)] * tasks
-    for _, record in records:
+) -> Iterator[Expanded | Merged]:
+    """Merge what so many tasks sent to the shards of one part; the answers of tasks that came here are passed on."""
+    sent: dict[int, list[Words]] = {}
+    for shard, record in records:
         if isinstance(record, Expanded):
-            answers.append(record)
+            yield record
         else:
             number, entries = record
-            sent[number] = np.frombuffer(entries, np.int64)
-    merged = worker_of(job).merge(merges[shard], sent)
-    ended.add([EndedTask.merging(merges[shard].level, merged)])
-    yield answers, merged
+            sent.setdefault(shard, [_NONE] * tasks)[number] = np.frombuffer(entries, np.int64)
+    for merge_task in merges[part]:
+        merged = worker_of(job).merge(merge_task, sent.pop(merge_task.shard, [_NONE] * tasks))
+        ended.add([EndedTask.merging(merge_task.level, merged)])
+        yield merged
 
 
 @told

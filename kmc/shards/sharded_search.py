@@ -13,7 +13,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Self
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from kmc.result import Bound, Counters, Limits
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
 from kmc.shards.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
-from kmc.shards.looking_back import ShardedLookup
+from kmc.shards.looking_back import KeptLevels, ShardedLookup
 from kmc.shards.made_level import MadeLevel, sought
 from kmc.shards.merger import Merger, check_run
 from kmc.shards.redivide import Redivision
@@ -315,8 +314,10 @@ class ShardedSearch:
             self._garbage += levels.pop(old).names
         self.state = replace(self.state, levels=levels)
 
-    def _search_again(self, level: int) -> _SearchAgain:
-        return _SearchAgain(
+    def _search_again(self, level: int) -> KeptLevels:
+        from kmc.shards.search_again import SearchAgain  # which is a search of this kind
+
+        return SearchAgain(
             self._kernels,
             self._initial,
             replace(self._settings, keep_states=True),
@@ -482,20 +483,3 @@ class ShardedSearch:
 
 def _fingerprints_in(shards: Sequence[Sequence[SortedRun]]) -> int:
     return sum(run.count for runs in shards for run in runs)
-
-
-class _SearchAgain(ShardedSearch):
-    """Another search, with the executor of the first one, that keeps all rows of its levels."""
-
-    def gone_to(self, level: int) -> Self:
-        """Make the levels up to this one."""
-        tasks = self._first_tasks()
-        while len(self._levels) < level:
-            if not self._make_level(tasks, store=True):
-                raise InternalError("KMC928", f"level {level} was not found again")
-            tasks = self._tasks()
-        return self
-
-    def close(self) -> None:
-        """Remove its files."""
-        self._store.remove([*self.state.names, *self._garbage])

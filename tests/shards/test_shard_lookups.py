@@ -13,8 +13,8 @@ from kmc.engine.check_model import ModelSearch, check_native
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Limits, Result
-from kmc.shards import sharded_search
 from kmc.shards.on_threads import sharded
+from kmc.shards.search_again import SearchAgain
 from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
@@ -65,13 +65,13 @@ def test_a_counterexample_takes_one_other_search_and_leaves_no_file(
 ) -> None:
     model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 19 INVARIANT BelowTwo CHECK_DEADLOCK FALSE")
     again: list[int] = []
-    gone_to = sharded_search._SearchAgain.gone_to
+    gone_to = SearchAgain.gone_to
 
     def noted(search: Any, level: int) -> Any:
         again.append(level)
         return gone_to(search, level)
 
-    monkeypatch.setattr(sharded_search._SearchAgain, "gone_to", noted)
+    monkeypatch.setattr(SearchAgain, "gone_to", noted)
     result, search = searched(model, tmp_path, Settings(history_bytes=0), keep_going=True)
     assert told(result) == told(check_native(model, Limits(), keep_going=True))
     assert again == [2], "the level of the failure, and from there all levels before it"
