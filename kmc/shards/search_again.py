@@ -16,7 +16,7 @@ class SearchAgain(ShardedSearch):
         tasks = self._first_tasks()
         while len(self._levels) < level:
             if not self._make_level(tasks, store=True):
-                raise InternalError("KMC928", f"level {level} was not found again")
+                raise InternalError("KMC930", f"level {level} was not found again")
             tasks = self._tasks()
         return self
 

@@ -12,6 +12,7 @@ from support.small_specs import COUNTER, model_of
 from kmc.engine.check_model import ModelSearch, check_native
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout.search_outcome import Settings
+from kmc.errors import InternalError
 from kmc.result import Limits, Result
 from kmc.shards.on_threads import sharded
 from kmc.shards.search_again import SearchAgain
@@ -78,3 +79,11 @@ def test_a_counterexample_takes_one_other_search_and_leaves_no_file(
     assert set(search.levels) == {20}
     assert len(files_of("rows", tmp_path)) == 1
     assert files_of("run", tmp_path) == {run.name for runs in search.state.runs for run in runs}
+
+
+def test_a_level_that_is_not_found_again_is_an_error(tmp_path: Path) -> None:
+    model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 3 INVARIANT NotNegative CHECK_DEADLOCK FALSE")
+    _, search = searched(model, tmp_path, Settings(), keep_going=False)
+    with pytest.raises(InternalError, match="level 5 was not found again") as caught:
+        search.predecessors._search_again(5)
+    assert caught.value.code == "KMC930"
