@@ -66,12 +66,17 @@ def probe(context: SparkContext, store: ShardStore, folder: Path) -> None:
         written = [each.file for each in found if each.file is not None]
         for each in found:
             if each.trouble is not None:
-                raise SystemFault(
-                    "KMC562",
-                    f"an executor on {each.host} cannot use {folder}: {each.trouble}",
-                    help="give a --run-dir on a disk that all executors see under the same path",
-                )
+                raise cannot_use(each.host, str(folder), each.trouble)
         for told_of in written:
             read_words(store, told_of)
     finally:
         store.remove([file.name, *(told_of.name for told_of in written)])
+
+
+def cannot_use(host: str, folder: str, why: str) -> SystemFault:
+    """KMC562: an executor does not see a folder of the driver, or not as the driver does."""
+    return SystemFault(
+        "KMC562",
+        f"an executor on {host} cannot use {folder}: {why}",
+        help="the run (--run-dir) and its tables (--out) lie on a disk that all executors see under the same path",
+    )

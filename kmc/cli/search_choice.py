@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kmc.cli.outcome import CheckOptions
 from kmc.errors import CommandLineError
@@ -26,9 +26,8 @@ SUBMITTED = "submitted"
 def completed(options: CheckOptions) -> CheckOptions:
     """The options with those that follow from others; CommandLineError KMC616 for shards without what they need."""
     ways = {"--threads": options.threads, "--processes": options.processes, "--spark": options.spark}
-    given = [option for option, value in ways.items() if value is not None]
-    if options.processes is not None and len(given) > 1:
-        raise CommandLineError("KMC619", f"{' and '.join(given)} exclude each other", help="give one of them")
+    if options.processes is not None:
+        refuse_several(ways)
     if options.spark is not None and options.shards is None and options.resume is None:
         options = replace(options, shards=SPARK_SHARDS)
     if options.shards is None:
@@ -43,9 +42,22 @@ def completed(options: CheckOptions) -> CheckOptions:
         raise CommandLineError(
             "KMC616", "shards keep their states in the folder of the run", help="leave out --no-run-dir"
         )
-    if options.spark is not None and find_spec("pyspark") is None:
-        raise CommandLineError("KMC618", "PySpark is not installed", help="pip install 'kmc[spark]'")
+    if options.spark is not None:
+        require_pyspark()
     return options
+
+
+def refuse_several(ways: Mapping[str, Any]) -> None:
+    """Raise CommandLineError KMC619 if more than one of these options was given."""
+    given = [option for option, value in ways.items() if value is not None]
+    if len(given) > 1:
+        raise CommandLineError("KMC619", f"{' and '.join(given)} exclude each other", help="give one of them")
+
+
+def require_pyspark() -> None:
+    """Raise CommandLineError KMC618 unless it is installed."""
+    if find_spec("pyspark") is None:
+        raise CommandLineError("KMC618", "PySpark is not installed", help="pip install 'kmc[spark]'")
 
 
 @contextmanager

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,11 +18,15 @@ from kmc.cli.model_choice import choose_model
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
+from kmc.cli.search_choice import refuse_several, require_pyspark
 from kmc.errors import ExitStatus, SystemFault
 from kmc.process import cpu_seconds, usable_cpus
 
 if TYPE_CHECKING:
+    from kmc.engine.compiled_model import CompiledModel
     from kmc.shards.kept_states import KeptStates
+    from kmc.tables.new_tables import NewTables
+    from kmc.tables.table_executors import TableExecutor
     from kmc.tables.write_tables import Wanted, Written
 
 TABLES_NAME = "tables"
@@ -31,6 +36,7 @@ Examples:
   kmc check kraft standard --shards 4 --keep-states
   kmc states .kmc/runs/kraft-standard-20261120-231948
   kmc states RUN --columns servers,acked --parents
+  kmc states RUN --spark spark://HOST:7077 --out /a/folder/that/all/hosts/see/tables
   kmc query RUN "SELECT level, count(*) FROM states GROUP BY level ORDER BY level"
 
 \b
@@ -46,6 +52,11 @@ Exit status: 0 written; 2 wrong command line; 150, 151 the spec or the model is 
 @click.option("--parents", is_flag=True, help="Write a predecessor of each state too.")
 @click.option("--edges", is_flag=True, help="Write all steps too.")
 @click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Threads; default: all cores.")
+@click.option(
+    "--spark",
+    metavar="MASTER",
+    help="Write on Spark: local[2], spark://HOST:7077, yarn, ...; all executors must see RUN and DIR.",
+)
 @json_option
 @click.option("--quiet", is_flag=True, help="No progress.")
 @debug_option
@@ -56,6 +67,7 @@ def states(
     parents: bool,
     edges: bool,
     threads: int | None,
+    spark: str | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -65,6 +77,9 @@ def states(
     add the tables parents and edges. See docs/states.md.
     """
     require_packages()
+    refuse_several({"--threads": threads, "--spark": spark})
+    if spark is not None:
+        require_pyspark()
     # Imported here, because numpy and pyarrow take a third of a second.
     from kmc.shards.kept_states import kept_states
     from kmc.tables.write_tables import Wanted
@@ -73,7 +88,7 @@ def states(
     folder = Path(out) if out is not None else Path(run) / TABLES_NAME
     began, cpu_began = time.monotonic(), cpu_seconds()
     with kept_states(Path(run)) as found:
-        written = _written(found, Path(run), folder, wanted, threads or usable_cpus(), quiet)
+        written = _written(found, Path(run), folder, wanted, Ways(threads or usable_cpus(), spark), quiet)
     told = {name: count for name, count in asdict(written).items() if count is not None}
     seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu_began
     if as_json:
@@ -84,15 +99,25 @@ def states(
     return ExitStatus.OK
 
 
-def _written(found: KeptStates, run: Path, folder: Path, wanted: Wanted, threads: int, quiet: bool) -> Written:
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Who writes: so many threads, or Spark if there is a master."""
+
+    threads: int
+    spark: str | None
+
+
+def _written(found: KeptStates, run: Path, folder: Path, wanted: Wanted, ways: Ways, quiet: bool) -> Written:
     from kmc.engine.compiled_model import compile_model
     from kmc.engine.files.run_directory import SPEC_DIGEST, refuse_changed
-    from kmc.tables.write_tables import PART_ROWS, TableWriter
+    from kmc.tables.new_tables import new_tables
+    from kmc.tables.write_tables import TableWriter, part_rows, refuse_unknown
 
     about: Mapping[str, Any] = found.about
     model = choose_model(about["spec"], about["model"], about["sets"], about["deadlock"]).model
-    spec = compile_model(model, found.fingerprint_bits).spec
-    refuse_changed(run, found.digests, {SPEC_DIGEST: spec.digest})
+    compiled = compile_model(model, found.fingerprint_bits)
+    refuse_changed(run, found.digests, {SPEC_DIGEST: compiled.spec.digest})
+    refuse_unknown(compiled.spec, found, wanted.columns)
     total = sum(found.levels)
     with StatusLine(stderr(), quiet=quiet) as line:
 
@@ -100,7 +125,25 @@ def _written(found: KeptStates, run: Path, folder: Path, wanted: Wanted, threads
             if line.is_due():
                 line.update(f"Writing tables: {done:,} rows, of {total:,} states.")
 
-        return TableWriter(spec, found, threads, tell, PART_ROWS).write(folder, wanted)
+        # Spark ends before the tables get their name or are removed.
+        with new_tables(folder) as new, _executor(compiled, found, new, ways) as executor:
+            return TableWriter(found, executor, tell, part_rows(total, executor.slots)).write(new, wanted)
+
+
+@contextmanager
+def _executor(compiled: CompiledModel, found: KeptStates, new: NewTables, ways: Ways) -> Iterator[TableExecutor]:
+    spec, shards = compiled.spec, found.state.shards
+    if ways.spark is None:
+        from kmc.tables.table_executors import ThreadTables
+
+        yield ThreadTables(spec, found.store, shards, ways.threads)
+        return
+    from kmc.tables.table_job import TableJob
+    from kmc_spark.session import spark_context
+    from kmc_spark.tables import SparkTables
+
+    with spark_context(ways.spark, f"kmc states {spec.names.spec} {spec.names.model}") as context:
+        yield SparkTables(context, TableJob.of(spec, shards, found.folder), new)
 
 
 def require_packages() -> None:

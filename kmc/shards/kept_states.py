@@ -21,11 +21,12 @@ from kmc.shards.tasks import RowsTask, SegmentRef
 
 @dataclass(frozen=True, slots=True)
 class KeptStates:
-    """The files of all levels of a run; `levels` counts the states of each, the first level first.
+    """The files of all levels of a run, in `folder`; `levels` counts the states of each, the first level first.
 
     `about` and `digests` say what was checked, as in `RunManifest`.
     """
 
+    folder: Path
     store: FolderStore
     state: RunState
     levels: tuple[int, ...]
@@ -76,7 +77,7 @@ def _states_in(manifest: RunManifest, folder: Path, store: FolderStore) -> KeptS
     levels = manifest.snapshot.levels
     if not all(number in state.levels for number in range(1, len(levels) + 1)):
         raise _nothing_kept(folder.parent)
-    return KeptStates(store, state, levels, manifest.about, manifest.digests, manifest.fingerprint_bits)
+    return KeptStates(folder, store, state, levels, manifest.about, manifest.digests, manifest.fingerprint_bits)
 
 
 def _nothing_kept(path: Path) -> SystemFault:

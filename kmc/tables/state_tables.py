@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from kmc.engine.files import durable_folder
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.expander import Expander
@@ -97,8 +98,13 @@ def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, path: Pa
             found += batch.num_rows
             rows += batch.num_rows
             if rows >= GROUP_ROWS:
-                out.write_table(pa.Table.from_batches(waiting, schema), rows)
+                _write_group(out, waiting, rows)
                 rows, waiting = 0, []
         if waiting:
-            out.write_table(pa.Table.from_batches(waiting, schema), max(1, rows))
+            _write_group(out, waiting, max(1, rows))
     return found
+
+
+def _write_group(out: pq.ParquetWriter, batches: list[pa.RecordBatch], rows: int) -> None:
+    out.write_table(pa.Table.from_batches(batches, out.schema), rows)
+    durable_folder.reach("after write group")

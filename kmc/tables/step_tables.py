@@ -30,7 +30,8 @@ def _second(spec: CompiledSpec) -> list[str]:
 _ACTION = pa.dictionary(pa.int16(), pa.string())
 
 
-def _actions(spec: CompiledSpec, numbers: NDArray[np.int64]) -> pa.Array:
+def actions_of(spec: CompiledSpec, numbers: NDArray[np.int64]) -> pa.Array:
+    """The column of the actions of these numbers."""
     titles = pa.array(spec.names.actions, pa.string())
     return words_of(numbers.astype(np.uint64), _ACTION, titles, None)
 
@@ -56,7 +57,7 @@ def _edges(reader: StateReader, part: TablePart, schema: pa.Schema) -> Iterator[
                 pa.array(first + steps.parents),
                 *(pa.array(words[steps.parents]) for words in sources),
                 *map(pa.array, steps.targets),
-                _actions(reader.spec, steps.actions),
+                actions_of(reader.spec, steps.actions),
                 pa.array(steps.times.astype(np.int32)),
             ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -124,5 +125,9 @@ class LevelParents:
     def batch(self, spec: CompiledSpec) -> pa.RecordBatch:
         """The rows of the table for this level; a state that no step leads to has none."""
         known = np.flatnonzero(self._parents != _NONE)
-        columns = [pa.array(self._first + known), pa.array(self._parents[known]), _actions(spec, self._actions[known])]
+        columns = [
+            pa.array(self._first + known),
+            pa.array(self._parents[known]),
+            actions_of(spec, self._actions[known]),
+        ]
         return pa.RecordBatch.from_arrays(columns, schema=parents_schema(spec))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.cli_runner import COUNTER, kmc
 
+from kmc.cli import search_choice
 from kmc.cli import states as states_command
 
 
@@ -76,6 +77,18 @@ def test_a_spec_that_changed_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
         file.write_text(file.read_text().replace("+ 1", "+ 2"))
     found = kmc("states", str(run))
     assert (found.exit_code, "KMC554" in found.stderr) == (153, True)
+
+
+def test_threads_and_spark_exclude_each_other(run: str) -> None:
+    found = kmc("states", run, "--threads", "2", "--spark", "local[2]")
+    assert (found.exit_code, "error[KMC619]: --threads and --spark exclude each other" in found.stderr) == (2, True)
+
+
+def test_a_missing_pyspark_is_named_before_anything_is_written(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_choice, "find_spec", lambda name: None)
+    found = kmc("states", run, "--spark", "local[2]")
+    assert (found.exit_code, "error[KMC618]" in found.stderr) == (2, True)
+    assert not (Path(run) / "tables").exists()
 
 
 @pytest.mark.parametrize("missing", ["pyarrow", "duckdb"])

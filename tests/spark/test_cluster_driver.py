@@ -121,6 +121,18 @@ def test_an_interrupted_run_is_resumed(driver: Driver, fault_file: Path) -> None
     assert figures(driver.run("check", "--resume", driver.saved, "--json", *driver.spark, status=0)) == SMOKE
 
 
+def test_interrupted_tables_leave_nothing_and_are_written_again(driver: Driver, fault_file: Path) -> None:
+    driver.run(*CHECK, "--shards", "4", "--keep-states", status=0)
+    before = sorted(path.name for path in Path(driver.saved).iterdir())
+    Fault("after write states", "interrupt").plant(fault_file)
+    driver.run("states", driver.saved, "--json", *driver.spark, status=130)
+    assert happened(fault_file) >= 1
+    assert driver.leaves_no_java()
+    assert sorted(path.name for path in Path(driver.saved).iterdir()) == before
+    fault_file.unlink()
+    assert driver.run("states", driver.saved, "--json", *driver.spark, status=0)["states"] == SMOKE[2]
+
+
 def test_an_executor_without_kmc_is_refused(driver: Driver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", "/usr/bin/no-such-python")
     found = driver.run(*CHECK, *driver.spark, status=153)

@@ -17,12 +17,16 @@ from kmc.engine.layout.search_outcome import Settings
 from kmc.reference.graph import StateGraph
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
+from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.expander import Expander
 from kmc.shards.kept_states import KeptStates, kept_states
 from kmc.shards.listing import Listing
 from kmc.shards.on_threads import sharded
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
+from kmc.tables.new_tables import new_tables
+from kmc.tables.table_executors import ThreadTables
+from kmc.tables.write_tables import TableWriter, Wanted, Written, refuse_unknown
 
 SMALL = Sharding(3, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)
 """So that small models too are cut into several tasks of several segments."""
@@ -78,3 +82,13 @@ def interpreted(model: Model, case: Case) -> StateGraph:
     search = Search(model, case.limits or Limits(), keep_going=case.keep_going, view_order=fingerprint_order)
     search.run()
     return search.graph
+
+
+def written_by_threads(
+    spec: CompiledSpec, states: KeptStates, out: Path, wanted: Wanted, *, threads: int, part_rows: int
+) -> Written:
+    """Write tables as `kmc states` does."""
+    refuse_unknown(spec, states, wanted.columns)
+    executor = ThreadTables(spec, states.store, states.state.shards, threads)
+    with new_tables(out) as new:
+        return TableWriter(states, executor, lambda _: None, part_rows).write(new, wanted)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from support.kept_runs import SMALL, checked, kept, listed
+from support.kept_runs import SMALL, checked, kept, listed, written_by_threads
 from support.native_results import CASES
 from support.native_steps import expected_steps
 from support.shipped_models import shipped_model
@@ -22,7 +22,11 @@ from kmc.result import Limits
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
-from kmc.tables.write_tables import TableWriter, Wanted, Written
+from kmc.tables.new_tables import new_tables
+from kmc.tables.parts import parts_of
+from kmc.tables.state_tables import StateReader
+from kmc.tables.table_tasks import STATES, AttemptFile, PartTask, write_part
+from kmc.tables.write_tables import PART_ROWS, Wanted, Written, part_rows
 
 ALL = Wanted(parents=True, edges=True)
 
@@ -38,11 +42,11 @@ CHOSEN = (
 
 
 def written(
-    model: Model, folder: Path, wanted: Wanted = ALL, *, bits: int = 64, part_rows: int = 5, name: str = "t"
+    model: Model, folder: Path, wanted: Wanted = ALL, *, bits: int = 64, rows: int = 5, name: str = "t"
 ) -> Written:
     """Write the tables of a model whose states are kept in `folder`."""
     with kept(model, folder, bits) as (compiled, states):
-        return TableWriter(compiled.spec, states, 2, lambda _: None, part_rows).write(folder / name, wanted)
+        return written_by_threads(compiled.spec, states, folder / name, wanted, threads=2, part_rows=rows)
 
 
 def rows_of(folder: Path, table: str, name: str = "t") -> list[dict[str, Any]]:
@@ -114,7 +118,7 @@ def test_the_tables_of_a_small_spec_are_whole(name: str, bits: int, tmp_path: Pa
 def test_a_shipped_model_has_the_steps_that_the_check_counted(tmp_path: Path) -> None:
     model = shipped_model("kip_996", "smoke")
     result = checked(model, tmp_path, Sharding(2))
-    written(model, tmp_path, part_rows=1000)
+    written(model, tmp_path, rows=1000)
     edges: Counter[str] = Counter()
     for row in rows_of(tmp_path, "edges"):
         edges[row["action"]] += row["times"]
@@ -144,7 +148,7 @@ def test_a_reader_needs_the_bytes_of_a_compiled_spec_and_no_more(tmp_path: Path)
     written(model, tmp_path, name="here")
     with kept(model, tmp_path) as (compiled, states):
         spec = CompiledSpec.from_bytes(compiled.spec.to_bytes())
-        TableWriter(spec, states, 1, lambda _: None, 100).write(tmp_path / "there", ALL)
+        written_by_threads(spec, states, tmp_path / "there", ALL, threads=1, part_rows=100)
     for table in ("states", "levels", "parents", "edges"):
         assert rows_of(tmp_path, table, "here") == rows_of(tmp_path, table, "there")
 
@@ -153,8 +157,8 @@ def test_a_reader_needs_the_bytes_of_a_compiled_spec_and_no_more(tmp_path: Path)
 def test_rows_do_not_depend_on_parts_and_threads(tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, SMALL, limits=Limits(depth=9))
-    for name, part_rows in (("small", 3), ("large", 1 << 20)):
-        written(model, tmp_path, part_rows=part_rows, name=name)
+    for name, rows in (("small", 3), ("large", 1 << 20)):
+        written(model, tmp_path, rows=rows, name=name)
     assert len(list((tmp_path / "small" / "states").iterdir())) > 5
     assert len(list((tmp_path / "large" / "states").iterdir())) == 1
     for table in ("states", "levels", "parents", "edges"):
@@ -165,7 +169,7 @@ def test_a_file_of_several_groups_has_all_rows(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("kmc.tables.state_tables.GROUP_ROWS", 4)
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, SMALL, limits=Limits(depth=6))
-    written(model, tmp_path, part_rows=1 << 20)
+    written(model, tmp_path, rows=1 << 20)
     _check_states(model, tmp_path)
 
 
@@ -217,11 +221,49 @@ def test_tables_that_cannot_be_written_leave_nothing_behind(tmp_path: Path, monk
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, limits=Limits(depth=3))
     before = sorted(tmp_path.iterdir())
-    monkeypatch.setattr("kmc.tables.write_tables.write_states", full)
+    monkeypatch.setattr("kmc.tables.table_tasks.write_states", full)
     with pytest.raises(SystemFault, match="No space left") as caught:
         written(model, tmp_path)
     assert caught.value.code == "KMC503"
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_attempt_that_comes_late_changes_no_table(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, limits=Limits(depth=3))
+    with kept(model, tmp_path) as (compiled, states):
+        reader = StateReader(compiled.spec, states.store, states.state.shards)
+        (part,) = parts_of(states, 100)
+        with new_tables(tmp_path / "t") as new:
+            task = PartTask(STATES, part, str(new.attempts))
+            lost = write_part(reader, task)
+            assert new.take(STATES, [write_part(reader, task)]) == lost.rows
+            assert (new.attempts / lost.name).is_file()
+            assert not (tmp_path / "t").exists()
+        with pytest.raises(FileNotFoundError):
+            write_part(reader, task)
+    assert len(rows_of(tmp_path, "states")) == lost.rows
+    assert [path.name for path in (tmp_path / "t" / "states").iterdir()] == ["part-00000.parquet"]
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_file_that_is_not_whole_does_not_get_into_a_table(tmp_path: Path) -> None:
+    with pytest.raises(SystemFault, match="has 3 bytes, and 4 were written") as caught:
+        _take_one_of_three_bytes(tmp_path / "t", 4)
+    assert caught.value.code == "KMC503"
+    assert not list(tmp_path.iterdir())
+    _take_one_of_three_bytes(tmp_path / "t", 3)
+
+
+def _take_one_of_three_bytes(out: Path, told: int) -> None:
+    with new_tables(out) as new:
+        (new.attempts / "states-0-a").write_bytes(b"abc")
+        new.take(STATES, [AttemptFile(0, "states-0-a", told, 1)])
+
+
+@pytest.mark.parametrize(("states", "slots", "rows"), [(10, 2, 1 << 14), (800_000, 2, 100_000), (10**9, 2, PART_ROWS)])
+def test_parts_are_smaller_where_there_would_be_too_few(states: int, slots: int, rows: int) -> None:
+    assert part_rows(states, slots) == rows
 
 
 def test_a_variable_called_like_a_column_of_every_table_is_kept_apart(tmp_path: Path) -> None:
