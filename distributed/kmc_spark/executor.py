@@ -18,13 +18,16 @@ from kmc.shards.travel import ShardJob
 from kmc_spark import tasks as remote
 from kmc_spark.facts import Facts
 from kmc_spark.faults import OF_SPARK
-from kmc_spark.jobs import Jobs
+from kmc_spark.jobs import Jobs, stage_named
 
 THIN_ROWS = 200_000
 """A level of fewer rows is made in the driver: a job would take longer."""
 
 _PART_ROWS = 500_000
 """So many rows make a task of Spark worth what Spark does for it: some 10 ms of CPU time."""
+
+TASK_CPUS = "spark.task.cpus"
+"""How many cores a task of Spark takes: it runs so many of ours at the same time, in threads."""
 
 
 class SparkExecutor:
@@ -47,7 +50,8 @@ class SparkExecutor:
     ) -> None:
         self.slots = max(1, context.defaultParallelism)
         self._context = context
-        self._job = context.broadcast(remote.SparkJob(job, Facts.here()))
+        self._threads = int(context.getConf().get(TASK_CPUS) or 1)
+        self._job = context.broadcast(remote.SparkJob(job, Facts.here(), self._threads))
         self._ended: remote.Ended = context.accumulator([], remote.EndedTasks())
         self._tell: Callable[[EndedTask], None] = lambda _: None
         self._jobs = Jobs(context, self._listen)
@@ -87,12 +91,15 @@ class SparkExecutor:
         """One job of two stages: Spark moves what tasks send to shards."""
         rows = _rows_of([task.rows for task in tasks])
         parts = self._parts(len(merges), rows)
-        expanded = self._rdd(tasks, rows).mapPartitions(partial(remote.expand, self._job, self._ended))
-        merged = expanded.partitionBy(parts, _identity).mapPartitionsWithIndex(
+        level = merges[0].level
+        names = f"level {level}: expand {len(tasks)} tasks", f"level {level}: merge {len(merges)} shards"
+        with stage_named(self._context, names[0]):
+            expanded = self._rdd(tasks, rows).mapPartitions(partial(remote.expand, self._job, self._ended))
+            moved = expanded.partitionBy(parts, _identity)
+        merged = moved.mapPartitionsWithIndex(
             partial(remote.merge, self._job, self._ended, [merges[part::parts] for part in range(parts)], len(tasks))
         )
-        level = merges[0].level
-        found = self._jobs.run(f"level {level}: expand {len(tasks)} tasks, merge {len(merges)} shards", merged.collect)
+        found = self._jobs.run(f"{names[0]}, merge {len(merges)} shards", merged.collect, names[1])
         answers = [answer for answer in found if isinstance(answer, Expanded)]
         shards = [answer for answer in found if isinstance(answer, Merged)]
         return sorted(answers, key=lambda answer: answer.number), sorted(shards, key=lambda answer: answer.shard)
@@ -139,7 +146,8 @@ class SparkExecutor:
 
     def _parts(self, tasks: int, rows: int) -> int:
         """How many tasks of Spark run so many of ours, which are about so many rows."""
-        return min(tasks, max(2 * self.slots, -(-rows // _PART_ROWS)))
+        by_threads = [-(-count // self._threads) for count in (tasks, 2 * self.slots, -(-rows // _PART_ROWS))]
+        return min(by_threads[0], max(by_threads[1:]))
 
     def stop(self) -> None:
         """See `Executor`; a signal handler may call it."""

@@ -1,14 +1,15 @@
-"""Jobs of a context, run so that the thread that waits for them hears of limits and Ctrl-C."""
+"""Jobs of a context, with names, run so that the thread that waits for them hears of limits and Ctrl-C."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from pyspark import SparkContext
+from pyspark.traceback_utils import SCCallSiteSync
 
 from kmc.shards.expander import Stopped
 from kmc_spark.faults import OF_SPARK, meant
@@ -19,6 +20,15 @@ _CANCEL_SECONDS = 0.5
 _Answer = TypeVar("_Answer")
 
 
+@contextmanager
+def stage_named(context: SparkContext, name: str) -> Iterator[None]:
+    """The stage whose last RDD is made in the block has this name, instead of a line of kmc's code."""
+    site = SCCallSiteSync(context)  # type: ignore[no-untyped-call] # it has no types
+    site._call_site = name
+    with site:
+        yield
+
+
 class Jobs:
     """Runs one job at a time. `poll` is called while one runs, about 20 times a second."""
 
@@ -27,15 +37,19 @@ class Jobs:
         self._poll = poll
         self._stopping = False
 
-    def run(self, name: str, action: Callable[[], list[_Answer]]) -> list[_Answer]:
-        """What an action gives, which runs in a thread; raises Stopped, and what `faults.meant` says."""
+    def run(self, name: str, action: Callable[[], list[_Answer]], stage: str | None = None) -> list[_Answer]:
+        """What an action gives, which runs in a thread; raises Stopped, and what `faults.meant` says.
+
+        `stage` is the name of the last stage of its job, if that is not the job's.
+        """
         answers: list[list[_Answer]] = []
         failures: list[BaseException] = []
 
         def work() -> None:
             try:
                 self._context.setJobGroup(_GROUP, name, interruptOnCancel=False)
-                answers.append(action())
+                with stage_named(self._context, stage or name):
+                    answers.append(action())
             except BaseException as error:  # raised in the thread that waits
                 failures.append(error)
 

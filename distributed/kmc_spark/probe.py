@@ -1,6 +1,6 @@
 """Before level 1: can every executor run tasks of this kmc, and does it see the folder of the run?
 
-An executor that comes later is compared when it runs its first task, see `tasks.worker_of`.
+An executor that comes later is compared when it runs its first task, see `tasks.workers_of`.
 """
 
 from __future__ import annotations

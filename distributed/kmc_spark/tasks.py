@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import gc
 import hashlib
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import wraps
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -43,29 +46,67 @@ class EndedTasks(AccumulatorParam[list[EndedTask]]):
 
 
 _NONE = np.zeros(0, np.int64)
-_held: dict[str, ShardWorker] = {}
+_held: dict[str, list[ShardWorker]] = {}
+_Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class SparkJob:
-    """A search, and what its driver runs on."""
+    """A search, what its driver runs on, and how many threads a task of Spark has."""
 
     job: ShardJob
     facts: Facts
+    threads: int = 1
 
 
-def worker_of(job: Broadcast[SparkJob]) -> ShardWorker:
-    """The worker of a job in this process, made by its first task. SystemFault KMC561 in a process of another kmc."""
+def workers_of(job: Broadcast[SparkJob], count: int) -> list[ShardWorker]:
+    """Workers of a job in this process, kept from task to task. SystemFault KMC561 in a process of another kmc."""
     search = job.value.job
     key = hashlib.sha256(search.spec).hexdigest() + repr(search.sharding) + search.folder
     if key not in _held:
         job.value.facts.require_here()
         _held.clear()
-        _held[key] = search.worker()
+        _held[key] = []
+    held = _held[key]
+    if len(held) < count:
+        held += [search.worker() for _ in range(count - len(held))]
         # Spark's workers collect garbage after every task; what is there now stays anyway.
         gc.freeze()
-    return _held[key]
+    return held[:count]
+
+
+def each(
+    job: Broadcast[SparkJob], tasks: Iterable[_Task], function: Callable[[ShardWorker, _Task], _Answer]
+) -> Iterator[tuple[_Task, _Answer]]:
+    """Each task with `function` of a worker and it, in as many threads as a task of Spark has; in their order."""
+    threads = job.value.threads
+    workers = workers_of(job, threads)
+    if threads == 1:
+        for task in tasks:
+            yield task, function(workers[0], task)
+        return
+    free: SimpleQueue[ShardWorker] = SimpleQueue()
+    for worker in workers:
+        free.put(worker)
+
+    def run(task: _Task) -> _Answer:
+        worker = free.get()
+        try:
+            return function(worker, task)
+        finally:
+            free.put(worker)
+
+    running: deque[tuple[_Task, Future[_Answer]]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        for task in tasks:
+            # Answers wait for those before them, and take memory.
+            if len(running) > threads:
+                first, answer = running.popleft()
+                yield first, answer.result()
+            running.append((task, pool.submit(run, task)))
+        for first, answer in running:
+            yield first, answer.result()
 
 
 def told(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
@@ -84,10 +125,8 @@ def told(function: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]
 @told
 def expand(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[ExpandTask]) -> Iterator[tuple[int, Any]]:
     """Expand tasks: pairs of a shard and what it gets, the number of a task with entries; and the answers."""
-    worker = worker_of(job)
     shards = job.value.job.sharding.shards
-    for task in tasks:
-        answer, outboxes = worker.expand(task)
+    for task, (answer, outboxes) in each(job, tasks, ShardWorker.expand):
         ended.add([EndedTask.expanding(task.rows.level, answer)])
         for shard, entries in enumerate(outboxes):
             if len(entries):
@@ -112,20 +151,26 @@ def merge(
         else:
             number, entries = record
             sent.setdefault(shard, [_NONE] * tasks)[number] = np.frombuffer(entries, np.int64)
-    for merge_task in merges[part]:
-        merged = worker_of(job).merge(merge_task, sent.pop(merge_task.shard, [_NONE] * tasks))
-        ended.add([EndedTask.merging(merge_task.level, merged)])
+
+    def run(worker: ShardWorker, task: MergeTask) -> Merged:
+        return worker.merge(task, sent.pop(task.shard, [_NONE] * tasks))
+
+    for task, merged in each(job, merges[part], run):
+        ended.add([EndedTask.merging(task.level, merged)])
         yield merged
 
 
 @told
 def expand_to_files(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[ExpandTask]) -> Iterator[SentByFiles]:
     """Expand tasks; what they send to shards goes to files."""
-    worker = worker_of(job)
-    for task in tasks:
+
+    def run(worker: ShardWorker, task: ExpandTask) -> SentByFiles:
         answer, outboxes = worker.expand(task)
-        ended.add([EndedTask.expanding(task.rows.level, answer)])
-        yield answer, write_sent(worker.store, task.rows.level, task.rows.number, outboxes)
+        return answer, write_sent(worker.store, task.rows.level, task.rows.number, outboxes)
+
+    for task, found in each(job, tasks, run):
+        ended.add([EndedTask.expanding(task.rows.level, found[0])])
+        yield found
 
 
 @told
@@ -133,22 +178,24 @@ def merge_files(
     job: Broadcast[SparkJob], ended: Ended, merges: Iterable[tuple[MergeTask, tuple[SentPart, ...]]]
 ) -> Iterator[Merged]:
     """Merge what was sent to shards in files."""
-    worker = worker_of(job)
-    for merge_task, parts in merges:
-        merged = worker.merge(merge_task, [read_sent(worker.store, part) for part in parts])
-        ended.add([EndedTask.merging(merge_task.level, merged)])
+
+    def run(worker: ShardWorker, merge: tuple[MergeTask, tuple[SentPart, ...]]) -> Merged:
+        return worker.merge(merge[0], [read_sent(worker.store, part) for part in merge[1]])
+
+    for (task, _), merged in each(job, merges, run):
+        ended.add([EndedTask.merging(task.level, merged)])
         yield merged
 
 
 @told
 def check(job: Broadcast[SparkJob], stored: bool, tasks: Iterable[RowsTask]) -> Iterator[Checked]:
     """Check the accepted rows of tasks."""
-    for task in tasks:
-        yield worker_of(job).check(task, stored=stored)
+    for _, found in each(job, tasks, lambda worker, task: worker.check(task, stored=stored)):
+        yield found
 
 
 @told
 def seek(job: Broadcast[SparkJob], tasks: Iterable[SeekTask]) -> Iterator[tuple[int, Any]]:
     """Find rows; with the number of the task."""
-    for task in tasks:
-        yield task.rows.number, worker_of(job).seek(task)
+    for task, found in each(job, tasks, ShardWorker.seek):
+        yield task.rows.number, found

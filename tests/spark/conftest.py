@@ -21,10 +21,18 @@ def sessions() -> Iterator[Sessions]:
         found.end()
 
 
+@pytest.fixture(scope="session")
+def event_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where `local_spark` writes its event log."""
+    return tmp_path_factory.mktemp("event_logs")
+
+
 @pytest.fixture
-def local_spark(sessions: Sessions) -> SparkContext:
+def local_spark(sessions: Sessions, event_logs: Path) -> SparkContext:
     """A context with two slots on this machine."""
-    return sessions.context("local[2]")
+    settings = ("enabled=true", f"dir={event_logs.as_uri()}", "rolling.enabled=false", "compress=false")
+    arguments = " ".join([*(f"--conf spark.eventLog.{setting}" for setting in settings), "pyspark-shell"])
+    return sessions.context("local[2]", arguments)
 
 
 @pytest.fixture(scope="session")
