@@ -164,12 +164,11 @@ def _shard_skew(state: RunState) -> float:
 
 
 def next_level_bytes(state: RunState, levels: Sequence[int], *, wide: bool) -> int | None:
-    """What the next level probably writes: it grows as the last one did. None where two levels are not known.
+    """What the next level probably writes: it grows as the last one did. None before there are two levels.
 
     Its fingerprints are written twice: in a run of their own, and when that is merged while the old runs are there.
     """
-    last, before = (state.levels.get(len(levels) - back) for back in (0, 1))
-    if last is None or before is None or not before.bytes:
+    if len(levels) < 2:
         return None
-    fingerprints = 2 * levels[-1] * (1 + wide) * WORD_BYTES
-    return int((last.bytes + fingerprints) * last.bytes / before.bytes)
+    last = state.levels[len(levels)].bytes + 2 * levels[-1] * (1 + wide) * WORD_BYTES
+    return last * levels[-1] // levels[-2]

@@ -139,8 +139,8 @@ def level_of(words: int) -> LevelFiles:
 
 
 def test_the_next_level_is_expected_to_grow_as_the_last_one() -> None:
-    state = RunState(1, WORDS, WORDS, {2: level_of(1_000), 3: level_of(1_500)})
-    # 12,000 bytes of rows and twice 100 fingerprints, times 1.5.
-    assert next_level_bytes(state, (1, 50, 100), wide=False) == 20_400
-    assert next_level_bytes(state, (1, 50, 100), wide=True) == 22_800
-    assert next_level_bytes(RunState(1, WORDS, WORDS, {3: level_of(9)}), (1, 50, 100), wide=False) is None
+    state = RunState(1, WORDS, WORDS, {3: level_of(1_500)})
+    # 12,000 bytes of rows and 100 fingerprints twice, times 2.
+    assert next_level_bytes(state, (1, 50, 100), wide=False) == 27_200
+    assert next_level_bytes(state, (1, 50, 100), wide=True) == 30_400
+    assert next_level_bytes(RunState(1, WORDS, WORDS, {1: level_of(9)}), (1,), wide=False) is None
