@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
-from kmc.engine.native.memory import Words
+from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import WorkerPool
 from kmc.shards.expander import Expander
 from kmc.shards.level_watch import EndedTask
@@ -54,6 +54,35 @@ class Executor(Protocol):
         """Give everything back."""
 
 
+_SENT_WORDS = 1 << 17
+
+
+class SentWords:
+    """Memory for what the tasks of one thread sent in a level. The next level uses it again: new pages cost more than
+    the copy.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: list[Memory] = []
+        self._block = self._used = 0
+
+    def empty(self) -> None:
+        """Forget everything; what `copy_of` gave is not valid any more."""
+        self._block = self._used = 0
+
+    def copy_of(self, entries: Words) -> Words:
+        """A copy of some entries."""
+        while self._block < len(self._blocks) and self._used + len(entries) > self._blocks[self._block].words:
+            self._block += 1
+            self._used = 0
+        if self._block == len(self._blocks):
+            self._blocks.append(Memory(max(_SENT_WORDS, len(entries))))
+        first, self._used = self._used, self._used + len(entries)
+        copied = self._blocks[self._block].array[first : self._used]
+        copied[:] = entries
+        return copied
+
+
 class ThreadExecutor:
     """Runs tasks in threads of this process. `poll` is called while they run, about 20 times a second."""
 
@@ -70,6 +99,7 @@ class ThreadExecutor:
         self.slots = threads
         self._expanders = [Expander(kernels, sharding, store, deadlock=deadlock) for _ in range(threads)]
         self._mergers = [Merger(sharding, store, wide=kernels.wide, ranked=kernels.rank != 0) for _ in range(threads)]
+        self._sent = [SentWords() for _ in range(threads)]
         self._pool = WorkerPool(threads, poll, self.stop)
 
     def level(
@@ -78,10 +108,12 @@ class ThreadExecutor:
         """See `Executor`."""
 
         def expand(number: int, task: ExpandTask) -> tuple[Expanded, list[Words]]:
-            answer = self._expanders[number].expand(task)
-            ended(EndedTask.expanding(task.rows.level, answer[0]))
-            return answer
+            answer, entries = self._expanders[number].expand(task)
+            ended(EndedTask.expanding(task.rows.level, answer))
+            return answer, [self._sent[number].copy_of(part) for part in entries]
 
+        for words in self._sent:
+            words.empty()
         expanded = self._each(tasks, expand)
 
         def merge(number: int, task: MergeTask) -> Merged:

@@ -72,8 +72,8 @@ class OutboxWorker(Worker):
         return self._boxes.array.reshape(-1, Buffer.WORDS)[:, Buffer.used].copy()
 
     def take_outboxes(self) -> list[Words]:
-        """What was sent to each shard; the outboxes are empty afterwards."""
-        found = [memory.array[:used].copy() for memory, used in zip(self._contents, self.sent, strict=True)]
+        """What was sent to each shard, valid until the next task; the outboxes are empty afterwards."""
+        found = [memory.array[:used] for memory, used in zip(self._contents, self.sent, strict=True)]
         self._boxes.array.reshape(-1, Buffer.WORDS)[:, Buffer.used] = 0
         return found
 
@@ -156,7 +156,10 @@ class Expander:
         shared.table, shared.slots, shared.limit = self._table.address, self._table.slots, self._table.limit
 
     def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
-        """Expand the rows of a task: what it answers, and the entries for each shard. Raises Stopped."""
+        """Expand the rows of a task: what it answers, and the entries for each shard. Raises Stopped.
+
+        The entries are valid until the next task.
+        """
         began = clocks()
         self._begin(task.rows)
         starts = [SegmentStart(0, (0,) * self._sharding.shards)]

@@ -57,7 +57,7 @@ class ShardWorker:
         self._merger = Merger(job.sharding, self.store, wide=kernels.wide, ranked=kernels.rank != 0)
 
     def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
-        """See `Expander.expand`."""
+        """See `Expander.expand`: the entries are valid until the next task."""
         return self._expander.expand(task)
 
     def merge(self, task: MergeTask, sent: Sequence[Words]) -> Merged:

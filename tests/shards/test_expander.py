@@ -47,8 +47,13 @@ class Tasks:
     def rows(self, level: int, segments: Sequence[SegmentRef], bits: Sequence[WordFile] = ()) -> RowsTask:
         return RowsTask(level, 0, tuple(segments), tuple(bits), self.dictionary)
 
+    def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
+        """What a task answers; the entries stay valid."""
+        answer, entries = self.expander.expand(task)
+        return answer, [part.copy() for part in entries]
+
     def first(self) -> tuple[Expanded, list[Words]]:
-        return self.expander.expand(ExpandTask(self.rows(1, ()), tuple(self.grid.initial)))
+        return self.expand(ExpandTask(self.rows(1, ()), tuple(self.grid.initial)))
 
     def listed(self, rows: RowsTask) -> list[list[int]]:
         """The fingerprints of the states of a task, segment by segment."""
@@ -88,7 +93,7 @@ def test_each_row_is_sent_to_its_owner_in_order(sharding: Sharding, tmp_path: Pa
             wanted = [word for word, owner in zip(fingerprints, owned, strict=True) if owner == shard]
             assert box.view(np.uint64).tolist() == wanted
         assert expanded.sent == tuple(map(len, sent))
-        expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(level + 1, segments)))
+        expanded, sent = tasks.expand(ExpandTask(tasks.rows(level + 1, segments)))
         assert expanded.expanded == len(fingerprints)
     assert max(len(segments), 1) >= (1 if sharding.shards == 1 else 2)
 
@@ -98,7 +103,7 @@ def test_refused_rows_are_skipped_everywhere(sharding: Sharding, tmp_path: Path)
     tasks = made(tmp_path, sharding)
     expanded, sent = tasks.first()
     for level in range(1, 6):
-        expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(level + 1, segments_of(expanded))))
+        expanded, sent = tasks.expand(ExpandTask(tasks.rows(level + 1, segments_of(expanded))))
     bits = [[int(word % 3 == 0) for word in box.view(np.uint64).tolist()] for box in sent]
     rows = tasks.rows(7, segments_of(expanded), tasks.answered(bits))
     accepted = [word for box in sent for word in box.view(np.uint64).tolist() if word % 3 == 0]
@@ -106,7 +111,7 @@ def test_refused_rows_are_skipped_everywhere(sharding: Sharding, tmp_path: Path)
     listed = [word for part in tasks.listed(rows) for word in part]
     assert listed == [word for word in every if word % 3 == 0]
     assert 0 < len(accepted) < len(every)
-    after, _ = tasks.expander.expand(ExpandTask(rows))
+    after, _ = tasks.expand(ExpandTask(rows))
     assert (after.expanded, after.refused) == (len(accepted), len(every) - len(accepted))
     assert tasks.expander.check(rows, stored=True).failed == (0, 0)
     refused = [word for word in every if word % 3]
@@ -119,17 +124,17 @@ def test_bits_that_are_not_those_of_the_rows_are_noticed(tmp_path: Path) -> None
     sharding = SHARDINGS[1]
     tasks = made(tmp_path, sharding)
     expanded, sent = tasks.first()
-    expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(2, segments_of(expanded))))
+    expanded, sent = tasks.expand(ExpandTask(tasks.rows(2, segments_of(expanded))))
     bits = tasks.answered([[1] * len(box) for box in sent])
     with pytest.raises(InternalError, match="not those that were sent"):
-        tasks.expander.expand(ExpandTask(tasks.rows(3, segments_of(expanded), bits[:3])))
+        tasks.expand(ExpandTask(tasks.rows(3, segments_of(expanded), bits[:3])))
 
 
 def test_a_task_does_not_know_what_another_met(tmp_path: Path) -> None:
     tasks = made(tmp_path, SHARDINGS[1])
     task = ExpandTask(tasks.rows(2, segments_of(tasks.first()[0])))
-    first, sent = tasks.expander.expand(task)
-    again, sent_again = tasks.expander.expand(task)
+    first, sent = tasks.expand(task)
+    again, sent_again = tasks.expand(task)
     assert [box.tolist() for box in sent] == [box.tolist() for box in sent_again]
     assert (first.sent, first.generated, first.uncoded) == (again.sent, again.generated, again.uncoded)
     assert tasks.listed(tasks.rows(3, segments_of(first))) == tasks.listed(tasks.rows(3, segments_of(again)))
@@ -138,12 +143,12 @@ def test_a_task_does_not_know_what_another_met(tmp_path: Path) -> None:
 def test_a_task_after_one_that_failed_answers_as_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = made(tmp_path, SHARDINGS[1])
     task = ExpandTask(tasks.rows(2, segments_of(tasks.first()[0])))
-    expanded, sent = tasks.expander.expand(task)
+    expanded, sent = tasks.expand(task)
     with monkeypatch.context() as patch:
         patch.delattr("kmc.shards.expander.write_frontier")
         with pytest.raises(NameError):
-            tasks.expander.expand(ExpandTask(tasks.rows(3, segments_of(expanded))))
-    again, sent_again = tasks.expander.expand(task)
+            tasks.expand(ExpandTask(tasks.rows(3, segments_of(expanded))))
+    again, sent_again = tasks.expand(task)
     assert [box.tolist() for box in sent_again] == [box.tolist() for box in sent]
     assert (again.sent, again.generated, again.expanded) == (expanded.sent, expanded.generated, expanded.expanded)
 
@@ -154,14 +159,14 @@ def test_a_stopped_expander_answers_once_it_is_restarted(tmp_path: Path) -> None
     tasks.expander.stop()
     for _ in range(2):
         with pytest.raises(Stopped):
-            tasks.expander.expand(task)
+            tasks.expand(task)
     tasks.expander.restart()
-    assert tasks.expander.expand(task)[0].expanded == 1
+    assert tasks.expand(task)[0].expanded == 1
 
 
 def test_more_entries_than_an_outbox_holds_are_sent(tmp_path: Path) -> None:
     tasks = made(tmp_path, Sharding(2, batch=128), Grid(1, 2, fan=20_000))
-    expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(2, segments_of(tasks.first()[0]))))
+    expanded, sent = tasks.expand(ExpandTask(tasks.rows(2, segments_of(tasks.first()[0]))))
     assert sum(expanded.sent) == 20_001
     every = [word for part in tasks.listed(tasks.rows(3, segments_of(expanded))) for word in part]
     assert sorted(word for box in sent for word in box.view(np.uint64).tolist()) == sorted(every)
@@ -176,7 +181,7 @@ def test_words_without_a_code_are_reported(tmp_path: Path) -> None:
     words = {int(word) for record in found for word in record.row[1:]} - {0}
     assert set(expanded.uncoded) == words
     # What a later task meets is not reported with this one again.
-    later, _ = tasks.expander.expand(ExpandTask(tasks.rows(2, segments_of(expanded))))
+    later, _ = tasks.expand(ExpandTask(tasks.rows(2, segments_of(expanded))))
     assert set(later.uncoded) - words
     assert tasks.first()[0].uncoded == expanded.uncoded
 
@@ -186,7 +191,7 @@ def test_of_states_with_one_view_the_one_with_the_least_rank_is_sent(tmp_path: P
     expanded, sent = tasks.first()
     kept = [0]
     for level in range(1, 5):
-        expanded, sent = tasks.expander.expand(ExpandTask(tasks.rows(level + 1, segments_of(expanded))))
+        expanded, sent = tasks.expand(ExpandTask(tasks.rows(level + 1, segments_of(expanded))))
         entries = [tuple(row) for box in sent for row in box.view(np.uint64).reshape(-1, 2).tolist()]
         best: dict[int, int] = {}
         for point in (point + step for point in kept for step in (1, 1 << 8, 1 << 16)):
