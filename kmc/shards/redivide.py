@@ -6,14 +6,17 @@ ranges of scattered fingerprints, so a new shard takes whole old ones and parts 
 
 from __future__ import annotations
 
+import itertools
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.loops.outboxes import SCATTER
 from kmc.engine.native.memory import Words
+from kmc.engine.native.threads import WorkerPool
 from kmc.shards.merger import Merger
 from kmc.shards.store import FileWords, ShardStore, new_name
 from kmc.shards.tasks import SortedRun
@@ -25,54 +28,89 @@ Sources = list[tuple[FileWords, int]]
 
 
 class Redivision:
-    """Runs of `shards` shards made of runs of others; `level` is a part of their names."""
+    """Runs of `shards` shards made of runs of others; `level` is a part of their names.
 
-    def __init__(self, store: ShardStore, merger: Merger, width: int, shards: int, level: int) -> None:
+    Shards are made by as many threads as there are `mergers`. `poll` is called meanwhile, about 20 times a second.
+    """
+
+    def __init__(
+        self,
+        store: ShardStore,
+        mergers: Sequence[Merger],
+        width: int,
+        shards: int,
+        level: int,
+        poll: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._mergers = tuple(mergers)
+        self._shards = shards
+        self._shard_of = partial(_NewShard, store, width, shards, level)
+        self._poll = poll
+        self._stopping = False
+
+    def runs(self, before: Sequence[Sequence[SortedRun]]) -> tuple[tuple[SortedRun, ...], ...]:
+        """For each new shard one run, or none, of the fingerprints that it owns."""
+        following = itertools.count()
+        made: dict[int, tuple[SortedRun, ...]] = {}
+
+        def take_shards(number: int) -> None:
+            while not self._stopping and (shard := next(following)) < self._shards:
+                made[shard] = self._shard_of(self._mergers[number], shard).runs(before)
+
+        threads = min(len(self._mergers), self._shards)
+        WorkerPool(threads, self._poll, self._stop).run(take_shards)
+        return tuple(made[shard] for shard in range(self._shards))
+
+    def _stop(self) -> None:
+        self._stopping = True
+
+
+class _NewShard:
+    """One of the new shards, made in one thread."""
+
+    def __init__(self, store: ShardStore, width: int, shards: int, level: int, merger: Merger, shard: int) -> None:
         self._store = store
         self._merger = merger
         self._width = width
         self._shards = shards
         self._level = level
+        self._shard = shard
         self._temporary: list[str] = []
 
-    def runs(self, before: Sequence[Sequence[SortedRun]]) -> tuple[tuple[SortedRun, ...], ...]:
-        """For each new shard one run, or none, of the fingerprints that it owns."""
-        return tuple(self._of_shard(shard, before) for shard in range(self._shards))
-
-    def _of_shard(self, shard: int, before: Sequence[Sequence[SortedRun]]) -> tuple[SortedRun, ...]:
+    def runs(self, before: Sequence[Sequence[SortedRun]]) -> tuple[SortedRun, ...]:
+        """See `Redivision.runs`."""
         sources: Sources = []
-        first, end = _range_of(shard, self._shards)
+        first, end = _range_of(self._shard, self._shards)
         for old, runs in enumerate(before):
             low, high = _range_of(old, len(before))
             if low < end and first < high:
                 is_inside = first <= low and high <= end
                 for run in runs:
                     words = self._store.read(run.name, run.words)
-                    sources += [(words, run.count)] if is_inside else self._part(words, run.count, shard)
+                    sources += [(words, run.count)] if is_inside else self._part(words, run.count)
         sources.sort(key=_count)
         while len(sources) > 2:
-            run = self._merged(shard, sources[:2])
+            run = self._merged(sources[:2])
             self._temporary.append(run.name)
             insort(sources, (self._store.read(run.name, run.words), run.count), 2, key=_count)
             del sources[:2]
-        made = (self._merged(shard, sources),) if sources else ()
+        made = (self._merged(sources),) if sources else ()
         self._store.remove(self._temporary)
-        self._temporary.clear()
         return made
 
-    def _merged(self, shard: int, sources: Sources) -> SortedRun:
+    def _merged(self, sources: Sources) -> SortedRun:
         count = sum(part for _, part in sources)
         parts = [(words.address, part) for words, part in sources]
-        return self._merger.write_run(new_name("run", self._level, shard), parts, count)
+        return self._merger.write_run(new_name("run", self._level, self._shard), parts, count)
 
-    def _part(self, words: FileWords, count: int, shard: int) -> Sources:
-        """What a shard owns of a run, in a file of its own, since it may be more than memory holds; in its order."""
-        name = new_name("run", self._level, shard)
+    def _part(self, words: FileWords, count: int) -> Sources:
+        """What the shard owns of a run, in a file of its own, since it may be more than memory holds; in its order."""
+        name = new_name("run", self._level, self._shard)
         self._temporary.append(name)
         written = 0
         with self._store.writing(name) as out:
             for piece in self._pieces(words, count):
-                owned = np.ascontiguousarray(piece[owners(piece[:, 0], self._shards) == shard])
+                owned = np.ascontiguousarray(piece[owners(piece[:, 0], self._shards) == self._shard])
                 if len(owned):
                     out.write(owned.reshape(-1))
                 written += len(owned)

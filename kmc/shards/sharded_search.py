@@ -423,8 +423,12 @@ class ShardedSearch:
     def _redivide(self) -> None:
         """Go on with as many shards as are asked for now; the levels keep the shards that they were made with."""
         kernels, shards, before = self._kernels, self._sharding.shards, self.state.runs
-        merger = Merger(self._sharding, self._store, wide=kernels.wide, ranked=kernels.rank != 0)
-        runs = Redivision(self._store, merger, 1 + kernels.wide, shards, len(self._levels)).runs(before)
+        mergers = [
+            Merger(self._sharding, self._store, wide=kernels.wide, ranked=kernels.rank != 0)
+            for _ in range(self._settings.threads)
+        ]
+        width, level = 1 + kernels.wide, len(self._levels)
+        runs = Redivision(self._store, mergers, width, shards, level, self._poll).runs(before)
         if _fingerprints_in(runs) != _fingerprints_in(before):
             raise InternalError("KMC928", "not all known states were divided among the new shards")
         self._garbage += [run.name for runs in before for run in runs]

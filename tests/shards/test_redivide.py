@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from support.crashes import KILLED, dying_at, in_child
 from support.shard_runs import fingerprints_in, store_in, words_of
 
 from kmc.engine.files.run_directory import saved_manifest
+from kmc.errors import SystemFault
 from kmc.shards.merger import Merger, check_run
 from kmc.shards.redivide import Redivision, owners
 from kmc.shards.sharding import Sharding
@@ -30,7 +32,7 @@ def test_owners_are_those_of_the_loops() -> None:
 
 
 @pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (5, 3), (2, 2), (40, 1), (7, 64)])
+@pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (5, 3), (2, 2), (40, 1), (7, 64), (64, 7)])
 def test_each_new_shard_has_the_fingerprints_that_it_owns(before: int, after: int, wide: bool, tmp_path: Path) -> None:
     rng = random.Random(before * 100 + after)
     width = 1 + wide
@@ -44,7 +46,13 @@ def test_each_new_shard_has_the_fingerprints_that_it_owns(before: int, after: in
         first = merger.merge(MergeTask(1, shard, ()), [words_of(entries[: len(entries) * 3 // 4])])
         runs.append(merger.merge(MergeTask(2, shard, first.runs), [words_of(entries)]).runs)
     names = set(store.names())
-    divided = Redivision(store, merger, width, after, 3).runs(runs)
+    divided = Redivision(store, [merger], width, after, 3).runs(runs)
+    mergers = [Merger(Sharding(1, piece=7), store, wide=wide, ranked=False) for _ in range(3)]
+    by_threads = Redivision(store, mergers, width, after, 3).runs(runs)
+    assert [list(map(contents, shard_runs)) for shard_runs in by_threads] == [
+        list(map(contents, shard_runs)) for shard_runs in divided
+    ]
+    store.remove(run.name for shard_runs in by_threads for run in shard_runs)
     assert set(store.names()) - names == {run.name for shard_runs in divided for run in shard_runs}
     own = owners(np.array([entry[0] for entry in known], np.uint64).view(np.int64), after).tolist()
     for shard in range(after):
@@ -55,6 +63,20 @@ def test_each_new_shard_has_the_fingerprints_that_it_owns(before: int, after: in
         # The index leads to each of them.
         again = merger.merge(MergeTask(4, shard, divided[shard], store=False), [words_of(wanted)])
         assert (again.new, again.distinct) == (0, len(wanted))
+
+
+def contents(run: SortedRun) -> SortedRun:
+    """All that a run says of its file but the name, the checksum of its words among it."""
+    return replace(run, name="")
+
+
+def test_an_error_in_a_thread_is_that_of_the_redivision(tmp_path: Path) -> None:
+    store = store_in(tmp_path)
+    mergers = [Merger(Sharding(1), store, wide=False, ranked=False) for _ in range(2)]
+    runs = [mergers[0].merge(MergeTask(1, 0, ()), [words_of([(number << 58,) for number in range(1, 60)])]).runs]
+    (tmp_path / runs[0][0].name).write_bytes(b"")
+    with pytest.raises(SystemFault, match="another size"):
+        Redivision(store, mergers, 1, 5, 2).runs(runs)
 
 
 COMPARED = ("result", "generated", "distinct", "depth", "levels", "generated_by_action")
