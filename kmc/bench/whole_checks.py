@@ -22,10 +22,12 @@ from typing import Any
 import psutil
 
 from kmc.bench.machine import commit, load_average, machine
+from kmc.bench.projection import projected_seconds
 from kmc.errors import SystemFault
 
 _POLL_SECONDS = 0.05
 _LAST_LINES = 6
+PROJECTED_CORES = (16, 64)
 _SAME = ("result", "distinct", "generated", "depth", "levels", "generated_by_action")
 
 
@@ -35,6 +37,11 @@ class Way:
 
     name: str
     words: tuple[str, ...]
+
+    @property
+    def on_spark(self) -> bool:
+        """Whether its tasks are Spark's."""
+        return "--spark" in self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,5 +165,13 @@ def _figures(way: Way, found: Sequence[WholeCheck], base: dict[str, float]) -> d
         "rate_by_wall": round(base["seconds"] / typical["seconds"], 3),
         "rate_by_cpu": round(base["cpu_seconds"] / typical["cpu_seconds"], 3),
         "shards": runs[-1].result["shards"],
+        "projected_seconds": _projected(way, runs[-1].result["levels"], typical["cpu_seconds"]),
         "runs": [{name: round(asdict(run)[name], 3) for name in kept} for run in runs],
     }
+
+
+def _projected(way: Way, levels: Sequence[int], cpu_seconds: float) -> dict[str, float] | None:
+    """On Spark: the seconds on more cores, see `projection`."""
+    if not way.on_spark:
+        return None
+    return {str(cores): round(projected_seconds(levels, cpu_seconds, cores), 1) for cores in PROJECTED_CORES}

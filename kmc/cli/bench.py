@@ -71,7 +71,8 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
               help="How long TLC may explore before it is stopped. It is tried for a second first.")  # fmt: skip
 @click.option("--shards", metavar="N", type=click.IntRange(1),
               help="Compare whole checks instead: in memory, and in N shards on threads.")  # fmt: skip
-@click.option("--spark", metavar="MASTER", help="With --shards: compare with the same on Spark too.")
+@click.option("--spark", "masters", metavar="MASTER", multiple=True,
+              help="With --shards: compare with the same on Spark too. May be repeated.")  # fmt: skip
 @click.option("--out", metavar="DIR", default="results/benchmarks", show_default=True,
               type=click.Path(file_okay=False), help="Where NAME.json is written.")  # fmt: skip
 @json_option
@@ -85,7 +86,7 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     them, or the name of any model. Every run is a fresh process that warms up
     first; the file has all runs, the machine with its load, and the commit.
     """
-    if given["shards"] is not None or given["spark"] is not None:
+    if given["shards"] is not None or given["masters"]:
         return _compared(given)
     plan = _plan(given, words or ())
     chosen = find_benchmarks(given["spec"], given["benchmark"])
@@ -114,10 +115,10 @@ def _compared(given: Mapping[str, Any]) -> int:
     shards = given["shards"] or DEFAULT_SHARDS
     own = ("--threads", str(threads))
     ways = [Way("in memory", own), Way(f"{shards} shards on threads", (*own, "--shards", str(shards)))]
-    if given["spark"] is not None:
-        there = ("--shards", str(shards), "--spark", given["spark"])
-        ways.append(Way(f"{shards} shards on {given['spark']}", there))
-        ways.append(Way(f"{shards} shards on {given['spark']}, by files", (*there, "--exchange", "files")))
+    for master in given["masters"]:
+        there = ("--shards", str(shards), "--spark", master)
+        ways.append(Way(f"{shards} shards on {master}", there))
+        ways.append(Way(f"{shards} shards on {master}, by files", (*there, "--exchange", "files")))
     words = [given["spec"], *([given["benchmark"]] if given["benchmark"] else [])]
     with StatusLine(stderr(), quiet=given["quiet"]) as line:
         found = compare(words, ways, given["runs"], lambda text: line.update(f"Checking {' '.join(words)}: {text}."))
@@ -147,6 +148,10 @@ def _compared_lines(found: Mapping[str, Any], path: Path) -> Iterator[str]:
              runs_bytes, stored)
         )  # fmt: skip
     yield from table([_COMPARED_HEADER, *rows], right=_RIGHT)
+    for name, one in found["ways"].items():
+        if one["projected_seconds"]:
+            more = ", ".join(f"{cores} cores {value:.1f} s" for cores, value in one["projected_seconds"].items())
+            yield f"  Projected from the CPU time of {name}, not measured: {more}"
     yield f"  Saved: {shown_path(path)}"
 
 

@@ -31,7 +31,13 @@ _SCALING = 0.7
 
 _TABLE_BYTES = 20
 _KEPT_BYTES = 9
-_DISK_BYTES = 100
+_RUNS_BYTES = 2 * _KEPT_BYTES
+"""With the copy that is being written when all runs are merged."""
+
+_WRITTEN_ROWS = 1.6
+"""Rows on disk for each state of a level, since refused ones are written too."""
+
+_HISTORY_BYTES = 1 << 28
 _MEMORY_SHARE = 0.8
 
 _EPILOG = """\b
@@ -114,7 +120,7 @@ def _needs(states: int, told: Forecast, sample: Mapping[str, Any], threads: int)
     return {
         "states": states,
         "memory_bytes": round(states * _TABLE_BYTES + 2 * told.widest * row),
-        "disk_bytes": states * _DISK_BYTES,
+        "disk_bytes": round(states * _RUNS_BYTES + 2 * told.widest * row * _WRITTEN_ROWS + _HISTORY_BYTES),
         "kept_bytes": states * _KEPT_BYTES,
         "seconds_by_cores": {cores_: round(value, 1) for cores_, value in times.items()},
     }

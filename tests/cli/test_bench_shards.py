@@ -10,6 +10,7 @@ import pytest
 from support.cli_runner import kmc
 
 from kmc.bench import whole_checks
+from kmc.bench.projection import LEVEL_SECONDS, TASK_STATES, THIN_STATES, projected_seconds
 from kmc.bench.whole_checks import Way, WholeCheck, check_once, compare
 from kmc.errors import SystemFault
 
@@ -47,3 +48,37 @@ def test_different_results_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_cpu_is_that_of_all_processes() -> None:
     assert WholeCheck("a", 1.0, 2.0, 3.0, 4.0, 0.0, {}).cpu_seconds == 7.0
+
+
+def test_more_cores_share_wide_levels_only() -> None:
+    thin, wide = THIN_STATES - 1, 64 * 10 * TASK_STATES
+    # A microsecond a state.
+    assert projected_seconds([thin], thin / 1e6, 64) == pytest.approx(thin / 1e6)
+    for cores in (16, 64):
+        assert projected_seconds([wide], wide / 1e6, cores) == pytest.approx(wide / 1e6 / cores + LEVEL_SECONDS)
+    # A level that is one task takes as long as that task, on any number of cores.
+    least = TASK_STATES / 1e6 + LEVEL_SECONDS
+    assert projected_seconds([THIN_STATES], THIN_STATES / 1e6, 1000) == pytest.approx(least)
+    assert projected_seconds([thin, wide, wide], (thin + 2 * wide) / 1e6, 16) == pytest.approx(
+        thin / 1e6 + 2 * (wide / 1e6 / 16 + LEVEL_SECONDS)
+    )
+
+
+def test_what_is_on_spark_is_projected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    result = {**dict.fromkeys(whole_checks._SAME, 1), "distinct": 9, "generated": 9, "levels": [9], "shards": None}
+    asked: list[tuple[str, ...]] = []
+
+    def checked(way: Way, words: object) -> WholeCheck:
+        asked.append(way.words)
+        return WholeCheck(way.name, 1.0, 2.0, 3.0, 4.0, 0.0, result)
+
+    monkeypatch.setattr(whole_checks, "check_once", checked)
+    masters = ["--spark", "local[2]", "--spark", "spark://host:7077"]
+    ran = kmc("bench", "kraft", "smoke", "--runs", "1", *masters, "--out", str(tmp_path))
+    assert ran.exit_code == 0, ran.stderr
+    assert [words[3] for words in asked if "--spark" in words] == ["local[2]"] * 2 + ["spark://host:7077"] * 2
+    told = [line for line in ran.stdout.splitlines() if "not measured" in line]
+    assert len(told) == 4
+    assert "on local[2], not measured: 16 cores 7.0 s, 64 cores 7.0 s" in told[0]
+    ways = json.loads((tmp_path / "kraft-smoke-shards.json").read_text())["ways"]
+    assert [one["projected_seconds"] for one in ways.values()][:3] == [None, None, {"16": 7.0, "64": 7.0}]
