@@ -7,9 +7,12 @@ draws others, and more of them, to look for what no run has met yet.
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.s3_server import CREDENTIALS, S3Server, s3_server
 
 from kmc.process import usable_cpus
 
@@ -33,3 +36,36 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from support.compiling import compile_each_model_once  # which loads the compiler, and most tests need none
 
     compile_each_model_once(monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def shared_s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """A server that no test stops."""
+    with s3_server(tmp_path_factory.mktemp("s3") / "log") as server:
+        yield server
+
+
+@pytest.fixture
+def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a server asks for is in the environment."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def s3(shared_s3: S3Server, credentials: None) -> S3Server:
+    """A server that is used from this process."""
+    return shared_s3
+
+
+@pytest.fixture
+def address_of(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], str]:
+    """The address of a new, empty storage of a kind: `directory` or `s3`."""
+
+    def address(kind: str) -> str:
+        if kind == "directory":
+            return f"file://{tmp_path}/storage"
+        server: S3Server = request.getfixturevalue("s3")
+        return server.address(tmp_path.name)
+
+    return address

@@ -1,4 +1,4 @@
-"""Sharded searches whose tasks are Spark's, with their files in the folder of the run."""
+"""Sharded searches whose tasks are Spark's, with their files in the folder of the run or in a storage."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Counters
 from kmc.shards.executors import ThreadExecutor
+from kmc.shards.run_in_storage import place_of, store_of
 from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.sharding import Sharding
-from kmc.shards.store import FolderStore
 from kmc.shards.travel import ShardJob
 from kmc_spark.executor import THIN_ROWS, SparkExecutor
 from kmc_spark.probe import probe
@@ -35,10 +35,10 @@ def sharded_on_spark(
         /,
     ) -> ShardedSearch:
         assert directory is not None, "shards keep their states in files"
-        store = FolderStore(directory.files)
-        folder = directory.folder.resolve()
-        probe(context, store, folder)
-        job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, folder=folder)
+        store = store_of(directory)
+        place = place_of(directory).elsewhere
+        probe(context, store, place)
+        job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, place=place)
 
         def executor_of(poll: Callable[[], None]) -> SparkExecutor:
             local = ThreadExecutor(

@@ -1,4 +1,4 @@
-"""Before level 1: can every executor run tasks of this kmc, and does it see the folder of the run?
+"""Before level 1: can every executor run tasks of this kmc, and does it see the files of the run?
 
 An executor that comes later is compared when it runs its first task, see `tasks.workers_of`.
 """
@@ -10,14 +10,13 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from pyspark import SparkContext
 
-from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import KmcError, SystemFault
-from kmc.shards.store import FolderStore, ShardStore, new_name
+from kmc.shards.store import ShardStore, new_name
+from kmc.shards.store_place import StorePlace
 from kmc.shards.tasks import WordFile
 from kmc.shards.word_files import read_words, write_words
 from kmc_spark.facts import Facts
@@ -26,6 +25,8 @@ from kmc_spark.tasks import told
 
 _TASKS_PER_SLOT = 2
 _SECONDS = 0.05
+_ADVICE = "the run (--run-dir) and its tables (--out) lie on a disk that all executors see under the same path"
+_STORAGE_ADVICE = "give that host pyarrow, a way to the storage, and its credentials: spark.executorEnv.NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class Found:
 
 
 @told
-def look(facts: Facts, folder: str, file: WordFile, tasks: Iterable[int]) -> Iterator[Found]:
+def look(facts: Facts, place: StorePlace, file: WordFile, tasks: Iterable[int]) -> Iterator[Found]:
     """What tasks find where they run: they read the driver's file, and each writes one."""
     facts.require_here()
     for number in tasks:
@@ -46,8 +47,7 @@ def look(facts: Facts, folder: str, file: WordFile, tasks: Iterable[int]) -> Ite
         time.sleep(_SECONDS)
         written = trouble = None
         try:
-            with DurableFolder(Path(folder)) as opened:
-                store = FolderStore(opened)
+            with place.opened() as store:
                 read_words(store, file)
                 written = write_words(store, new_name("words", 0, number), [np.arange(number + 1)])
         except KmcError as error:
@@ -55,28 +55,28 @@ def look(facts: Facts, folder: str, file: WordFile, tasks: Iterable[int]) -> Ite
         yield Found(socket.gethostname(), trouble, written)
 
 
-def probe(context: SparkContext, store: ShardStore, folder: Path) -> None:
+def probe(context: SparkContext, store: ShardStore, place: StorePlace) -> None:
     """Raise SystemFault KMC561 or KMC562 for an executor that cannot take part; it says which host, and what to do."""
     file = write_words(store, new_name("words", 0, 0), [np.arange(8)])
     tasks = _TASKS_PER_SLOT * max(1, context.defaultParallelism)
-    looked = context.parallelize(range(tasks), tasks).mapPartitions(partial(look, Facts.here(), str(folder), file))
+    looked = context.parallelize(range(tasks), tasks).mapPartitions(partial(look, Facts.here(), place, file))
     written: list[WordFile] = []
     try:
         found = Jobs(context).run("compare the executors with the driver", looked.collect)
         written = [each.file for each in found if each.file is not None]
         for each in found:
             if each.trouble is not None:
-                raise cannot_use(each.host, str(folder), each.trouble)
+                raise cannot_use(each.host, place, each.trouble)
         for told_of in written:
             read_words(store, told_of)
     finally:
         store.remove([file.name, *(told_of.name for told_of in written)])
 
 
-def cannot_use(host: str, folder: str, why: str) -> SystemFault:
-    """KMC562: an executor does not see a folder of the driver, or not as the driver does."""
+def cannot_use(host: str, place: StorePlace, why: str) -> SystemFault:
+    """KMC562: an executor does not see a folder or a storage of the driver, or not as the driver does."""
     return SystemFault(
         "KMC562",
-        f"an executor on {host} cannot use {folder}: {why}",
-        help="the run (--run-dir) and its tables (--out) lie on a disk that all executors see under the same path",
+        f"an executor on {host} cannot use {place}: {why}",
+        help=_ADVICE if place.storage is None else _STORAGE_ADVICE,
     )

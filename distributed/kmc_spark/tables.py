@@ -19,6 +19,7 @@ from pyspark.core.broadcast import Broadcast
 
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.shards.store import FolderStore
+from kmc.shards.store_place import StorePlace
 from kmc.tables.new_tables import NewTables, cannot_write
 from kmc.tables.parent_joins import joined, records_for
 from kmc.tables.parts import TablePart
@@ -47,7 +48,7 @@ class SparkTables:
 
     def __init__(self, context: SparkContext, job: TableJob, new: NewTables) -> None:
         with DurableFolder(new.attempts) as opened:
-            probe(context, FolderStore(opened), new.attempts.resolve())
+            probe(context, FolderStore(opened), StorePlace.at(new.attempts))
         self.slots = max(1, context.defaultParallelism)
         self._context = context
         self._job = context.broadcast(SparkTableJob(job, Facts.here()))
@@ -85,11 +86,11 @@ def _identity(owner: int) -> int:
 def _reader_of(job: Broadcast[SparkTableJob]) -> StateReader:
     """The reader of a job in this process, made by its first task."""
     tables = job.value.job
-    key = hashlib.sha256(tables.spec).hexdigest() + tables.folder
+    key = hashlib.sha256(tables.spec).hexdigest() + repr(tables.place)
     if key not in _held:
         job.value.facts.require_here()
-        if not Path(tables.folder).is_dir():
-            raise cannot_use(socket.gethostname(), tables.folder, "it is not there")
+        if tables.place.storage is None and not Path(tables.place.folder).is_dir():
+            raise cannot_use(socket.gethostname(), tables.place, "it is not there")
         _held.clear()
         _held[key] = tables.reader()
     return _held[key]

@@ -63,7 +63,7 @@ class SparkJob:
 def workers_of(job: Broadcast[SparkJob], count: int) -> list[ShardWorker]:
     """Workers of a job in this process, kept from task to task. SystemFault KMC561 in a process of another kmc."""
     search = job.value.job
-    key = hashlib.sha256(search.spec).hexdigest() + repr(search.sharding) + search.folder
+    key = hashlib.sha256(search.spec).hexdigest() + repr(search.sharding) + repr(search.place)
     if key not in _held:
         job.value.facts.require_here()
         _held.clear()

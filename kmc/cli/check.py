@@ -47,6 +47,7 @@ from kmc.cli.resuming import (
 )
 from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
+from kmc.cli.storage_choice import storage_options
 from kmc.compiler.checks.view_reads import view_warnings
 from kmc.engine.files import durable_folder
 from kmc.errors import SpecError, SystemFault
@@ -110,7 +111,7 @@ Exit status, as TLC's:
 @click.option(
     "--spark",
     metavar="MASTER",
-    help="Run on Spark: local[2], spark://HOST:7077, yarn, ...; all executors must see the folder of --run-dir.",
+    help="Run on Spark: local[2], spark://HOST:7077, yarn, ...; all executors must see --storage or --run-dir.",
 )
 @click.option(
     "--exchange",
@@ -119,6 +120,7 @@ Exit status, as TLC's:
     show_default=True,
     help="With --spark: how candidates reach their shards. files: less work where all hosts share a fast disk.",
 )
+@storage_options
 @fingerprint_option
 @set_option
 @click.option(
@@ -256,7 +258,7 @@ def _deliver(run: HeldRun, done: _Done) -> int:
     """Write and show the result; the exit status. Only then is there nothing to resume, whenever the process dies."""
     options = run.options
     kept = () if run.command is None else (f"the run is kept; this gives its result again: {run.command}",)
-    faults = [fault.noting(*kept) for fault in _written(options, done)]
+    faults = [fault.noting(*kept) for fault in _written(run, done)]
     saved = () if faults or done.folder is None else (f"the result is saved: {shown_path(done.folder.path)}",)
     is_written = not faults
     durable_folder.reach("before show result")
@@ -275,7 +277,7 @@ def _deliver(run: HeldRun, done: _Done) -> int:
     return done.outcome.status
 
 
-def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:
+def _written(run: HeldRun, done: _Done) -> Iterator[SystemFault]:
     """Write the requested files. Yields the faults, since the result is shown even when the disk is full."""
     files = _saved_files(done) if done.folder is not None else {}
     has_trace = True
@@ -291,8 +293,10 @@ def _written(options: CheckOptions, done: _Done) -> Iterator[SystemFault]:
     try:
         if done.folder is not None:
             done.folder.sync_name()
-        if options.junit is not None:
-            _write_junit(options.junit, junit_text(done.outcome))
+        if run.options.junit is not None:
+            _write_junit(run.options.junit, junit_text(done.outcome))
+        if run.directory is not None and run.directory.copy is not None:
+            run.directory.copy.publish(files)
     except SystemFault as fault:
         yield fault
 

@@ -32,6 +32,8 @@ class CheckOptions:
     keep_states: bool
     spark: str | None
     exchange: str
+    storage: str | None
+    storage_cache: int
     fingerprint_bits: str
     sets: tuple[str, ...]
     max_depth: int | None

@@ -21,14 +21,16 @@ import click
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import CHECKPOINT_NAME
+from kmc.cli.storage_choice import created_in_storage, resumed_in_storage, run_of, storage_given
 from kmc.errors import CommandLineError, SystemFault
 from kmc.result import Bound, Result, Verdict
 
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
 
-# Codes of faults after which a run can be resumed: memory, processes, disk.
-_RUN_OUT = ("KMC530", "KMC531", "KMC532", "KMC550")
+# Codes of faults after which a run can be resumed: memory, processes, disk, storage.
+_RUN_OUT = ("KMC530", "KMC531", "KMC532", "KMC550", "KMC570")
+_DAMAGED, _TAKEN_OVER = "KMC551", "KMC571"
 _SIZES = ((1024**3, "G"), (1024**2, "M"), (1024, "K"))
 
 
@@ -94,6 +96,7 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any], shards: int
         shards=options.shards or shards,
         keep_states=options.keep_states or about.get("keep_states", False),
         start=options.start or about["start"],
+        storage=storage_given(about),
         engine="native",
     )
 
@@ -104,15 +107,19 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
     from kmc.engine.files.run_directory import RunDirectory
     from kmc.engine.files.run_manifest import NAME, damaged
 
-    path = Path(options.resume or "")
-    if not os.path.isdir(path):  # unlike Path.is_dir, False for a name that is too long
-        raise CommandLineError("KMC606", f"there is no run {path}", help="see kmc runs: it lists the saved runs")
-    directory = RunDirectory.opened(path)
+    path = options.resume or ""
+    if "://" in path:
+        directory = run_of(path, options)
+    else:
+        if not os.path.isdir(path):  # unlike Path.is_dir, False for a name that is too long
+            raise CommandLineError("KMC606", f"there is no run {path}", help="see kmc runs: it lists the saved runs")
+        directory = RunDirectory.opened(Path(path))
     try:
+        resumed_in_storage(directory, options)
         manifest = directory.manifest
         shards = manifest.sharded["shards"] if manifest.sharded is not None else manifest.about.get("shards")
         return resumed_options(options, manifest.about, shards), directory
-    except CommandLineError:
+    except (CommandLineError, SystemFault):
         directory.close()
         raise
     except (KeyError, TypeError):
@@ -124,6 +131,8 @@ def create_directory(path: Path, options: CheckOptions) -> RunDirectory:
     """What makes the run in this folder one that can go on."""
     from kmc.engine.files.run_directory import RunDirectory
 
+    if options.storage is not None:
+        return created_in_storage(path, kept_about(options), options)
     return RunDirectory.created(path, kept_about(options))
 
 
@@ -149,10 +158,21 @@ class HeldRun:
 
     def noted(self, error: Exception) -> Exception:
         """The error with the command that goes on, where its cause can be removed and levels are saved."""
+        if isinstance(error, SystemFault) and error.code == _DAMAGED:
+            return self._taken_over() or error
         if not isinstance(error, SystemFault) or error.code not in _RUN_OUT or self.command is None:
             return error
         levels = self.directory.manifest.levels if self.directory is not None else 0
         return error.noting(f"{levels} levels are saved; go on with them: {self.command}")
+
+    def _taken_over(self) -> SystemFault | None:
+        """Why files are gone, if another process owns the run now."""
+        try:
+            if self.directory is not None and self.directory.copy is not None:
+                self.directory.copy.require_owned()
+        except SystemFault as fault:
+            return fault if fault.code == _TAKEN_OVER else None
+        return None
 
 
 @contextmanager
@@ -199,6 +219,7 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
     words += ["--fingerprint-bits", options.fingerprint_bits] if options.fingerprint_bits != "64" else []
     words += ["--shards", str(options.shards)] if options.shards else []
     words += ["--spark", options.spark] if options.spark else []
+    words += ["--storage", options.storage] if options.storage else []
     words += ["--continue"] * options.keep_going
     words += ["--from", options.start] if options.start else []
     return tuple(words)

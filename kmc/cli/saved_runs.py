@@ -52,10 +52,11 @@ class RunFolder:
 class SavedRun:
     """A run that was saved: its folder, when it began, and its result, or None when it never ended.
 
+    `path` is an address for one in a storage.
     `levels` is how many levels it has when it can be resumed, else None; `is_running` if a process has it now.
     """
 
-    path: Path
+    path: Path | str
     began: datetime
     number: int
     result: Mapping[str, Any] | None
@@ -106,17 +107,44 @@ def _cannot_write(_: str, path: Path, error: OSError) -> SystemFault:
 
 def saved_runs(parent: Path) -> list[SavedRun]:
     """The runs saved in `parent`, the oldest first; none when there is no such folder."""
-    return sorted(_runs_in(parent), key=lambda run: (run.began, run.number, run.path.name))
+    return sorted(_runs_in(parent), key=_order)
+
+
+def stored_runs(address: str) -> list[SavedRun]:
+    """The runs in a storage, the oldest first; whether one is running now is not known. SystemFault KMC570."""
+    return sorted(_runs_at(address), key=_order)
+
+
+def _order(run: SavedRun) -> tuple[datetime, int, str]:
+    return run.began, run.number, str(run.path)
 
 
 def _runs_in(parent: Path) -> Iterator[SavedRun]:
     for path in parent.iterdir() if parent.is_dir() else ():
-        found = _TIME.search(path.name)
-        if found is None or not os.path.isdir(path):
-            continue
+        began = _beginning(path.name)
+        if began is not None and os.path.isdir(path):
+            yield SavedRun(path, *began, _result_in(path), *_checkpoint_in(path))
+
+
+def _runs_at(address: str) -> Iterator[SavedRun]:
+    # Imported here, because numpy takes a tenth of a second.
+    from kmc.shards.remote_folder import RemoteFolder, inside
+    from kmc.shards.run_in_storage import StoredRun
+
+    for name in RemoteFolder(address).folders():
+        began = _beginning(name)
+        if began is not None:
+            run = StoredRun(inside(address, name))
+            yield SavedRun(run.address, *began, _parsed(run.read(RESULT_NAME)), run.levels, False)
+
+
+def _beginning(name: str) -> tuple[datetime, int] | None:
+    """When the run of a name began, and which of those of that second it is."""
+    found = _TIME.search(name)
+    if found is not None:
         with suppress(ValueError):  # digits, but not a time
-            began = datetime.strptime(found["day"] + found["time"], "%Y%m%d%H%M%S")
-            yield SavedRun(path, began, int(found["number"] or 1), _result_in(path), *_checkpoint_in(path))
+            return datetime.strptime(found["day"] + found["time"], "%Y%m%d%H%M%S"), int(found["number"] or 1)
+    return None
 
 
 def _checkpoint_in(path: Path) -> tuple[int | None, bool]:
@@ -132,7 +160,14 @@ def _checkpoint_in(path: Path) -> tuple[int | None, bool]:
 def _result_in(path: Path) -> Mapping[str, Any] | None:
     try:
         with DurableFolder(path) as folder:
-            result = json.loads(folder.read(RESULT_NAME))
-    except (OSError, ValueError, RecursionError, SystemFault):
+            return _parsed(folder.read(RESULT_NAME))
+    except (OSError, SystemFault):
+        return None
+
+
+def _parsed(text: bytes | None) -> Mapping[str, Any] | None:
+    try:
+        result = json.loads(text or b"")
+    except (ValueError, RecursionError):
         return None
     return result if isinstance(result, dict) else None

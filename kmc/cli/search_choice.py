@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kmc.cli.outcome import CheckOptions
+from kmc.cli.storage_choice import require_storage
 from kmc.errors import CommandLineError
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 
@@ -35,7 +36,11 @@ def completed(options: CheckOptions) -> CheckOptions:
             raise CommandLineError("KMC616", "only a search in shards has states to keep", help="add --shards N")
         if options.processes is not None and options.resume is None:
             raise CommandLineError("KMC616", "only a search in shards has processes", help="add --shards N")
+        if options.storage is not None and options.resume is None:
+            raise CommandLineError("KMC616", "only a search in shards has files in a storage", help="add --shards N")
+        require_storage(options)
         return options
+    require_storage(options)
     if options.engine == ENGINE_PYTHON:
         raise CommandLineError("KMC616", "the interpreter has no shards", help="leave out --engine")
     if options.no_run_dir:

@@ -19,7 +19,7 @@ from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
 from kmc.cli.search_choice import refuse_several, require_pyspark
-from kmc.errors import ExitStatus, SystemFault
+from kmc.errors import CommandLineError, ExitStatus, SystemFault
 from kmc.process import cpu_seconds, usable_cpus
 
 if TYPE_CHECKING:
@@ -81,13 +81,15 @@ def states(
     if spark is not None:
         require_pyspark()
     # Imported here, because numpy and pyarrow take a third of a second.
-    from kmc.shards.kept_states import kept_states
+    from kmc.shards.kept_states import kept_in_storage, kept_states
     from kmc.tables.write_tables import Wanted
 
     wanted = Wanted(tuple(columns.split(",")) if columns is not None else None, parents, edges)
+    if out is None and "://" in run:
+        raise CommandLineError("KMC634", "the tables of a run in a storage have no place", help="give --out DIR")
     folder = Path(out) if out is not None else Path(run) / TABLES_NAME
     began, cpu_began = time.monotonic(), cpu_seconds()
-    with kept_states(Path(run)) as found:
+    with kept_in_storage(run) if "://" in run else kept_states(Path(run)) as found:
         written = _written(found, Path(run), folder, wanted, Ways(threads or usable_cpus(), spark), quiet)
     told = {name: count for name, count in asdict(written).items() if count is not None}
     seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu_began
@@ -143,7 +145,7 @@ def _executor(compiled: CompiledModel, found: KeptStates, new: NewTables, ways: 
     from kmc_spark.tables import SparkTables
 
     with spark_context(ways.spark, f"kmc states {spec.names.spec} {spec.names.model}") as context:
-        yield SparkTables(context, TableJob.of(spec, shards, found.folder), new)
+        yield SparkTables(context, TableJob.of(spec, shards, found.place.elsewhere), new)
 
 
 def require_packages() -> None:

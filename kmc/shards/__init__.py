@@ -9,6 +9,9 @@ number of shards.
 `executors` runs the tasks in threads. `on_processes` runs them in processes: `travel` is what these get, and `exchange`
 how fingerprints come from one to another.
 
+`object_store` keeps the files in a storage: S3, HDFS, any file system of pyarrow. `run_in_storage` says which process
+owns a run there and which of its manifests counts, `stored_directories` begins and resumes it.
+
 The loops, the row format and everything that a search in memory does too are `kmc.engine`'s. Spark's jobs are in
 `kmc_spark`.
 """

@@ -1,10 +1,12 @@
 """The states of a run in shards that is over or cut short, to be read: `kmc check --keep-states` keeps them.
 
-Invariant: nothing here changes a run. Its folder is locked while it is open, since whoever resumes it removes files.
+Invariant: nothing here changes a run. Its folder is locked while it is open, since whoever resumes it removes files. A
+storage has no lock: if somebody resumes the run there meanwhile, files may be gone, which is an error.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,20 +16,23 @@ from typing import Any
 from kmc.engine.files.run_directory import FOLDER, KEPT_FOLDER, RunDirectory
 from kmc.engine.files.run_manifest import NAME, RunManifest, damaged
 from kmc.errors import SystemFault
+from kmc.shards.run_in_storage import StoredRun
 from kmc.shards.run_state import RunState, restored_state
-from kmc.shards.store import FolderStore
+from kmc.shards.store import FolderStore, ShardStore
+from kmc.shards.store_place import StorePlace
+from kmc.shards.stored_directories import storage_of
 from kmc.shards.tasks import RowsTask, SegmentRef
 
 
 @dataclass(frozen=True, slots=True)
 class KeptStates:
-    """The files of all levels of a run, in `folder`; `levels` counts the states of each, the first level first.
+    """The files of all levels of a run, at `place`; `levels` counts the states of each, the first level first.
 
     `about` and `digests` say what was checked, as in `RunManifest`.
     """
 
-    folder: Path
-    store: FolderStore
+    place: StorePlace
+    store: ShardStore
     state: RunState
     levels: tuple[int, ...]
     about: Mapping[str, Any]
@@ -62,25 +67,50 @@ def kept_states(path: Path) -> Iterator[KeptStates]:
         raise _nothing_kept(path)
     directory = RunDirectory.opened(path, name)
     try:
-        yield _states_in(directory.manifest, path / name, FolderStore(directory.files))
+        address = storage_of(directory)
+        if address is None:
+            place = StorePlace.at(directory.folder)
+            yield _states_in(directory.manifest, place, FolderStore(directory.files), path)
+        else:
+            with _states_at(address, path) as found:
+                yield found
     finally:
         directory.close()
 
 
-def _states_in(manifest: RunManifest, folder: Path, store: FolderStore) -> KeptStates:
+@contextmanager
+def kept_in_storage(address: str) -> Iterator[KeptStates]:
+    """What a storage has of states, at the address of a run. SystemFault KMC557 if there are none."""
+    with tempfile.TemporaryDirectory(prefix="kmc-") as folder, _states_at(address, Path(folder)) as found:
+        yield found
+
+
+@contextmanager
+def _states_at(address: str, folder: Path) -> Iterator[KeptStates]:
+    """What the storage has of states; copies of its files lie in a folder meanwhile. It is not locked."""
+    stored = StoredRun(address)
+    manifest = stored.manifest()
+    if manifest is None:
+        raise _nothing_kept(address)
+    with tempfile.TemporaryDirectory(prefix="copies-", dir=folder) as copies:
+        place = StorePlace(copies, stored.files().address)
+        yield _states_in(manifest, place, place.store(), address)
+
+
+def _states_in(manifest: RunManifest, place: StorePlace, store: ShardStore, run: Path | str) -> KeptStates:
     if manifest.snapshot is None or manifest.sharded is None:
-        raise _nothing_kept(folder.parent)
+        raise _nothing_kept(run)
     try:
         state = restored_state(manifest.sharded)
     except (KeyError, TypeError, ValueError):
-        raise damaged(folder / NAME, "it does not say which files hold the states") from None
+        raise damaged(run, "it does not say which files hold the states") from None
     levels = manifest.snapshot.levels
     if not all(number in state.levels for number in range(1, len(levels) + 1)):
-        raise _nothing_kept(folder.parent)
-    return KeptStates(folder, store, state, levels, manifest.about, manifest.digests, manifest.fingerprint_bits)
+        raise _nothing_kept(run)
+    return KeptStates(place, store, state, levels, manifest.about, manifest.digests, manifest.fingerprint_bits)
 
 
-def _nothing_kept(path: Path) -> SystemFault:
+def _nothing_kept(path: Path | str) -> SystemFault:
     return SystemFault(
         "KMC557",
         f"the states of the run in {path} are not kept",

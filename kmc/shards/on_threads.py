@@ -1,4 +1,4 @@
-"""Sharded searches on one machine: tasks on threads or processes, files in the folder of the run."""
+"""Sharded searches on one machine: tasks on threads or processes, files in the folder of the run or in a storage."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Counters
 from kmc.shards.executors import Executor, ThreadExecutor
 from kmc.shards.on_processes import ProcessExecutor
+from kmc.shards.run_in_storage import place_of, store_of
 from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.sharding import Sharding
-from kmc.shards.store import FolderStore
 from kmc.shards.travel import ShardJob
 
 
@@ -30,11 +30,11 @@ def sharded(sharding: Sharding, processes: int | None = None) -> SearchMaker:
         /,
     ) -> ShardedSearch:
         assert directory is not None, "shards keep their states in files"
-        store = FolderStore(directory.files)
+        store = store_of(directory)
 
         def executor_of(poll: Callable[[], None]) -> Executor:
             if processes is not None:
-                job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, folder=directory.folder)
+                job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, place=place_of(directory))
                 return ProcessExecutor(job, store, processes=processes, poll=poll)
             threads = settings.threads
             return ThreadExecutor(

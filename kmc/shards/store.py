@@ -77,13 +77,18 @@ class ShardStore(Protocol):
 _FEW_WORDS = 64  # of none, there is no view
 
 
+def word_bytes(words: Words) -> bytes | memoryview:
+    """The bytes of words, of many without a copy."""
+    return np.ascontiguousarray(words).tobytes() if len(words) < _FEW_WORDS else words.data.cast("B")
+
+
 class _FolderOutput:
     def __init__(self, descriptor: int, path: Path) -> None:
         self._descriptor = descriptor
         self._path = path
 
     def write(self, words: Words) -> None:
-        data = np.ascontiguousarray(words).tobytes() if len(words) < _FEW_WORDS else words.data.cast("B")
+        data = word_bytes(words)
         with step("write", self._path):
             done = 0
             while done < len(data):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.loops.compiled_loops import object_codes, receive, sharded_loops_of
@@ -16,7 +14,7 @@ from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.expander import Expander
 from kmc.shards.merger import Merger
 from kmc.shards.sharding import Sharding
-from kmc.shards.store import FolderStore
+from kmc.shards.store_place import StorePlace
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 
 if TYPE_CHECKING:
@@ -26,19 +24,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """A search: `spec` is a compiled spec with the object code of loops, `folder` where the files of all tasks lie."""
+    """A search: `spec` is a compiled spec with the object code of loops, `place` where all files lie."""
 
     spec: bytes
     sharding: Sharding
     deadlock: bool
-    folder: str
+    place: StorePlace
 
     @classmethod
-    def of(cls, compiled: CompiledModel, sharding: Sharding, *, deadlock: bool, folder: Path) -> ShardJob:
+    def of(cls, compiled: CompiledModel, sharding: Sharding, *, deadlock: bool, place: StorePlace) -> ShardJob:
         """The job of a model that is compiled here."""
         kernels = compiled.kernels
         loops = object_codes(sharded_loops_of(kernels.wide, kernels.rank != 0))
-        return cls(compiled.spec.with_loops(loops).to_bytes(), sharding, deadlock, str(folder.resolve()))
+        return cls(compiled.spec.with_loops(loops).to_bytes(), sharding, deadlock, place)
 
     def worker(self) -> ShardWorker:
         """What runs its tasks in this process."""
@@ -52,7 +50,7 @@ class ShardWorker:
         self._spec = CompiledSpec.from_bytes(job.spec)  # it keeps the code of the kernels alive
         receive(self._spec.loops)
         kernels = KernelTable.of(self._spec)
-        self.store = FolderStore(DurableFolder(Path(job.folder)))
+        self.store = job.place.store()
         self._expander = Expander(kernels, job.sharding, self.store, deadlock=job.deadlock)
         self._merger = Merger(job.sharding, self.store, wide=kernels.wide, ranked=kernels.rank != 0)
 

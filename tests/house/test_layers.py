@@ -51,7 +51,7 @@ HOMES = {
     "numba": ("kmc.engine", "kmc.liveness", "kmc_spark"),
     # Not kmc.reference: the oracle knows neither rows nor fingerprints.
     "kmc.runtime": ("kmc.runtime", "kmc.compiler", "kmc.engine", "kmc.shards", "kmc.tables", "kmc_spark"),
-    "pyarrow": ("kmc.tables", "kmc_spark"),
+    "pyarrow": ("kmc.shards", "kmc.tables", "kmc_spark"),
     "duckdb": ("kmc.tables",),
 }
 

@@ -20,6 +20,7 @@ from kmc.reference.initial import initial_states
 from kmc.result import Limits
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import FolderStore, new_name
+from kmc.shards.store_place import StorePlace
 from kmc.shards.tasks import ExpandTask, RowsTask
 from kmc.shards.travel import ShardJob
 from kmc.shards.word_files import write_words
@@ -66,7 +67,7 @@ def test_tasks_run_elsewhere_from_the_bytes_of_a_job(name: str, bits: int, tmp_p
     compiled = compile_model(model, bits)
     store = FolderStore(DurableFolder(tmp_path))
     sharding = Sharding(3, slots_min=8, piece=100)
-    job = ShardJob.of(compiled, sharding, deadlock=model.deadlock, folder=tmp_path)
+    job = ShardJob.of(compiled, sharding, deadlock=model.deadlock, place=StorePlace.at(tmp_path))
     dictionary = Dictionary(compiled.kernels.plain_words, compiled.kernels.implied_words)
     words = write_words(store, new_name("words", 0, 0), [dictionary.words])
     initial = tuple(compiled.record(state) for state in initial_states(model))

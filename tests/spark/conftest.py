@@ -7,18 +7,22 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
+from support.s3_server import CREDENTIALS
 from support.spark_cluster import Cluster, standalone_cluster
 from support.spark_sessions import Sessions, submit_arguments
 
 
 @pytest.fixture(scope="session")
 def sessions() -> Iterator[Sessions]:
-    """The contexts of this process."""
+    """The contexts of this process, whose workers may use the server of the fixture `s3`."""
     found = Sessions()
-    try:
-        yield found
-    finally:
-        found.end()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in CREDENTIALS.items():
+            patch.setenv(name, value)
+        try:
+            yield found
+        finally:
+            found.end()
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ from pyspark import SparkContext
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import CommandLineError, SystemFault
 from kmc.shards.store import FolderStore
+from kmc.shards.store_place import StorePlace
 from kmc_spark import facts, faults, java, probe
 from kmc_spark.jobs import Jobs
 
@@ -78,11 +79,11 @@ def test_an_executor_with_another_kmc_is_refused(
 ) -> None:
     with DurableFolder(tmp_path) as opened:
         store = FolderStore(opened)
-        probe.probe(local_spark, store, tmp_path)
+        probe.probe(local_spark, store, StorePlace.at(tmp_path))
         assert store.names() == []
         monkeypatch.setattr(facts, "__version__", "9.9.9")
         with pytest.raises(SystemFault, match="has another version of kmc") as caught:
-            probe.probe(local_spark, store, tmp_path)
+            probe.probe(local_spark, store, StorePlace.at(tmp_path))
     assert caught.value.code == "KMC561"
     assert store.names() == []
 
@@ -90,6 +91,6 @@ def test_an_executor_with_another_kmc_is_refused(
 @pytest.mark.slow
 def test_a_folder_that_executors_do_not_see_is_refused(local_spark: SparkContext, tmp_path: Path) -> None:
     with DurableFolder(tmp_path) as opened, pytest.raises(SystemFault, match="cannot use") as caught:
-        probe.probe(local_spark, FolderStore(opened), tmp_path / "elsewhere")
+        probe.probe(local_spark, FolderStore(opened), StorePlace.at(tmp_path / "elsewhere"))
     assert caught.value.code == "KMC562"
     assert "--run-dir" in (caught.value.help or "")

@@ -14,6 +14,7 @@ from support.spark_tables import both_written, rows_of_both
 
 from kmc.errors import SystemFault
 from kmc.result import Limits
+from kmc.shards.store_place import StorePlace
 
 pytestmark = pytest.mark.cluster
 
@@ -48,7 +49,7 @@ def test_a_run_that_executors_do_not_see_is_refused(
 ) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, limits=Limits(depth=3))
-    monkeypatch.setattr("support.spark_tables.folder_of", lambda states: states.folder / "elsewhere")
+    monkeypatch.setattr("support.spark_tables.place_of", lambda _: StorePlace.at(tmp_path / "elsewhere"))
     with pytest.raises(SystemFault, match="it is not there") as caught:
         both_written(local_spark, model, tmp_path, part_rows=100)
     assert caught.value.code == "KMC562"

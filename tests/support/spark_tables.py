@@ -10,6 +10,7 @@ from pyspark import SparkContext
 from support.kept_runs import kept, written_by_threads
 
 from kmc.shards.kept_states import KeptStates
+from kmc.shards.store_place import StorePlace
 from kmc.spec.model import Model
 from kmc.tables.new_tables import new_tables
 from kmc.tables.table_job import TableJob
@@ -20,9 +21,9 @@ ALL = Wanted(parents=True, edges=True)
 TABLES = ("states", "levels", "parents", "edges")
 
 
-def folder_of(states: KeptStates) -> Path:
+def place_of(states: KeptStates) -> StorePlace:
     """Where executors look for the states."""
-    return states.folder
+    return states.place
 
 
 def both_written(
@@ -33,7 +34,7 @@ def both_written(
     with kept(model, folder, bits) as (compiled, states):
         if on_threads:
             here = written_by_threads(compiled.spec, states, folder / "here", ALL, threads=1, part_rows=part_rows)
-        job = TableJob.of(compiled.spec, states.state.shards, folder_of(states))
+        job = TableJob.of(compiled.spec, states.state.shards, place_of(states))
         with new_tables(folder / "there") as new:
             executor = SparkTables(context, job, new)
             there = TableWriter(states, executor, lambda _: None, part_rows).write(new, ALL)

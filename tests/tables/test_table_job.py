@@ -13,6 +13,7 @@ from support.kept_runs import SMALL, checked, kept
 from support.shipped_models import shipped_model
 
 from kmc.result import Limits
+from kmc.shards.store_place import StorePlace
 from kmc.tables.parts import parts_of
 from kmc.tables.state_tables import StateReader, write_states
 from kmc.tables.step_tables import write_edges
@@ -50,7 +51,7 @@ def test_parts_are_written_elsewhere_from_the_bytes_of_a_job(bits: int, tmp_path
     out.mkdir()
     with kept(model, tmp_path, bits) as (compiled, states):
         parts = list(parts_of(states, 10))
-        job = TableJob.of(compiled.spec, states.state.shards, tmp_path / "checkpoint")
+        job = TableJob.of(compiled.spec, states.state.shards, StorePlace.at(tmp_path / "checkpoint"))
         (out / "job").write_bytes(pickle.dumps((job, parts)))
         environment = {"KMC_CACHE_DIR": str(tmp_path / "empty"), "PYTHONPATH": str(Path(__file__).parents[2])}
         command = [sys.executable, "-c", ELSEWHERE, str(out)]

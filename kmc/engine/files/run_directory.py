@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace as changed
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kmc.engine.files.durable_file import DataFile
 from kmc.engine.files.durable_folder import DurableFolder, foreign
@@ -34,11 +34,30 @@ _OWN = frozenset({NAME, f"{NAME}.new", _LOCK})
 _ROOT = 0
 
 
+class ManifestCopy(Protocol):
+    """Another place that holds the files of the run and its manifest. What this place holds is what counts."""
+
+    def require_owned(self) -> None:
+        """Raise SystemFault KMC571 if another process works on the run."""
+
+    def commit(self, manifest: RunManifest) -> None:
+        """Make `manifest`, whose files are there, what the place holds."""
+
+    def publish(self, files: Mapping[str, str]) -> None:
+        """Write the texts of a result there, by name."""
+
+    def keep(self) -> None:
+        """There is nothing to resume, and the files stay."""
+
+    def discard(self) -> None:
+        """There is nothing to resume: remove the files."""
+
+
 class RunDirectory:
     """The folder `checkpoint` in `path`, locked.
 
     `resumed` tells whether the search goes on from what is there, `ended` whether it came to its end and needs nothing
-    of it any more, as soon as its result is on the disk.
+    of it any more, as soon as its result is on the disk. With `copy`, the files lie there.
     """
 
     def __init__(self, path: Path, manifest: RunManifest, files: DurableFolder, *, resumed: bool) -> None:
@@ -47,6 +66,7 @@ class RunDirectory:
         self.manifest = manifest
         self.resumed = resumed
         self.ended = False
+        self.copy: ManifestCopy | None = None
         self._files = files
         self._lock = files.lock(_LOCK)
         if self._lock is None:
@@ -68,11 +88,11 @@ class RunDirectory:
         """
         files = _opened_folder(path, folder)
         if files is None:
-            raise _nothing_to_resume(path)
+            raise nothing_to_resume(path)
         try:
             # An empty one is what a power failure leaves before anything was saved.
             if not _manifest_bytes(files):
-                raise _nothing_to_resume(path)
+                raise nothing_to_resume(path)
             found = cls(path, RunManifest({}), files, resumed=True)
         except SystemFault:
             files.close()
@@ -85,6 +105,13 @@ class RunDirectory:
             found.close()
             raise
         found.clean()
+        return found
+
+    @classmethod
+    def adopted(cls, path: Path, manifest: RunManifest) -> RunDirectory:
+        """A new one that goes on with a run whose files lie elsewhere: give it a `copy`."""
+        found = cls(path, manifest, DurableFolder.inside(path / FOLDER, create=True), resumed=True)
+        found._files.write(NAME, manifest.as_bytes())
         return found
 
     @property
@@ -146,6 +173,8 @@ class RunDirectory:
             for outer in (self.path, self.path.parent):
                 with DurableFolder(outer) as folder:
                     folder.sync()
+        if self.copy is not None:
+            self.copy.commit(manifest)
         self._files.sync()
         self._files.replace(NAME, manifest.as_bytes())
         self.manifest = manifest
@@ -163,6 +192,8 @@ class RunDirectory:
         """There is nothing to resume: remove all that kmc made, the manifest first."""
         if self._lock is None:
             return
+        if self.copy is not None:
+            self.copy.discard()
         self._files.remove(NAME)
         self._sweep(frozenset())
         self._files.remove_folder()
@@ -170,6 +201,8 @@ class RunDirectory:
 
     def keep(self) -> None:
         """There is nothing to resume, and the files of the search stay: in `states`, which nothing changes."""
+        if self.copy is not None:
+            self.copy.keep()
         self._files.sync()
         self._files.rename(KEPT_FOLDER)
         self.close()
@@ -226,11 +259,12 @@ def _manifest_bytes(files: DurableFolder) -> bytes:
 def _read_manifest(path: Path, files: DurableFolder) -> RunManifest:
     data = _manifest_bytes(files)
     if not data:
-        raise _nothing_to_resume(path)
+        raise nothing_to_resume(path)
     return parse_manifest(data, files.path / NAME)
 
 
-def _nothing_to_resume(path: Path) -> SystemFault:
+def nothing_to_resume(path: Path | str) -> SystemFault:
+    """KMC555: no level was saved there, or the run has ended."""
     return SystemFault(
         "KMC555", f"there is no run to resume in {path}", help="see kmc runs: it says which can be resumed"
     )

@@ -133,7 +133,7 @@ def is_data_file(name: str) -> bool:
     return _DATA_FILE.fullmatch(name) is not None
 
 
-def parse_manifest(data: bytes, path: Path) -> RunManifest:
+def parse_manifest(data: bytes, path: Path | str) -> RunManifest:
     """The manifest in the bytes of a file. SystemFault KMC551 for a damaged one, KMC552 for another format."""
     try:
         found = json.loads(data)
@@ -156,7 +156,7 @@ def parse_manifest(data: bytes, path: Path) -> RunManifest:
     return manifest
 
 
-def _refuse_misleading(manifest: RunManifest, path: Path) -> None:
+def _refuse_misleading(manifest: RunManifest, path: Path | str) -> None:
     """Raise KMC551 where a manifest leads out of its folder or its files; a checksum only tells of accidents."""
     for extent in manifest.all_extents:
         if not is_data_file(extent.file):
@@ -177,7 +177,7 @@ def _refuse_misleading(manifest: RunManifest, path: Path) -> None:
         raise damaged(path, "the level is not in one file")
 
 
-def damaged(path: Path, why: str) -> SystemFault:
+def damaged(path: Path | str, why: str) -> SystemFault:
     """KMC551: a file of a saved run is not what was written."""
     return SystemFault("KMC551", f"the saved run is damaged: {path}: {why}", help="the run cannot go on: begin it anew")
 

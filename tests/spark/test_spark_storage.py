@@ -1,0 +1,50 @@
+"""A search on Spark whose files lie on a server that is compatible with S3: the result, and what the probe says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark import SparkContext
+from support.native_results import told
+from support.s3_server import S3Server
+from support.shipped_models import shipped_model
+from support.spark_checks import DIVIDED, told_of_smoke
+from support.stored_checks import begun, left_in
+
+from kmc.engine.check_model import check_native
+from kmc.engine.layout.search_outcome import Settings
+from kmc.errors import SystemFault
+from kmc.result import Limits
+from kmc.shards.run_in_storage import place_of, store_of
+from kmc_spark import probe
+from kmc_spark.on_spark import sharded_on_spark
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("by_files", [False, True])
+def test_a_search_on_spark_in_a_storage_has_the_native_result(
+    by_files: bool, local_spark: SparkContext, s3: S3Server, tmp_path: Path
+) -> None:
+    address = s3.address(tmp_path.name)
+    directory = begun(tmp_path / "run", address)
+    model, settings = shipped_model("kraft", "smoke"), Settings(save_seconds=1e9)
+    search_of = sharded_on_spark(local_spark, DIVIDED, thin_rows=500, by_files=by_files)
+    found = check_native(model, Limits(), directory=directory, settings=settings, search_of=search_of)
+    assert told(found) == told_of_smoke()
+    directory.discard()
+    assert left_in(address) == []
+
+
+@pytest.mark.slow
+def test_a_storage_that_executors_cannot_use_is_refused(
+    local_spark: SparkContext, s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = begun(tmp_path / "run", s3.address(tmp_path.name))
+    place = place_of(directory).elsewhere
+    probe.probe(local_spark, store_of(directory), place)
+    wrong = place.storage.replace("kmc-bucket", "no-such-bucket") if place.storage else ""
+    with pytest.raises(SystemFault, match="cannot use s3://no-such-bucket") as caught:
+        probe.probe(local_spark, store_of(directory), type(place)("", wrong))
+    assert (caught.value.code, "credentials" in (caught.value.help or "")) == ("KMC562", True)
+    directory.discard()
