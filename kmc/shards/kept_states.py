@@ -105,14 +105,19 @@ def _states_in(manifest: RunManifest, place: StorePlace, store: ShardStore, run:
     except (KeyError, TypeError, ValueError):
         raise damaged(run, "it does not say which files hold the states") from None
     levels = manifest.snapshot.levels
-    if not all(number in state.levels for number in range(1, len(levels) + 1)):
-        raise _nothing_kept(run)
+    require_kept(state, len(levels), run)
     return KeptStates(place, store, state, levels, manifest.about, manifest.digests, manifest.fingerprint_bits)
+
+
+def require_kept(state: RunState, levels: int, path: Path | str) -> None:
+    """SystemFault KMC557 unless the run in `path` keeps the rows of all of so many levels."""
+    if not all(number in state.levels for number in range(1, levels + 1)):
+        raise _nothing_kept(path)
 
 
 def _nothing_kept(path: Path | str) -> SystemFault:
     return SystemFault(
         "KMC557",
         f"the states of the run in {path} are not kept",
-        help="keep them: kmc check SPEC --shards N --keep-states",
+        help="keep them from the start: kmc check SPEC --shards N --keep-states",
     )

@@ -31,6 +31,7 @@ from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, Limits
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
+from kmc.shards.kept_states import require_kept
 from kmc.shards.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
 from kmc.shards.looking_back import KeptLevels, ShardedLookup
 from kmc.shards.made_level import MadeLevel, sought
@@ -394,10 +395,13 @@ class ShardedSearch:
 
     def _resumed(self) -> bool:
         """Stand where a saved search stood; False if there is none."""
-        manifest = self._directory.manifest if self._directory is not None else None
-        if manifest is None or manifest.snapshot is None or manifest.sharded is None:
+        directory = self._directory
+        manifest = directory.manifest if directory is not None else None
+        if directory is None or manifest is None or manifest.snapshot is None or manifest.sharded is None:
             return False
         snapshot, state = manifest.snapshot, restored_state(manifest.sharded)
+        if self._settings.keep_states:
+            require_kept(state, len(snapshot.levels), directory.path)
         self._garbage += [self.state.dictionary.name, self.state.met.name]
         self.state = state
         self._dictionary.words[:] = read_words(self._store, state.dictionary).array

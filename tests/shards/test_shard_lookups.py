@@ -12,7 +12,7 @@ from support.small_specs import COUNTER, model_of
 from kmc.engine.check_model import ModelSearch, check_native
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout.search_outcome import Settings
-from kmc.errors import InternalError
+from kmc.errors import InternalError, SystemFault
 from kmc.result import Limits, Result
 from kmc.shards.on_threads import sharded
 from kmc.shards.search_again import SearchAgain
@@ -87,3 +87,18 @@ def test_a_level_that_is_not_found_again_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InternalError, match="level 5 was not found again") as caught:
         search.predecessors._search_again(5)
     assert caught.value.code == "KMC930"
+
+
+def test_states_that_are_gone_are_not_kept_from_here_on(tmp_path: Path) -> None:
+    model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 9 INVARIANT NotNegative CHECK_DEADLOCK FALSE")
+    dropping, keeping = Settings(history_bytes=0), Settings(history_bytes=0, keep_states=True)
+    directory = RunDirectory.created(tmp_path, {})
+    check_native(model, Limits(states=4), settings=dropping, directory=directory, search_of=sharded(Sharding(3)))
+    directory.close()
+    directory = RunDirectory.opened(tmp_path)
+    with pytest.raises(SystemFault, match="are not kept") as caught:
+        check_native(model, Limits(), settings=keeping, directory=directory, search_of=sharded(Sharding(3)))
+    assert caught.value.code == "KMC557"
+    result = check_native(model, Limits(), settings=dropping, directory=directory, search_of=sharded(Sharding(3)))
+    assert result.counters.distinct == 10
+    directory.close()
