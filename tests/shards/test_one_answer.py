@@ -2,69 +2,136 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.golden_cases import GoldenCase, golden_cases, outcome
+from support.cli_runner import kmc
+from support.golden_cases import GoldenCase, all_golden_cases, is_small, outcome
 from support.native_results import told
 
-from kmc.engine.check_model import ModelSearch, check_native
+from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.loops.sorted_runs import CandidateSet
 from kmc.result import Limits, Result
+from kmc.shards import merger
+from kmc.shards.merger import Merger
 from kmc.shards.on_threads import sharded
-from kmc.shards.run_state import RunState
-from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.sharding import Sharding
+from kmc.shards.tasks import Merged, MergeTask
+from kmc.spec.model import Model
 
-SMALL = 12_000
-"""Distinct states that take a search a second."""
+WAYS = ((1, None), (4, None), (64, None), (4, 2))
+"""Numbers of shards and of processes; without these, two threads."""
 
-CASES = [
-    case
-    for spec in ("kraft", "kip_996", "kip_996_draft")
-    for case in golden_cases(spec)
-    if case.expect.get("distinct", SMALL) < SMALL
+ALL_WAYS = (*WAYS, (1, 2), (64, 2))
+
+EVERY = [
+    pytest.param(case, id=case.id, marks=pytest.mark.slow if is_small(case) else pytest.mark.golden_large)
+    for case in all_golden_cases()
 ]
 
 
-def searched(case: GoldenCase, folder: Path, shards: int, processes: int | None, bits: int) -> tuple[Result, RunState]:
-    """The result of a case, and where its search ended."""
-    searches: list[ShardedSearch] = []
-
-    def watched(*given: Any) -> ModelSearch:
-        found = sharded(Sharding(shards, task_rows=1 << 9, segment_rows=1 << 7), processes)(*given)
-        assert isinstance(found, ShardedSearch)
-        searches.append(found)
-        return found
-
+def searched(model: Model, folder: Path, sharding: Sharding, processes: int | None = None, bits: int = 64) -> Result:
+    """The result of a search in shards."""
     directory = RunDirectory.created(folder, {})
-    result = check_native(
-        case.model(), Limits(), threads=2, fingerprint_bits=bits, directory=directory, search_of=watched
-    )
+    search_of = sharded(sharding, processes)
+    result = check_native(model, Limits(), threads=2, fingerprint_bits=bits, directory=directory, search_of=search_of)
     directory.discard()
-    return result, searches[0].state
+    return result
+
+
+def tiny(shards: int) -> Sharding:
+    """Small segments and tasks."""
+    return Sharding(shards, task_rows=1 << 9, segment_rows=1 << 7)
+
+
+def smallest() -> GoldenCase:
+    """The case with the fewest states."""
+    counted = [case for case in all_golden_cases() if "distinct" in case.expect]
+    return min(counted, key=lambda case: int(case.expect["distinct"]))
+
+
+def digest_of(result: Result) -> int:
+    """What is equal for equal sets of states."""
+    assert result.shards is not None
+    return result.shards.digest
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_a_golden_case_has_one_answer(case: GoldenCase, tmp_path: Path) -> None:
+    model = case.model()
+    native = check_native(model, Limits(), threads=2)
+    digests = set()
+    for shards, processes in WAYS if is_small(case) else ALL_WAYS:
+        # A case of few states is divided into many tasks.
+        sharding = tiny(shards) if is_small(case) else Sharding(shards)
+        result = searched(model, tmp_path, sharding, processes)
+        assert outcome(result, case.expect) == case.expect
+        assert told(result) == told(native)
+        digests.add(digest_of(result))
+    assert len(digests) == 1
+
+
+def lose_a_state(patch: pytest.MonkeyPatch, level: int) -> list[int]:
+    """Let a search in one shard miss one new state of a level; the list tells how many were new there."""
+    merge, loop_of = Merger.merge, merger.run_loop
+    levels: list[int] = []
+    new: list[int] = []
+
+    def watched(self: Merger, task: MergeTask, sent: Any) -> Merged:
+        levels.append(task.level)
+        return merge(self, task, sent)
+
+    def losing(name: str, *kind: bool) -> Any:
+        def accept(task: CandidateSet, number: int) -> int:
+            if levels[-1] == level:
+                new.append(task.found_count)
+                task.found_count -= 1
+            found: int = loop_of(name, *kind)(task, number)
+            return found
+
+        return accept if name == "accept" else loop_of(name, *kind)
+
+    patch.setattr(Merger, "merge", watched)
+    patch.setattr(merger, "run_loop", losing)
+    return new
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_a_golden_case_has_one_answer(case: GoldenCase, tmp_path: Path) -> None:
-    native = check_native(case.model(), Limits())
-    digests = set()
-    for shards, processes in ((1, None), (4, None), (64, None), (4, 2)):
-        result, state = searched(case, tmp_path, shards, processes, 64)
-        assert outcome(result, case.expect) == case.expect
-        assert told(result) == told(native)
-        assert sum(run.count for runs in state.runs for run in runs) == result.counters.distinct
-        digests.add(state.digest)
-    assert len(digests) == 1
+def test_a_set_without_one_state_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case = smallest()
+    whole = searched(case.model(), tmp_path, tiny(1))
+    # A state of the last level has no new successors, so it is the only one that is missing.
+    new = lose_a_state(monkeypatch, whole.counters.depth)
+    less = searched(case.model(), tmp_path, tiny(1))
+    assert new
+    assert less.counters.distinct == whole.counters.distinct - 1
+    assert digest_of(less) != digest_of(whole)
+
+
+@pytest.mark.slow
+def test_the_digest_of_a_run_is_in_its_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def figures(shards: int, *words: str) -> dict[str, Any]:
+        ran = kmc("check", "die_hard", "--continue", "--json", "--shards", str(shards), *words)
+        found: dict[str, Any] = json.loads(ran.stdout)["shards"]
+        return found
+
+    same = [figures(1), figures(4, "--processes", "2"), figures(64, "--threads", "1")]
+    assert [each["shards"] for each in same] == [1, 4, 64]
+    assert len({each["digest"] for each in same}) == 1
+    assert figures(4, "--max-depth", "4")["digest"] != same[0]["digest"]
 
 
 @pytest.mark.slow
 def test_another_width_of_fingerprints_has_its_own_digest(tmp_path: Path) -> None:
-    case = min(CASES, key=lambda case: case.expect["distinct"])
+    case = smallest()
     digests = {
-        bits: {searched(case, tmp_path, shards, None, bits)[1].digest for shards in (1, 3)} for bits in (64, 128)
+        bits: {digest_of(searched(case.model(), tmp_path, tiny(shards), bits=bits)) for shards in (1, 3)}
+        for bits in (64, 128)
     }
     assert len(digests[64]) == len(digests[128]) == 1
     assert digests[64] != digests[128]

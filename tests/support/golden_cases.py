@@ -17,6 +17,14 @@ FOLDER = Path(__file__).parents[1] / "data" / "golden"
 LARGE = 100_000
 """A case with more distinct states runs with `make golden` only."""
 
+SMALL = 12_000
+"""A case with fewer distinct states takes a search a second."""
+
+# TLC gives no count of them.
+_SMALL_VIOLATIONS = {"kraft-3"}
+
+SPECS = ("kraft", "kip_996", "kip_996_draft")
+
 _HERE = Span("golden case", 1)
 _SYMMETRY = {"Server": "symmServers", "Value": "symmValues"}
 
@@ -56,6 +64,16 @@ def golden_cases(spec: str) -> list[GoldenCase]:
         GoldenCase(case["id"], case["spec"], case, case["expect"])
         for case in json.loads((FOLDER / f"{spec}.json").read_text())
     ]
+
+
+def all_golden_cases() -> list[GoldenCase]:
+    """Those of all shipped specs."""
+    return [case for spec in SPECS for case in golden_cases(spec)]
+
+
+def is_small(case: GoldenCase) -> bool:
+    """Whether a search in shards takes a second."""
+    return case.id in _SMALL_VIOLATIONS or bool(case.expect.get("distinct", SMALL) < SMALL)
 
 
 def smallest_case(spec: str) -> str:
