@@ -20,6 +20,9 @@ OF_SPARK = (Py4JError, PySparkException, OSError, EOFError)
 _JAVA_CAUSE = re.compile(r"^(?:: |Caused by: )(?:[\w.$]+: )?(.+)$", re.MULTILINE)
 _PYTHON_REASON = re.compile(r"^[\w.]+(?:Error|Exit|Fault|Exception): .+$", re.MULTILINE)
 
+FROM_SPARK = (Py4JError, PySparkException)
+"""Those of them that nothing else raises."""
+
 # A worker that is not started, or cannot read a task: no such interpreter, another version of it, no kmc in it.
 _OTHER_PYTHON = re.compile(r"PYTHON_VERSION_MISMATCH|No module named|Cannot run program")
 
@@ -51,7 +54,7 @@ def meant(error: BaseException) -> BaseException:
     """The error of kmc that made a job fail, where its text holds one; KMC560 or KMC564 for what is Spark's own."""
     if not isinstance(error, OF_SPARK):
         return error
-    text = str(error)
+    text = _text_of(error)
     found = fault_in(text)
     if found is not None:
         return found
@@ -67,9 +70,16 @@ def meant(error: BaseException) -> BaseException:
     return SystemFault("KMC560", f"a Spark job failed: {reason}", help="see the logs of the executors")
 
 
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except OF_SPARK:  # it is asked for in the JVM
+        return "Spark's JVM has ended"
+
+
 def not_started(error: BaseException) -> SystemFault:
     """KMC563, with the last cause that Spark gives."""
-    text = str(error)
+    text = _text_of(error)
     causes = _JAVA_CAUSE.findall(text) or text.splitlines() or [type(error).__name__]
     return SystemFault(
         "KMC563",

@@ -18,8 +18,9 @@ from typing import Any
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 
-from kmc_spark.faults import OF_SPARK, not_started
+from kmc_spark.faults import FROM_SPARK, OF_SPARK, meant, not_started
 from kmc_spark.java import java_variables
+from kmc_spark.master import require_reachable, require_registered
 
 SETTINGS = {
     # A task of a few milliseconds takes 50 more over TCP: half of the time of a small level.
@@ -78,6 +79,10 @@ def spark_context(master: str | None, name: str) -> Iterator[SparkContext]:
         raise
     try:
         yield context
+    except OF_SPARK as error:  # of calls between jobs
+        if isinstance(error, FROM_SPARK) or _java_ended():
+            raise meant(error) from None
+        raise
     finally:
         try:
             _stopped(context)
@@ -92,7 +97,9 @@ def _started(master: str | None, name: str) -> SparkContext:
     conf = completed(SparkConf(), asked)
     # Spark reads it when a context is made, and neither the setting nor the interpreter of the driver.
     os.environ[_PYTHON] = conf.get("spark.pyspark.python") or sys.executable
+    require_reachable(conf)
     context = SparkContext(conf=conf)
+    require_registered(context)
     context.setLogLevel("ERROR")
     if threading.current_thread() is threading.main_thread():
         # Spark's own handler asks the JVM from within the handler, where another question may be open.
@@ -152,6 +159,12 @@ def _stopped(context: SparkContext) -> None:
         context._jsc = None  # what is left to do does not need the JVM
     context._jsc = None
     context.stop()
+
+
+def _java_ended() -> bool:
+    """Whether the JVM that was started here has ended by itself."""
+    process: subprocess.Popen[bytes] | None = getattr(SparkContext._gateway, "proc", None)
+    return process is not None and process.poll() is not None
 
 
 def _end_java() -> None:

@@ -113,8 +113,9 @@ def test_a_driver_killed_between_levels_is_resumed_without_spark(driver: Driver)
     assert figures(driver.run("check", "--resume", driver.saved, "--json", status=0)) == SMOKE
 
 
-def test_an_interrupted_run_is_resumed(driver: Driver, fault_file: Path) -> None:
-    Fault("before merge", "interrupt", every=20).plant(fault_file)
+@pytest.mark.parametrize("kind", ["interrupt", "terminate"])
+def test_an_interrupted_run_is_resumed(kind: str, driver: Driver, fault_file: Path) -> None:
+    Fault("before merge", kind, every=20).plant(fault_file)
     found = driver.run(*CHECK, *driver.spark, status=130)
     assert found["result"] == "interrupted"
     assert driver.leaves_no_java()

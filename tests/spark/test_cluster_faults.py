@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
-from support.faulty_daemon import Fault, happened, repeated
+from support.faulty_daemon import VERSION_VARIABLE, Fault, happened, repeated
 from support.native_results import told
 from support.shipped_models import shipped_model
 from support.spark_checks import checked_on_spark, told_of_smoke
-from support.spark_cluster import Cluster
+from support.spark_cluster import Cluster, waited_for
 from support.spark_sessions import Sessions, submit_arguments
 
 from kmc.errors import SystemFault
-from kmc.result import Bound, Limits
+from kmc.result import Bound, Limits, Result
+from kmc.shards.level_watch import EndedTask, LevelWatch
 
 pytestmark = pytest.mark.cluster
 
@@ -111,3 +113,45 @@ def test_a_time_limit_cancels_the_tasks_that_run(cluster_spark: SparkContext, fa
     again = tmp_path / "again"
     again.mkdir()
     assert told(checked_on_spark(cluster_spark, shipped_model("kraft", "smoke"), again)) == told_of_smoke()
+
+
+def result_or_fault(context: SparkContext, folder: Path) -> Result | SystemFault:
+    """What a check of `kraft smoke` ends with."""
+    try:
+        return checked_on_spark(context, shipped_model("kraft", "smoke"), folder)
+    except SystemFault as fault:
+        return fault
+
+
+@pytest.mark.parametrize("failures", [1, 8])
+def test_an_executor_that_comes_late_with_another_kmc_is_refused(
+    failures: int,
+    cluster: Cluster,
+    sessions: Sessions,
+    fault_file: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    context = sessions.context(cluster.master, submit_arguments(fault_file, f"spark.task.maxFailures={failures}"))
+    compared = fault_file.with_name("compared")
+    compared.unlink(missing_ok=True)
+    ended = LevelWatch.ended
+    with ExitStack() as held:
+
+        def joined_late(watch: LevelWatch, task: EndedTask) -> None:
+            if task.level >= 16 and context.defaultParallelism == 2:
+                held.enter_context(cluster.another_worker({VERSION_VARIABLE: "9.9.9"}))
+                waited_for(lambda: True if context.defaultParallelism == 3 else None, "a third executor")
+            ended(watch, task)
+
+        monkeypatch.setattr(LevelWatch, "ended", joined_late)
+        found = result_or_fault(context, tmp_path)
+    if isinstance(found, SystemFault):
+        assert found.code == "KMC561"
+        assert "9.9.9" in found.message
+    else:
+        # Each time another executor ran the task at last.
+        assert failures > 1
+        assert told(found) == told_of_smoke()
+    assert compared.exists()
+    sessions.end()

@@ -17,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 FILE_VARIABLE = "KMC_TEST_FAULT"
+VERSION_VARIABLE = "KMC_TEST_VERSION"
+"""In the environment of a worker of the cluster: the version of kmc that its executors seem to have."""
+
 _FILE_BYTES_MAX = 4096
 _WAIT_SECONDS = 120
 
@@ -96,6 +99,8 @@ def _act(fault: Fault, answer: str) -> None:
             os.kill(fault.driver, signal.SIGKILL)
         case "interrupt":
             os.kill(fault.driver, signal.SIGINT)
+        case "terminate":
+            os.kill(fault.driver, signal.SIGTERM)
         case "full":
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE_BYTES_MAX, resource.RLIM_INFINITY))
@@ -130,6 +135,19 @@ def _surrounded(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     return wrapped
 
 
+def _another_version(version: str) -> None:
+    from kmc_spark import facts
+
+    required = facts.Facts.require_here
+
+    def noted(wanted: facts.Facts) -> None:
+        Path(os.environ[FILE_VARIABLE]).with_name("compared").touch()
+        required(wanted)
+
+    facts.__version__ = version
+    facts.Facts.require_here = noted
+
+
 if __name__ == "__main__":
     from pyspark import daemon
 
@@ -139,4 +157,6 @@ if __name__ == "__main__":
     durable_folder.reach = fail_at
     for method in ("expand", "merge"):
         setattr(ShardWorker, method, _surrounded(method, getattr(ShardWorker, method)))
+    if VERSION_VARIABLE in os.environ:
+        _another_version(os.environ[VERSION_VARIABLE])
     daemon.manager()

@@ -73,28 +73,33 @@ class Cluster:
         """Start a master and workers, and wait until they have found each other."""
         log = self._launch("master", "master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         self.master = waited_for(lambda: _first(_ADDRESS, log), "the master")
-        size = ("--cores", "1", "--memory", "1g")
-        logs = []
-        for number in range(workers):
-            # Hosts of their own: Spark makes a copy of a task on another host only.
-            place = (
-                "--host",
-                f"127.0.0.{1 + number}",
-                "--port",
-                "0",
-                "--webui-port",
-                "0",
-                "--work-dir",
-                str(self.folder / "work"),
-            )
-            logs.append(self._launch(f"worker{number}", "worker.Worker", *place, *size, self.master))
+        logs = [self._launch_worker(number, {}) for number in range(workers)]
         for log in logs:
-            waited_for(lambda log=log: True if _REGISTERED in log.read_text() else None, f"a worker, see {log}")
+            _registered(log)
 
-    def _launch(self, name: str, kind: str, *words: str) -> Path:
+    def _launch_worker(self, number: int, variables: Mapping[str, str]) -> Path:
+        # Hosts of their own: Spark makes a copy of a task on another host only.
+        words = ["--host", f"127.0.0.{1 + number}", "--port", "0", "--webui-port", "0"]
+        words += ["--work-dir", str(self.folder / "work"), "--cores", "1", "--memory", "1g"]
+        return self._launch(f"worker{number}", "worker.Worker", *words, self.master, variables=variables)
+
+    @contextmanager
+    def another_worker(self, variables: Mapping[str, str]) -> Iterator[None]:
+        """A worker more during the block, whose executors have these environment variables."""
+        log = self._launch_worker(len(self._begun), variables)
+        begun = self._begun[-1]
+        try:
+            _registered(log)
+            yield
+        finally:
+            self._begun.remove(begun)
+            _kill(begun)
+
+    def _launch(self, name: str, kind: str, *words: str, variables: Mapping[str, str] | None = None) -> Path:
         log = self.folder / f"{name}.log"
-        variables: Mapping[str, str] = {
+        environment: Mapping[str, str] = {
             **os.environ,
+            **(variables or {}),
             **java_variables(),
             "SPARK_HOME": str(SPARK_HOME),
             "SPARK_CONF_DIR": str(self.folder),  # not that of an installation
@@ -108,7 +113,7 @@ class Cluster:
                 subprocess.Popen(
                     [SPARK_HOME / "bin" / "spark-class", f"{_DEPLOY}.{kind}", *words],
                     cwd=self.folder,
-                    env=variables,
+                    env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.STDOUT,
@@ -125,12 +130,22 @@ class Cluster:
 
     def end(self) -> None:
         """Kill all of it."""
-        while members := self.members():
-            for process in members:
-                with suppress(ProcessLookupError):
-                    os.kill(process.number, signal.SIGKILL)
-            for process in self._begun:
-                process.wait()
+        _kill(*self._begun)
+
+
+def _kill(*begun: subprocess.Popen[bytes]) -> None:
+    """Kill processes, and all of their sessions."""
+    sessions = {process.pid for process in begun}
+    while members := [process for process in processes() if process.session in sessions]:
+        for member in members:
+            with suppress(ProcessLookupError):
+                os.kill(member.number, signal.SIGKILL)
+        for process in begun:
+            process.wait()
+
+
+def _registered(log: Path) -> None:
+    waited_for(lambda: True if _REGISTERED in log.read_text() else None, f"a worker, see {log}")
 
 
 def _first(pattern: re.Pattern[str], file: Path) -> str | None:

@@ -1,0 +1,108 @@
+"""A master that is wrong or not there is told of soon, and nothing stays of the attempt."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from pyspark import SparkContext
+from support.spark_cluster import processes
+from support.spark_sessions import Sessions
+
+from kmc.errors import SystemFault
+from kmc_spark import master
+from kmc_spark.master import require_reachable, require_registered
+from kmc_spark.session import spark_context
+
+
+def configured(url: str) -> Any:
+    """A configuration with a master, without a JVM."""
+    return SimpleNamespace(get=lambda key: url, _jconf=SimpleNamespace(getTimeAsSeconds=lambda key, default: 5))
+
+
+@pytest.fixture
+def closed_port() -> int:
+    """A port of this machine that refuses connections."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+@pytest.fixture
+def open_port() -> Iterator[int]:
+    """A port that accepts them, and then says nothing."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield int(listening.getsockname()[1])
+
+
+def test_a_master_that_refuses_is_not_reachable(closed_port: int) -> None:
+    with pytest.raises(ConnectionError, match=f"no connection to spark://127.0.0.1:{closed_port}"):
+        require_reachable(configured(f"spark://127.0.0.1:{closed_port}"))
+
+
+def test_one_of_several_masters_is_enough(closed_port: int, open_port: int) -> None:
+    require_reachable(configured(f"spark://127.0.0.1:{closed_port},127.0.0.1:{open_port}"))
+
+
+@pytest.mark.parametrize("url", ["local[2]", "yarn", "k8s://https://127.0.0.1:1", "spark://nobody"])
+def test_other_masters_are_left_to_spark(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(master.socket, "create_connection", None)
+    require_reachable(configured(url))
+
+
+def test_a_connection_has_as_long_as_spark_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def connect(address: tuple[str, int], seconds: float) -> None:
+        asked.append((address, seconds))
+        raise TimeoutError
+
+    monkeypatch.setattr(master.socket, "create_connection", connect)
+    with pytest.raises(ConnectionError):
+        require_reachable(configured("spark://[::1]:7077,other:7078"))
+    assert asked == [(("::1", 7077), 5), (("other", 7078), 5)]
+
+
+def test_a_context_without_an_application_is_refused() -> None:
+    # By hand: a master that accepts connections and says nothing gives such a context, after a minute.
+    url = "spark://127.0.0.1:7077"
+    with pytest.raises(ConnectionError, match=f"no answer from {url}"):
+        require_registered(made(url, "spark-application-1795373787000"))
+    require_registered(made(url, "app-20261122185627-0000"))
+    require_registered(made("local[2]", "local-1795373787000"))
+
+
+def made(url: str, application: str) -> Any:
+    """A context, without a JVM."""
+    return SimpleNamespace(master=url, applicationId=application)
+
+
+@pytest.mark.cluster
+def test_a_jvm_that_ends_between_jobs_is_an_error_of_spark(sessions: Sessions) -> None:
+    def ask_after_its_end() -> None:
+        with spark_context("local[1]", "kmc tests") as context:
+            SparkContext._gateway.proc.kill()
+            SparkContext._gateway.proc.wait()
+            context.parallelize([1], 1)
+
+    sessions.end()
+    with pytest.raises(SystemFault, match="a Spark job failed") as caught:
+        ask_after_its_end()
+    assert caught.value.code == "KMC560"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("url", ["spark://127.0.0.1:{port}", "cluster:7077"])
+def test_a_wrong_master_leaves_nothing(url: str, closed_port: int, sessions: Sessions) -> None:
+    sessions.end()
+    url = url.format(port=closed_port)
+    with pytest.raises(SystemFault, match="Spark did not start") as caught, spark_context(url, "kmc tests"):
+        pytest.fail("it started")
+    assert caught.value.code == "KMC563"
+    assert url in caught.value.message
+    assert not [process for process in processes() if "java" in process.command and url in process.command]
