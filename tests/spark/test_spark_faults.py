@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
+from support.spark_sessions import Sessions
 
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import CommandLineError, SystemFault
@@ -16,6 +18,7 @@ from kmc.shards.store import FolderStore
 from kmc.shards.store_place import StorePlace
 from kmc_spark import facts, faults, java, probe
 from kmc_spark.jobs import Jobs
+from kmc_spark.session import spark_context
 
 
 def test_an_error_of_a_task_comes_through_a_stack_trace() -> None:
@@ -94,3 +97,33 @@ def test_a_folder_that_executors_do_not_see_is_refused(local_spark: SparkContext
         probe.probe(local_spark, FolderStore(opened), StorePlace.at(tmp_path / "elsewhere"))
     assert caught.value.code == "KMC562"
     assert "--run-dir" in (caught.value.help or "")
+
+
+def other_python() -> str | None:
+    """An interpreter of another version on this machine."""
+    ours = sys.version_info.minor
+    names = [f"python3.{minor}" for minor in range(9, 20) if minor != ours]
+    for path in filter(None, map(shutil.which, names)):
+        # A name may be that of a shim without anything behind it.
+        if subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode == 0:
+            return path
+    return None
+
+
+@pytest.mark.cluster
+def test_another_version_of_python_is_refused(
+    sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = other_python()
+    if other is None:
+        pytest.skip("there is no other version of Python on this machine")
+    sessions.end()
+    monkeypatch.setenv("PYSPARK_PYTHON", other)
+    with (
+        DurableFolder(tmp_path) as opened,
+        spark_context("local[1]", "kmc tests") as context,
+        pytest.raises(SystemFault, match=r"an executor cannot run tasks of kmc: .*PYTHON_VERSION_MISMATCH") as caught,
+    ):
+        probe.probe(context, FolderStore(opened), tmp_path)
+    assert caught.value.code == "KMC564"
+    assert "PYSPARK_PYTHON" in (caught.value.help or "")
