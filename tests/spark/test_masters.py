@@ -49,7 +49,7 @@ def test_one_of_several_masters_is_enough(closed_port: int, open_port: int) -> N
     require_reachable(configured(f"spark://127.0.0.1:{closed_port},127.0.0.1:{open_port}"))
 
 
-@pytest.mark.parametrize("url", ["local[2]", "yarn", "k8s://https://127.0.0.1:1", "spark://nobody"])
+@pytest.mark.parametrize("url", ["local[2]", "yarn", "k8s://https://127.0.0.1:1", "spark://a-host-without-a-port"])
 def test_other_masters_are_left_to_spark(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(master.socket, "create_connection", None)
     require_reachable(configured(url))
