@@ -13,6 +13,7 @@ from kmc.engine.loops.background_compile import compiled_in_background
 from kmc.engine.loops.compiled_loops import work_loop
 from kmc.engine.native.memory import Words
 from kmc.engine.native.specialization import Specialization
+from kmc.process import uncollected
 from kmc.runtime.codec import decode_row, encode_row
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.runtime.native_module import NativeModule
@@ -47,7 +48,7 @@ def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
     """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
     began = time.monotonic()
     loop = work_loop(Specialization(wide=fingerprint_bits == 128, ranked=model.view is not None))
-    with compiled_in_background(loop):
+    with uncollected(), compiled_in_background(loop):
         spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
         # The loop is loaded here, so that the clock of the search does not count that.
         loop.load()
