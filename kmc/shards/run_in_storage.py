@@ -157,7 +157,7 @@ class RunInStorage(StoredRun):
             if self.control.read(_ENDED) == _REMOVED:
                 self.discard()
             else:
-                self.control.remove([self._owner.name])
+                self.leave()
             raise nothing_to_resume(self.address)
         manifest = self.manifest()
         if manifest is not None:
@@ -165,6 +165,10 @@ class RunInStorage(StoredRun):
         needed = manifest.files if manifest is not None else frozenset()
         self.store.remove(name for name in self.store.names() if name not in needed)
         return manifest
+
+    def leave(self) -> None:
+        """Own the run no longer."""
+        self.control.remove([self._owner.name])
 
     def commit(self, manifest: RunManifest) -> None:
         """See `ManifestCopy`; SystemFault KMC571 if another process owns the run, which then goes on without this."""

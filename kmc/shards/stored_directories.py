@@ -48,6 +48,7 @@ def taken_up(directory: RunDirectory, cache_bytes: int = CACHE_BYTES) -> None:
         # The address may have other options now.
         directory.manifest = replace(manifest, about={**manifest.about, STORAGE: address})
     elif directory.manifest.levels:
+        run.leave()
         raise nothing_to_resume(address)
     directory.copy = run
 

@@ -149,6 +149,14 @@ def test_a_file_larger_than_memory_for_it_goes_in_parts(
     assert sizes == ([1000] * 10 + [400]) * 2
 
 
+def test_a_file_of_many_parts_is_whole(s3: S3Server, tmp_path: Path) -> None:
+    # The service gets it as an upload of several parts.
+    address, words = s3.address(tmp_path.name), np.arange(2_500_000)
+    name = written(pyarrow_store(address, tmp_path / "writer"), new_name("rows", 1, 0), words)
+    found = pyarrow_store(address, tmp_path / "reader").read(name, len(words))
+    assert np.array_equal(found.array, words)
+
+
 def test_the_cache_keeps_what_was_used_last(tmp_path: Path) -> None:
     address, size = f"file://{tmp_path}/storage", 8000
     store = pyarrow_store(address, tmp_path / "cache", 4 * size)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from support.native_results import told
 from support.s3_server import S3Server
@@ -25,6 +26,8 @@ from kmc.shards import remote_folder, stored_directories
 from kmc.shards.on_threads import sharded
 from kmc.shards.run_in_storage import RunInStorage, StoredRun
 from kmc.shards.sharding import Sharding
+from kmc.shards.store import new_name
+from kmc.shards.word_files import write_words
 from kmc.spec.model import Model
 
 DIVIDED = Sharding(3, task_rows=400, segment_rows=64)
@@ -171,6 +174,32 @@ def test_two_that_take_over_at_once_do_not_both_go_on(tmp_path: Path, monkeypatc
         except SystemFault:
             failed.append(owner)
     assert failed == owners[:1]
+
+
+def test_a_former_owner_removes_nothing(tmp_path: Path) -> None:
+    address, name = f"file://{tmp_path}/storage", new_name("sent", 3, 0)
+    former = RunInStorage(address, tmp_path / "cache0")
+    successor = RunInStorage(address, tmp_path / "cache1")
+    write_words(successor.store, name, [np.arange(3)])
+    # As where processes died: what they sent is known by its kind.
+    with pytest.raises(SystemFault, match="has taken it over"):
+        former.store.remove(former.store.names())
+    assert successor.store.names() == [name]
+    former.store.remove([])
+    for act in (former.keep, former.discard, lambda: former.publish({"result.json": "{}"})):
+        with pytest.raises(SystemFault, match="has taken it over"):
+            act()
+    assert left_in(address) == ["control", "data"]
+
+
+def test_a_run_whose_files_are_gone_is_not_resumed(small: Model, tmp_path: Path, s3: S3Server) -> None:
+    saved(small, tmp_path, s3)
+    s3.files.delete_dir(f"kmc-bucket/{tmp_path.name}")
+    here = RunDirectory.opened(tmp_path / "run")
+    with pytest.raises(SystemFault, match="there is no run to resume in s3://"):
+        stored_directories.taken_up(here)
+    here.close()
+    assert s3.names(tmp_path.name) == []
 
 
 def saved(small: Model, tmp_path: Path, s3: S3Server, depth: int = 5) -> str:

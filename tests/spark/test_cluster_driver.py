@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 from support.faulty_daemon import Fault, happened
+from support.s3_server import CREDENTIALS, S3Server
 from support.spark_checks import THIN_ROWS
 from support.spark_cluster import SPARK_HOME, Cluster, processes, waited_for
 from support.spark_sessions import Sessions, submit_arguments
@@ -51,10 +53,11 @@ class Driver:
     def __init__(self, cluster: Cluster, file: Path, folder: Path) -> None:
         self._cluster, self._file, self._folder = cluster, file, folder
         self.spark = ("--spark", cluster.master)
+        self.settings: tuple[str, ...] = ()
 
     def run(self, *words: str, status: int, failpoint: str | None = None) -> dict[str, Any]:
         """The JSON object of a command that ends with a status."""
-        variables = {**os.environ, "PYSPARK_SUBMIT_ARGS": submit_arguments(self._file)}
+        variables = {**os.environ, "PYSPARK_SUBMIT_ARGS": submit_arguments(self._file, *self.settings)}
         if failpoint is not None:
             variables["KMC_FAILPOINT"] = failpoint
         command = [sys.executable, "-c", PROGRAM, str(self._file), *words]
@@ -105,6 +108,18 @@ def test_a_driver_killed_within_a_phase_is_resumed_on_spark(driver: Driver, faul
     fault_file.unlink()
     found = driver.run("check", "--resume", driver.saved, "--json", *driver.spark, status=0)
     assert figures(found) == SMOKE
+
+
+def test_a_driver_whose_machine_is_lost_is_resumed_from_a_storage(driver: Driver, s3: S3Server, tmp_path: Path) -> None:
+    address = s3.address(tmp_path.name)
+    driver.settings = tuple(f"spark.executorEnv.{name}={value}" for name, value in CREDENTIALS.items())
+    check = (*CHECK, "--storage", address, *driver.spark)
+    driver.run(*check, status=-signal.SIGKILL, failpoint="after put manifest:18")
+    assert driver.leaves_no_java()
+    shutil.rmtree(driver.saved)
+    (run,) = driver.run("runs", address, "--json", status=0)["runs"]
+    assert figures(driver.run("check", "--resume", run["folder"], "--json", *driver.spark, status=0)) == SMOKE
+    assert {name.split("/")[-1] for name in s3.names(tmp_path.name)} == {"model.cfg", "result.json"}
 
 
 def test_a_driver_killed_between_levels_is_resumed_without_spark(driver: Driver) -> None:
