@@ -20,7 +20,7 @@ from kmc_spark.facts import Facts
 from kmc_spark.faults import OF_SPARK
 from kmc_spark.jobs import Jobs, stage_named
 
-THIN_ROWS = 200_000
+THIN_ROWS = 300_000
 """A level of fewer rows is made in the driver: a job would take longer."""
 
 _PART_ROWS = 500_000

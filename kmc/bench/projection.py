@@ -12,7 +12,7 @@ LEVEL_SECONDS = 0.15
 """What Spark and the driver take for the job of a level."""
 
 TASK_STATES = 1 << 17
-THIN_STATES = 200_000
+THIN_STATES = 300_000
 """A level of fewer states is made in the driver."""
 
 
