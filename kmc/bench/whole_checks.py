@@ -165,6 +165,7 @@ def _figures(way: Way, found: Sequence[WholeCheck], base: dict[str, float]) -> d
         "rate_by_wall": round(base["seconds"] / typical["seconds"], 3),
         "rate_by_cpu": round(base["cpu_seconds"] / typical["cpu_seconds"], 3),
         "shards": runs[-1].result["shards"],
+        "peak_memory_bytes": max(check.result["peak_memory_bytes"] for check in runs),
         "projected_seconds": _projected(way, runs[-1].result["levels"], typical["cpu_seconds"]),
         "runs": [{name: round(asdict(run)[name], 3) for name in kept} for run in runs],
     }

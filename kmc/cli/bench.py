@@ -13,7 +13,7 @@ from kmc.bench.declared import Benchmark, find_benchmarks
 from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
 from kmc.bench.tlc import Tlc, require_tlc, try_tlc
 from kmc.bench.whole_checks import Way, compare
-from kmc.cli.console import say, seconds_in_words, show, stderr, table
+from kmc.cli.console import bytes_in_words, say, seconds_in_words, show, stderr, table
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
@@ -39,6 +39,7 @@ How to read the table:
   B/row          a packed state of a frontier
   peak B/state   the largest resident memory of the process over distinct states
   rate           with --shards or --spark: states a second, over those of the search in memory
+  peak           with --shards or --spark: the largest resident memory of the process that was started; workers apart
 
 \b
 Exit status: 0 measured, 130 interrupted (nothing is written), 153 memory is short, a run or TLC fails,
@@ -145,7 +146,7 @@ def _compared_lines(found: Mapping[str, Any], path: Path) -> Iterator[str]:
         ratios = (one["rate_by_wall"], one["rate_by_cpu"])
         rows.append(
             (name, *(f"{value:.1f}" for value in times), *(f"{value:.2f}" for value in ratios), sent, rows_bytes,
-             runs_bytes, stored)
+             runs_bytes, stored, bytes_in_words(one["peak_memory_bytes"]))
         )  # fmt: skip
     yield from table([_COMPARED_HEADER, *rows], right=_RIGHT)
     for name, one in found["ways"].items():
@@ -216,6 +217,7 @@ _COMPARED_HEADER = (
     "B rows",
     "B runs",
     "B kept",
+    "peak",
 )
 _HEADER = (
     "",
@@ -229,7 +231,7 @@ _HEADER = (
     "peak B/state",
     "load",
 )
-_RIGHT = frozenset(range(1, 10))
+_RIGHT = frozenset(range(1, 11))
 
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:

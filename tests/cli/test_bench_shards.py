@@ -27,6 +27,7 @@ def test_a_comparison_is_written_with_all_its_runs(tmp_path: Path) -> None:
     assert one["shards"]["stored_bytes"] >= 8 * 10_468
     assert one["rate_by_cpu"] == pytest.approx(found["ways"]["in memory"]["cpu_seconds"] / one["cpu_seconds"], rel=0.01)
     assert one["java_cpu_seconds"] == 0
+    assert one["peak_memory_bytes"] > 1 << 24
     assert len(one["runs"]) == 1
 
 
@@ -65,7 +66,14 @@ def test_more_cores_share_wide_levels_only() -> None:
 
 
 def test_what_is_on_spark_is_projected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    result = {**dict.fromkeys(whole_checks._SAME, 1), "distinct": 9, "generated": 9, "levels": [9], "shards": None}
+    result = {
+        **dict.fromkeys(whole_checks._SAME, 1),
+        "distinct": 9,
+        "generated": 9,
+        "levels": [9],
+        "shards": None,
+        "peak_memory_bytes": 3 << 20,
+    }
     asked: list[tuple[str, ...]] = []
 
     def checked(way: Way, words: object) -> WholeCheck:
@@ -79,6 +87,7 @@ def test_what_is_on_spark_is_projected(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert [words[3] for words in asked if "--spark" in words] == ["local[2]"] * 2 + ["spark://host:7077"] * 2
     told = [line for line in ran.stdout.splitlines() if "not measured" in line]
     assert len(told) == 4
+    assert sum(line.endswith(" 3 MB") for line in ran.stdout.splitlines()) == 6
     assert "on local[2], not measured: 16 cores 7.0 s, 64 cores 7.0 s" in told[0]
     ways = json.loads((tmp_path / "kraft-smoke-shards.json").read_text())["ways"]
     assert [one["projected_seconds"] for one in ways.values()][:3] == [None, None, {"16": 7.0, "64": 7.0}]
