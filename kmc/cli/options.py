@@ -72,7 +72,7 @@ def resume_options(function: F) -> F:
         metavar="DIR",
         is_eager=True,
         type=click.Path(file_okay=False),
-        help="Resume an interrupted run; see kmc runs.",
+        help="Resume an interrupted run, by its folder or its address in a storage; see kmc runs.",
     )(function)
 
 

@@ -201,6 +201,16 @@ def test_a_missing_bucket_says_what_to_do(s3: S3Server) -> None:
     assert error.help == "make the bucket, or correct the address"
 
 
+def test_missing_credentials_say_what_to_do(s3: S3Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    RemoteFolder(s3.address(tmp_path.name)).put("x", [b"1"])
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(SystemFault, match="ACCESS_DENIED") as caught:
+        RemoteFolder(s3.address(tmp_path.name)).read("x")
+    assert (caught.value.code, "AWS_ACCESS_KEY_ID" in (caught.value.help or "")) == ("KMC570", True)
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("credentials")
 def test_a_service_that_does_not_answer_is_one_error() -> None:
