@@ -359,7 +359,9 @@ class ShardedSearch:
         manifest = replace(directory.manifest, snapshot=snapshot, fingerprint_bits=bits, sharded=self.state.as_json())
         directory.commit(manifest)
         self._saved = time.monotonic()
-        self._remove_garbage()
+        # No task runs that counts. One that comes late may still write: its file goes with the next save, or the run.
+        self._store.remove([name for name in self._store.names() if name not in needed])
+        self._garbage.clear()
 
     def _remove_garbage(self) -> None:
         """Remove what neither the search nor the manifest on the disk needs."""

@@ -1,8 +1,8 @@
 """Where the files of a sharded search lie: written once under names of their own, then only read or removed.
 
 Invariant: a file is never changed. Its name holds a random part, so what a lost, repeated or late attempt of a task
-writes has a name that no manifest speaks of, and is swept when a run is resumed. What a file holds is checked against
-what its writer said of it whenever it is read.
+writes has a name that no manifest speaks of, and goes at the next save, or when the run is resumed. What a file holds
+is checked against what its writer said of it whenever it is read.
 """
 
 from __future__ import annotations
