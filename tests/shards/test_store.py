@@ -211,14 +211,6 @@ def test_missing_credentials_say_what_to_do(s3: S3Server, monkeypatch: pytest.Mo
     assert (caught.value.code, "AWS_ACCESS_KEY_ID" in (caught.value.help or "")) == ("KMC570", True)
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("credentials")
-def test_a_service_that_does_not_answer_is_one_error() -> None:
-    error = refusal("s3://some-bucket/folder?endpoint_override=127.0.0.1:1&scheme=http")
-    assert (error.code, "see that the service runs" in (error.help or "")) == ("KMC570", True)
-    assert "s3://some-bucket/folder/x" in error.message
-
-
 def test_a_directory_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     assert refusal(f"file://{tmp_path}/file/folder").code == "KMC570"

@@ -30,20 +30,21 @@ from kmc.shards.store import new_name
 from kmc.shards.word_files import write_words
 from kmc.spec.model import Model
 
-DIVIDED = Sharding(3, task_rows=400, segment_rows=64)
+DIVIDED = Sharding(3, task_rows=100, segment_rows=16)
 TINY = Sharding(2, task_rows=4, segment_rows=2, slice_chunks=1, slots_min=8, piece=2, batch=2, chunk_rows=2)
 
 pytestmark = pytest.mark.usefixtures("compiled_once")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("processes", [None, 2])
-def test_a_check_in_a_storage_has_the_native_result(processes: int | None, s3: S3Server, tmp_path: Path) -> None:
-    model, address = shipped_model("kraft", "smoke"), s3.address(tmp_path.name)
+def test_a_check_in_a_storage_has_the_native_result(s3: S3Server, tmp_path: Path) -> None:
+    model, address = shipped_model("two_phase_commit", "smoke"), s3.address(tmp_path.name)
     wanted = told(check_native(model, Limits()))
-    assert searched(model, begun(tmp_path / "run", address), sharded(DIVIDED, processes)) == wanted
-    assert left_in(address) == []
-    assert list((tmp_path / "run").iterdir()) == []
+    for processes in (None, 2):
+        folder = tmp_path / f"run{processes}"
+        assert searched(model, begun(folder, address), sharded(DIVIDED, processes)) == wanted
+        assert left_in(address) == []
+        assert list(folder.iterdir()) == []
 
 
 def river(folder: Path) -> Model:
@@ -229,25 +230,33 @@ def test_a_cache_of_almost_nothing_changes_no_result(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", [flipped, truncated])
-def test_a_damaged_object_is_one_error_or_nothing(
-    damage: Callable[[bytes], bytes], small: Model, tmp_path: Path, s3: S3Server
-) -> None:
+def test_a_damaged_file_is_one_error_or_nothing(damage: Callable[[bytes], bytes], small: Model, tmp_path: Path) -> None:
     wanted = told(check_native(small, Limits()))
-    saved(small, tmp_path, s3)
-    base = f"{tmp_path.name}/run"
-    objects = {name: s3.read(f"{base}/{name}") for name in s3.names(base)}
-    errors: Counter[str] = Counter()
-    by_size = sorted(objects, key=lambda name: len(objects[name]))
-    largest = {name.split("/")[1].split("-")[0]: name for name in by_size}
-    for number, (kind, name) in enumerate(sorted(largest.items())):
-        copy = f"{tmp_path.name}/copy{number}"
-        for other, data in objects.items():
-            s3.write(f"{copy}/{other}", damage(data) if other == name else data)
-        found = result_or_code(small, tmp_path / copy, s3.address(copy))
+    whole = tmp_path / "storage"
+    searched(small, begun(tmp_path / "run", f"file://{whole}"), sharded(TINY), depth=5)
+    largest = {
+        file.name.split("-")[0]: file for file in sorted(whole.rglob("*-*"), key=lambda file: file.stat().st_size)
+    }
+    errors: set[str] = set()
+    for kind, file in largest.items():
+        copy = tmp_path / f"copy-{kind}"
+        shutil.copytree(whole, copy)
+        (copy / file.relative_to(whole)).write_bytes(damage(file.read_bytes()))
+        found = result_or_code(small, tmp_path / f"again-{kind}", f"file://{copy}")
         if found != wanted:
             assert found == "KMC551", kind
-            errors[kind] += 1
-    assert {"manifest", "run", "words", "rows"} <= set(errors) <= set(largest) - {"owner"}
+            errors.add(kind)
+    assert {"manifest", "run", "words", "rows"} <= errors <= set(largest) - {"owner"}
+
+
+@pytest.mark.parametrize("damage", [flipped, truncated])
+def test_a_damaged_object_is_one_error(
+    damage: Callable[[bytes], bytes], small: Model, tmp_path: Path, s3: S3Server
+) -> None:
+    address = saved(small, tmp_path, s3)
+    run = next(name for name in s3.names(f"{tmp_path.name}/run") if name.startswith("data/run-"))
+    s3.write(f"{tmp_path.name}/run/{run}", damage(s3.read(f"{tmp_path.name}/run/{run}")))
+    assert result_or_code(small, tmp_path / "again", address) == "KMC551"
 
 
 def result_or_code(small: Model, folder: Path, address: str) -> dict[str, Any] | str:
