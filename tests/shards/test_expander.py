@@ -12,6 +12,7 @@ from support.grid_kernels import Grid, fingerprint, level_sizes, point_of
 from support.shard_runs import store_in
 
 from kmc.engine.layout.word_dictionary import Dictionary
+from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError
 from kmc.shards.expander import Expander, Stopped
@@ -199,3 +200,24 @@ def test_of_states_with_one_view_the_one_with_the_least_rank_is_sent(tmp_path: P
             best[view] = min(best.get(view, point), point, key=fingerprint)  # a point's rank is its fingerprint
         kept = list(best.values())
         assert sorted(entries) == sorted((fingerprint(view), fingerprint(point)) for view, point in best.items())
+
+
+def test_each_task_has_its_own_dictionary(tmp_path: Path) -> None:
+    tasks = made(tmp_path, SHARDINGS[0], Grid(3, 6, pad=40))
+    first, _ = tasks.first()
+    segments = segments_of(first)
+    before = tasks.expander.expand(ExpandTask(tasks.rows(2, segments)))[0]
+    assert before.uncoded
+    # With codes for the words that had none, the same task reports none of them, and writes less.
+    kernels, words = tasks.grid.kernels, np.array(before.uncoded, np.int64)
+    dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
+    run_storing("assign_codes", source=words.ctypes.data, count=len(words), target=dictionary.address)
+    old, tasks.dictionary = tasks.dictionary, write_words(tasks.store, new_name("words", 1, 0), [dictionary.words])
+    after = tasks.expander.expand(ExpandTask(tasks.rows(2, segments)))[0]
+    assert not set(after.uncoded) & set(before.uncoded)
+    assert before.file is not None
+    assert after.file is not None
+    assert after.file.rows_words < before.file.rows_words
+    tasks.dictionary = old
+    again = tasks.expander.expand(ExpandTask(tasks.rows(2, segments)))[0]
+    assert again.uncoded == before.uncoded

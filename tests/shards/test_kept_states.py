@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,15 @@ from support.native_results import CASES
 from support.shipped_models import shipped_model
 from support.small_specs import model_of
 
+from kmc.engine.check_model import check_native
 from kmc.engine.files import run_directory
+from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.files.run_manifest import RunManifest
 from kmc.errors import SystemFault
 from kmc.result import Limits
 from kmc.shards.kept_states import kept_states
 from kmc.shards.sharding import Sharding
+from kmc.shards.tasks import SegmentRef
 
 CHOSEN = (
     "no deadlock asked",
@@ -89,3 +94,64 @@ def test_a_run_without_states_says_how_to_keep_them(tmp_path: Path) -> None:
         pass
     assert caught.value.code == "KMC557"
     assert "--keep-states" in (caught.value.help or "")
+
+
+def test_a_task_takes_segments_until_it_has_enough_rows(tmp_path: Path) -> None:
+    model = shipped_model("kraft", "smoke")
+    checked(model, tmp_path, limits=Limits(depth=7))
+    with kept_states(tmp_path) as states:
+        files = states.state.levels[7].rows
+        segments = [SegmentRef(file, number) for file in files for number in range(len(file.segments))]
+        for rows_max in (1, 3, 5, 1 << 20):
+            tasks = states.tasks(7, rows_max)
+            assert [segment for task in tasks for segment in task.segments] == segments
+            assert [task.number for task in tasks] == list(range(len(tasks)))
+            rows = [[segment.rows for segment in task.segments] for task in tasks]
+            assert all(sum(each) >= rows_max for each in rows[:-1])
+            assert all(sum(each[:-1]) < rows_max for each in rows)
+        assert len(states.tasks(7, 1)) == len(segments) > 3
+
+
+def kept_manifest(folder: Path) -> tuple[RunDirectory, RunManifest]:
+    checked(shipped_model("kraft", "smoke"), folder, limits=Limits(depth=4))
+    directory = RunDirectory.opened(folder)
+    return directory, directory.manifest
+
+
+def code_of_what_is_kept(folder: Path) -> str:
+    with pytest.raises(SystemFault) as caught, kept_states(folder):
+        pass
+    return caught.value.code
+
+
+def test_a_run_without_the_files_of_a_level_has_no_states(tmp_path: Path) -> None:
+    directory, manifest = kept_manifest(tmp_path)
+    assert manifest.sharded is not None
+    levels = manifest.sharded["levels"]
+    for missing in ("1", "2", "4"):
+        left = {number: files for number, files in levels.items() if number != missing}
+        directory.commit(replace(manifest, sharded={**manifest.sharded, "levels": left}))
+        directory.close()
+        assert code_of_what_is_kept(tmp_path) == "KMC557"
+        directory = RunDirectory.opened(tmp_path)
+    directory.close()
+
+
+def test_a_manifest_that_does_not_tell_the_files_is_damaged(tmp_path: Path) -> None:
+    directory, manifest = kept_manifest(tmp_path)
+    assert manifest.sharded is not None
+    directory.commit(replace(manifest, sharded={**manifest.sharded, "met": 5}))
+    directory.close()
+    assert code_of_what_is_kept(tmp_path) == "KMC551"
+
+
+def test_a_run_that_has_only_begun_has_no_states(tmp_path: Path) -> None:
+    RunDirectory.created(tmp_path, {}).close()
+    assert code_of_what_is_kept(tmp_path) == "KMC557"
+
+
+def test_a_run_in_memory_has_no_states(tmp_path: Path) -> None:
+    directory = RunDirectory.created(tmp_path, {})
+    check_native(shipped_model("kraft", "smoke"), Limits(depth=4), directory=directory)
+    directory.close()
+    assert code_of_what_is_kept(tmp_path) == "KMC557"

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.shard_runs import Entry, Fingerprint, answer, bits_of, fingerprints_in, store_in, words_of
 
+from kmc.engine.layout.control_words import LINE_WORDS
+from kmc.engine.native.memory import SLACK_WORDS
 from kmc.errors import SystemFault
 from kmc.shards.merger import Merger, check_run
 from kmc.shards.sharding import Sharding
@@ -50,6 +52,10 @@ class Shard:
         assert merged.received == sum(map(len, tasks))
         assert merged.distinct == len(candidates)
         assert merged.new == len(candidates - self.known)
+        # A word for each task and one that only says where the last one ends, and a bit for each entry.
+        assert merged.bits.words == len(tasks) + 1 + sum(-(-len(task) // 64) for task in tasks)
+        made = [run.words for run in merged.runs if run not in self.runs]
+        assert merged.written_bytes == (merged.bits.words + sum(made)) * 8
         if stored:
             assert set(merged.replaced) == {run.name for run in self.runs} - {run.name for run in merged.runs}
             self.known |= candidates
@@ -63,6 +69,9 @@ class Shard:
         held = [fingerprints_in(self.store, run, self.width) for run in self.runs]
         for run, fingerprints in zip(self.runs, held, strict=True):
             assert fingerprints == sorted(set(fingerprints))
+            lines = -(-run.count * self.width // LINE_WORDS) * LINE_WORDS
+            assert run.buckets == max(1, run.count // 16)
+            assert run.words == lines + SLACK_WORDS + run.buckets + 1
             check_run(run, self.store.read(run.name, run.words))
         assert sorted(entry for run in held for entry in run) == sorted(self.known)
 

@@ -1,0 +1,49 @@
+"""Where a sharded search stands: all that it needs is named, and is the same when it was saved."""
+
+from __future__ import annotations
+
+import json
+
+from kmc.shards.frontier_file import FrontierFile
+from kmc.shards.run_state import LevelFiles, RunState, Traffic, restored_state
+from kmc.shards.tasks import Effort, Merged, SortedRun, WordFile
+
+FILE = FrontierFile("rows-a", 3, 900, 800, 7, (5, 6), 11)
+OTHER = FrontierFile("rows-b", 4, 90, 80, 2, (1,), 12)
+STATE = RunState(
+    shards=2,
+    dictionary=WordFile("words-a", 8, 1),
+    met=WordFile("words-b", 9, 2),
+    levels={
+        1: LevelFiles((FILE,), (WordFile("bits-a", 10, 3), WordFile("bits-b", 11, 4))),
+        2: LevelFiles((FILE, OTHER), ()),
+    },
+    runs=((SortedRun("run-a", 20, 3, 1, 5),), (SortedRun("run-b", 30, 4, 1, 6), SortedRun("run-c", 40, 5, 2, 7))),
+    digest=99,
+    traffic=Traffic(1, 2, 3, 4, 5, 6),
+)
+
+
+def merged(received: int, distinct: int, written_bytes: int) -> Merged:
+    effort = Effort(0.0, 0.0, ("here", 1))
+    return Merged(0, STATE.met, 1, received, distinct, 0, (), (), written_bytes, effort)
+
+
+def test_all_files_are_named() -> None:
+    names = {"words-a", "words-b", "rows-a", "rows-b", "bits-a", "bits-b", "run-a", "run-b", "run-c"}
+    assert STATE.names == names
+
+
+def test_the_files_of_a_level_are_named_and_measured() -> None:
+    assert list(STATE.levels[1].names) == ["rows-a", "bits-a", "bits-b"]
+    assert STATE.levels[1].bytes == (900 + 10 + 11) * 8
+
+
+def test_what_is_saved_is_restored() -> None:
+    assert restored_state(json.loads(json.dumps(STATE.as_json()))) == STATE
+
+
+def test_traffic_adds_up() -> None:
+    level = (merged(10, 7, 100), merged(20, 9, 200))
+    assert Traffic().and_of(level, 1000, 16) == Traffic(30, 16, 2, 480, 1000, 300)
+    assert STATE.traffic.and_of(level, 1000, 16) == Traffic(31, 18, 5, 484, 1005, 306)
