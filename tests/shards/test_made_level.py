@@ -73,7 +73,7 @@ def told(logs: Sequence[Words]) -> list[Entry]:
 
 VIEWED = (
     expanded(
-        0, [(r.INVARIANT, 1, 7), (r.REACHED, 2, 7), (r.ACTION_PROPERTY, 0, 9), (r.STORED_CHECK_ERROR, 3, LARGE)], 1
+        0, [(r.INVARIANT, 1, 7), (r.REACHED, 2, 7), (r.ACTION_PROPERTY, 0, 9), (r.STORED_CHECK_ERROR, 3, LARGE)], 16
     ),
     expanded(1, [(r.INVARIANT, 0, 8), (r.REACHED, 4, 8), (r.REACHED, 8, LARGE), (r.NO_SUCCESSOR, 0, 8)], 32),
 )
@@ -90,7 +90,7 @@ def test_with_a_view_findings_about_refused_rows_do_not_count(stored: bool) -> N
         (r.CHECK_ERROR, 3, LARGE),
         (r.NO_SUCCESSOR, 0, 8),
     ]
-    assert found.reached == 1 | 32 | 2 | 8
+    assert found.reached == 16 | 32 | 2 | 8
     assert found.failed.tolist() == [0, 0]
     assert [{target % 2**64 for target in targets} for targets in executor.sought] == [{7, 8, LARGE}]
 
@@ -123,9 +123,9 @@ def test_accepted_rows_are_checked_where_that_can_matter(
     violating: bool, stored: bool, new: int, asked: list[bool]
 ) -> None:
     executor = Answers(checked=CHECKED)
-    parts = (expanded(0, [(r.ACTION_PROPERTY, 0, 9)], 1), expanded(1, reached=2, violating=violating))
+    parts = (expanded(0, [(r.ACTION_PROPERTY, 0, 9)], 16), expanded(1, reached=2, violating=violating))
     found = made(parts, stored=stored, new=new).checked(cast(Executor, executor))
     assert executor.stored == asked
     more = [(r.INVARIANT, 0, 5), (r.INVARIANT, 1, 6)] if asked else []
     assert told(found.logs) == [(r.ACTION_PROPERTY, 0, 9), *more]
-    assert (found.failed.tolist(), found.reached) == (([3, 3], 15) if asked else ([0, 0], 3))
+    assert (found.failed.tolist(), found.reached) == (([3, 3], 30) if asked else ([0, 0], 18))

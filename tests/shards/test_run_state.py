@@ -39,6 +39,15 @@ def test_the_files_of_a_level_are_named_and_measured() -> None:
     assert STATE.levels[1].bytes == (900 + 10 + 11) * 8
 
 
+def test_all_files_are_measured() -> None:
+    assert STATE.bytes == (8 + 9 + 20 + 30 + 40 + 900 + 10 + 11 + 900 + 90) * 8
+
+
+def test_at_first_nothing_is_known() -> None:
+    state = RunState(1, STATE.dictionary, STATE.met)
+    assert (state.digest, state.names, state.bytes) == (0, {"words-a", "words-b"}, 17 * 8)
+
+
 def test_what_is_saved_is_restored() -> None:
     assert restored_state(json.loads(json.dumps(STATE.as_json()))) == STATE
 

@@ -58,6 +58,24 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("compiled_once")
+def test_a_view_with_fingerprints_of_128_bits_has_one_result(tmp_path: Path) -> None:
+    case = CASES["a violating state is refused and stored, under a view"]
+    model = model_of(tmp_path, case.source, case.cfg)
+    directory = RunDirectory.created(tmp_path, {})
+    search_of = sharded(replace(SMALL, shards=3))
+    result = check_native(
+        model,
+        case.limits or Limits(),
+        keep_going=case.keep_going,
+        fingerprint_bits=128,
+        directory=directory,
+        search_of=search_of,
+    )
+    wanted = check_native(model, case.limits or Limits(), keep_going=case.keep_going, fingerprint_bits=128)
+    assert told(result) == told(wanted)
+
+
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("limits", [Limits(states=10), Limits(seconds=0)])
 def test_a_search_that_a_limit_ends_finds_the_trace(limits: Limits, tmp_path: Path) -> None:
     model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 50 INVARIANT BelowTwo CHECK_DEADLOCK FALSE")
