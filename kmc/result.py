@@ -123,11 +123,20 @@ class LevelInWork:
 
 
 @dataclass(frozen=True, slots=True)
+class LookingBack:
+    """Where another search stands that makes the rows of older levels again: at `level`, on its way to `last`."""
+
+    level: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
 class ShardProgress:
     """What a search in shards moved and keeps at some moment; the level in work counts as far as its tasks ended.
 
     `shard_skew` is the size of the largest shard over the mean. `next_level_bytes` is what the next level probably
-    takes on a disk with `free_bytes`, where that is known.
+    takes on a disk with `free_bytes`, where that is known. `looking_back` is set once the search has ended with a
+    counterexample that takes another search.
     """
 
     sent_bytes: int
@@ -138,6 +147,7 @@ class ShardProgress:
     level: LevelInWork | None = None
     next_level_bytes: int | None = None
     free_bytes: int | None = None
+    looking_back: LookingBack | None = None
 
 
 @dataclass(frozen=True, slots=True)

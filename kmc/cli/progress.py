@@ -131,6 +131,9 @@ def shards_text(now: Counters, shards: ShardProgress) -> str:
         longest = f", the longest {level.task_skew:.1f} times the median" if level.task_skew is not None else ""
         done = f"{level.done:,} of {level.tasks:,} tasks done{longest}" if level.tasks else "again what it accepted"
         work = f"Level {level.level} in work: {level.phase} {done}; {level.new:,} new states so far"
+    back = shards.looking_back
+    if back is not None:
+        work = f"A failure was found. Another search looks for its trace: level {back.level:,} of {back.last:,}"
     return (
         f"{work}. Since the beginning: {bytes_in_words(shards.sent_bytes)} sent to shards, "
         f"{bytes_in_words(shards.written_bytes)} written, {bytes_in_words(shards.disk_bytes)} on disk, "
@@ -140,7 +143,13 @@ def shards_text(now: Counters, shards: ShardProgress) -> str:
 
 def live_text(now: Counters, shards: ShardProgress, before: Counters | None) -> str:
     """The same for one line of a terminal, the first things first."""
-    level = shards.level
+    level, back = shards.level, shards.looking_back
+    if back is not None:
+        return (
+            f"A failure was found; another search looks for its trace: level {back.level:,} of {back.last:,} | "
+            f"{count_in_words(now.distinct)} states | {bytes_in_words(shards.disk_bytes)} on disk | "
+            f"{bytes_in_words(now.memory_bytes)} of memory"
+        )
     work = f"Level {now.depth} done"
     if level is not None:
         skew = f" (skew {level.task_skew:.1f})" if level.task_skew is not None else ""

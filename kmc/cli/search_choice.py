@@ -31,6 +31,8 @@ def completed(options: CheckOptions) -> CheckOptions:
         refuse_several(ways)
     if options.spark is not None and options.shards is None and options.resume is None:
         options = replace(options, shards=SPARK_SHARDS)
+    if options.exchange == "files" and options.spark is None and options.resume is None:
+        raise CommandLineError("KMC616", "only a search on Spark has an exchange", help="add --spark MASTER")
     if options.shards is None:
         if options.keep_states and options.resume is None:
             raise CommandLineError("KMC616", "only a search in shards has states to keep", help="add --shards N")

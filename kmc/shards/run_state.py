@@ -85,6 +85,11 @@ class RunState:
         return frozenset(found)
 
     @property
+    def fingerprints(self) -> int:
+        """How many are known."""
+        return sum(run.count for runs in self.runs for run in runs)
+
+    @property
     def bytes(self) -> int:
         """The sizes of these files."""
         words = self.dictionary.words + self.met.words + sum(run.words for runs in self.runs for run in runs)

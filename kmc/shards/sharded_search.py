@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,11 +48,13 @@ from kmc.shards.tasks import (
     MergeTask,
     RowsTask,
     SegmentRef,
-    SortedRun,
     WordFile,
     this_process,
 )
 from kmc.shards.word_files import read_words, write_words
+
+if TYPE_CHECKING:
+    from kmc.shards.search_again import SearchAgain
 
 _PROGRESS_SECONDS = 1.0
 
@@ -101,6 +104,7 @@ class ShardedSearch:
             sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards
         )
         self._executor = executor_of(self._poll)
+        self._again: SearchAgain | None = None
         self.predecessors = ShardedLookup(kernels, self, self._search_again)
 
     @property
@@ -116,7 +120,7 @@ class ShardedSearch:
     def run(self) -> SearchOutcome:
         """Explore until done, a finding, a limit or Ctrl-C.
 
-        The last level that ended is saved where the search was cut short, or its states are kept.
+        The last level is saved where the search was cut short, its states are kept, or a trace may take as long again.
         """
         self._told = time.monotonic()
         with heard(self._interrupt):
@@ -124,7 +128,8 @@ class ShardedSearch:
                 self._explore()
                 if not self._interrupted:
                     self._check_runs()
-                if self._stopped is not None or self._interrupted or self._settings.keep_states:
+                looks_back = self._findings.found_any and 1 not in self.state.levels
+                if self._stopped is not None or self._interrupted or self._settings.keep_states or looks_back:
                     self._save()
             except KeyboardInterrupt:
                 # The second: wherever it came, what was saved before is whole.
@@ -318,14 +323,15 @@ class ShardedSearch:
     def _search_again(self, level: int) -> KeptLevels:
         from kmc.shards.search_again import SearchAgain  # which is a search of this kind
 
-        return SearchAgain(
+        self._again = SearchAgain(
             self._kernels,
             self._initial,
             replace(self._settings, keep_states=True),
             self._sharding,
             self._store,
             lambda _: self._executor,
-        ).gone_to(level)
+        )
+        return self._again.gone_to(level)
 
     def _code_words(self, words: Sequence[int]) -> None:
         """Give codes to words that had none, for the next level."""
@@ -435,10 +441,10 @@ class ShardedSearch:
         ]
         width, level = 1 + kernels.wide, len(self._levels)
         runs = Redivision(self._store, mergers, width, shards, level, self._poll).runs(before)
-        if _fingerprints_in(runs) != _fingerprints_in(before):
+        known, self.state = self.state.fingerprints, replace(self.state, shards=shards, runs=runs)
+        if self.state.fingerprints != known:
             raise InternalError("KMC928", "not all known states were divided among the new shards")
         self._garbage += [run.name for runs in before for run in runs]
-        self.state = replace(self.state, shards=shards, runs=runs)
 
     def counters(self) -> Counters:
         """The counters so far; while a level is made, with those of the tasks that have ended."""
@@ -446,6 +452,8 @@ class ShardedSearch:
         distinct = sum(self._levels)
         expanded = self._expanded + sum(task.expanded for task in running)
         found = shard_progress(self.state, self._watch, self._levels, wide=self._kernels.wide, entry=self._entry_bytes)
+        if self._again is not None:
+            found = self._again.told(found)
         return Counters(
             generated=int(self._generated.sum()) + sum(task.generated for task in running),
             distinct=distinct,
@@ -489,7 +497,3 @@ class ShardedSearch:
             cpu_seconds_elsewhere=self._cpu_before + self._cpu_elsewhere,
             shards=shard_figures(self.state, self._watch),
         )
-
-
-def _fingerprints_in(shards: Sequence[Sequence[SortedRun]]) -> int:
-    return sum(run.count for runs in shards for run in runs)

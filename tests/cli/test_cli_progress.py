@@ -12,7 +12,7 @@ from rich.console import Console
 
 from kmc.cli.console import count_in_words
 from kmc.cli.progress import Progress, StatusLine, disk_warning, live_text, progress_text, shards_text
-from kmc.result import Counters, LevelInWork, ShardProgress
+from kmc.result import Counters, LevelInWork, LookingBack, ShardProgress
 
 NOON = datetime(2026, 11, 20, 12, 0, 0)
 FIRST = Counters(1_864_449, 596_235, 440_358, 10, 60.0, 512 * 1024**2)
@@ -73,6 +73,15 @@ def test_the_level_in_work_is_told_apart() -> None:
 )
 def test_phases_have_their_words(level: LevelInWork | None, text: str) -> None:
     assert text in shards_text(IN_SHARDS, replace(SHARDS, level=level))
+
+
+def test_a_search_for_the_trace_says_so() -> None:
+    back = replace(SHARDS, level=None, looking_back=LookingBack(12, 1_053))
+    told = "nother search looks for its trace: level 12 of 1,053"
+    assert shards_text(IN_SHARDS, back).startswith(f"A failure was found. A{told}. Since the beginning: ")
+    assert live_text(IN_SHARDS, back, FIRST) == (
+        f"A failure was found; a{told} | 596.3 K states | 4.0 GB on disk | 3.0 GB of memory"
+    )
 
 
 def test_the_odds_are_those_of_all_states_found() -> None:

@@ -25,6 +25,11 @@ def test_shards_need_the_native_engine_and_a_folder(asked: list[str], words: lis
     assert f"error[KMC616]: {why}" in found.stderr
 
 
+def test_an_exchange_needs_spark() -> None:
+    found = kmc("check", "die_hard", "--shards", "2", "--exchange", "files")
+    assert (found.exit_code, "error[KMC616]: only a search on Spark has an exchange" in found.stderr) == (2, True)
+
+
 def test_without_pyspark_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_choice, "find_spec", lambda name: None)
     found = kmc("check", "die_hard", "--spark", "local[1]")

@@ -9,33 +9,40 @@ import pytest
 from support.native_results import told
 from support.small_specs import COUNTER, model_of
 
-from kmc.engine.check_model import ModelSearch, check_native
+from kmc.engine.check_model import ModelSearch, SearchMaker, check_native
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import InternalError, SystemFault
-from kmc.result import Limits, Result
+from kmc.result import Limits, LookingBack, Result
 from kmc.shards.on_threads import sharded
 from kmc.shards.search_again import SearchAgain
 from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
 
+DROPPING = Settings(history_bytes=0)
+
 pytestmark = pytest.mark.usefixtures("compiled_once")
 
 
-def searched(model: Model, folder: Path, settings: Settings, *, keep_going: bool) -> tuple[Result, ShardedSearch]:
-    """The result of a model, and its search, whose files are still there."""
-    searches: list[ShardedSearch] = []
+def noted_in(searches: list[ShardedSearch]) -> SearchMaker:
+    """What makes a search in three shards, and puts it into a list."""
 
-    def watched(*given: Any) -> ModelSearch:
+    def search_of(*given: Any) -> ModelSearch:
         found = sharded(Sharding(3))(*given)
         assert isinstance(found, ShardedSearch)
         searches.append(found)
         return found
 
+    return search_of
+
+
+def searched(model: Model, folder: Path, settings: Settings, *, keep_going: bool) -> tuple[Result, ShardedSearch]:
+    """The result of a model, and its search, whose files are still there."""
+    searches: list[ShardedSearch] = []
     directory = RunDirectory.created(folder, {})
     result = check_native(
-        model, Limits(), keep_going=keep_going, settings=settings, directory=directory, search_of=watched
+        model, Limits(), keep_going=keep_going, settings=settings, directory=directory, search_of=noted_in(searches)
     )
     return result, searches[0]
 
@@ -79,6 +86,38 @@ def test_a_counterexample_takes_one_other_search_and_leaves_no_file(
     assert set(search.levels) == {20}
     assert len(files_of("rows", tmp_path)) == 1
     assert files_of("run", tmp_path) == {run.name for runs in search.state.runs for run in runs}
+
+
+@pytest.mark.parametrize("failing", [KeyboardInterrupt(), SystemFault("KMC550", "no space left")])
+def test_a_search_for_a_trace_that_ends_early_leaves_no_file_and_goes_on_from_the_failure(
+    failing: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 19 INVARIANT BelowTwo CHECK_DEADLOCK FALSE")
+    searches: list[ShardedSearch] = []
+    progress: list[LookingBack | None] = []
+    made = ShardedSearch._make_level
+
+    def failing_in_level_two(search: SearchAgain, *given: Any, **more: Any) -> bool:
+        figures = searches[0].counters().shards
+        assert figures is not None
+        progress.append(figures.looking_back)
+        if len(progress) == 2:
+            raise failing
+        return made(search, *given, **more)
+
+    directory = RunDirectory.created(tmp_path, {})
+    monkeypatch.setattr(SearchAgain, "_make_level", failing_in_level_two)
+    with pytest.raises(type(failing)):
+        check_native(model, Limits(), settings=DROPPING, directory=directory, search_of=noted_in(searches))
+    assert progress == [LookingBack(1, 2), LookingBack(2, 2)]
+    assert directory.manifest.levels == 3, "the level of the failure is saved"
+    assert {path.name for path in (tmp_path / FOLDER).iterdir()} - {"lock", "run.json"} == directory.manifest.files
+    directory.close()
+    monkeypatch.undo()
+    directory = RunDirectory.opened(tmp_path)
+    result = check_native(model, Limits(), settings=DROPPING, directory=directory, search_of=sharded(Sharding(2)))
+    assert told(result) == told(check_native(model, Limits()))
+    directory.close()
 
 
 def test_a_level_that_is_not_found_again_is_an_error(tmp_path: Path) -> None:
