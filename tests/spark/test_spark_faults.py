@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -99,31 +98,31 @@ def test_a_folder_that_executors_do_not_see_is_refused(local_spark: SparkContext
     assert "--run-dir" in (caught.value.help or "")
 
 
-def other_python() -> str | None:
-    """An interpreter of another version on this machine."""
-    ours = sys.version_info.minor
-    names = [f"python3.{minor}" for minor in range(9, 20) if minor != ours]
-    for path in filter(None, map(shutil.which, names)):
-        # A name may be that of a shim without anything behind it.
-        if subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode == 0:
-            return path
-    return None
+def other_python(folder: Path) -> str:
+    """An interpreter that says it is of another version: ours, with that said by a module that it loads first."""
+    (folder / "sitecustomize.py").write_text(
+        "import sys\n"
+        "class Version(tuple):\n"
+        "    major, minor = 3, 99\n"
+        "sys.version_info = Version((3, 99, 0, 'final', 0))\n"
+    )
+    script = folder / "python"
+    script.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}:$PYTHONPATH" exec {sys.executable} "$@"\n')
+    script.chmod(0o755)
+    return str(script)
 
 
 @pytest.mark.cluster
 def test_another_version_of_python_is_refused(
     sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = other_python()
-    if other is None:
-        pytest.skip("there is no other version of Python on this machine")
     sessions.end()
-    monkeypatch.setenv("PYSPARK_PYTHON", other)
+    monkeypatch.setenv("PYSPARK_PYTHON", other_python(tmp_path))
     with (
         DurableFolder(tmp_path) as opened,
         spark_context("local[1]", "kmc tests") as context,
         pytest.raises(SystemFault, match=r"an executor cannot run tasks of kmc: .*PYTHON_VERSION_MISMATCH") as caught,
     ):
-        probe.probe(context, FolderStore(opened), tmp_path)
+        probe.probe(context, FolderStore(opened), StorePlace.at(tmp_path))
     assert caught.value.code == "KMC564"
     assert "PYSPARK_PYTHON" in (caught.value.help or "")
