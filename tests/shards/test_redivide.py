@@ -31,6 +31,16 @@ def test_owners_are_those_of_the_loops() -> None:
         assert found.tolist() == [(n * SCATTER % 2**64) * shards >> 64 for n in fingerprints]
 
 
+@pytest.mark.parametrize("shards", [2, 3, 5, 64, 100, 4095])
+def test_a_shard_begins_where_the_one_before_ends(shards: int) -> None:
+    inverse = pow(SCATTER, -1, 2**64)
+    begins = [-(-shard * 2**64 // shards) for shard in range(1, shards)]
+    for below in (0, 1):
+        fingerprints = [(begin - below) * inverse % 2**64 for begin in begins]
+        found = owners(np.array(fingerprints, np.uint64).view(np.int64), shards)
+        assert found.tolist() == [shard - below for shard in range(1, shards)]
+
+
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (5, 3), (2, 2), (40, 1), (7, 64), (64, 7)])
 def test_each_new_shard_has_the_fingerprints_that_it_owns(before: int, after: int, wide: bool, tmp_path: Path) -> None:
