@@ -26,6 +26,7 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.errors import SystemFault
 from kmc.shards.exchange import SENT, SentPart, read_sent, write_sent
 from kmc.shards.expander import Stopped
+from kmc.shards.job_file import JobFile
 from kmc.shards.level_watch import EndedTask
 from kmc.shards.store import ShardStore
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
@@ -45,7 +46,7 @@ class ProcessExecutor:
         self, job: ShardJob, store: ShardStore, *, processes: int, poll: Callable[[], None] = lambda: None
     ) -> None:
         self.slots = processes
-        self._job = job
+        self._job = JobFile(job)
         self._store = store
         self._poll = poll
         self._pool: ProcessPoolExecutor | None = None
@@ -147,7 +148,7 @@ class ProcessExecutor:
             # Not forked: what a thread holds at that moment would stay held in the child for ever.
             context = get_context("spawn")
             ours, self._lifeline = context.Pipe(duplex=False)
-            self._pool = ProcessPoolExecutor(self.slots, context, _begin, (self._job, ours))
+            self._pool = ProcessPoolExecutor(self.slots, context, _begin, (self._job.argument, ours))
         return self._pool
 
     def _cut_lifeline(self) -> None:
@@ -175,6 +176,7 @@ class ProcessExecutor:
     def close(self) -> None:
         """See `Executor`."""
         self._end()
+        self._job.close()
 
 
 def _keep_dying() -> SystemFault:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import multiprocessing.spawn
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import psutil
 import pytest
@@ -24,6 +27,7 @@ from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import RunDirectory, saved_manifest
 from kmc.errors import SystemFault
 from kmc.result import Limits, Result
+from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.on_threads import sharded
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
@@ -99,6 +103,29 @@ def test_processes_that_always_die_are_one_error(tmp_path: Path, monkeypatch: py
         patch.setenv(durable_folder.FAILPOINT_VARIABLE, "after create rows")
         with pytest.raises(SystemFault, match="died 3 times in a row") as caught:
             on_processes(river(tmp_path), tmp_path, processes=1)
+    assert caught.value.code == "KMC532"
+
+
+def overdue(number: int, frame: object) -> NoReturn:
+    raise TimeoutError("whoever starts a process waits for ever when it dies before it reads")
+
+
+def test_processes_that_die_before_they_read_their_job_are_one_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    larger_than_a_pipe = 1 << 20
+    to_bytes = CompiledSpec.to_bytes
+    monkeypatch.setattr(CompiledSpec, "to_bytes", lambda spec: to_bytes(spec) + bytes(larger_than_a_pipe))
+    resource_tracker.ensure_running()  # a process of Python that is not one of ours
+    monkeypatch.setattr(multiprocessing.spawn, "_python_exe", os.fsencode(shutil.which("false") or ""))
+    before = signal.signal(signal.SIGALRM, overdue)
+    signal.setitimer(signal.ITIMER_REAL, 60)
+    try:
+        with pytest.raises(SystemFault, match="died 3 times in a row") as caught:
+            on_processes(river(tmp_path), tmp_path, processes=1)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
     assert caught.value.code == "KMC532"
 
 
