@@ -37,7 +37,7 @@ lint: $(VENV)/.installed-test ## ruff (rules and format) and strict mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-golden: $(VENV)/.installed-test ## the golden cases above 100,000 states; takes long
+golden: $(VENV)/.installed-test ## the golden cases above 50,000 states; takes long
 	$(BIN)/python -m pytest -m golden_large
 
 results: $(VENV)/.installed ## run the models that have no result yet, and write results/; takes long

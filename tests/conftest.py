@@ -6,6 +6,7 @@ draws others, and more of them, to look for what no run has met yet.
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +24,12 @@ settings.load_profile("kmc")
 
 # A shell that starts the tests in the background has them and their children ignore Ctrl-C, which some of them send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests live as long as the process: no collection of garbage needs to look at them again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_xdist_auto_num_workers() -> int:
