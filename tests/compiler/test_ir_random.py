@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.ir_programs import memories, modules, run_native, run_python, words
@@ -18,6 +19,7 @@ runs: st.SearchStrategy[list[Run]] = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(modules(), runs)
 def test_machine_code_and_python_agree(module: Module, runs: list[Run]) -> None:

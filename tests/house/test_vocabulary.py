@@ -161,6 +161,7 @@ def test_no_banned_word_is_used() -> None:
     assert not found, "\n".join(found)
 
 
+@pytest.mark.slow
 def test_no_exemption_is_stale() -> None:
     found = stale_exemptions(EVERYWHERE)
     assert not found, "\n".join(found)

@@ -110,6 +110,7 @@ def overdue(number: int, frame: object) -> NoReturn:
     raise TimeoutError("whoever starts a process waits for ever when it dies before it reads")
 
 
+@pytest.mark.slow
 def test_processes_that_die_before_they_read_their_job_are_one_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,10 +33,10 @@ from kmc.spec.model import Model
 DIVIDED = Sharding(3, task_rows=100, segment_rows=16)
 TINY = Sharding(2, task_rows=4, segment_rows=2, slice_chunks=1, slots_min=8, piece=2, batch=2, chunk_rows=2)
 
-pytestmark = pytest.mark.usefixtures("compiled_once")
+# All of them, because the server takes seconds to start.
+pytestmark = [pytest.mark.usefixtures("compiled_once"), pytest.mark.slow]
 
 
-@pytest.mark.slow
 def test_a_check_in_a_storage_has_the_native_result(s3: S3Server, tmp_path: Path) -> None:
     model, address = shipped_model("two_phase_commit", "smoke"), s3.address(tmp_path.name)
     wanted = told(check_native(model, Limits()))
@@ -93,7 +93,6 @@ def chosen(points: list[str], about: int) -> list[int]:
     return sorted({*control[:: 2 * len(control) // about], *range(1, len(points), 2 * len(points) // about)})
 
 
-@pytest.mark.slow
 def test_a_run_whose_machine_is_lost_at_any_step_goes_on_from_its_storage(
     small: Model, points: list[str], tmp_path: Path
 ) -> None:
@@ -118,7 +117,6 @@ def goes_on(address: str) -> bool:
     return not stored.ended and stored.manifest() is not None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("at_once", [True, False])
 def test_a_rival_at_any_step_takes_over_and_nothing_is_lost(
     at_once: bool, small: Model, points: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -228,7 +226,6 @@ def test_a_cache_of_almost_nothing_changes_no_result(
     assert searched(small, directory, sharded(TINY)) == told(check_native(small, Limits()))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("damage", [flipped, truncated])
 def test_a_damaged_file_is_one_error_or_nothing(damage: Callable[[bytes], bytes], small: Model, tmp_path: Path) -> None:
     wanted = told(check_native(small, Limits()))

@@ -127,6 +127,7 @@ def test_a_shipped_model_has_the_steps_that_the_check_counted(tmp_path: Path) ->
     _check_parents(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_edges_are_the_steps_of_the_interpreter(tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, limits=Limits(depth=7))
