@@ -73,7 +73,7 @@ def meant(error: BaseException) -> BaseException:
 def _text_of(error: BaseException) -> str:
     try:
         return str(error)
-    except OF_SPARK:  # it is asked for in the JVM
+    except OF_SPARK:  # the text of a Java error comes from the JVM
         return "Spark's JVM has ended"
 
 

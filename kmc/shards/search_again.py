@@ -24,7 +24,7 @@ class SearchAgain(ShardedSearch):
                 if not self._make_level(tasks, store=True):
                     raise InternalError("KMC930", f"level {level} was not found again")
                 tasks = self._tasks()
-        except BaseException:
+        except BaseException:  # Ctrl-C too leaves no files behind
             self.close()
             raise
         return self

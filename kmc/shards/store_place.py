@@ -18,7 +18,7 @@ from kmc.shards.remote_folder import RemoteFolder
 from kmc.shards.store import FolderStore, ShardStore
 
 CACHE_BYTES = 10 << 30
-"""How many bytes of files of a storage a machine keeps, where nothing else is asked for."""
+"""The default size of the cache that a machine keeps of the files in a storage, in bytes."""
 
 _OF_EXECUTOR = "SPARK_LOCAL_DIRS"
 """Folders of a Spark executor, which Spark removes with it; its Python workers have this variable."""

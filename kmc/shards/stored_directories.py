@@ -31,7 +31,7 @@ def created(path: Path, about: Mapping[str, Any], address: str, cache_bytes: int
     directory = RunDirectory.created(path, {**about, STORAGE: address})
     try:
         directory.copy = RunInStorage(address, path / _CACHE, cache_bytes)
-    except BaseException:
+    except BaseException:  # Ctrl-C too leaves no empty run behind
         directory.discard()
         raise
     return directory

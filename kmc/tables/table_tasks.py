@@ -57,7 +57,7 @@ def write_attempt(folder: Path, table: str, number: int, write: Callable[[Path],
     durable_folder.reach(f"before write {table}")
     try:
         rows = write(path)
-    except BaseException:
+    except BaseException:  # Ctrl-C too leaves no half of a file behind
         with suppress(OSError):
             path.unlink(missing_ok=True)
         raise

@@ -18,6 +18,7 @@ from support.s3_server import S3Server, s3_server
 
 from kmc.engine.files.durable_folder import FAILPOINT_VARIABLE
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.errors import SystemFault
 from kmc.shards.executors import ThreadExecutor
 from kmc.shards.run_in_storage import RunInStorage
 
@@ -199,5 +200,5 @@ def test_kept_states_of_a_storage_are_written_as_tables(runs: str) -> None:
         ran = kmc("states", *words, "--json")
         assert json.loads(ran.stdout)["states"] == check_json("die_hard")["distinct"]
     assert not list(the_run().glob("copies*"))
-    with pytest.raises(Exception, match="there is no run to resume"):
+    with pytest.raises(SystemFault, match="there is no run to resume"):
         RunDirectory.opened(the_run())

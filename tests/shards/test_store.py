@@ -30,7 +30,7 @@ def pyarrow_store(address: str, cache: Path, bytes_max: int = 1 << 30) -> Pyarro
 
 @pytest.fixture
 def store_of(address_of: AddressOf, tmp_path: Path) -> StoreOf:
-    """A store of a kind; one that is asked for again has the same files, and what it reads it reads from there."""
+    """A store of this kind. Made again, it reads the files that the first one wrote."""
     caches: list[Path] = []
 
     def store(kind: str) -> ShardStore:
