@@ -1,0 +1,47 @@
+"""A temporal problem, which is what a model's specification and temporal properties amount to, and its answer: a lasso.
+
+Predicates are those of the spec: functions of a state, or of a state and its successor. All else is numbers of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kmc.liveness.lasso_queries import FairnessCondition, TemporalCheck
+
+StateAtom: TypeAlias = Callable[[Any], bool]
+StepAtom: TypeAlias = Callable[[Any, Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalProblem:
+    """What to search for: behaviours that are fair by all of `fairness` and answer a query of one of `checks`.
+
+    Atom n is what `AtomHolds(n)` means, step atom n what `StepAtomHolds(n)` means.
+    """
+
+    atoms: tuple[StateAtom, ...]
+    step_atoms: tuple[StepAtom, ...]
+    fairness: tuple[FairnessCondition, ...]
+    checks: tuple[TemporalCheck, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lasso:
+    """A behaviour by numbers of states: `stem`, then `cycle` for ever. A cycle of one state stutters.
+
+    The stem does not repeat the first state of the cycle. `labels` name a step each, and the last one leads back to
+    the cycle's first state; there is none where the cycle stutters. `query` is the one of its check that it answers.
+    """
+
+    stem: tuple[int, ...]
+    cycle: tuple[int, ...]
+    labels: tuple[int, ...]
+    query: int
+
+    @property
+    def stutters(self) -> bool:
+        """Whether nothing happens in the cycle."""
+        return len(self.cycle) == 1
