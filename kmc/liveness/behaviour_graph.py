@@ -18,6 +18,13 @@ OUTSIDE = np.uint32(0xFFFF_FFFF)
 """The target of a step that is not part of the graph: a constraint drops it. It enables, and is never taken."""
 
 
+def bit_of(rows: Array, number: int) -> NDArray[np.bool_]:
+    """Bit `number` of each row of unsigned integers; the lowest bit of the first word is bit 0."""
+    word, bit = divmod(number, 8 * rows.dtype.itemsize)
+    found: NDArray[np.bool_] = rows[:, word] >> rows.dtype.type(bit) & rows.dtype.type(1) != 0
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class BehaviourGraph:
     """`expanded` states, those of the lowest numbers, have all their steps; the others have none, and are on no cycle.
@@ -28,8 +35,8 @@ class BehaviourGraph:
     `kmc.compiler.model_kernels.instances_of` does. Equal (target, label) pairs of a state are stored once. A step to
     the state itself is stored: it enables nothing but ENABLED A. A step of an action that is not part of Next is stored
     as one to OUTSIDE, except where Next has the same pair, which then has its label too.
-    `state_bits` (uint64, a row of as many words as are needed per state): bit n is state predicate n.
-    `step_bits` (the same per step; no column without step predicates): bit n is step predicate n.
+    `state_bits` (unsigned integers, a row of as many words as are needed per state; `bit_of` reads them): bit n is state
+    predicate n. `step_bits` (the same per step; no column without step predicates): bit n is step predicate n.
     """
 
     level_starts: Array
