@@ -35,8 +35,8 @@ class BehaviourGraph:
     `kmc.compiler.model_kernels.instances_of` does. Equal (target, label) pairs of a state are stored once. A step to
     the state itself is stored: it enables nothing but ENABLED A. A step of an action that is not part of Next is stored
     as one to OUTSIDE, except where Next has the same pair, which then has its label too.
-    `state_bits` (unsigned integers, a row of as many words as are needed per state; `bit_of` reads them): bit n is state
-    predicate n. `step_bits` (the same per step; no column without step predicates): bit n is step predicate n.
+    `state_bits` (unsigned integers, a row of as many words as are needed per state; `bit_of` reads them): bit n is
+    state predicate n. `step_bits` (the same per step; no column without step predicates): bit n is step predicate n.
     """
 
     level_starts: Array
