@@ -1,0 +1,26 @@
+"""x grows by 1 up to 2, or falls back to 0."""
+
+from kmc.lang import Int, Record
+from kmc.spec import spec
+
+
+class State(Record):
+    x: Int(0, 2)
+
+
+@spec.init
+def init():
+    yield State(x=0)
+
+
+@spec.action
+def a(st):
+    if st.x < 2:
+        yield st.set(x=st.x + 1)
+        yield st.set(x=0)
+
+
+@spec.action
+def b(st):
+    if st.x == 2:
+        yield st.set(x=0)

@@ -1,0 +1,44 @@
+"""Clients that request, get and return sets of resources: tlaplus/Examples, allocator/SimpleAllocator.tla."""
+
+from kmc.lang import IdentSet, Map, Record, Set, constant, subsets
+from kmc.spec import spec
+
+Clients = constant("Clients", IdentSet(at_most=3), "Who requests resources")
+Resources = constant("Resources", IdentSet(at_most=3), "What is allocated, each to one client at a time")
+
+
+class State(Record):
+    unsat: Map[Clients, Set[Resources]]
+    alloc: Map[Clients, Set[Resources]]
+
+
+@spec.init
+def init():
+    yield State(unsat={c: set() for c in Clients}, alloc={c: set() for c in Clients})
+
+
+def available(st):
+    return {r for r in Resources if all(r not in st.alloc[c] for c in Clients)}
+
+
+@spec.action
+def request(st, c: Clients):
+    if len(st.unsat[c]) > 0 or len(st.alloc[c]) > 0:
+        return
+    for wanted in subsets(Resources):
+        if len(wanted) > 0:
+            yield st.set(unsat=st.unsat.set(c, wanted))
+
+
+@spec.action
+def allocate(st, c: Clients):
+    for given in subsets(available(st) & st.unsat[c]):
+        if len(given) > 0:
+            yield st.set(alloc=st.alloc.set(c, st.alloc[c] | given), unsat=st.unsat.set(c, st.unsat[c] - given))
+
+
+@spec.action(title="Return")
+def give_back(st, c: Clients):
+    for returned in subsets(st.alloc[c]):
+        if len(returned) > 0:
+            yield st.set(alloc=st.alloc.set(c, st.alloc[c] - returned))

@@ -1,0 +1,24 @@
+"""Who has the turn passes it on, to anyone."""
+
+from kmc.lang import IdentSet, Record, constant
+from kmc.spec import spec
+
+P = constant("P", IdentSet(symmetric=True, at_most=4), "The processes")
+
+spec.symmetry("Sym", P)
+
+
+class State(Record):
+    t: P
+
+
+@spec.init
+def init():
+    for p in P:
+        yield State(t=p)
+
+
+@spec.action(title="Pass")
+def pass_on(st, p: P, q: P):
+    if st.t == p and q != p:
+        yield st.set(t=q)

@@ -1,0 +1,27 @@
+"""Two switches are turned on; the first may be turned off again."""
+
+from kmc.lang import Int, Map, Record
+from kmc.spec import spec
+
+Switch = Int(1, 2)
+
+
+class State(Record):
+    x: Map[Switch, Int(0, 1)]
+
+
+@spec.init
+def init():
+    yield State(x={1: 0, 2: 0})
+
+
+@spec.action
+def step(st, i: Switch):
+    if st.x[i] < 1:
+        yield st.set(x=st.x.set(i, 1))
+
+
+@spec.action
+def reset(st):
+    if st.x[1] == 1:
+        yield st.set(x=st.x.set(1, 0))

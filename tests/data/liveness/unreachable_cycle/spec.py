@@ -1,0 +1,25 @@
+"""x alternates between 0 and 1; a cycle of 3 and 4 cannot be reached."""
+
+from kmc.lang import Int, Record
+from kmc.spec import spec
+
+
+class State(Record):
+    x: Int(0, 4)
+
+
+@spec.init
+def init():
+    yield State(x=0)
+
+
+@spec.action
+def go(st):
+    if st.x in {0, 1}:
+        yield st.set(x=1 - st.x)
+
+
+@spec.action
+def bad(st):
+    if st.x in {3, 4}:
+        yield st.set(x=7 - st.x)

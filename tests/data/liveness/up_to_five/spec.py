@@ -1,0 +1,18 @@
+"""x grows from 1 to 5, and then stutters."""
+
+from kmc.lang import Int, Record
+from kmc.spec import spec
+
+
+class State(Record):
+    x: Int(1, 5)
+
+
+@spec.init
+def init():
+    yield State(x=1)
+
+
+@spec.action
+def n(st):
+    yield st.set(x=5 if st.x == 5 else st.x + 1)
