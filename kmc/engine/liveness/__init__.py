@@ -1,6 +1,4 @@
-"""The search for lassos: the behaviour graph in arrays, its strongly connected components, fair cycles.
+"""The search for lassos: sets of states and steps in arrays, fair components, stems and cycles.
 
-What a formula and fairness mean is in `kmc.liveness`; how a lasso is shown is in `kmc.trace`.
-
-Nothing is here yet: a temporal property is reported as not checked.
+Begin with `lasso_search`. What a formula and fairness mean is in `kmc.liveness`; how a lasso is shown, in `kmc.trace`.
 """

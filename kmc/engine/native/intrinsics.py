@@ -17,6 +17,7 @@ FEW_CODES = 32
 _I64 = ir.IntType(64)
 _I32 = ir.IntType(32)
 _I16 = ir.IntType(16)
+_I8 = ir.IntType(8)
 _CODES = ir.VectorType(_I16, FEW_CODES)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -161,6 +162,30 @@ def store_code(builder: Any, address: Any, index: Any, code: Any) -> None:
 
 
 @LoopIntrinsic
+def load_half(builder: Any, address: Any, index: Any) -> Any:
+    """The 32 bits at `address`, `index` counting in steps of 32 bits; without a sign."""
+    return builder.zext(builder.load(_half(builder, address, index), align=4), _I64)
+
+
+@LoopIntrinsic
+def store_half(builder: Any, address: Any, index: Any, value: Any) -> None:
+    """Write 32 bits at `address`, `index` counting in steps of 32 bits."""
+    builder.store(builder.trunc(value, _I32), _half(builder, address, index), align=4)
+
+
+@LoopIntrinsic
+def load_byte(builder: Any, address: Any, index: Any) -> Any:
+    """The byte at `address[index]`, without a sign."""
+    return builder.zext(builder.load(_byte(builder, address, index), align=1), _I64)
+
+
+@LoopIntrinsic
+def store_byte(builder: Any, address: Any, index: Any, value: Any) -> None:
+    """Write the byte at `address[index]`."""
+    builder.store(builder.trunc(value, _I8), _byte(builder, address, index), align=1)
+
+
+@LoopIntrinsic
 def load_anywhere(builder: Any, address: Any) -> Any:
     """The word at an address that is even, and need not be that of a word."""
     return builder.load(builder.inttoptr(address, _I64.as_pointer()), align=2)
@@ -211,6 +236,14 @@ def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
 
 def _code(builder: Any, address: Any, index: Any) -> Any:
     return builder.gep(builder.inttoptr(address, _I16.as_pointer()), [index])
+
+
+def _half(builder: Any, address: Any, index: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, _I32.as_pointer()), [index])
+
+
+def _byte(builder: Any, address: Any, index: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, _I8.as_pointer()), [index])
 
 
 def _codes(builder: Any, address: Any) -> Any:

@@ -1,0 +1,357 @@
+"""Native loops: strongly connected components, and which of them meet all conditions.
+
+Pearce's algorithm (Information Processing Letters 116, 2016) with explicit stacks. A component is checked when it is
+complete: it is fair, or it is discarded since no part of it can meet some recurrence, or the states are removed that
+trigger a response without an answer, and what is left is searched again. So each round removes a state.
+
+Invariant: a state whose index is not DONE is part of the region that is being searched. A component without a step
+between two different states is not a cycle.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.native.intrinsics import inlined, load, load_byte, load_code, load_half, store, store_byte, store_half
+from kmc.engine.native.structs import Struct
+
+DONE = 0xFFFF_FFFF
+"""The index of a state that is not searched, or no more."""
+
+CURRENT = DONE - 1
+"""The index of the states of the component that is being checked."""
+
+FAIR = 1
+UNFAIR = 2
+SHRINKS = 3
+
+
+class Conditions(Struct):
+    """Conditions on a cycle, see `condition_masks`, and room for what a component has of them."""
+
+    table: int  # by label: `label_words` words of the sets of steps that labels name
+    table_bytes: int  # of a row
+    label_words: int
+    words: int  # of all sets of steps: first those by label, then the columns
+    step_columns: int
+    step_column_table: int  # the address of each column
+    state_words: int
+    state_columns: int
+    state_column_table: int
+    weak: int  # the sets with weak fairness
+    strong: int
+    recurrences: int  # pairs: the bit of a set of states, that of a set of steps; -1 for none
+    recurrence_count: int
+    responses: int  # triples: the trigger, then as above
+    response_count: int
+    # Of the component that is checked.
+    taken: int  # the sets of which a step is taken
+    some: int  # the sets of which some state has a step
+    every: int  # the sets of which every state has a step
+    here: int  # the sets of which this state has a step
+    some_states: int
+    here_states: int
+    bad_triggers: int
+
+
+class ComponentSearch(Struct):
+    """The graph, which of its states are searched, and the fair components that were found."""
+
+    offsets: int
+    targets: int
+    labels: int
+    allowed: int  # a byte per step, or 0: all are allowed
+    states: int  # how many states are expanded
+    indexes: int  # 32 bits per state: 0 to search it, or DONE
+    stack: int  # 32 bits per state
+    cursors: int  # 32 bits per state
+    pending: int  # regions that are left to search, 32 bits per state
+    pending_count: int
+    sizes: int  # of the regions
+    regions: int
+    fair: int  # the states of the fair components, one after another
+    fair_count: int
+    ends: int  # where each of them ends
+    components: int  # how many they are
+    conditions: Conditions
+
+
+class Scan(Struct):
+    """States of which each is asked whether a behaviour that stays there for ever meets the conditions."""
+
+    offsets: int
+    targets: int
+    labels: int
+    states: int
+    candidates: int  # a byte per state: 0 or 1 before, and after
+    conditions: Conditions
+
+
+@inlined
+def clear(words: int, count: int, value: int) -> None:
+    """Set words to a value."""
+    for word in range(count):
+        store(words, word, value)
+
+
+@inlined
+def merge(target: int, source: int, count: int) -> None:
+    """Add the bits of words to others."""
+    for word in range(count):
+        store(target, word, load(target, word) | load(source, word))
+
+
+@inlined
+def has_bit(words: int, bit: int) -> int:
+    """1 if a bit is set, else 0; there is no bit -1."""
+    if bit < 0:
+        return 0
+    return (load(words, bit >> 6) >> (bit & 63)) & 1
+
+
+@inlined
+def add_labels(conditions: Conditions, label: int, words: int) -> None:
+    """Add the sets that a label belongs to."""
+    row = conditions.table + label * conditions.table_bytes
+    for word in range(conditions.label_words):
+        store(words, word, load(words, word) | load(row, word))
+
+
+@inlined
+def add_columns(columns: int, table: int, first: int, place: int, words: int) -> None:
+    """Add the sets that columns give for a step or a state, from word `first` on."""
+    for column in range(columns):
+        word = first + (column >> 3)
+        byte = load_byte(load(table, column), place)
+        store(words, word, load(words, word) | byte << ((column & 7) * 8))
+
+
+@inlined
+def note_steps(conditions: Conditions, state: int, offsets: int, targets: int, labels: int) -> None:
+    """Set `here` to the sets of which a state has a step; one to itself is not in a set that labels name."""
+    here, columns = conditions.here, conditions.step_columns
+    clear(here, conditions.words, 0)
+    for place in range(load(offsets, state), load(offsets, state + 1)):
+        if load_half(targets, place) != state:
+            add_labels(conditions, load_code(labels, place), here)
+        if columns != 0:
+            add_columns(columns, conditions.step_column_table, conditions.label_words, place, here)
+
+
+@inlined
+def note_states(conditions: Conditions, state: int) -> None:
+    """Set `here_states` to the sets that a state belongs to."""
+    clear(conditions.here_states, conditions.state_words, 0)
+    if conditions.state_columns != 0:
+        table = conditions.state_column_table
+        add_columns(conditions.state_columns, table, 0, state, conditions.here_states)
+
+
+@inlined
+def note_taken(search: ComponentSearch, state: int) -> None:
+    """Add to `taken` the sets of the steps from a state to others of the component that is checked."""
+    conditions = search.conditions
+    offsets, targets, labels, allowed = search.offsets, search.targets, search.labels, search.allowed
+    states, indexes, columns = search.states, search.indexes, conditions.step_columns
+    for place in range(load(offsets, state), load(offsets, state + 1)):
+        target = load_half(targets, place)
+        inside = target < states and target != state and load_half(indexes, target) == CURRENT
+        if inside and (allowed == 0 or load_byte(allowed, place) != 0):
+            add_labels(conditions, load_code(labels, place), conditions.taken)
+            if columns != 0:
+                table = conditions.step_column_table
+                add_columns(columns, table, conditions.label_words, place, conditions.taken)
+
+
+@inlined
+def gather(search: ComponentSearch, members: int, count: int) -> None:
+    """Note what a component has: steps taken, steps enabled in some state or in every one, states."""
+    conditions = search.conditions
+    words, state_words = conditions.words, conditions.state_words
+    clear(conditions.taken, words, 0)
+    clear(conditions.some, words, 0)
+    clear(conditions.every, words, -1)
+    clear(conditions.some_states, state_words, 0)
+    for number in range(count):
+        store_half(search.indexes, load_half(members, number), CURRENT)
+    for number in range(count):
+        state = load_half(members, number)
+        note_steps(conditions, state, search.offsets, search.targets, search.labels)
+        note_taken(search, state)
+        merge(conditions.some, conditions.here, words)
+        for word in range(words):
+            store(conditions.every, word, load(conditions.every, word) & load(conditions.here, word))
+        note_states(conditions, state)
+        merge(conditions.some_states, conditions.here_states, state_words)
+
+
+@inlined
+def lacks_recurrence(conditions: Conditions) -> int:
+    """1 if what was gathered misses weak fairness or another recurrence, which every part of it misses too."""
+    for word in range(conditions.words):
+        if load(conditions.weak, word) & load(conditions.every, word) & ~load(conditions.taken, word) != 0:
+            return 1
+    for number in range(conditions.recurrence_count):
+        states, steps = load(conditions.recurrences, 2 * number), load(conditions.recurrences, 2 * number + 1)
+        if has_bit(conditions.some_states, states) == 0 and has_bit(conditions.taken, steps) == 0:
+            return 1
+    return 0
+
+
+@inlined
+def find_bad_triggers(conditions: Conditions) -> int:
+    """1 if some trigger is met and its answer is not. `some` and `bad_triggers` become the sets of these triggers."""
+    found = 0
+    for word in range(conditions.words):
+        bad = load(conditions.strong, word) & load(conditions.some, word) & ~load(conditions.taken, word)
+        store(conditions.some, word, bad)
+        found |= bad
+    clear(conditions.bad_triggers, conditions.state_words, 0)
+    for number in range(conditions.response_count):
+        trigger, states = load(conditions.responses, 3 * number), load(conditions.responses, 3 * number + 1)
+        steps = load(conditions.responses, 3 * number + 2)
+        answered = has_bit(conditions.some_states, states) | has_bit(conditions.taken, steps)
+        if answered == 0 and has_bit(conditions.some_states, trigger) != 0:
+            word = trigger >> 6
+            store(conditions.bad_triggers, word, load(conditions.bad_triggers, word) | 1 << (trigger & 63))
+            found |= 1
+    return 1 if found != 0 else 0
+
+
+@inlined
+def triggers(search: ComponentSearch, state: int) -> int:
+    """1 if a state triggers one of the responses that have no answer, else 0."""
+    conditions = search.conditions
+    note_steps(conditions, state, search.offsets, search.targets, search.labels)
+    note_states(conditions, state)
+    found = 0
+    for word in range(conditions.words):
+        found |= load(conditions.some, word) & load(conditions.here, word)
+    for word in range(conditions.state_words):
+        found |= load(conditions.bad_triggers, word) & load(conditions.here_states, word)
+    return 1 if found != 0 else 0
+
+
+@inlined
+def check_component(search: ComponentSearch, members: int, count: int) -> None:
+    """Keep a component that is fair; of one that is not, leave pending what may hold a fair cycle."""
+    conditions = search.conditions
+    gather(search, members, count)
+    if lacks_recurrence(conditions) == 0:
+        if find_bad_triggers(conditions) == 0:
+            place = search.fair_count
+            for number in range(count):
+                store_half(search.fair, place + number, load_half(members, number))
+            search.fair_count = place + count
+            store(search.ends, search.components, place + count)
+            search.components += 1
+        else:
+            place = search.pending_count
+            for number in range(count):
+                state = load_half(members, number)
+                store_half(search.pending, place, state)
+                place += 1 - triggers(search, state)
+            size = place - search.pending_count
+            if size > 1:
+                store_half(search.sizes, search.regions, size)
+                search.regions += 1
+                search.pending_count = place
+    for number in range(count):
+        store_half(search.indexes, load_half(members, number), DONE)
+
+
+@inlined
+def search_from(search: ComponentSearch, root: int) -> None:
+    """Find the components of all that is reached from a state."""
+    offsets, targets, allowed, states = search.offsets, search.targets, search.allowed, search.states
+    indexes, stack, cursors = search.indexes, search.stack, search.cursors
+    depth = 0
+    visited = 1
+    # States of open components that have no step left stand at the end of the stack.
+    closed = states
+    store_half(stack, 0, root)
+    store_half(cursors, 0, 0)
+    store_half(indexes, root, 1)
+    while depth >= 0:
+        state = load_half(stack, depth)
+        low = load_half(indexes, state)
+        cursor = load_half(cursors, depth)
+        lowered = cursor & 1
+        first = load(offsets, state)
+        place, end = first + (cursor >> 1), load(offsets, state + 1)
+        child = -1
+        while place < end:
+            target = load_half(targets, place)
+            if target < states and (allowed == 0 or load_byte(allowed, place) != 0):
+                other = load_half(indexes, target)
+                if other == 0:
+                    child = target
+                    break
+                if other < low:
+                    low = other
+                    lowered = 1
+            place += 1
+        store_half(indexes, state, low)
+        if child >= 0:
+            # The step is looked at once more when the child is complete: it may lead to a lower index then.
+            store_half(cursors, depth, (place - first) << 1 | lowered)
+            depth += 1
+            visited += 1
+            store_half(stack, depth, child)
+            store_half(cursors, depth, 0)
+            store_half(indexes, child, visited)
+        else:
+            depth -= 1
+            begin = closed
+            if lowered == 0:
+                while closed < states and load_half(indexes, load_half(stack, closed)) >= low:
+                    closed += 1
+                if begin == closed:
+                    store_half(indexes, state, DONE)
+                else:
+                    store_half(stack, begin - 1, state)
+                    check_component(search, stack + (begin - 1) * 4, closed - begin + 1)
+            else:
+                closed -= 1
+                store_half(stack, closed, state)
+
+
+def find_components(search: ComponentSearch) -> int:
+    """Find the fair components; how many there are."""
+    for state in range(search.states):
+        if load_half(search.indexes, state) == 0:
+            search_from(search, state)
+    while search.regions > 0:
+        search.regions -= 1
+        known, end = search.regions, search.pending_count
+        size = load_half(search.sizes, known)
+        begin = end - size
+        for place in range(begin, end):
+            store_half(search.indexes, load_half(search.pending, place), 0)
+        for place in range(begin, end):
+            state = load_half(search.pending, place)
+            if load_half(search.indexes, state) == 0:
+                search_from(search, state)
+        # What is left of this region stands behind it, and takes its place.
+        for place in range(end, search.pending_count):
+            store_half(search.pending, place - size, load_half(search.pending, place))
+        search.pending_count -= size
+    return search.components
+
+
+def find_stuttering(scan: Scan) -> int:
+    """Of the candidates leave those where staying for ever meets all conditions; how many there are."""
+    conditions = scan.conditions
+    count = 0
+    for state in range(scan.states):
+        if load_byte(scan.candidates, state) != 0:
+            note_steps(conditions, state, scan.offsets, scan.targets, scan.labels)
+            note_states(conditions, state)
+            clear(conditions.taken, conditions.words, 0)
+            for word in range(conditions.words):
+                store(conditions.every, word, load(conditions.here, word))
+                store(conditions.some, word, load(conditions.here, word))
+            for word in range(conditions.state_words):
+                store(conditions.some_states, word, load(conditions.here_states, word))
+            fair = 1 - (lacks_recurrence(conditions) | find_bad_triggers(conditions))
+            store_byte(scan.candidates, state, fair)
+            count += fair
+    return count

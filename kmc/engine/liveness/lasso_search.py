@@ -1,0 +1,161 @@
+"""The search for lassos: for each check, the shortest lasso that is found, or the certainty that there is none.
+
+Whether there is a lasso is exact. So is its length where the obligations of its cycle are few; elsewhere its stem is a
+shortest one to its cycle. The same graph and check give the same lasso, whatever was searched before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kmc.engine.liveness.condition_masks import ConditionMasks, SetColumns
+from kmc.engine.liveness.cycle_progress import CycleProgress
+from kmc.engine.liveness.graph_sets import Bytes, GraphSets
+from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances, fair_components, stuttering_states
+from kmc.engine.liveness.short_cycles import ShortCycles
+from kmc.liveness.behaviour_graph import BehaviourGraph
+from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Recurrence, Response, TemporalCheck
+from kmc.liveness.problem import Lasso
+
+_EXACT_STEPS_MAX = 200_000
+_GREEDY_STARTS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    stem: tuple[int, ...]
+    cycle: tuple[int, ...]
+
+    @property
+    def length(self) -> int:
+        return len(self.stem) + len(self.cycle)
+
+
+class LassoSearch:
+    """Searches one graph for fair lassos; what does not depend on the check is done once."""
+
+    def __init__(self, graph: BehaviourGraph, fairness: Sequence[FairnessCondition]) -> None:
+        self.graph = graph
+        self._fairness = tuple(each.condition for each in fairness)
+        self._sets = GraphSets(graph)
+        self._columns = SetColumns(self._sets, self._fairness)
+        self._fair_masks = ConditionMasks(self._columns, self._fairness)
+        self._staying: Bytes | None = None
+        self._on_fair_cycles: Bytes | None = None
+        self._queries = 0
+
+    def find(self, check: TemporalCheck) -> Lasso | None:
+        """A lasso that answers one of the queries of a check; of several, the shortest that is found."""
+        best: tuple[_Found, int] | None = None
+        for number, query in enumerate(check.queries):
+            found = self._answer(query, best[0].length if best else None)
+            if found is not None:
+                best = found, number
+        if best is None:
+            return None
+        lasso, number = best
+        return Lasso(lasso.stem, lasso.cycle, self._labels(lasso), number)
+
+    def _answer(self, query: LassoQuery, below: int | None) -> _Found | None:
+        """A lasso that answers a query, with less states than `below`."""
+        self._queries += 1
+        distances = PhaseDistances(self._sets, query.phases)
+        states = distances.reached_last()
+        conditions: list[Recurrence | Response] = [*self._fairness, *query.recurrences]
+        for response in query.responses:
+            if response.answer == Recurrence():
+                states &= ~self._sets.states(response.trigger)
+            else:
+                conditions.append(response)
+        own = len(conditions) > len(self._fairness)
+        masks = ConditionMasks(self._columns, conditions) if own else self._fair_masks
+        staying = self._states_to_stay_in() & states
+        if own and staying.any():
+            staying = stuttering_states(self.graph, masks, staying)
+        found = self._nearest(distances, staying, below)
+        if found is not None:
+            below = found.length
+        if below is not None and below <= 2:
+            return found
+        components = fair_components(self.graph, masks, self._candidates(states), distances.steps[-1])
+        return self._with_cycle(distances, masks, components, below) or found
+
+    def _states_to_stay_in(self) -> Bytes:
+        """Where a fair behaviour may stay for ever."""
+        if self._staying is None:
+            everywhere = np.ones(self.graph.states, np.bool_)
+            self._staying = stuttering_states(self.graph, self._fair_masks, everywhere)
+        return self._staying
+
+    def _candidates(self, states: Bytes) -> Bytes:
+        """Those of some states that may be on a fair cycle. Only several queries are worth a search without them."""
+        if self._queries == 1:
+            return states
+        if self._on_fair_cycles is None:
+            everywhere = np.ones(self.graph.states, np.bool_)
+            found = fair_components(self.graph, self._fair_masks, everywhere, None)
+            self._on_fair_cycles = np.zeros(self.graph.states, np.bool_)
+            self._on_fair_cycles[found.members] = True
+        return states & self._on_fair_cycles
+
+    def _nearest(self, distances: PhaseDistances, staying: Bytes, below: int | None) -> _Found | None:
+        if not staying.any():
+            return None
+        for distance, states in _by_distance(distances):
+            if below is not None and distance + 1 >= below:
+                return None
+            here = states[staying[states]]
+            if len(here):
+                path = distances.path_to(int(here.min()))
+                return _Found(tuple(path[:-1]), (path[-1],))
+        return None
+
+    def _with_cycle(
+        self, distances: PhaseDistances, masks: ConditionMasks, components: FairComponents, below: int | None
+    ) -> _Found | None:
+        """The shortest lasso that is found with a cycle of several states."""
+        if not len(components.members):
+            return None
+        numbers = components.numbered(self.graph.states)
+        allowed = distances.steps[-1]
+        progress = CycleProgress(self.graph, masks, numbers, allowed)
+        cycles = ShortCycles(progress, numbers, allowed, _EXACT_STEPS_MAX)
+        best: _Found | None = None
+        tried = 0
+        for distance, states in _by_distance(distances):
+            for state in map(int, np.sort(states[numbers[states] != 0])):
+                if below is not None and distance + 2 >= below:
+                    return best
+                tries = [] if tried >= _GREEDY_STARTS else [cycles.greedy(state)]
+                tried += 1
+                least_below = min([*map(len, tries), *([] if below is None else [below - distance])])
+                exact = None if cycles.is_exhausted else cycles.least(state, least_below - 1)
+                for cycle in (*tries, exact):
+                    if cycle is not None and (below is None or distance + len(cycle) < below):
+                        best = _Found(tuple(distances.path_to(state)[:-1]), cycle)
+                        below = best.length
+                if tried >= _GREEDY_STARTS and cycles.is_exhausted:
+                    return best
+        return best
+
+    def _labels(self, lasso: _Found) -> tuple[int, ...]:
+        states = [*lasso.stem, *lasso.cycle]
+        targets = states[1:] if len(lasso.cycle) == 1 else [*states[1:], lasso.cycle[0]]
+        return tuple(self._label(state, target) for state, target in zip(states, targets, strict=False))
+
+    def _label(self, state: int, target: int) -> int:
+        """The least label of a step."""
+        first, end = map(int, self.graph.offsets[state : state + 2])
+        place = first + int(np.searchsorted(self.graph.targets[first:end], target))
+        assert self.graph.targets[place] == target, "a lasso is made of steps"
+        return int(self.graph.labels[place])
+
+
+def _by_distance(distances: PhaseDistances) -> Iterator[tuple[int, np.ndarray]]:
+    for distance, nodes in enumerate(distances.levels()):
+        states = distances.last_states(nodes)
+        if len(states):
+            yield distance, states

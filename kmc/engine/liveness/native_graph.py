@@ -1,0 +1,164 @@
+"""Native searches on a behaviour graph: fair components, states in which a behaviour may stay, distances by phases.
+
+Memory beyond the graph: some 24 bytes a state while components are searched, 8 bytes a state and phase for distances.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmc.engine.liveness import component_loops, path_loops
+from kmc.engine.liveness.component_loops import DONE, ComponentSearch, Scan
+from kmc.engine.liveness.condition_masks import ConditionMasks
+from kmc.engine.liveness.graph_sets import Bytes, GraphSets
+from kmc.engine.liveness.path_loops import PhaseSearch
+from kmc.engine.loops.compiled_loops import NativeLoop
+from kmc.engine.native.memory import Memory
+from kmc.liveness.behaviour_graph import BehaviourGraph
+from kmc.liveness.lasso_queries import AllStates, AllSteps, AndStates, Phase
+
+Numbers = NDArray[np.uint32]
+
+
+@cache
+def graph_loop(function: Callable[..., int]) -> NativeLoop:
+    """A native loop of this package."""
+    return NativeLoop(function)
+
+
+@dataclass(frozen=True, slots=True)
+class FairComponents:
+    """The largest sets of states that a fair cycle may visit: `members`, one after another, up to `ends`."""
+
+    members: Numbers
+    ends: NDArray[np.int64]
+
+    def numbered(self, states: int) -> Numbers:
+        """The component of each state, from 1 on; 0 for none."""
+        out = np.zeros(states, np.uint32)
+        sizes = np.diff(self.ends, prepend=0)
+        out[self.members] = np.repeat(np.arange(1, len(sizes) + 1, dtype=np.uint32), sizes)
+        return out
+
+
+def address_of(array: NDArray[Any] | None) -> int:
+    """Where an array lies; 0 without one."""
+    return 0 if array is None else int(array.ctypes.data)
+
+
+def fair_components(graph: BehaviourGraph, masks: ConditionMasks, states: Bytes, steps: Bytes | None) -> FairComponents:
+    """The fair components of the part of a graph that has these states and steps."""
+    count = graph.expanded
+    indexes = np.where(states[:count], np.uint32(0), np.uint32(DONE))
+    rooms = [np.empty(size, np.uint32) for size in (count, count, 2 * count, count // 2 + 1, count)]
+    ends = np.empty(count // 2 + 1, np.int64)
+    search = ComponentSearch.of(Memory(ComponentSearch.WORDS))
+    search.offsets, search.targets, search.labels = map(address_of, (graph.offsets, graph.targets, graph.labels))
+    search.allowed, search.states, search.indexes = address_of(steps), count, address_of(indexes)
+    search.stack, search.cursors, search.pending, search.sizes, search.fair = map(address_of, rooms)
+    search.ends = address_of(ends)
+    search.conditions = masks.native
+    graph_loop(component_loops.find_components)(search)
+    return FairComponents(rooms[-1][: search.fair_count].copy(), ends[: search.components].copy())
+
+
+def stuttering_states(graph: BehaviourGraph, masks: ConditionMasks, candidates: Bytes) -> Bytes:
+    """Those of some states in which a behaviour may stay for ever and meet all conditions."""
+    found = candidates.copy()
+    found[graph.expanded :] = False
+    scan = Scan.of(Memory(Scan.WORDS))
+    scan.offsets, scan.targets, scan.labels = map(address_of, (graph.offsets, graph.targets, graph.labels))
+    scan.states, scan.candidates, scan.conditions = graph.expanded, address_of(found), masks.native
+    graph_loop(component_loops.find_stuttering)(scan)
+    return found
+
+
+def _unless_all(sets: GraphSets, wanted: AllStates | Any) -> Bytes | None:
+    return None if wanted == AllStates() else sets.states(wanted)
+
+
+class PhaseDistances:
+    """The states of each phase that behaviours reach, by levels of their distance from the first state."""
+
+    def __init__(self, sets: GraphSets, phases: tuple[Phase, ...]) -> None:
+        graph = self.graph = sets.graph
+        self._count = graph.expanded
+        self.phases = len(phases)
+        self.states = [_unless_all(sets, phase.states) for phase in phases]
+        self.steps = [None if phase.steps == AllSteps() else sets.steps(phase.steps) for phase in phases]
+        firsts = [AndStates(tuple({phase.enters_at, phase.states} - {AllStates()})) for phase in phases]
+        self._firsts = [None if first == AndStates(()) else sets.states(first) for first in firsts]
+        entering = [phase.entered_by for phase in phases[1:]]
+        self._ends: list[int] | None = None
+        self._entering = [None, *(None if steps == AllSteps() else sets.steps(steps) for steps in entering)]
+
+    @property
+    def are_unrestricted(self) -> bool:
+        """Whether every behaviour goes through the phases, so that the last one reaches every state."""
+        return self.phases == 1 and self.states[0] is None and self.steps[0] is None and self._firsts[0] is None
+
+    def _start(self) -> int:
+        """Find the nodes of distance 0; how many they are."""
+        count, nodes = self._count, self.phases * self._count
+        self.parents = np.zeros(nodes, np.uint32)
+        self.queue = np.empty(nodes, np.uint32)
+        roots = np.arange(min(self.graph.initial, count), dtype=np.uint32)
+        if (first := self._firsts[0]) is not None:
+            roots = roots[first[: len(roots)]]
+        self.parents[roots] = roots + 1
+        self.queue[: len(roots)] = roots
+        tables = [self.states, self._firsts, self.steps, self._entering]
+        self._tables = [np.array([address_of(array) for array in table], np.int64) for table in tables]
+        search = self._search = PhaseSearch.of(Memory(PhaseSearch.WORDS))
+        search.offsets, search.targets = map(address_of, (self.graph.offsets, self.graph.targets))
+        search.states, search.phases = count, self.phases
+        addresses = map(address_of, self._tables)
+        search.allowed_states, search.first_states, search.allowed_steps, search.entering_steps = addresses
+        search.parents, search.queue = address_of(self.parents), address_of(self.queue)
+        search.begin, search.end = 0, len(roots)
+        return len(roots)
+
+    def levels(self) -> Iterator[NDArray[np.int64]]:
+        """The nodes of each distance, in order, from 0 on."""
+        if self._ends is None:
+            self._ends = [self._start()]
+        for number in itertools.count():
+            if number == len(self._ends):
+                graph_loop(path_loops.advance)(self._search)
+                self._ends.append(self._search.end)
+            begin, end = self._ends[number - 1] if number else 0, self._ends[number]
+            if begin == end:
+                return
+            yield self.queue[begin:end].astype(np.int64)
+
+    def reached_last(self) -> Bytes:
+        """The states that behaviours reach in the last phase."""
+        out = np.zeros(self.graph.states, np.bool_)
+        if self.are_unrestricted:
+            out[: self._count] = True
+            return out
+        for _ in self.levels():
+            pass
+        out[: self._count] = self.parents[-self._count :] != 0 if self._count else False
+        return out
+
+    def last_states(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The states of those nodes that are in the last phase."""
+        offset = (self.phases - 1) * self._count
+        return nodes[nodes >= offset] - offset
+
+    def path_to(self, state: int) -> list[int]:
+        """A shortest way to a state of the last phase: all states, with the first and this one."""
+        node = (self.phases - 1) * self._count + state
+        path = [node]
+        while (parent := int(self.parents[node]) - 1) != node:
+            node = parent
+            path.append(node)
+        return [each % self._count for each in reversed(path)]

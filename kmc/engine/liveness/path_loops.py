@@ -1,0 +1,174 @@
+"""Native loops: breadth-first search through the phases of a lasso, and inside a component.
+
+Invariant: what is found first depends on the numbers of states and the order of steps only.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.liveness.component_loops import Conditions, add_columns, add_labels, clear
+from kmc.engine.native.intrinsics import inlined, load, load_byte, load_code, load_half, store_half
+from kmc.engine.native.structs import Struct
+
+
+class PhaseSearch(Struct):
+    """States of each phase in the order of their distance. Node `phase * states + state` is a state in a phase.
+
+    Each table has an address for each phase, or 0 where all are allowed.
+    """
+
+    offsets: int
+    targets: int
+    states: int
+    phases: int
+    allowed_states: int  # a byte per state: those of a phase
+    first_states: int  # a byte per state: those of a phase in which it may begin
+    allowed_steps: int  # a byte per step
+    entering_steps: int  # a byte per step: those that lead into a phase
+    parents: int  # 32 bits per node: 0, or one more than the node before; a first one has itself
+    queue: int  # 32 bits per node
+    begin: int  # the last level in the queue
+    end: int
+
+
+class ComponentPaths(Struct):
+    """A search inside a component for the nearest state that is reached by a wanted step, or is wanted itself."""
+
+    offsets: int
+    targets: int
+    labels: int
+    states: int
+    allowed: int  # a byte per step, or 0
+    components: int  # 32 bits per state
+    component: int
+    reached: int  # 32 bits per state: the number of the search that met it
+    number: int
+    before: int  # 32 bits per state
+    queue: int  # 32 bits per state
+    goal: int  # a state, or -1
+    wanted_steps: int  # bits of sets of steps
+    wanted_lacks: int  # bits of sets of which a state should have no step
+    wanted_states: int
+    conditions: Conditions
+
+
+@inlined
+def is_in(table: int, phase: int, place: int) -> int:
+    """1 if a phase allows a state or step, else 0."""
+    bytes_of_phase = load(table, phase)
+    if bytes_of_phase == 0:
+        return 1
+    return load_byte(bytes_of_phase, place)
+
+
+@inlined
+def may_enter(search: PhaseSearch, phase: int, target: int, place: int) -> int:
+    """1 if a phase may begin in a state that this step leads to, else 0."""
+    return is_in(search.first_states, phase, target) & is_in(search.entering_steps, phase, place)
+
+
+@inlined
+def reach(search: PhaseSearch, node: int, source: int) -> None:
+    """Note a node, unless it is known."""
+    if load_half(search.parents, node) == 0:
+        store_half(search.parents, node, source + 1)
+        store_half(search.queue, search.end, node)
+        search.end += 1
+
+
+def advance(search: PhaseSearch) -> int:
+    """Find the nodes of the next level; how many they are."""
+    states, phases = search.states, search.phases
+    begin, end = search.begin, search.end
+    for number in range(begin, end):
+        node = load_half(search.queue, number)
+        phase, state = node // states, node % states
+        following = phase + 1
+        for place in range(load(search.offsets, state), load(search.offsets, state + 1)):
+            target = load_half(search.targets, place)
+            if target < states and target != state:
+                if is_in(search.allowed_states, phase, target) != 0 and is_in(search.allowed_steps, phase, place) != 0:
+                    reach(search, phase * states + target, node)
+                if following < phases and may_enter(search, following, target, place) != 0:
+                    reach(search, following * states + target, node)
+    search.begin = end
+    return search.end - end
+
+
+@inlined
+def is_wanted_step(ways: ComponentPaths, place: int) -> int:
+    """1 if a step is in one of the wanted sets, else 0."""
+    conditions = ways.conditions
+    clear(conditions.taken, conditions.words, 0)
+    add_labels(conditions, load_code(ways.labels, place), conditions.taken)
+    table = conditions.step_column_table
+    add_columns(conditions.step_columns, table, conditions.label_words, place, conditions.taken)
+    for word in range(conditions.words):
+        if load(conditions.taken, word) & load(ways.wanted_steps, word) != 0:
+            return 1
+    return 0
+
+
+@inlined
+def is_wanted_state(ways: ComponentPaths, state: int) -> int:
+    """1 if a state is the goal, is in a wanted set, or lacks steps of which a state without them is wanted; else 0."""
+    if state == ways.goal:
+        return 1
+    conditions = ways.conditions
+    clear(conditions.here_states, conditions.state_words, 0)
+    add_columns(conditions.state_columns, conditions.state_column_table, 0, state, conditions.here_states)
+    for word in range(conditions.state_words):
+        if load(conditions.here_states, word) & load(ways.wanted_states, word) != 0:
+            return 1
+    wanted = 0
+    for word in range(conditions.words):
+        wanted |= load(ways.wanted_lacks, word)
+    if wanted == 0:
+        return 0
+    clear(conditions.here, conditions.words, 0)
+    for place in range(load(ways.offsets, state), load(ways.offsets, state + 1)):
+        if load_half(ways.targets, place) != state:
+            add_labels(conditions, load_code(ways.labels, place), conditions.here)
+        table = conditions.step_column_table
+        add_columns(conditions.step_columns, table, conditions.label_words, place, conditions.here)
+    for word in range(conditions.words):
+        if load(ways.wanted_lacks, word) & ~load(conditions.here, word) != 0:
+            return 1
+    return 0
+
+
+@inlined
+def stays_inside(ways: ComponentPaths, state: int, target: int, place: int) -> int:
+    """1 if a step leads to another state of the component, else 0."""
+    if target >= ways.states or target == state or load_half(ways.components, target) != ways.component:
+        return 0
+    return 1 if ways.allowed == 0 or load_byte(ways.allowed, place) != 0 else 0
+
+
+def find_way(ways: ComponentPaths, start: int) -> int:
+    """The nearest wanted state, or the end of the nearest wanted step, by at least one step; -1 if there is none.
+
+    `before` leads back from there to the start; it gives the state before the last step in `queue[0]`.
+    """
+    number, queue = ways.number, ways.queue
+    store_half(queue, 0, start)
+    store_half(ways.reached, start, number)
+    begin, end = 0, 1
+    while begin < end:
+        state = load_half(queue, begin)
+        begin += 1
+        for place in range(load(ways.offsets, state), load(ways.offsets, state + 1)):
+            target = load_half(ways.targets, place)
+            if stays_inside(ways, state, target, place) != 0:
+                new = 1 if load_half(ways.reached, target) != number else 0
+                wanted = is_wanted_step(ways, place)
+                if wanted == 0 and (new != 0 or target == ways.goal):
+                    wanted = is_wanted_state(ways, target)
+                if wanted != 0:
+                    store_half(queue, 0, state)
+                    return target
+                if new != 0:
+                    store_half(ways.reached, target, number)
+                    store_half(ways.before, target, state)
+                    store_half(queue, end, target)
+                    end += 1
+    return -1

@@ -1,0 +1,114 @@
+"""Random small graphs and random questions about lassos in them, for comparison with the obvious search."""
+
+from __future__ import annotations
+
+from random import Random
+
+from support.lasso_oracle import Pair, SmallGraph
+
+from kmc.liveness import lasso_queries as q
+
+LABELS = 5
+ATOMS = 3
+
+
+def random_graph(random: Random) -> SmallGraph:
+    """A graph of at most eight states, all of them reached, numbered in the order of a breadth-first search."""
+    count = random.randint(1, 8)
+    moves: dict[tuple[int, int], frozenset[int]] = {}
+    for _ in range(random.randint(0, 3 * count)):
+        pair = random.randrange(count), random.randrange(count)
+        moves[pair] = _some(random, LABELS, 1 if random.random() < 0.7 else 2)
+    initial = random.randint(1, min(3, count))
+    order = list(range(initial))
+    expanded = 0
+    expanded_max = count if random.random() < 0.7 else random.randint(0, count)
+    while expanded < min(len(order), expanded_max):
+        order += sorted({t for s, t in moves if s == order[expanded]} - set(order))
+        expanded += 1
+    numbers = {state: number for number, state in enumerate(order)}
+    pairs = [
+        Pair(numbers[s], numbers[t], labels, _some(random, ATOMS, random.randint(0, 2)))
+        for (s, t), labels in moves.items()
+        if numbers.get(s, expanded) < expanded
+    ]
+    for state in range(expanded):
+        dropped = _some(random, LABELS, random.randint(1, 2)) if random.random() < 0.15 else ()
+        pairs += [Pair(state, None, frozenset({label}), _some(random, ATOMS, 1)) for label in sorted(dropped)]
+    atoms = tuple(_some(random, ATOMS, random.randint(0, ATOMS)) for _ in order)
+    return SmallGraph(len(order), initial, expanded, atoms, tuple(pairs))
+
+
+def _some(random: Random, count: int, most: int) -> frozenset[int]:
+    return frozenset(random.randrange(count) for _ in range(most))
+
+
+def random_states(random: Random, depth: int = 2) -> q.StateSet:
+    """A set of states."""
+    if depth == 0 or random.random() < 0.4:
+        return random.choice([q.AtomHolds(random.randrange(ATOMS)), q.AllStates()])
+    inner = depth - 1
+    match random.randrange(4):
+        case 0:
+            return q.NotStates(random_states(random, inner))
+        case 1:
+            return q.AndStates(tuple(random_states(random, inner) for _ in range(random.randint(0, 2))))
+        case 2:
+            return q.OrStates(tuple(random_states(random, inner) for _ in range(random.randint(0, 2))))
+        case _:
+            return q.HasStep(random_steps(random, inner))
+
+
+def random_steps(random: Random, depth: int = 2) -> q.StepSet:
+    """A set of steps."""
+    if depth == 0 or random.random() < 0.4:
+        labelled = q.Labelled(_some(random, LABELS, 2))
+        return random.choice([labelled, q.StepAtomHolds(random.randrange(ATOMS)), q.Changing(), q.AllSteps()])
+    inner = depth - 1
+    match random.randrange(5):
+        case 0:
+            return q.NotSteps(random_steps(random, inner))
+        case 1:
+            return q.AndSteps(tuple(random_steps(random, inner) for _ in range(random.randint(0, 2))))
+        case 2:
+            return q.OrSteps(tuple(random_steps(random, inner) for _ in range(random.randint(0, 2))))
+        case 3:
+            return q.From(random_states(random, inner))
+        case _:
+            return q.Into(random_states(random, inner))
+
+
+def random_fairness(random: Random) -> tuple[q.FairnessCondition, ...]:
+    """Weak and strong fairness of actions and groups of actions, seldom with a subscript of its own."""
+    found = []
+    for number in range(random.choice([0, 1, 1, 2, 3, 4])):
+        steps: q.StepSet = q.AndSteps((q.Labelled(_some(random, LABELS, random.randint(1, 2))), q.Changing()))
+        if random.random() < 0.2:
+            steps = q.AndSteps((steps, random_steps(random, 1)))
+        elif random.random() < 0.1:
+            steps = q.Changing()
+        found.append(q.FairnessCondition(f"F{number}", "F", random.random() < 0.5, steps))
+    return tuple(found)
+
+
+def random_recurrence(random: Random) -> q.Recurrence:
+    """States, steps, or both."""
+    states = random_states(random) if random.random() < 0.7 else q.NO_STATES
+    steps = random_steps(random) if random.random() < 0.5 else q.NO_STEPS
+    return q.Recurrence(states, steps)
+
+
+def random_query(random: Random) -> q.LassoQuery:
+    """One to three phases, of which each is restricted in some way, and a few conditions."""
+
+    def phase() -> q.Phase:
+        drawn = [random_states(random) if random.random() < 0.4 else q.AllStates() for _ in range(2)]
+        steps = [random_steps(random) if random.random() < 0.2 else q.AllSteps() for _ in range(2)]
+        return q.Phase(drawn[0], drawn[1], steps[0], steps[1])
+
+    phases = tuple(phase() for _ in range(random.choice([1, 1, 2, 2, 3])))
+    recurrences = tuple(random_recurrence(random) for _ in range(random.choice([0, 0, 1, 2])))
+    responses = tuple(
+        q.Response(random_states(random), random_recurrence(random)) for _ in range(random.choice([0, 0, 1, 2]))
+    )
+    return q.LassoQuery(phases, recurrences, responses)
