@@ -241,7 +241,46 @@ def choose_of_numbers(st):
 )
 """The subsets of a variable, of a constant, of the empty set and of numbers."""
 
+TUPLES = (
+    "",
+    """
+class State(Record):
+    x: Int(0, 3)
+    y: Int(0, 3)
+
+@spec.init
+def init():
+    yield State(x=0, y=0)
+
+def place(st):
+    return st.x, st.y
+
+@spec.action
+def right(st):
+    if (st.x, st.y) != (1, 1) and st.x < 3:
+        yield st.set(x=st.x + 1)
+@spec.action
+def up(st):
+    if st.y < 3 and not place(st) == (2, 2):
+        yield st.set(y=st.y + 1)
+@spec.action
+def back(st):
+    if place(st) in {(3, 3), (3, 2)} or (st.x, st.y) == (1, 1, 1):
+        yield st.set(x=0)
+@spec.action
+def swap(st):
+    if ((st.x, 1), st.y) == ((3, 1), 0):
+        yield st.set(x=st.y, y=st.x)
+
+@spec.invariant
+def NeverAtTwoThree(st):
+    return place(st) != (2, 3)
+""",
+)
+"""A pair written with parentheses is equal to a pair, part by part."""
+
 CORNERS = {
+    "tuples": TUPLES,
     "across domains": ACROSS_DOMAINS,
     "equal elements": EQUAL_ELEMENTS,
     "sent twice": SENT_TWICE,

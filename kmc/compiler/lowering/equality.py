@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Expr
+from kmc.compiler.ir.nodes import Const, Expr
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.values.packing import is_none, pack
-from kmc.compiler.values.value import EmptySet, Nothing, Num, Python, Value
+from kmc.compiler.values.value import EmptySet, Nothing, Num, Python, Several, Value
 from kmc.compiler.values.value_types import common_type
 
 
@@ -24,6 +24,11 @@ def equal(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
         low.code.refuse(node, "comparing classes or functions")
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return x.ONE
+    if isinstance(left, Several) and isinstance(right, Several):
+        alike: Expr = Const(int(len(left.items) == len(right.items)))
+        for one, other in zip(left.items, right.items, strict=False):
+            alike = x.both(alike, equal(low, one, other, node))
+        return alike
     declared = common_type(left, right)
     if declared is None:
         return x.ZERO

@@ -33,6 +33,7 @@ from kmc.compiler.values.value import (
     Received,
     SetLiteral,
     SetOp,
+    Several,
     Stored,
     Sym,
     Value,
@@ -158,6 +159,8 @@ def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
 def same(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     """1 if two values are equal, whatever they were written as."""
     left, right = settled(low, left, node), settled(low, right, node)
+    if isinstance(left, Several) and isinstance(right, Several):
+        return _same_tuples(low, left, right, node)
     if isinstance(left, Net) or isinstance(right, Net):
         return same_network(low, left, right, node)
     if isinstance(left, Numbers) and isinstance(right, Numbers):
@@ -167,6 +170,14 @@ def same(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     if is_collection(left) and is_collection(right) and not _comparable_masks(left, right):
         return x.both(lazy_subset(low, left, right, node), lazy_subset(low, right, left, node))
     return equal(low, left, right, node)
+
+
+def _same_tuples(low: Lowering, left: Several, right: Several, node: ast.AST) -> Expr:
+    """1 if two tuples are equal; like `equal`, but their parts may be written in any way."""
+    result: Expr = Const(int(len(left.items) == len(right.items)))
+    for one, other in zip(left.items, right.items, strict=False):
+        result = x.both(result, same(low, one, other, node))
+    return result
 
 
 def _comparable_masks(left: Value, right: Value) -> bool:
