@@ -5,7 +5,7 @@ from __future__ import annotations
 from kmc.compiler.block_kernels import block_functions
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Module
-from kmc.compiler.model_kernels import build_kernels, instances_of
+from kmc.compiler.model_kernels import NO_ATOMS, Atoms, build_kernels, instances_of
 from kmc.compiler.symmetry.fingerprint_kernels import settles
 from kmc.invariants.kinds import KINDS
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
@@ -24,18 +24,21 @@ def compile_spec(
     *,
     instances: bool = False,
     fingerprint_bits: int = 64,
+    atoms: Atoms = NO_ATOMS,
 ) -> CompiledSpec:
     """The compiled form of a model, for this machine by default; SpecError at the author's line for what is refused.
 
     With `instances`, an action is an action with its arguments: `RequestVote(n1)`. Fingerprints have 64 or 128 bits.
+    `atoms` are evaluated by kernels of their own.
     """
     wide = fingerprint_bits == 128
-    of_rows = build_kernels(model, instances=instances, wide=wide).module.functions
+    of_rows = build_kernels(model, instances=instances, wide=wide, atoms=atoms).module.functions
     llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
     chosen = target or host_target()
     code = cached_object(llvm_ir, chosen, cache)
     further = {"rank": model.view is not None, "settle": settles(model) and not wide}
-    names = (*_OF_ROWS, *(name for name, there in further.items() if there))
+    asked = (*atoms.kernels(1), *atoms.kernels(2))
+    names = (*_OF_ROWS, *(name for name, there in further.items() if there), *asked)
     kernels = {name: f"{name}_128" if wide else name for name in names}
     schema = described(Schema(model.spec.state_class, model.spec.variables))
     rules = SearchRules(model.view is not None, model.deadlock, model.max_depth)

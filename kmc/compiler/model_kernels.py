@@ -5,12 +5,13 @@ action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` 
 check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
 `outside(cur)` of the first constraint that fails, `reachable(cur, wanted)` of the wanted reachable properties that
 hold, `step(cur, nxt)` a mask of the action properties that fail, `may_change(cur, nxt)` a mask of the properties whose
-value may differ (`read_sets`).
+value may differ (`read_sets`). `atoms_0(cur)`, ... and `step_atoms_0(cur, nxt)`, ... are masks of the atoms of
+temporal properties that hold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from kmc.actions.action import Action, Arguments
@@ -28,7 +29,7 @@ from kmc.compiler.successor.writer import Writer, state_value
 from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import field, lift, pack
-from kmc.compiler.values.scope import Scope, definition
+from kmc.compiler.values.scope import Scope, definition, python_value, syntax
 from kmc.compiler.values.value import Rec, Value
 from kmc.invariants.kinds import KINDS, Answer, PropertyKind, Role
 from kmc.invariants.properties import Predicate
@@ -40,6 +41,29 @@ from kmc.spec.model import Model
 POSITION_BITS = 40
 POINTERS = {1: ("cur",), 2: ("cur", "nxt")}
 """The rows that the kernel of a property takes, by how many states the property looks at."""
+
+
+ATOMS_MAX = 62
+"""How many atoms a kernel answers for: a mask that is not negative, and below all errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """The predicates of temporal properties: of a state, and of a state and its successor.
+
+    They are functions of the spec's files, lambdas and functions inside functions among them.
+    """
+
+    of_states: tuple[Callable[..., bool], ...] = ()
+    of_steps: tuple[Callable[..., bool], ...] = ()
+
+    def kernels(self, states: int) -> tuple[str, ...]:
+        """The names of the kernels that answer for those of so many states; the first for the first `ATOMS_MAX`."""
+        name, functions = ("atoms", self.of_states) if states == 1 else ("step_atoms", self.of_steps)
+        return tuple(f"{name}_{number}" for number in range(-(-len(functions) // ATOMS_MAX)))
+
+
+NO_ATOMS = Atoms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,27 +221,52 @@ class _Builder:
             # A stuttering step leaves the hash sum as it is, and breaks no action property.
             body.append(If(x.eq(x.load("cur", x.ZERO), x.load("nxt", x.ZERO)), (Return(x.ZERO),)))
         for number, predicate in enumerate(predicates):
-            low = self.lowering(predicate.span.path)
-            for pointer in pointers:
-                self.bases(low, pointer)
-            node = definition(predicate.function)
-            names = [argument.arg for argument in node.args.args]
-            arguments: dict[str, Value] = dict(zip(names, map(self.state, pointers), strict=True))
-            truth = low.predicate(predicate.function, arguments)
-            low.code.emit(Return(truth if holding else x.negate(truth)))
             inner = f"{name}_{number}"
-            self.functions.append(Function(inner, pointers, (), low.code.statements(), frozenset(pointers)))
-            asked: tuple[Stmt, ...] = (
-                CallKernel("found", inner, tuple((pointer, x.ZERO) for pointer in pointers), ()),
-                If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
-                Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), number))),
-            )
+            self._predicate(inner, pointers, predicate.function, predicate.span.path, holding=holding)
+            asked = _asked(inner, pointers, number)
             body += [If(x.extract(Var("wanted"), number, 1), asked)] if holding else asked
             if kind.answer is Answer.FIRST_FAILING:
                 body.append(If(x.negate(x.eq(Var("found"), x.ZERO)), (Return(Var("mask")),)))
         body.append(Return(Var("mask")))
         parameters = ("wanted",) if holding else ()
         self.functions.append(Function(name, pointers, parameters, tuple(body), frozenset(pointers)))
+
+    def _predicate(
+        self, name: str, pointers: tuple[str, ...], function: Callable[..., bool], path: str, *, holding: bool
+    ) -> None:
+        """The kernel of one predicate: whether it is true, or whether it is false."""
+        low = self.lowering(path)
+        for pointer in pointers:
+            self.bases(low, pointer)
+        names = [argument.arg for argument in syntax(function).args.args]
+        arguments: dict[str, Value] = dict(zip(names, map(self.state, pointers), strict=False))
+        captured = getattr(function, "__defaults__", None) or ()
+        arguments |= dict(zip(names[len(pointers) :], map(python_value, captured), strict=True))
+        truth = low.predicate(function, arguments)
+        low.code.emit(Return(truth if holding else x.negate(truth)))
+        self.functions.append(Function(name, pointers, (), low.code.statements(), frozenset(pointers)))
+
+    def atoms(self, atoms: Atoms) -> None:
+        """The kernels of atoms: each answers a mask of those that are true, for as many as `ATOMS_MAX`."""
+        for states, functions in ((1, atoms.of_states), (2, atoms.of_steps)):
+            pointers = POINTERS[states]
+            for number, name in enumerate(atoms.kernels(states)):
+                body: list[Stmt] = [Let("mask", x.ZERO)]
+                for bit, function in enumerate(functions[number * ATOMS_MAX : (number + 1) * ATOMS_MAX]):
+                    inner = f"{name}_{bit}"
+                    self._predicate(inner, pointers, function, function.__code__.co_filename, holding=True)
+                    body += _asked(inner, pointers, bit)
+                body.append(Return(Var("mask")))
+                self.functions.append(Function(name, pointers, (), tuple(body), frozenset(pointers)))
+
+
+def _asked(name: str, pointers: tuple[str, ...], bit: int) -> tuple[Stmt, ...]:
+    """Ask the kernel of a predicate, and put its answer into the mask; answer its error if it has one."""
+    return (
+        CallKernel("found", name, tuple((pointer, x.ZERO) for pointer in pointers), ()),
+        If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
+        Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), bit))),
+    )
 
 
 def _call_action(name: str, extra: tuple[Expr, ...]) -> tuple[Stmt, ...]:
@@ -235,7 +284,7 @@ def instances_of(actions: Iterable[Action]) -> list[tuple[Action, Arguments]]:
     return [(action, arguments) for action in actions for arguments in action.instances()]
 
 
-def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) -> Kernels:
+def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, atoms: Atoms = NO_ATOMS) -> Kernels:
     """The kernels of a model; SpecError at the author's line for what the compiler does not take.
 
     With `instances`, records name the instance of an action (`instances_of`) instead of the action. With
@@ -260,6 +309,8 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False) 
     for kind in KINDS:
         builder.predicates(kind, model.of(kind))
     builder.functions.append(may_change(builder.functions, builder.row, len(model.predicates(Role.WITNESSED, 1))))
+    builder.atoms(atoms)
     if wide:
-        builder.functions.extend(functions_128(ranked=model.view is not None))
+        forwarded = {name: POINTERS[states] for states in POINTERS for name in atoms.kernels(states)}
+        builder.functions.extend(functions_128(ranked=model.view is not None, further=forwarded))
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

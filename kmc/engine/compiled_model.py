@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmc.compiler.compile_spec import compile_spec
+from kmc.compiler.model_kernels import NO_ATOMS, Atoms
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.loops.background_compile import compiled_in_background
@@ -44,12 +45,16 @@ class CompiledModel:
         return decode_row(self.spec.words_of(row), self.model.spec.state_class)
 
 
-def compile_model(model: Model, fingerprint_bits: int = 64) -> CompiledModel:
-    """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled."""
+def compile_model(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None) -> CompiledModel:
+    """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled.
+
+    With `atoms`, for a search that makes the behaviour graph: its actions are action instances.
+    """
     began = time.monotonic()
-    loop = work_loop(Specialization(wide=fingerprint_bits == 128, ranked=model.view is not None))
+    wide, edges = fingerprint_bits == 128, atoms is not None
+    loop = work_loop(Specialization(wide=wide, ranked=model.view is not None, edges=edges))
     with uncollected(), compiled_in_background(loop):
-        spec = compile_spec(model, fingerprint_bits=fingerprint_bits)
+        spec = compile_spec(model, fingerprint_bits=fingerprint_bits, instances=edges, atoms=atoms or NO_ATOMS)
         # The loop is loaded here, so that the clock of the search does not count that.
         loop.load()
 

@@ -35,7 +35,7 @@ from kmc.compiler.values.packing import (
     unwrap,
     words,
 )
-from kmc.compiler.values.scope import Scope, definition, is_spec_function
+from kmc.compiler.values.scope import Scope, definition, is_spec_function, scope_of, syntax
 from kmc.compiler.values.value import (
     Bool,
     Closure,
@@ -109,10 +109,10 @@ def _defaults(low: Lowering, arguments: ast.arguments, scope: Scope) -> dict[str
 
 
 def _helper(low: Lowering, function: Any, node: ast.Call, scope: Scope) -> Value:
-    definition_node = definition(function)
-    if yields(definition_node):
+    definition_node = syntax(function)
+    if isinstance(definition_node, ast.FunctionDef) and yields(definition_node):
         return Generator(*bound_call(low, node, scope))
-    module = Scope(function.__globals__)
+    module = scope_of(function)
     names = [argument.arg for argument in (*definition_node.args.args, *definition_node.args.kwonlyargs)]
     bound = _arguments(low, node, scope, names, _defaults(low, definition_node.args, module))
     return low.call_function(function, bound, definition_node, module)
@@ -124,7 +124,7 @@ def bound_call(low: Lowering, node: ast.Call, scope: Scope) -> tuple[ast.Functio
     if isinstance(function, Closure) and isinstance(function.node, ast.FunctionDef):
         found, home = function.node, function.scope
     elif isinstance(function, Python) and is_spec_function(function.object):
-        found, home = definition(function.object), Scope(function.object.__globals__)
+        found, home = definition(function.object), scope_of(function.object)
     else:
         low.code.refuse(node, "a call of this value")
     names = [argument.arg for argument in (*found.args.args, *found.args.kwonlyargs)]
@@ -143,10 +143,10 @@ def apply(low: Lowering, function: Value, arguments: list[Value], node: ast.AST)
         names = [argument.arg for argument in function.node.args.args]
         return low.call_function(None, dict(zip(names, arguments, strict=True)), function.node, function.scope)
     if isinstance(function, Python) and is_spec_function(function.object):
-        found = definition(function.object)
+        found = syntax(function.object)
         names = [argument.arg for argument in found.args.args]
         bound = dict(zip(names, arguments, strict=True))
-        return low.call_function(function.object, bound, found, Scope(function.object.__globals__))
+        return low.call_function(function.object, bound, found, scope_of(function.object))
     low.code.refuse(node, "a call of this value")
 
 

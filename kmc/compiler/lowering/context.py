@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 from kmc.compiler.ir.nodes import Expr
 from kmc.compiler.values.code import Code, Draft
 from kmc.compiler.values.packing import Words, unwrap
-from kmc.compiler.values.scope import Scope, definition, is_spec_function, lookup
+from kmc.compiler.values.scope import Scope, is_spec_function, lookup, scope_of, syntax
 from kmc.compiler.values.value import Bool, Num, SeqLiteral, Several, Sym, Value
 from kmc.lang.types import Type
 from kmc.runtime.state_layout import RowLayout
@@ -196,8 +196,8 @@ class Lowering:
     def predicate(self, function: object, arguments: dict[str, Value]) -> Expr:
         """The truth of a spec function of states."""
         assert is_spec_function(function)
-        scope = Scope(function.__globals__)  # type: ignore[attr-defined]  # spec functions are plain functions
-        return self.truth(self.call_function(function, arguments, definition(function), scope), definition(function))  # type: ignore[arg-type]  # as above
+        node = syntax(function)  # type: ignore[arg-type]  # spec functions are plain functions
+        return self.truth(self.call_function(function, arguments, node, scope_of(function)), node)
 
 
 def _fits(targets: list[ast.expr], value: Value) -> bool:

@@ -8,7 +8,7 @@ Rows are not settled. With 64-bit fingerprints none of this exists.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kmc.compiler.ir import build as x
@@ -52,8 +52,11 @@ def second_identity(functions: Sequence[Function]) -> list[Function]:
     return found
 
 
-def functions_128(*, ranked: bool) -> list[Function]:
-    """The kernels that callers use with 128 bits: over rows with the two words in front."""
+def functions_128(*, ranked: bool, further: Mapping[str, tuple[str, ...]] | None = None) -> list[Function]:
+    """The kernels that callers use with 128 bits: over rows with the two words in front.
+
+    `further` are the names of other kernels over rows, and their pointers.
+    """
     expand = Function(
         "expand_128",
         ("cur", "out"),
@@ -84,6 +87,7 @@ def functions_128(*, ranked: bool) -> list[Function]:
             for kind in KINDS
         ),
         _forwarded("may_change", ("cur", "nxt")),
+        *(_forwarded(name, pointers) for name, pointers in (further or {}).items()),
     ]
 
 

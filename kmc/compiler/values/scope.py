@@ -38,6 +38,8 @@ from kmc.lang.types import IntType, SetType
 from kmc.runtime.state_layout import shape_type
 from kmc.spec.subset import ALLOWED_BUILTINS
 
+LAMBDA = "<lambda>"
+
 
 @dataclass(slots=True)
 class Scope:
@@ -119,6 +121,63 @@ def definition(function: Callable[..., Any]) -> ast.FunctionDef:
     return _functions(code.co_filename, (found.st_mtime_ns, found.st_size))[code.co_firstlineno, code.co_name]
 
 
+def syntax(function: Callable[..., Any]) -> ast.FunctionDef | ast.Lambda:
+    """The syntax of a function of a spec's file, which may be a lambda."""
+    code = function.__code__
+    if code.co_name != LAMBDA:
+        return definition(function)
+    found = Path(code.co_filename).stat()
+    places = [place for place in map(_Place.of, code.co_positions()) if place is not None]
+    written = [
+        node
+        for node in _lambdas(code.co_filename, (found.st_mtime_ns, found.st_size)).get(code.co_firstlineno, ())
+        if all(_Place.of_node(node.body).holds(place) for place in places)
+    ]
+    # Of nested lambdas, the code of the outer one makes the inner one, which is more than the inner one's body.
+    return max(written, key=lambda node: (node.lineno, node.col_offset))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A range of the text: from (line, column) to (line, column)."""
+
+    start: tuple[int, int]
+    end: tuple[int, int]
+
+    @classmethod
+    def of(cls, position: tuple[int | None, int | None, int | None, int | None]) -> _Place | None:
+        """The place of an instruction; None where it has none of its own."""
+        line, end_line, column, end_column = position
+        if line is None or end_line is None or column is None or end_column is None or not end_column:
+            return None
+        return cls((line, column), (end_line, end_column))
+
+    @classmethod
+    def of_node(cls, node: ast.expr) -> _Place:
+        """The place of an expression."""
+        return cls((node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0))
+
+    def holds(self, other: _Place) -> bool:
+        """Whether the other place is a part of this one."""
+        return self.start <= other.start and other.end <= self.end
+
+
+@lru_cache(maxsize=256)
+def _lambdas(path: str, version: tuple[int, int]) -> dict[int, list[ast.Lambda]]:
+    """The lambdas of a source file by line; see `_functions`."""
+    found: dict[int, list[ast.Lambda]] = {}
+    for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8"), path)):
+        if isinstance(node, ast.Lambda):
+            found.setdefault(node.lineno, []).append(node)
+    return found
+
+
+def scope_of(function: Any) -> Scope:
+    """What a function sees around it: its module, and the variables of the functions that it stands in."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    return Scope(function.__globals__, {name: python_value(cell.cell_contents) for name, cell in cells.items()})
+
+
 def is_spec_function(found: object) -> bool:
     """Whether an object is a function of a spec's file."""
     return hasattr(found, "__code__") and "__kmc_set__" in getattr(found, "__globals__", {})
@@ -147,4 +206,4 @@ def lookup(scope: Scope, name: str) -> Value | None:
     return None
 
 
-__all__ = ["Closure", "Scope", "definition", "is_spec_function", "lookup", "python_value"]
+__all__ = ["Closure", "Scope", "definition", "is_spec_function", "lookup", "python_value", "scope_of", "syntax"]

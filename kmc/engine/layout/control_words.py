@@ -58,6 +58,12 @@ class Shared(Struct, words=128):
     alone: int  # 1: there is one thread
     shards: int  # how many own fingerprints
     uncoded: int  # a dictionary of the words that had no code
+    # The behaviour graph.
+    atom_kernels: int  # the address of the addresses of kernels that answer which atoms hold in a state
+    atom_words: int  # how many they are
+    step_atom_kernels: int  # the same for the atoms of a step
+    step_atom_words: int
+    apart: int  # a word per action: 1 if it is not part of the next-state relation; or 0 if all of them are
     count: int = at(64)  # fingerprints in the table, and as many more as threads may be adding
     next_chunk: int = at(96)
 
@@ -113,6 +119,31 @@ class Thread(Struct, words=64):
     accepted: BitCursor  # one per shard: what it accepted of the frontier; 0 if every row is to be expanded
     accepted_shards: int  # how many they are; `Shared.shards` may be another number
     refused: int  # rows of the frontier that were not accepted
+    # The behaviour graph, see behaviour_log.py.
+    steps: Buffer = embedded()  # the steps of the expanded states
+    states: Buffer = embedded()  # the new states of the level that is being made
+
+
+class GraphPart(Struct):
+    """A part of the behaviour graph that is written from what the threads noted, see number_steps.py."""
+
+    table: int  # the fingerprint table
+    slots: int
+    numbers: int  # the address of one 32-bit number per slot: that of its state
+    steps: int  # the address of what a thread noted
+    steps_end: int
+    places: int  # the address of one word per state of the level: where its steps were noted, or 0
+    counts: int  # the address of one 32-bit number per state of the level: how many steps were noted
+    first: int  # the number of the first state of the level
+    start: int  # the first state of this part, from 0 in its level
+    end: int
+    step_atom_words: int
+    # What is written: 32 bits a target and 16 a label, `step_atom_words` words of atoms a step.
+    targets: int
+    labels: int
+    atoms: int
+    written: int  # how many steps
+    entries: int  # the address of memory for the steps of one state
 
 
 class TableMove(Struct, words=96):
@@ -138,6 +169,8 @@ NEED_FINDINGS: Final = 6
 NEED_MADE: Final = 7
 NEED_ROWS: Final = 8
 NEED_CANDIDATES: Final = 9
+NEED_STEPS: Final = 10
+NEED_STATES: Final = 11
 
 # What `expand` answers besides a number of successors; errors are <= ERROR_MAX.
 OUT_TOO_SMALL: Final = -1

@@ -15,6 +15,7 @@ reports in `out` overwritten.
   the invariants, bit 1 + n for reachable property n.
 - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
   kept. The one exception to rows that are never written; its length stays.
+- `atoms[n](row)`, `step_atoms[n](source, row)`: masks of the atoms of temporal properties that hold.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
 
 All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its view and orbit,
@@ -60,6 +61,8 @@ class KernelTable:
     plain_words: int = 1
     implied_words: int = 0
     wide: bool = False
+    atoms: tuple[int, ...] = ()
+    step_atoms: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if max(self.check_count, self.reachable_count, self.step_count) > PROPERTIES_MAX:
@@ -87,6 +90,8 @@ class KernelTable:
             # Without a view, the hash sum of a row that is kept is the fingerprint.
             implied_words=int(not spec.rules.view and spec.words_before == 0),
             wide=spec.words_before > 0,
+            atoms=tuple(address(name) for name in spec.kernels if name.startswith("atoms_")),
+            step_atoms=tuple(address(name) for name in spec.kernels if name.startswith("step_atoms_")),
         )
 
     def tell(self, shared: Shared) -> None:

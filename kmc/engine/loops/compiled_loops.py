@@ -23,6 +23,7 @@ from kmc.engine.loops import (
     fingerprint_table_64,
     fingerprint_table_128,
     list_rows,
+    number_steps,
     sorted_runs,
     storage,
 )
@@ -173,6 +174,12 @@ def check_accepted_loop() -> NativeLoop:
 def list_rows_loop() -> NativeLoop:
     """`list_rows.list_rows`."""
     return NativeLoop(list_rows.list_rows, Specialization(sharded=True))
+
+
+@cache
+def graph_loop(name: str, wide: bool) -> NativeLoop:
+    """A loop of `kmc.engine.loops.number_steps` by name."""
+    return NativeLoop(getattr(number_steps, name), Specialization(wide=wide))
 
 
 @cache

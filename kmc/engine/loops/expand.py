@@ -15,6 +15,16 @@ from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import is_dead, length_of, mark_dead, row_of, unpacked_words
 from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord
+from kmc.engine.loops.behaviour_log import (
+    APART,
+    DROPPED,
+    is_apart,
+    is_log_short,
+    is_note_short,
+    note_source,
+    note_state,
+    note_step,
+)
 from kmc.engine.loops.check_properties import (
     add_finding,
     check_changed,
@@ -48,7 +58,7 @@ from kmc.engine.native.intrinsics import (
     inlined,
     load_shared,
 )
-from kmc.engine.native.specialization import FUZZ_SCHEDULE, RANKED, SHARDED
+from kmc.engine.native.specialization import EDGES, FUZZ_SCHEDULE, RANKED, SHARDED
 
 
 @inlined
@@ -195,7 +205,7 @@ def shortage(shared: Shared, thread: Thread) -> int:
     # Packed, a record whose words are all different takes a little more than a quarter more.
     if thread.block.used + used + used // 2 + pending > thread.block.words:
         return f.NEED_BLOCK
-    if thread.findings.used + 3 * pending * FindingEntry.WORDS > thread.findings.words:
+    if thread.findings.used + (3 + 2 * EDGES) * pending * FindingEntry.WORDS > thread.findings.words:
         return f.NEED_FINDINGS
     if thread.made.used + pending * Chunk.WORDS > thread.made.words:
         return f.NEED_MADE
@@ -203,6 +213,10 @@ def shortage(shared: Shared, thread: Thread) -> int:
         return f.NEED_CANDIDATES
     if SHARDED != 0 and are_outboxes_short(shared, thread, pending) != 0:
         return f.NEED_OUTBOXES
+    if EDGES != 0 and is_log_short(shared, thread) != 0:
+        return f.NEED_STEPS
+    if EDGES != 0 and is_note_short(shared, thread) != 0:
+        return f.NEED_STATES
     return f.DONE
 
 
@@ -264,8 +278,13 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
     header = successor.header
     times = 1 + (header >> r.TIMES_SHIFT & r.TIMES_MASK)
     action = header >> r.ACTION_SHIFT & r.ACTION_MASK
+    if EDGES != 0 and is_apart(shared, action) != 0:
+        note_step(shared, thread, successor, action, APART)
+        return 0
     count(thread.generated, action, times)
     inside = is_inside(shared, thread, successor)
+    if EDGES != 0:
+        note_step(shared, thread, successor, action, DROPPED if inside == 0 else 0)
     new = 0
     if inside < 0:
         return 0
@@ -331,6 +350,8 @@ def keep(shared: Shared, thread: Thread) -> None:
         if shared.settle != 0:
             call_two(shared.settle, row_of(successor), successor.fingerprint)
         append(shared, thread, successor)
+        if EDGES != 0:
+            note_state(shared, thread, successor)
         check_changed(shared, thread, successor, 0, 1, properties_to_check(shared, thread, successor))
         candidate = Candidate(candidate + Candidate.BYTES)
     thread.candidates.used = 0
@@ -349,7 +370,10 @@ def flush(shared: Shared, thread: Thread) -> int:
     new = 0
     successor = StateRecord(thread.out.address)
     for index in range(thread.source_count):
-        for _ in range(enter_source(thread, index)):
+        found = enter_source(thread, index)
+        if EDGES != 0:
+            note_source(thread, found)
+        for _ in range(found):
             new += take(shared, thread, successor, index)
             successor = record_after(successor)
     if FUZZ_SCHEDULE != 0:

@@ -16,6 +16,9 @@ RANKED: int = 1
 SHARDED: int = 1
 """1: other tables than this search's decide what is new. Fingerprints go to the shards that own them."""
 
+EDGES: int = 1
+"""1: the steps and the new states are noted, for the behaviour graph."""
+
 FUZZ_SCHEDULE: int = 1
 """1: the schedule is fuzzed. Threads wait at random, and batches have random sizes."""
 
@@ -28,6 +31,7 @@ class Specialization:
     ranked: bool = False
     fuzz_schedule: bool = False
     sharded: bool = False
+    edges: bool = False
 
     @property
     def values(self) -> dict[str, int]:
@@ -36,5 +40,6 @@ class Specialization:
             "WIDE": int(self.wide),
             "RANKED": int(self.ranked),
             "SHARDED": int(self.sharded),
+            "EDGES": int(self.edges),
             "FUZZ_SCHEDULE": int(self.fuzz_schedule),
         }

@@ -27,7 +27,7 @@ from kmc.engine.native.signals import heard
 from kmc.engine.native.threads import WorkerPool
 from kmc.engine.search import counters
 from kmc.engine.search.history import History
-from kmc.engine.search.level_maker import LevelMaker
+from kmc.engine.search.level_maker import LevelMaker, LevelRecorder
 from kmc.engine.search.predecessors import Predecessors
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.engine.stores.memory_budget import MemoryBudget
@@ -42,7 +42,8 @@ _MEMORY_CODES = ("KMC530", "KMC531")
 class Search:
     """One run of a model from `initial` states; `progress` is called about once a second, in the calling thread.
 
-    `predecessors` answers, after `run`, which states a level has and which steps lead to them.
+    `predecessors` answers, after `run`, which states a level has and which steps lead to them. A `recorder` makes the
+    behaviour graph meanwhile; such a search is not resumed.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Search:
         settings: Settings | None = None,
         progress: Callable[[Counters], None] | None = None,
         directory: RunDirectory | None = None,
+        recorder: LevelRecorder | None = None,
     ) -> None:
         self._kernels = kernels
         self._initial = list(initial)
@@ -69,7 +71,7 @@ class Search:
         self._budget = MemoryBudget(self._settings, files)
         self._history = History(self._budget, self._settings.history_bytes)
         threads = WorkerPool(self._settings.threads, self._poll, self._stop)
-        self._maker = LevelMaker(kernels, self._settings, threads, self._budget, self._fits)
+        self._maker = LevelMaker(kernels, self._settings, threads, self._budget, self._fits, recorder)
         self.predecessors = Predecessors(kernels, self._maker, self._history, self._search_again)
         self._saver: Saver | None = None
         if directory is not None and files is not None:

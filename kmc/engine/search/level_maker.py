@@ -11,6 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 
@@ -32,6 +33,20 @@ from kmc.engine.search.worker import Worker
 from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
 
+
+class LevelRecorder(Protocol):
+    """What makes the behaviour graph of a search."""
+
+    def worker(self, budget: MemoryBudget, batch: int, actions: int, properties: int, /) -> Worker:
+        """A worker that has room for what its loops note."""
+
+    def tell(self, shared: Shared, /) -> None:
+        """Let loops call the kernels of atoms."""
+
+    def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
+        """Take what the workers noted while a level was made; no thread runs."""
+
+
 _NO_CHUNKS = np.zeros((0, Chunk.WORDS), np.int64)
 
 
@@ -39,7 +54,7 @@ class LevelMaker:
     """Tables, workers and control words of one search.
 
     `fits` says whether so many bytes more may be taken; where it says no, it has called `stop`. `known` holds the
-    fingerprints of all levels that were made.
+    fingerprints of all levels that were made. A `recorder` is told of all steps, for a model without view and symmetry.
     """
 
     def __init__(
@@ -49,6 +64,7 @@ class LevelMaker:
         threads: WorkerPool,
         budget: MemoryBudget,
         fits: Callable[[int], bool],
+        recorder: LevelRecorder | None = None,
     ) -> None:
         self._kernels = kernels
         self._settings = settings
@@ -58,15 +74,19 @@ class LevelMaker:
         self._stopping = False
         self._unfinished = _NO_CHUNKS
         self._distinct = 0
-        self._specialization = Specialization(kernels.wide, kernels.rank != 0, settings.schedule_seed is not None)
+        self._recorder = recorder
+        self._specialization = Specialization(
+            kernels.wide, kernels.rank != 0, settings.schedule_seed is not None, edges=recorder is not None
+        )
         self.known = FingerprintTable(settings.table_slots, wide=kernels.wide)
         # With a view, the states of the level that is being made are told apart by rank, in a table of their own.
         self._found = self._level_table(settings.table_slots) if kernels.rank else self.known
         self.dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self.shared = Shared.of(Memory(Shared.WORDS))
         properties = kernels.check_count + kernels.step_count
+        maker = Worker if recorder is None else recorder.worker
         self.workers = [
-            Worker(budget, settings.batch, kernels.action_count + 1, properties) for _ in range(settings.threads)
+            maker(budget, settings.batch, kernels.action_count + 1, properties) for _ in range(settings.threads)
         ]
         self._tell_kernels()
         self._tell_tables()
@@ -77,6 +97,8 @@ class LevelMaker:
         settings, shared = self._settings, self.shared
         self._kernels.tell(shared)
         self.dictionary.tell(shared)
+        if self._recorder is not None:
+            self._recorder.tell(shared)
         shared.alone = settings.threads == 1
         shared.deadlock, shared.listing = settings.deadlock, 1
         shared.batch, shared.chunk_rows = settings.batch, settings.chunk_rows
@@ -161,6 +183,8 @@ class LevelMaker:
         self.shared.wanted = ~counters.reached(self.workers) & (1 << self._kernels.reachable_count) - 1
         if not self._run(work_loop(self._specialization), rows):
             return None
+        if self._recorder is not None:
+            self._recorder.level_made(self.known, self._threads)
         made = [worker.end_level() for worker in self.workers]
         starts = np.cumsum([0] + [count for _, count, _ in made]).tolist()
         chunks = joined([(part, start) for (part, _, _), start in zip(made, starts, strict=False)])

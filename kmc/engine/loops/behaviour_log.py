@@ -1,0 +1,94 @@
+"""What a search notes for the behaviour graph: the steps of each expanded state, and each new state.
+
+A thread notes words one after another. Steps: a state's fingerprint and how many steps follow, then for each step the
+fingerprint of its target, its label with flags, and the masks of the step's atoms. New states: the fingerprint and the
+masks of the state's atoms. A fingerprint is one word, or two where the search is `WIDE`.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout import record_structs as r
+from kmc.engine.layout.control_words import Shared, Thread
+from kmc.engine.layout.packed_rows import row_of
+from kmc.engine.layout.record_structs import StateRecord
+from kmc.engine.loops.check_properties import add_finding
+from kmc.engine.native.intrinsics import call_one, call_two, inlined, load, store
+from kmc.engine.native.specialization import WIDE
+
+DROPPED = 1 << 16
+"""A constraint drops the step."""
+
+APART = 1 << 17
+"""The action is not part of the next-state relation."""
+
+LABEL_MASK = (1 << 16) - 1
+HEAD_WORDS = 2
+"""Without the second word of a fingerprint: those of a source, and those of a step without atoms."""
+
+
+@inlined
+def is_apart(shared: Shared, action: int) -> int:
+    """1 if an action is not part of the next-state relation, else 0."""
+    return 0 if shared.apart == 0 else load(shared.apart, action)
+
+
+@inlined
+def is_log_short(shared: Shared, thread: Thread) -> int:
+    """1 if there is no room for the steps of the pending batch, else 0."""
+    words = thread.source_count * (HEAD_WORDS + WIDE)
+    words += thread.pending * (HEAD_WORDS + WIDE + shared.step_atom_words)
+    return 1 if thread.steps.used + words > thread.steps.words else 0
+
+
+@inlined
+def is_note_short(shared: Shared, thread: Thread) -> int:
+    """1 if there is no room for the new states of the pending batch, else 0."""
+    words = thread.pending * (1 + WIDE + shared.atom_words)
+    return 1 if thread.states.used + words > thread.states.words else 0
+
+
+@inlined
+def note_fingerprint(place: int, record: StateRecord) -> int:
+    """Write the fingerprint of a record; the address behind it."""
+    store(place, 0, record.fingerprint)
+    if WIDE != 0:
+        store(place, 1, record.first_word)
+    return place + (1 + WIDE) * f.WORD_BYTES
+
+
+@inlined
+def note_source(thread: Thread, successors: int) -> None:
+    """Note the source, whose steps follow. Initial states have none."""
+    source = thread.source
+    if source != 0:
+        place = note_fingerprint(thread.steps.address + thread.steps.used * f.WORD_BYTES, source)
+        store(place, 0, successors)
+        thread.steps.used += HEAD_WORDS + WIDE
+
+
+@inlined
+def note_step(shared: Shared, thread: Thread, successor: StateRecord, label: int, flags: int) -> None:
+    """Note a step of the source."""
+    source = thread.source
+    if source != 0:
+        place = note_fingerprint(thread.steps.address + thread.steps.used * f.WORD_BYTES, successor)
+        store(place, 0, label | flags)
+        for number in range(shared.step_atom_words):
+            mask = call_two(load(shared.step_atom_kernels, number), row_of(source), row_of(successor))
+            if mask < 0:
+                add_finding(thread, r.EXPAND_ERROR, mask, source.fingerprint, 0)
+            store(place, 1 + number, mask)
+        thread.steps.used += HEAD_WORDS + WIDE + shared.step_atom_words
+
+
+@inlined
+def note_state(shared: Shared, thread: Thread, state: StateRecord) -> None:
+    """Note a new state."""
+    place = note_fingerprint(thread.states.address + thread.states.used * f.WORD_BYTES, state)
+    for number in range(shared.atom_words):
+        mask = call_one(load(shared.atom_kernels, number), row_of(state))
+        if mask < 0:
+            add_finding(thread, r.CHECK_ERROR, mask, state.fingerprint, 0)
+        store(place, number, mask)
+    thread.states.used += 1 + WIDE + shared.atom_words

@@ -1,0 +1,220 @@
+"""From fingerprints to numbers: the loops that turn what a search noted into parts of the behaviour graph.
+
+The number of a state stands beside its slot in the fingerprint table. Numbers of one level follow the order of its
+fingerprints, and so do slots: they are written in order.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import GraphPart
+from kmc.engine.loops.behaviour_log import APART, DROPPED, HEAD_WORDS, LABEL_MASK
+from kmc.engine.loops.fingerprint_table_64 import home
+from kmc.engine.loops.fingerprint_table_128 import word_of
+from kmc.engine.native.intrinsics import (
+    equal_in_line,
+    inlined,
+    is_less,
+    load,
+    load_half,
+    lowest,
+    prefetch,
+    store,
+    store_code,
+    store_half,
+)
+from kmc.engine.native.specialization import WIDE
+
+OUTSIDE = 0xFFFF_FFFF
+"""`kmc.liveness.behaviour_graph.OUTSIDE`."""
+
+_LABEL_BITS = 16
+_AHEAD = 2
+
+
+@inlined
+def slot_with(table: int, slots: int, fingerprint: int) -> int:
+    """The slot of the fingerprint at an address, -1 if it is not in the table."""
+    first = load(fingerprint, 0)
+    line = home(first, slots)
+    while True:
+        place = word_of(line) if WIDE != 0 else line
+        same = equal_in_line(table, place, first)
+        if WIDE == 0:
+            if same != 0:
+                return line + lowest(same)
+        else:
+            while same != 0:
+                if load(table, place + lowest(same) + f.LINE_WORDS) == load(fingerprint, 1):
+                    return line + lowest(same)
+                same &= same - 1
+        if equal_in_line(table, place, 0) != 0:
+            return -1
+        line += f.LINE_WORDS
+        if line == slots:
+            line = 0
+
+
+@inlined
+def number_with(part: GraphPart, fingerprint: int) -> int:
+    """The number of the state with the fingerprint at an address; OUTSIDE if it is not known."""
+    slot = slot_with(part.table, part.slots, fingerprint)
+    return OUTSIDE if slot < 0 else load_half(part.numbers, slot)
+
+
+@inlined
+def ask_for_number(part: GraphPart, fingerprint: int) -> None:
+    """Ask for the memory where a fingerprint and its number are likely to be."""
+    line = home(fingerprint, part.slots)
+    prefetch(part.table, word_of(line) if WIDE != 0 else line)
+    prefetch(part.numbers, line // 2)
+
+
+@inlined
+def step_words(part: GraphPart) -> int:
+    """The words that were noted of a step."""
+    return HEAD_WORDS + WIDE + part.step_atom_words
+
+
+def give_numbers(part: GraphPart, fingerprints: int, count: int) -> int:
+    """Give `count` states, whose fingerprints stand at an address, the numbers from `first` on; 0."""
+    for index in range(count):
+        place = fingerprints + index * (1 + WIDE) * f.WORD_BYTES
+        store_half(part.numbers, slot_with(part.table, part.slots, place), part.first + index)
+    return 0
+
+
+def find_sources(part: GraphPart) -> int:
+    """Write where the steps of each source were noted, and how many; 0."""
+    place = part.steps
+    while place != part.steps_end:
+        number = number_with(part, place) - part.first
+        count = load(place, 1 + WIDE)
+        steps = place + (HEAD_WORDS + WIDE) * f.WORD_BYTES
+        store(part.places, number, steps)
+        store_half(part.counts, number, count)
+        place = steps + count * step_words(part) * f.WORD_BYTES
+    return 0
+
+
+def write_steps(part: GraphPart) -> int:
+    """Write the steps of the states from `start` to `end`, and how many steps each has instead of its count; 0."""
+    part.written = 0
+    for index in range(part.start, part.end):
+        if index + _AHEAD < part.end:
+            ask_for_targets(part, index + _AHEAD)
+        count = load_half(part.counts, index)
+        translate(part, index, count)
+        sort(part, count)
+        before = part.written
+        append_different(part, count)
+        store_half(part.counts, index, part.written - before)
+    return 0
+
+
+@inlined
+def ask_for_targets(part: GraphPart, index: int) -> None:
+    """Ask for the memory where the targets of a state's steps will be looked for."""
+    place = load(part.places, index)
+    for _ in range(load_half(part.counts, index)):
+        ask_for_number(part, load(place, 0))
+        place += step_words(part) * f.WORD_BYTES
+
+
+@inlined
+def is_same(left: int, right: int) -> int:
+    """1 if the fingerprints at two addresses are equal, else 0."""
+    if load(left, 0) != load(right, 0):
+        return 0
+    if WIDE != 0 and load(left, 1) != load(right, 1):
+        return 0
+    return 1
+
+
+@inlined
+def target_of(part: GraphPart, index: int, count: int, step: int) -> int:
+    """The number of the target of a step, or OUTSIDE."""
+    flags = load(step, 1 + WIDE)
+    if flags & (DROPPED | APART) == 0:
+        return number_with(part, step)
+    # What a person may take for a stuttering step is one, whoever allows it.
+    steps = load(part.places, index)
+    if is_same(step, steps - (HEAD_WORDS + WIDE) * f.WORD_BYTES) != 0:
+        return part.first + index
+    if flags & APART != 0:
+        for other in range(count):
+            place = steps + other * step_words(part) * f.WORD_BYTES
+            if load(place, 1 + WIDE) & (DROPPED | APART) == 0 and is_same(place, step) != 0:
+                return number_with(part, step)
+    return OUTSIDE
+
+
+@inlined
+def translate(part: GraphPart, index: int, count: int) -> None:
+    """Write an entry for each step of a state: target and label in one word, then the masks of its atoms."""
+    step = load(part.places, index)
+    entry = part.entries
+    for _ in range(count):
+        label = load(step, 1 + WIDE) & LABEL_MASK
+        store(entry, 0, target_of(part, index, count, step) << _LABEL_BITS | label)
+        for word in range(part.step_atom_words):
+            store(entry, 1 + word, load(step, HEAD_WORDS + WIDE + word))
+        step += step_words(part) * f.WORD_BYTES
+        entry += (1 + part.step_atom_words) * f.WORD_BYTES
+
+
+@inlined
+def entry_at(part: GraphPart, index: int) -> int:
+    """The address of an entry."""
+    return part.entries + index * (1 + part.step_atom_words) * f.WORD_BYTES
+
+
+@inlined
+def is_before(left: int, right: int, words: int) -> int:
+    """1 if the words at one address are less than those at another, the first ones counting most; else 0."""
+    for word in range(words):
+        if load(left, word) != load(right, word):
+            return is_less(load(left, word), load(right, word))
+    return 0
+
+
+@inlined
+def copy_words(target: int, source: int, words: int) -> None:
+    """Copy words that do not overlap."""
+    for word in range(words):
+        store(target, word, load(source, word))
+
+
+@inlined
+def sort(part: GraphPart, count: int) -> None:
+    """Sort the entries, by insertion over shrinking gaps: most states have few. Behind them is room for one more."""
+    words = 1 + part.step_atom_words
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    moved = entry_at(part, count)
+    while gap > 0:
+        for index in range(gap, count):
+            copy_words(moved, entry_at(part, index), words)
+            place = index
+            while place >= gap and is_before(moved, entry_at(part, place - gap), words) != 0:
+                copy_words(entry_at(part, place), entry_at(part, place - gap), words)
+                place -= gap
+            copy_words(entry_at(part, place), moved, words)
+        gap //= 3
+
+
+@inlined
+def append_different(part: GraphPart, count: int) -> None:
+    """Append the entries to what is written, each once."""
+    words = 1 + part.step_atom_words
+    written = part.written
+    for index in range(count):
+        entry = entry_at(part, index)
+        if index == 0 or is_before(entry - words * f.WORD_BYTES, entry, words) != 0:
+            store_half(part.targets, written, load(entry, 0) >> _LABEL_BITS)
+            store_code(part.labels, written, load(entry, 0) & LABEL_MASK)
+            for word in range(part.step_atom_words):
+                store(part.atoms, written * part.step_atom_words + word, load(entry, 1 + word))
+            written += 1
+    part.written = written
