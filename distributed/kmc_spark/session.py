@@ -113,9 +113,17 @@ def completed(conf: SparkConf, asked: Mapping[str, str]) -> SparkConf:
         conf.set(key, value)
     for key, value in SETTINGS.items():
         conf.setIfMissing(key, value)
+    if is_local(conf.get("spark.master", "")):
+        # The page of a run on this machine takes half a second of CPU time to start, and kmc shows what it would.
+        conf.setIfMissing("spark.ui.enabled", "false")
     conf.setIfMissing("spark.pyspark.python", os.environ.get(_PYTHON) or sys.executable)
     conf.setIfMissing("spark.executor.extraJavaOptions", _java_options())
     return conf
+
+
+def is_local(master: str | None) -> bool:
+    """Whether all tasks run in the driver's own JVM: local, local[2], local[*,3]."""
+    return master is not None and (master == "local" or master.startswith("local["))
 
 
 def _java_options() -> str:
@@ -131,10 +139,12 @@ def _begin_java(asked: Mapping[str, str]) -> None:
     for key, value in asked.items():
         conf.set(key, value)
     options = f"{_java_options()} -Dlog4j2.configurationFile={_LOG_SETTINGS} {os.environ.get(_DRIVER_OPTIONS, '')}"
-    with _environment({**java_variables(), _DRIVER_OPTIONS: options.strip()}):
+    variables = {**java_variables(), _DRIVER_OPTIONS: options.strip()}
+    with _environment(variables), _messages.writer() as stderr:
         # In a session of its own: a signal to the group of the terminal or of `timeout` is for kmc, which then stops
         # Spark. The JVM ends by itself when kmc is no longer there, whatever the reason.
-        gateway = launch_gateway(conf, {"start_new_session": True})  # type: ignore[no-untyped-call] # it has no types
+        popen = {"start_new_session": True, "stderr": stderr}
+        gateway = launch_gateway(conf, popen)  # type: ignore[no-untyped-call] # it has no types
     SparkContext._ensure_initialized(gateway=gateway)
 
 
@@ -152,7 +162,47 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
                 os.environ[name] = value
 
 
+class _Messages:
+    """What the JVM and the Python workers below it write to stderr: passed on until Spark is told to stop.
+
+    PySpark's workers print tracebacks of broken pipes when it stops while they wait.
+    """
+
+    def __init__(self) -> None:
+        self._stopping = threading.Event()
+        self.passing: threading.Thread | None = None
+
+    @contextmanager
+    def writer(self) -> Iterator[int]:
+        """A descriptor for a process that is started in the block."""
+        self._stopping = stopping = threading.Event()
+        readable, writable = os.pipe()
+        self.passing = threading.Thread(target=_pass_on, args=(readable, stopping), name="kmc-messages", daemon=True)
+        self.passing.start()
+        try:
+            yield writable
+        finally:
+            os.close(writable)
+
+    def end(self) -> None:
+        """Nothing more is passed on."""
+        self._stopping.set()
+
+
+_messages = _Messages()
+
+
+def _pass_on(readable: int, stopping: threading.Event) -> None:
+    """Copy to stderr what comes, line by line, until the last writer has closed it."""
+    with open(readable, "rb") as lines:
+        for line in lines:
+            if not stopping.is_set():
+                with suppress(OSError):
+                    os.write(2, line)
+
+
 def _stopped(context: SparkContext) -> None:
+    _messages.end()
     with suppress(*OF_SPARK):
         if context._jsc is not None:
             context._jsc.stop()

@@ -118,7 +118,7 @@ def _compared(given: Mapping[str, Any]) -> int:
     ways = [Way("in memory", own), Way(f"{shards} shards on threads", (*own, "--shards", str(shards)))]
     for master in given["masters"]:
         there = ("--shards", str(shards), "--spark", master)
-        ways.append(Way(f"{shards} shards on {master}", there))
+        ways.append(Way(f"{shards} shards on {master}, by shuffle", (*there, "--exchange", "shuffle")))
         ways.append(Way(f"{shards} shards on {master}, by files", (*there, "--exchange", "files")))
     words = [given["spec"], *([given["benchmark"]] if given["benchmark"] else [])]
     with StatusLine(stderr(), quiet=given["quiet"]) as line:

@@ -116,9 +116,8 @@ Exit status, as TLC's:
 @click.option(
     "--exchange",
     type=click.Choice(["shuffle", "files"]),
-    default="shuffle",
-    show_default=True,
-    help="With --spark: how candidates reach their shards. files: less work where all hosts share a fast disk.",
+    help="With --spark: how candidates reach their shards. files, the default of local[N], takes less work where all"
+    " hosts share a fast disk; shuffle is the default elsewhere.",
 )
 @storage_options
 @fingerprint_option

@@ -31,7 +31,7 @@ class CheckOptions:
     processes: int | None
     keep_states: bool
     spark: str | None
-    exchange: str
+    exchange: str | None
     storage: str | None
     storage_cache: int
     fingerprint_bits: str

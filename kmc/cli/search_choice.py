@@ -31,7 +31,7 @@ def completed(options: CheckOptions) -> CheckOptions:
         refuse_several(ways)
     if options.spark is not None and options.shards is None and options.resume is None:
         options = replace(options, shards=SPARK_SHARDS)
-    if options.exchange == "files" and options.spark is None and options.resume is None:
+    if options.exchange is not None and options.spark is None and options.resume is None:
         raise CommandLineError("KMC616", "only a search on Spark has an exchange", help="add --spark MASTER")
     if options.shards is None:
         if options.keep_states and options.resume is None:
@@ -85,8 +85,9 @@ def chosen_search(options: CheckOptions) -> Iterator[SearchMaker]:
         yield sharded(sharding, options.processes)
         return
     from kmc_spark.on_spark import sharded_on_spark
-    from kmc_spark.session import spark_context
+    from kmc_spark.session import is_local, spark_context
 
     master = None if options.spark == SUBMITTED else options.spark
     with spark_context(master, f"kmc check {options.spec} {options.model or ''}".strip()) as context:
-        yield sharded_on_spark(context, sharding, by_files=options.exchange == "files")
+        exchange = options.exchange or ("files" if is_local(context.master) else "shuffle")
+        yield sharded_on_spark(context, sharding, by_files=exchange == "files")

@@ -88,6 +88,6 @@ def test_what_is_on_spark_is_projected(monkeypatch: pytest.MonkeyPatch, tmp_path
     told = [line for line in ran.stdout.splitlines() if "not measured" in line]
     assert len(told) == 4
     assert sum(line.endswith(" 3 MB") for line in ran.stdout.splitlines()) == 6
-    assert "on local[2], not measured: 16 cores 7.0 s, 64 cores 7.0 s" in told[0]
+    assert "on local[2], by shuffle, not measured: 16 cores 7.0 s, 64 cores 7.0 s" in told[0]
     ways = json.loads((tmp_path / "kraft-smoke-shards.json").read_text())["ways"]
     assert [one["projected_seconds"] for one in ways.values()][:3] == [None, None, {"16": 7.0, "64": 7.0}]
