@@ -128,6 +128,12 @@ class ModelError(KmcError):
     exit_status = ExitStatus.MODEL_FILE
 
 
+class TautologyError(ModelError):
+    """A temporal property is true of every behaviour, whatever the model does."""
+
+    exit_status = ExitStatus.LIVENESS_TAUTOLOGY
+
+
 class AssumptionError(ModelError):
     """The constants of a model break an assumption of the spec."""
 

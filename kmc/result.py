@@ -27,12 +27,16 @@ class Verdict(Enum):
 
 
 class Bound(Enum):
-    """What ended a check that found nothing: a limit, or a property that nothing checks."""
+    """What ended a check that found nothing: a limit, or a property that was not checked.
+
+    CONSTRAINT: a constraint cut steps, and temporal properties speak of behaviours that take them.
+    """
 
     DEPTH = "depth"
     STATES = "states"
     TIME = "time"
     MEMORY = "memory"
+    CONSTRAINT = "constraint"
     NOT_CHECKED = "temporal property not checked"
     START = "from a given state"
 
@@ -67,11 +71,78 @@ class Trace:
         return len(self.steps)
 
 
+class HowMet(Enum):
+    """How a cycle meets a condition of fairness."""
+
+    TAKEN = "taken"
+    DISABLED = "disabled"
+    NEVER_ENABLED = "never enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class FairnessMet:
+    """Why a cycle is fair by the condition `name`, one of a `group`.
+
+    `state` is the number of a state of the trace, counted from 1: the one that the step taken leads to, or one in which
+    no such step is enabled; None where that is so in the whole cycle.
+    """
+
+    name: str
+    group: str
+    strong: bool
+    how: HowMet
+    state: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """How a behaviour goes on for ever: from the last state of its trace back to state number `back_to`.
+
+    `closing` is that step, or None where the behaviour stutters in its last state. `fairness` says for each condition
+    of the specification why the cycle is fair.
+    """
+
+    back_to: int
+    closing: TraceStep | None
+    fairness: tuple[FairnessMet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """How a behaviour refutes a temporal property: `instance` is `v = v1`, or empty, and `why` is a sentence.
+
+    Without a `cycle`, every continuation of the trace refutes it.
+    """
+
+    instance: str
+    why: str
+    cycle: Cycle | None
+
+
+@dataclass(frozen=True, slots=True)
+class AssumedFairness:
+    """A condition of fairness of the specification: `WF_vars(BecomeLeader(n1))`, one of the `group` BecomeLeader."""
+
+    name: str
+    group: str
+    strong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CutFairness:
+    """A constraint drops steps of a condition of fairness, `name` of `group`; `state` is the first that has one."""
+
+    name: str
+    group: str
+    state: str
+
+
 @dataclass(frozen=True, slots=True)
 class Violation:
     """What failed, and the trace that shows it. `name` is the property, or None for deadlock and errors.
 
-    `is_step` tells an action property (exit status 13) from an invariant (12).
+    `is_step` tells an action property (exit status 13) from an invariant (12). `refutation` belongs to a temporal
+    property.
     """
 
     verdict: Verdict
@@ -79,6 +150,7 @@ class Violation:
     trace: Trace
     error: KmcError | None = None
     is_step: bool = False
+    refutation: Refutation | None = None
 
     @property
     def exit_status(self) -> ExitStatus:
@@ -98,11 +170,16 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class PropertyVerdict:
-    """One property: "holds", "violated" or "not checked", and how many states or steps violated it (--continue)."""
+    """One property: its verdict, and how many states or steps violated it (--continue).
+
+    The verdict is "holds" or "violated"; of a temporal property also "not refuted", where the search left out some
+    behaviours, and "not checked", where it ended before.
+    """
 
     name: str
     verdict: str
     violations: int = 0
+    is_temporal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +272,8 @@ class Result:
 
     `levels[k]` are the distinct states at level k + 1. `cpu_seconds` are those of the search, `compile_seconds` apart.
     `fingerprint_bits` is 0 where states are compared by value. `cut` counts the generated states outside of the
-    constraints: their properties were checked, and they were not expanded.
+    constraints: their properties were checked, and they were not expanded. `fairness` is what was assumed of behaviours
+    where temporal properties were checked, and `cut_fairness` what a constraint may have made wrong of it.
     """
 
     verdict: Verdict
@@ -217,6 +295,8 @@ class Result:
     fingerprint_bits: int = 0
     cut: int = 0
     shards: ShardFigures | None = None
+    fairness: tuple[AssumedFairness, ...] = ()
+    cut_fairness: tuple[CutFairness, ...] = ()
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
         """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for what never fired or held."""

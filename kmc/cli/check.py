@@ -33,6 +33,7 @@ from kmc.cli.outcome import CheckOptions, Outcome, judge
 from kmc.cli.progress import Progress, StatusLine
 from kmc.cli.refusal import refusal
 from kmc.cli.render_errors import error_lines, shown_path
+from kmc.cli.render_refutation import refutation_lines
 from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
 from kmc.cli.resuming import (
@@ -315,7 +316,10 @@ def _show(options: CheckOptions, done: _Done) -> None:
         return
     show(verdict_lines(done.outcome))
     if done.trace is not None:
+        violation = done.outcome.result.violation
         show([*trace_lines(done.trace, changed_only=options.trace_mode == "changed"), ""])
+        why = list(refutation_lines(violation)) if violation is not None else []
+        show([*why, ""] if why else [])
     show(summary_lines(done.outcome))
 
 

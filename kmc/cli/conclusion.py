@@ -57,7 +57,7 @@ def scope_text(result: Result, model: Model) -> str:
     """The states in which a property was checked, such as "in the 2 states of levels 1 to 2"."""
     within = _within(result, model)
     match result.verdict, result.bound:
-        case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.NOT_CHECKED):
+        case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.CONSTRAINT | Bound.NOT_CHECKED):
             return f"in all {_states(result, model)} reachable{within}"
         case Verdict.BOUND_REACHED, Bound.DEPTH:
             return f"in the {_states(result, model)} of levels 1 to {result.counters.depth}{within}"
@@ -80,7 +80,7 @@ def _proof(result: Result, model: Model) -> str:
     size = f"{_states(result, model)}, {levels}"
     bounds = "; ".join(filter(None, (given_constants_text(model.spec), size, odds_clause(result))))
     where = f"in every state reachable within these bounds ({bounds}){_within(result, model)}"
-    return f"Proved: {where}, {_claims(model)}."
+    return f"Proved: {where}, {_claims(result, model)}."
 
 
 def _within(result: Result, model: Model) -> str:
@@ -97,16 +97,27 @@ def _counted(states: int, model: Model) -> str:
     return text + (f" up to {listing(reductions)}" if reductions else "")
 
 
-def _claims(model: Model) -> str:
+def _claims(result: Result, model: Model) -> str:
     claims = []
     for kind in of_role(Role.CHECKED):
         held = [prop.name for prop in model.of(kind)]
         if held:
             verb = "holds" if len(held) == 1 else "hold"
             claims.append(f"every step satisfies {listing(held)}" if kind.states == 2 else f"{listing(held)} {verb}")
+    claims += _temporal_claims(result)
     if model.deadlock:
         claims.append("there is no deadlock")
     return listing(claims) if claims else "every action can be evaluated, and no more: the model names no property"
+
+
+def _temporal_claims(result: Result) -> Iterator[str]:
+    fair = "fair " if result.fairness else ""
+    held = [prop.name for prop in result.properties if prop.verdict == "holds" and prop.is_temporal]
+    if held:
+        yield f"every {fair}behavior satisfies {listing(held)}"
+    not_refuted = [prop.name for prop in result.properties if prop.verdict == "not refuted"]
+    if not_refuted:
+        yield f"no {fair}behavior among these states violates {listing(not_refuted)}"
 
 
 def _bounded(outcome: Outcome) -> str:
@@ -115,20 +126,26 @@ def _bounded(outcome: Outcome) -> str:
     match result.bound:
         case Bound.DEPTH:
             scope = scope_text(result, model)
-            return f"Nothing is proved beyond level {counters.depth}: {scope}{_odds(result)}, {_claims(model)}."
+            return f"Nothing is proved beyond level {counters.depth}: {scope}{_odds(result)}, {_claims(result, model)}."
         case Bound.START:
             return (
                 f"Proved from the given state ({outcome.options.start}) only: in the {_states(result, model)} that it "
-                f"reaches{_within(result, model)}{_odds(result)}, {_claims(model)}. Nothing is said about the model as "
-                f"a whole."
+                f"reaches{_within(result, model)}{_odds(result)}, {_claims(result, model)}. Nothing is said about the "
+                f"model as a whole."
+            )
+        case Bound.CONSTRAINT:
+            return (
+                f"{_proof(result, model)} Not proved: what behaviors do that leave {constraints_text(model)}, so no "
+                f"temporal property is proved."
             )
         case Bound.NOT_CHECKED:
             unchecked = listing([prop.name for prop in model.unchecked])
-            return f"{_proof(result, model)} Not proved: {unchecked}, since nothing checks temporal properties yet."
+            reason = "since this search does not check temporal properties"
+            return f"{_proof(result, model)} Not proved: {unchecked}, {reason}."
         case _:
             return (
                 f"Nothing is proved: the search stopped at level {counters.depth}, and {counters.left:,} of the states "
-                f"found were left on queue; {scope_text(result, model)}{_odds(result)}, {_claims(model)}."
+                f"found were left on queue; {scope_text(result, model)}{_odds(result)}, {_claims(result, model)}."
             )
 
 

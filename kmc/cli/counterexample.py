@@ -11,6 +11,8 @@ from typing import Any
 from rich.text import Text
 
 from kmc.cli.saved_runs import ITF_NAME, TLC_JSON_NAME, RunFolder
+from kmc.liveness.problem import TemporalProblem
+from kmc.reference.lasso_replay import check_refutation
 from kmc.reference.replay import check_violation
 from kmc.result import Violation
 from kmc.spec.model import Model
@@ -23,10 +25,17 @@ _CHANGED = "bold yellow"
 _HEAD = "bold"
 
 
-def replayed_trace(model: Model, violation: Violation, start: Any) -> TraceFile:
+def replayed_trace(model: Model, violation: Violation, start: Any, problem: TemporalProblem | None = None) -> TraceFile:
     """The trace as a neutral file, after a replay that shows the violation; else InternalError (exit 255)."""
-    check_violation(model, violation, start)
-    return trace_file(violation.trace, model, violation.verdict.value, violated=violation.name)
+    status = violation.verdict.value
+    if violation.refutation is None:
+        check_violation(model, violation, start)
+        return trace_file(violation.trace, model, status, violated=violation.name)
+    assert problem is not None, "there is a temporal property"
+    check_refutation(model, problem, violation, start)
+    cycle = violation.refutation.cycle
+    loop, closing = (cycle.back_to - 1, cycle.closing) if cycle is not None else (None, None)
+    return trace_file(violation.trace, model, status, violated=violation.name, loop=loop, closing=closing)
 
 
 def trace_files(file: TraceFile) -> dict[str, str]:

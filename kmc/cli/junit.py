@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence, odds_clause, scope_text
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_text
+from kmc.cli.render_refutation import refutation_lines
 from kmc.errors import ExitStatus, KmcError
 from kmc.invariants.kinds import Role, of_role
 from kmc.result import Bound, PropertyVerdict, Verdict
@@ -62,8 +63,10 @@ def _property(outcome: Outcome, prop: PropertyVerdict) -> TestCase:
     match prop.verdict:
         case "violated":
             return TestCase(prop.name, "failure", f"{prop.name} is violated", _last_words(outcome))
+        case "not refuted":
+            return TestCase(prop.name, "skipped", "not refuted by the behaviors that were looked at, which are not all")
         case "not checked":
-            return TestCase(prop.name, "skipped", "nothing checks temporal properties yet")
+            return TestCase(prop.name, "skipped", "this search did not check temporal properties")
         case _:
             return _passed(outcome, prop.name, "holds")
 
@@ -81,7 +84,7 @@ def _scope(outcome: Outcome) -> str:
     result, model = outcome.result, outcome.chosen.model
     within = f" within {constraints_text(model)}" if model.predicates(Role.BOUNDING) else ""
     match result.verdict, result.bound:
-        case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.NOT_CHECKED):
+        case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.CONSTRAINT | Bound.NOT_CHECKED):
             return within
         case Verdict.BOUND_REACHED, Bound.DEPTH:
             return f" in levels 1 to {result.counters.depth}{within}"
@@ -94,7 +97,8 @@ def _scope(outcome: Outcome) -> str:
 def _last_words(outcome: Outcome) -> str:
     violation = outcome.result.violation
     steps = [f"State {n}: <{step.label}>" for n, step in enumerate(violation.trace.steps, 1)] if violation else []
-    return "\n".join([*steps, *conclusion(outcome)])
+    why = refutation_lines(violation) if violation else ()
+    return "\n".join([*steps, *why, *conclusion(outcome)])
 
 
 def _exploration(outcome: Outcome) -> TestCase:

@@ -7,13 +7,15 @@ from itertools import groupby
 
 from rich.text import Text
 
-from kmc.cli.conclusion import conclusion, cut_sentence
+from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence
 from kmc.cli.console import bytes_in_words, definitions, seconds_in_words, table
 from kmc.cli.model_text import constants_text, names
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_lines, shown_path
+from kmc.cli.render_refutation import assumed_text, cut_texts, refuted_property
 from kmc.invariants.kinds import SHOWN, Role, kind_of
 from kmc.result import Bound, Result, ShardFigures, Verdict, Violation
+from kmc.spec.model import Model
 
 _GOOD = "green"
 _BAD = "bold red"
@@ -52,7 +54,10 @@ def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator
     match violation.verdict:
         case Verdict.VIOLATION:
             kind = kind_of(Role.CHECKED, 2 if violation.is_step else 1).noun.capitalize()
-            yield Text(f"Error: {kind} {violation.name} is violated{f' {first}:' if alone else '.'}", _BAD)
+            kind = kind if violation.refutation is None else "Temporal property"
+            yield Text(f"Error: {kind} {refuted_property(violation)} is violated{f' {first}:' if alone else '.'}", _BAD)
+        case Verdict.LIVENESS:
+            yield Text(f"Error: Temporal property {refuted_property(violation)} is violated.", _BAD)
         case Verdict.DEADLOCK:
             yield Text("Error: Deadlock reached.", _BAD)
         case Verdict.ASSERTION:
@@ -61,7 +66,9 @@ def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator
             yield Text("Error: Evaluating the spec failed.", _BAD)
     if violation.error is not None:
         yield from error_lines(violation.error)
-    if not alone or violation.verdict is not Verdict.VIOLATION:
+    if violation.refutation is not None and violation.refutation.cycle is not None:
+        yield Text("Error: The following behavior constitutes a counter-example:", _BAD)
+    elif not alone or violation.verdict is not Verdict.VIOLATION:
         yield Text("Error: The behavior up to this point is:", _BAD)
 
 
@@ -88,6 +95,8 @@ def _bound_line(outcome: Outcome) -> str:
             return f"Model checking stopped at level {result.counters.depth}, the level bound. No error has been found."
         case Bound.START:
             return "Model checking from the given state completed. No error has been found."
+        case Bound.CONSTRAINT:
+            return f"Model checking completed within {constraints_text(model)}. No error has been found."
         case Bound.NOT_CHECKED:
             unchecked = names(model.unchecked)
             return f"Model checking completed, but not of {unchecked}. No other error has been found."
@@ -105,7 +114,7 @@ def count_lines(result: Result) -> Iterator[str]:
     )
     yield (
         f"The depth of the complete state graph search is {counters.depth}."
-        if result.verdict is Verdict.OK or result.bound in (Bound.START, Bound.NOT_CHECKED)
+        if result.verdict is Verdict.OK or result.bound in (Bound.START, Bound.CONSTRAINT, Bound.NOT_CHECKED)
         else f"The depth of the state graph search, which is not complete, is {counters.depth}."
     )
 
@@ -126,9 +135,20 @@ def checked_lines(outcome: Outcome) -> list[str]:
     view = model.view
     rows.append(("view", f"{view.name}, without {', '.join(sorted(view.dropped))}" if view else "none"))
     rows.append(("deadlock", "checked" if model.deadlock else "not checked"))
-    rows += [("not checked", f"{names(model.unchecked)} (temporal)")] if model.unchecked else []
+    rows += _temporal_rows(outcome.result, model)
     rows += [("from", str(options.start))] if options.start else []
     return ["Checked:", *definitions(rows)]
+
+
+def _temporal_rows(result: Result, model: Model) -> Iterator[tuple[str, str]]:
+    """Which temporal properties were checked, under which fairness."""
+    checked = [prop for prop in result.properties if prop.verdict != "not checked"]
+    temporal = [prop for prop in model.unchecked if any(prop.name == found.name for found in checked)]
+    if temporal:
+        yield "temporal properties", names(temporal)
+        yield "fairness assumed", assumed_text(result.fairness) or "none"
+    elif model.unchecked:
+        yield "not checked", f"{names(model.unchecked)} (temporal)"
 
 
 def coverage_lines(generated_by_action: Mapping[str, int]) -> list[str]:
@@ -147,10 +167,13 @@ def warning_lines(outcome: Outcome) -> Iterator[Text]:
     """Warnings that weaken a result; errors under `--strict`."""
     result = outcome.result
     yield from (Text(f"Warning: {warning}", _WARNING) for warning in result.warnings)
+    cut = cut_texts(result.cut_fairness, constraints_text(outcome.chosen.model))
+    yield from (Text(f"Warning: {warning}", _WARNING) for warning in cut)
     if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
         return
     kind, style = ("Error", _BAD) if outcome.options.strict else ("Warning", _WARNING)
-    whole = (result.verdict is Verdict.OK or result.bound is Bound.NOT_CHECKED) and not result.cut
+    explored = result.verdict is Verdict.OK or result.bound in (Bound.CONSTRAINT, Bound.NOT_CHECKED)
+    whole = explored and not result.cut
     within = "" if whole else ", as far as the search went"
     for action in result.never_fired:
         yield Text(f"{kind}: Action {action} never fired{within}.", style)

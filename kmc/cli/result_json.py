@@ -8,7 +8,7 @@ from typing import Any
 from kmc import __version__
 from kmc.cli.render_errors import error_text
 from kmc.errors import ExitStatus, KmcError
-from kmc.result import PropertyVerdict, Result, ShardFigures, Verdict, Violation
+from kmc.result import PropertyVerdict, Refutation, Result, ShardFigures, Verdict, Violation
 from kmc.spec.model import Model
 
 
@@ -28,6 +28,8 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         **violation_json(violation, trace_file),
         "constraints": [constraint.name for constraint in (*model.constraints, *model.action_constraints)],
         "cut": result.cut,
+        "fairness": [asdict(fair) for fair in result.fairness],
+        "cut_fairness": [asdict(cut) for cut in result.cut_fairness],
         "bound": result.bound.value if result.bound else None,
         "properties": [_property_json(prop) for prop in result.properties],
         "unreached_goals": list(result.unreached),
@@ -61,8 +63,8 @@ def failure_json(
     """
     unknown = (
         "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file "
-        "constraints cut bound properties unreached_goals never_fired collision_bound fingerprint_bits seconds "
-        "cpu_seconds compile_seconds peak_memory_bytes shards"
+        "counterexample constraints cut fairness cut_fairness bound properties unreached_goals never_fired "
+        "collision_bound fingerprint_bits seconds cpu_seconds compile_seconds peak_memory_bytes shards"
     )
     verdict, status = Verdict.ERROR, ExitStatus.INTERNAL
     shown: dict[str, Any] | None = {"code": "KMC900", "message": repr(error)}
@@ -107,7 +109,21 @@ def violation_json(violation: Violation | None, trace_file: str | None) -> dict[
         "invariant": violation.name if violation else None,
         "trace_length": len(violation.trace) if violation else None,
         "trace_file": trace_file,
+        "counterexample": _refutation_json(violation.refutation) if violation and violation.refutation else None,
         "error": error_json(violation.error) if violation and violation.error else None,
+    }
+
+
+def _refutation_json(refutation: Refutation) -> dict[str, Any]:
+    """How the trace refutes a temporal property. States are counted from 1; `back_to` is null for a finite prefix."""
+    cycle = refutation.cycle
+    return {
+        "instance": refutation.instance or None,
+        "why": refutation.why or None,
+        "back_to": cycle.back_to if cycle else None,
+        "closed_by": cycle.closing.label if cycle and cycle.closing else None,
+        "stutters": cycle is not None and cycle.closing is None,
+        "fair": [{**asdict(met), "how": met.how.value} for met in cycle.fairness] if cycle else [],
     }
 
 

@@ -40,15 +40,18 @@ def replay(model: Model, trace: Trace, start: Any = None) -> None:
         raise InternalError("KMC902", f"state 1 of the trace is not {wanted}")
     if first.action is not None or first.arguments:
         raise InternalError("KMC906", f"state 1 of the trace is said to come from {first.label}")
-    actions = {action.title: action for action in model.spec.actions}
     for number, (before, step) in enumerate(zip(trace.steps, trace.steps[1:], strict=False), start=2):
-        action = actions.get(step.action or "")
-        if action is None:
-            known = did_you_mean(step.action or "", actions)
-            raise InternalError(
-                "KMC903", f"state {number} of the trace: the spec has no action {step.action}", None, known
-            )
-        _replay_step(model, action, before.state, step, number)
+        replay_step(model, before.state, step, number)
+
+
+def replay_step(model: Model, before: Any, step: TraceStep, number: int) -> None:
+    """Raise InternalError (KMC903 to KMC908, as `replay`) unless `step`, which leads to state `number`, is one."""
+    actions = {action.title: action for action in model.spec.actions}
+    action = actions.get(step.action or "")
+    if action is None:
+        known = did_you_mean(step.action or "", actions)
+        raise InternalError("KMC903", f"state {number} of the trace: the spec has no action {step.action}", None, known)
+    _replay_step(model, action, before, step, number)
 
 
 def check_violation(model: Model, violation: Violation, start: Any = None) -> None:

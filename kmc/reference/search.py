@@ -19,12 +19,14 @@ from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import InvariantError, KmcError
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate, holds
+from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
 from kmc.reference.findings import Finding, Findings
 from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet, ViewOrder
 from kmc.reference.initial import initial_states
 from kmc.reference.replay import check_violation, error_at_end
+from kmc.reference.temporal import TemporalOutcome, assumed_fairness, interpreted, not_refuted
 from kmc.reference.traces import trace_of
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
@@ -40,7 +42,8 @@ class Search:
 
     `start` replaces the initial states; `keep_going` continues after a violation, as TLC's -continue does; `progress`
     is called about once a second with the counters. A model with a view needs `view_order`, which gives the order of
-    the states of one view (`kmc.compiler.view_order`), or None for the order of their values.
+    the states of one view (`kmc.compiler.view_order`), or None for the order of their values. `problem` has the
+    temporal properties; they are checked when the search has found no other failure.
     """
 
     def __init__(
@@ -52,12 +55,14 @@ class Search:
         start: Any = None,
         progress: Callable[[Counters], None] | None = None,
         view_order: Callable[[Model], ViewOrder | None] | None = None,
+        problem: TemporalProblem | None = None,
     ) -> None:
         spec = model.spec
         self._model = model
         self._limits = limits or Limits()
         self._keep_going = keep_going
         self._start = start
+        self._problem = problem
         self._progress = progress
         self._constrained = bool(model.constraints or model.action_constraints)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
@@ -77,11 +82,19 @@ class Search:
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C. Raises KmcError when there is no initial state."""
         interrupted = False
+        violation: Violation | None = None
+        temporal: TemporalOutcome | None = None
         try:
             self._explore()
         except KeyboardInterrupt:
             interrupted = True
-        return self._result(interrupted)
+        violation = self._violation()
+        if violation is None and not interrupted and self._problem is not None:
+            try:
+                temporal = self._temporal(self._problem)
+            except KeyboardInterrupt:
+                interrupted = True
+        return self._result(violation, temporal, interrupted)
 
     def counters(self) -> Counters:
         """The counters so far."""
@@ -233,27 +246,30 @@ class Search:
                 Finding(Verdict.VIOLATION, properties[order].name, place, number, successor, is_step=True)
             )
 
-    def _result(self, interrupted: bool) -> Result:
+    def _temporal(self, problem: TemporalProblem) -> TemporalOutcome:
+        initial = self.graph.levels[0] if self.graph.levels else 0
+        return interpreted(self._model, problem, self.graph.states, self._expanded, initial, self._start)
+
+    def _result(self, violation: Violation | None, temporal: TemporalOutcome | None, interrupted: bool) -> Result:
         model = self._model
         counters = self.counters()
-        violation = self._violation()
+        violation = violation or (temporal.violation if temporal is not None else None)
+        bound = self._bound(temporal)
         if violation is not None:
             verdict = violation.verdict
         elif interrupted:
             verdict = Verdict.INTERRUPTED
         else:
-            self._stopped = self._stopped or (Bound.START if self._start is not None else None)
-            self._stopped = self._stopped or (Bound.NOT_CHECKED if model.unchecked else None)
-            verdict = Verdict.OK if self._stopped is None else Verdict.BOUND_REACHED
+            verdict = Verdict.OK if bound is None else Verdict.BOUND_REACHED
         return Result(
             verdict=verdict,
             counters=counters,
             initial=self._initial,
             levels=tuple(self.graph.levels),
             generated_by_action=self._coverage.generated(),
-            properties=tuple(self._verdicts()),
+            properties=tuple(self._verdicts(temporal, bound)),
             violation=violation,
-            bound=self._stopped if verdict is Verdict.BOUND_REACHED else None,
+            bound=bound if verdict is Verdict.BOUND_REACHED else None,
             unreached=tuple(prop.name for prop in model.predicates(Role.WITNESSED, 1) if prop not in self._reached),
             never_fired=self._coverage.never_fired(),
             collision_bound=0.0,
@@ -261,7 +277,17 @@ class Search:
             peak_memory_bytes=peak_memory_bytes(),
             engine=ENGINE,
             cut=self._cut,
+            fairness=assumed_fairness(self._problem) if temporal is not None and self._problem is not None else (),
+            cut_fairness=temporal.cut if temporal is not None else (),
         )
+
+    def _bound(self, temporal: TemporalOutcome | None) -> Bound | None:
+        """Why the result says nothing about all behaviours; a constraint bounds temporal properties only."""
+        bound = self._stopped or (Bound.START if self._start is not None else None)
+        if bound is None and self._model.unchecked:
+            cut = Bound.CONSTRAINT if self._cut else None
+            bound = Bound.NOT_CHECKED if temporal is None else cut
+        return bound
 
     def _violation(self) -> Violation | None:
         least = self._findings.least(self.graph)
@@ -273,12 +299,15 @@ class Search:
         check_violation(self._model, violation, self._start)
         return violation
 
-    def _verdicts(self) -> Iterator[PropertyVerdict]:
+    def _verdicts(self, temporal: TemporalOutcome | None, bound: Bound | None) -> Iterator[PropertyVerdict]:
         for prop in self._model.predicates(Role.CHECKED):
             failed = self._findings.count(prop.name)
             yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
-        for temporal in self._model.unchecked:
-            yield PropertyVerdict(temporal.name, "not checked")
+        if temporal is not None:
+            yield from temporal.properties if bound is None else not_refuted(temporal.properties)
+            return
+        for unchecked in self._model.unchecked:
+            yield PropertyVerdict(unchecked.name, "not checked")
 
 
 def _order(model: Model, view_order: Callable[[Model], ViewOrder | None] | None) -> ViewOrder | None:

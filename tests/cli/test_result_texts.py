@@ -168,7 +168,7 @@ PROVED: dict[str, tuple[str, dict[str, Any], str]] = {
         "INVARIANT NotNegative PROPERTY ThreeAgain",
         UNCHECKED,
         f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds and there is no deadlock. "
-        "Not proved: ThreeAgain, since nothing checks temporal properties yet.",
+        "Not proved: ThreeAgain, since this search does not check temporal properties.",
     ),
     "interrupted": (
         "INVARIANT NotNegative",
@@ -242,7 +242,7 @@ def test_a_report_counts_its_cases(outcome_of: MakeOutcome) -> None:
     assert cases == [
         ("NotNegative as far as the search went", OUT, "", f"holds in the 970 states explored; {ODDS}"),
         ("BelowTwo", "failure", "BelowTwo is violated", last),
-        ("Later", "skipped", "nothing checks temporal properties yet", ""),
+        ("Later", "skipped", "this search did not check temporal properties", ""),
         ("every reachable state is explored", "skipped", "a violation ended the exploration", reproduce),
         ("no deadlock as far as the search went", OUT, "", f"none in the 970 states explored; {ODDS}"),
     ]

@@ -1,0 +1,96 @@
+"""How a behaviour refutes a temporal property, in words: why the property fails, and why the cycle is fair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from kmc.result import AssumedFairness, CutFairness, Cycle, FairnessMet, HowMet, Refutation, Violation
+
+_NAMED_MAX = 3
+"""So many conditions of a group are named, where not all are met in the same way."""
+
+
+def refuted_property(violation: Violation) -> str:
+    """`Answered (v = v1)`."""
+    instance = violation.refutation.instance if violation.refutation is not None else ""
+    return f"{violation.name} ({instance})" if instance else f"{violation.name}"
+
+
+def refutation_lines(violation: Violation) -> Iterator[str]:
+    """What stands below the trace."""
+    refutation = violation.refutation
+    if refutation is None:
+        return
+    yield f"Why {refuted_property(violation)} is violated: {_why(refutation, len(violation.trace))}"
+    if refutation.cycle is not None:
+        yield from fairness_lines(refutation.cycle)
+
+
+def _why(refutation: Refutation, length: int) -> str:
+    given = f"{refutation.why}. " if refutation.why else ""
+    cycle = refutation.cycle
+    if cycle is None:
+        return f"{given}However the behavior goes on, the property is false."
+    if cycle.closing is None:
+        return f"{given}The behavior stutters in state {length} for ever."
+    return f"{given}States {cycle.back_to} to {length} repeat for ever."
+
+
+def fairness_lines(cycle: Cycle) -> Iterator[str]:
+    """Why the cycle is fair, a line per group of conditions."""
+    if not cycle.fairness:
+        yield "The specification assumes no fairness."
+        return
+    yield "Why the behavior is fair:"
+    for _, conditions in groupby(cycle.fairness, key=lambda met: (met.group, met.strong)):
+        yield f"  {_group_text(list(conditions), cycle)}"
+
+
+def _group_text(conditions: Sequence[FairnessMet], cycle: Cycle) -> str:
+    if len(conditions) == 1:
+        return f"{conditions[0].name}: {how_text(conditions[0], cycle)}"
+    kind = "SF" if conditions[0].strong else "WF"
+    ways: dict[str, list[str]] = {}
+    for met in conditions:
+        ways.setdefault(how_text(met, cycle), []).append(met.name)
+    head = f"{kind} of {conditions[0].group}: {len(conditions)} instances"
+    if len(ways) == 1:
+        return f"{head}, all {next(iter(ways))}"
+    return f"{head}; " + "; ".join(f"{_members(names)} {way}" for way, names in ways.items())
+
+
+def _members(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _NAMED_MAX else f"{len(names)} of them"
+
+
+def how_text(met: FairnessMet, cycle: Cycle) -> str:
+    """`taken in the step to state 3`."""
+    match met.how:
+        case HowMet.TAKEN:
+            return f"taken in the step {'back ' if met.state == cycle.back_to else ''}to state {met.state}"
+        case HowMet.DISABLED:
+            return f"disabled in state {met.state}"
+        case HowMet.NEVER_ENABLED:
+            return "disabled throughout"
+
+
+def assumed_text(fairness: Iterable[AssumedFairness]) -> str:
+    """What a specification assumes: `WF_vars(Tick), WF of Send (9 instances)`."""
+    parts = []
+    for (group, strong), conditions in groupby(fairness, key=lambda fair: (fair.group, fair.strong)):
+        named = list(conditions)
+        kind = "SF" if strong else "WF"
+        parts.append(named[0].name if len(named) == 1 else f"{kind} of {group} ({len(named)} instances)")
+    return ", ".join(parts)
+
+
+def cut_texts(cut: Iterable[CutFairness], constraints: str) -> Iterator[str]:
+    """What a constraint may have made wrong of fairness, a warning per group of conditions."""
+    for group, conditions in groupby(cut, key=lambda fair: fair.group):
+        named = list(conditions)
+        which = named[0].name if len(named) == 1 else f"{group}, {len(named)} instances, first {named[0].name},"
+        yield (
+            f"{constraints} drops steps that fairness asks for: {which} first in the state {named[0].state}. "
+            f"A behavior that takes them is not looked at."
+        )

@@ -1,0 +1,163 @@
+"""The behaviours of a model as the interpreter sees them: states, and steps with all their labels, of plain values.
+
+Invariant: nothing is shared with the native engine's graph but the questions (`kmc.liveness.lasso_queries`). States are
+values here, and every predicate is the spec's own function, evaluated where it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, assert_never
+
+from kmc.actions.action import Arguments
+from kmc.actions.relation import NextStateRelation
+from kmc.errors import EvaluationError, KmcError
+from kmc.invariants.properties import holds
+from kmc.lang.blame import blamed
+from kmc.lang.showing import shown
+from kmc.liveness.lasso_queries import (
+    AllStates,
+    AllSteps,
+    AndStates,
+    AndSteps,
+    AtomHolds,
+    Changing,
+    From,
+    HasStep,
+    Into,
+    Labelled,
+    NotStates,
+    NotSteps,
+    OrStates,
+    OrSteps,
+    StateSet,
+    StepAtomHolds,
+    StepSet,
+)
+from kmc.liveness.problem import StateAtom, StepAtom, TemporalProblem
+from kmc.spec.model import Model
+
+
+class Behaviours:
+    """States by number, and for the first of them, those that were expanded, all their steps.
+
+    The first `inside` states belong to the graph; those after them were generated, and a constraint or a bound
+    dropped them. They, and single steps that were `dropped`, count where a step enables something, and no behaviour
+    goes there.
+    """
+
+    def __init__(
+        self,
+        problem: TemporalProblem,
+        states: Sequence[Any],
+        inside: int,
+        steps: Sequence[Mapping[int, frozenset[int]]],
+        files: Collection[str] = (),
+        dropped: Collection[tuple[int, int]] = (),
+    ) -> None:
+        """`steps` has for each expanded state its successors, with the labels of all instances that generate each."""
+        self.states = states
+        self.inside = inside
+        self.expanded = len(steps)
+        self._steps = steps
+        self._problem = problem
+        self._files = files
+        self._dropped = dropped
+        self._atoms: dict[tuple[int, int], bool] = {}
+
+    def successors(self, source: int) -> Iterable[int]:
+        """The successors of an expanded state to which a behaviour can go, except itself."""
+        return (target for target in self._steps[source] if target != source and self._is_taken(source, target))
+
+    def cut(self, source: int) -> Iterable[int]:
+        """The successors of an expanded state to which a constraint or a bound lets no behaviour go."""
+        return (target for target in self._steps[source] if not self._is_taken(source, target))
+
+    def _is_taken(self, source: int, target: int) -> bool:
+        return target < self.inside and (source, target) not in self._dropped
+
+    def has(self, states: StateSet, number: int) -> bool:
+        """Whether a state is in a set. Only of an expanded state is it known which steps it has."""
+        match states:
+            case AllStates():
+                return True
+            case AtomHolds(atom):
+                return self._atom(atom, number)
+            case HasStep(steps):
+                return any(self.has_step(steps, number, target) for target in self._steps[number])
+            case NotStates(negated):
+                return not self.has(negated, number)
+            case AndStates(parts):
+                return all(self.has(part, number) for part in parts)
+            case OrStates(parts):
+                return any(self.has(part, number) for part in parts)
+            case _:
+                assert_never(states)
+
+    def has_step(self, steps: StepSet, source: int, target: int) -> bool:
+        """Whether a pair of states is in a set of steps."""
+        match steps:
+            case AllSteps():
+                return True
+            case Labelled(labels):
+                return not labels.isdisjoint(self._steps[source].get(target, ()))
+            case StepAtomHolds(number):
+                atom = self._problem.step_atoms[number]
+                return self._truth(atom, self.states[source], self.states[target])
+            case Changing():
+                return source != target
+            case From(states):
+                return self.has(states, source)
+            case Into(states):
+                return self.has(states, target)
+            case NotSteps(negated):
+                return not self.has_step(negated, source, target)
+            case AndSteps(parts):
+                return all(self.has_step(part, source, target) for part in parts)
+            case OrSteps(parts):
+                return any(self.has_step(part, source, target) for part in parts)
+            case _:
+                assert_never(steps)
+
+    def _atom(self, atom: int, number: int) -> bool:
+        if (atom, number) not in self._atoms:
+            self._atoms[atom, number] = self._truth(self._problem.atoms[atom], self.states[number])
+        return self._atoms[atom, number]
+
+    def _truth(self, predicate: StateAtom | StepAtom, *states: Any) -> bool:
+        """The truth of a predicate of a temporal formula; a KmcError at the author's place when it has none."""
+        try:
+            truth: object = predicate(*states)
+        except Exception as error:
+            failure: KmcError = blamed(error, self._files)
+            raise failure.noting("while evaluating a temporal formula") from error
+        if truth is True or truth is False:
+            return truth
+        raise EvaluationError("KMC268", f"a predicate of a temporal formula is {shown(truth)}, not True or False", None)
+
+
+def behaviours_of(model: Model, problem: TemporalProblem, found: Sequence[Any], expanded: int) -> Behaviours:
+    """The behaviours among the states that were `found`, of which the first ones were expanded."""
+    spec = model.spec
+    relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
+    labels = {instance: label for label, instance in enumerate(_instances(model))}
+    states = list(found)
+    numbers = {state: number for number, state in enumerate(states)}
+    steps: list[dict[int, frozenset[int]]] = []
+    dropped: set[tuple[int, int]] = set()
+    for source, state in enumerate(found[:expanded]):
+        joined: dict[int, set[int]] = {}
+        for action, arguments, successor in relation.steps(state):
+            target = numbers.setdefault(successor, len(states))
+            if target == len(states):
+                states.append(successor)
+            joined.setdefault(target, set()).add(labels[action.title, arguments])
+            if not all(holds(constraint, spec.files, state, successor) for constraint in model.action_constraints):
+                dropped.add((source, target))
+        steps.append({target: frozenset(given) for target, given in joined.items()})
+    return Behaviours(problem, states, len(found), steps, spec.files, dropped)
+
+
+def _instances(model: Model) -> Iterator[tuple[str, Arguments]]:
+    """All instances of all actions, in the order of their numbers."""
+    return ((action.title, arguments) for action in model.spec.actions for arguments in action.instances())

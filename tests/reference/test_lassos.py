@@ -1,0 +1,64 @@
+"""The interpreter's search for lassos against all lassos of small random graphs."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from support.interpreted_lassos import all_paths, answering_lassos, random_behaviours, random_fairness, random_query
+
+from kmc.reference.lasso_check import how_met, phase_entries
+from kmc.reference.lassos import ObviousLassos, Path
+
+LENGTH_MAX = 7
+
+
+def least_by_trial(behaviours, initial, query, fairness) -> Path | None:
+    """The least of all lassos with at most LENGTH_MAX states: fewest states, one that stutters, shortest stem."""
+    for length in range(1, LENGTH_MAX + 1):
+        found = list(answering_lassos(behaviours, initial, query, fairness, length))
+        if found:
+            return min(found, key=lambda path: (len(path.cycle) > 1, len(path.stem)))
+    return None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_least_lasso_is_found(seed: int) -> None:
+    random = Random(seed)
+    found = 0
+    for _ in range(60):
+        behaviours = random_behaviours(random, random.choice([2, 3, 4, 5]))
+        initial = random.choice([1, 1, 2])
+        query, fairness = random_query(random), random_fairness(random)
+        least = ObviousLassos(behaviours, initial, query).least(fairness)
+        wanted = least_by_trial(behaviours, initial, query, fairness)
+        if wanted is None:
+            assert least is None or len(least) > LENGTH_MAX
+            continue
+        found += 1
+        assert least is not None
+        assert (len(least), len(least.stem)) == (len(wanted), len(wanted.stem))
+        assert phase_entries(behaviours, least, query) is not None
+        assert all(how_met(behaviours, least, fair) for fair in fairness)
+    assert found > 10
+
+
+def test_the_shortest_prefix_is_found() -> None:
+    random = Random(5)
+    found = 0
+    for _ in range(150):
+        behaviours = random_behaviours(random, random.choice([3, 4, 5]))
+        query = random_query(random)
+        prefix = ObviousLassos(behaviours, 1, query).shortest_prefix()
+        lengths = [
+            length
+            for length in range(1, 6)
+            if any(phase_entries(behaviours, Path(path, ()), query) for path in all_paths(behaviours, 1, length))
+        ]
+        if prefix is None:
+            assert lengths == []
+        elif lengths:
+            found += 1
+            assert len(prefix) == lengths[0]
+            assert phase_entries(behaviours, prefix, query) is not None
+    assert found > 20

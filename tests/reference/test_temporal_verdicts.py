@@ -1,0 +1,214 @@
+"""Verdicts on temporal properties by the interpreter: the lasso, why it is fair, and that a wrong one is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.small_specs import model_of
+
+from kmc.errors import EvaluationError, ExitStatus, InternalError
+from kmc.liveness.lasso_queries import (
+    AndSteps,
+    AtomHolds,
+    Changing,
+    FairnessCondition,
+    Labelled,
+    LassoQuery,
+    NotStates,
+    Phase,
+    TemporalCheck,
+)
+from kmc.liveness.problem import TemporalProblem
+from kmc.reference.lasso_replay import check_refutation
+from kmc.reference.search import Search
+from kmc.reference.temporal import interpreted
+from kmc.result import Bound, HowMet, Result, Verdict, Violation
+from kmc.spec.model import Model
+
+RING = """
+class State(Record):
+    n: Int(0, 3)
+
+
+@spec.init
+def init():
+    yield State(n=0)
+
+
+@spec.action
+def turn(st):
+    if st.n < 3:
+        yield st.set(n=(st.n + 1) % 3)
+
+
+@spec.action
+def leave(st):
+    if st.n == 2:
+        yield st.set(n=3)
+
+
+@spec.invariant
+def Small(st):
+    return st.n < 2
+
+
+@spec.constraint
+def NotThree(st):
+    return st.n != 3
+"""
+"""0, 1 and 2 in a ring, which 2 may leave for 3."""
+
+TURN, LEAVE = (AndSteps((Changing(), Labelled(frozenset([label])))) for label in (0, 1))
+
+
+def fairness(*, turn: str = "", leave: str = "") -> tuple[FairnessCondition, ...]:
+    """WF or SF of each action, as given."""
+    given = (("Turn", turn, TURN), ("Leave", leave, LEAVE))
+    return tuple(
+        FairnessCondition(f"{kind}_vars({name})", name, kind == "SF", steps) for name, kind, steps in given if kind
+    )
+
+
+def eventually_three(*fair: FairnessCondition) -> TemporalProblem:
+    """<>(n = 3)."""
+    query = LassoQuery((Phase(states=NotStates(AtomHolds(0))),), why="n = 3 holds in no state")
+    return TemporalProblem((lambda st: st.n == 3,), (), fair, (TemporalCheck("Leaves", "", (query,)),))
+
+
+def always_below_two(*fair: FairnessCondition) -> TemporalProblem:
+    """[](n < 2), which a finite prefix refutes."""
+    query = LassoQuery((Phase(), Phase(enters_at=AtomHolds(0))), why="n < 2 is false in state {1}")
+    return TemporalProblem((lambda st: st.n >= 2,), (), fair, (TemporalCheck("Low", "", (query,)),))
+
+
+@pytest.fixture
+def ring(tmp_path: Path) -> Model:
+    """The ring without properties."""
+    return model_of(tmp_path, RING, "CHECK_DEADLOCK FALSE")
+
+
+def checked(model: Model, problem: TemporalProblem) -> Result:
+    """The result of a search for this problem."""
+    return Search(model, problem=problem).run()
+
+
+def refuted(model: Model, problem: TemporalProblem) -> Violation:
+    """The violation that a search finds."""
+    violation = checked(model, problem).violation
+    assert violation is not None
+    return violation
+
+
+def shape(violation: Violation) -> tuple[list[int], int | None, str | None]:
+    """The values of n, the number of the state that the last one leads back to, and by which step."""
+    assert violation.refutation is not None
+    cycle = violation.refutation.cycle
+    closing = cycle.closing.label if cycle is not None and cycle.closing is not None else None
+    return [step.state.n for step in violation.trace.steps], cycle and cycle.back_to, closing
+
+
+def test_without_fairness_nothing_need_happen(ring: Model) -> None:
+    violation = refuted(ring, eventually_three())
+    assert shape(violation) == ([0], 1, None)
+    assert (violation.verdict, violation.exit_status) == (Verdict.LIVENESS, ExitStatus.LIVENESS)
+
+
+def test_a_fair_action_is_shown_where_it_is_taken(ring: Model) -> None:
+    violation = refuted(ring, eventually_three(*fairness(turn="WF", leave="WF")))
+    assert shape(violation) == ([0, 1, 2], 1, "Turn")
+    assert violation.refutation is not None
+    assert violation.refutation.cycle is not None
+    turn, leave = violation.refutation.cycle.fairness
+    assert (turn.how, turn.state, leave.how, leave.state) == (HowMet.TAKEN, 2, HowMet.DISABLED, 1)
+
+
+def test_strong_fairness_makes_it_leave(ring: Model) -> None:
+    result = checked(ring, eventually_three(*fairness(turn="WF", leave="SF")))
+    assert (result.verdict, result.violation) == (Verdict.OK, None)
+    assert [(prop.name, prop.verdict) for prop in result.properties] == [("Leaves", "holds")]
+    assert [(fair.name, fair.strong) for fair in result.fairness] == [
+        ("WF_vars(Turn)", False),
+        ("SF_vars(Leave)", True),
+    ]
+
+
+def test_a_finite_prefix_refutes_a_safety_property(ring: Model) -> None:
+    violation = refuted(ring, always_below_two(*fairness(turn="SF")))
+    assert shape(violation) == ([0, 1, 2], None, None)
+    assert (violation.verdict, violation.exit_status) == (Verdict.VIOLATION, ExitStatus.SAFETY)
+    assert violation.refutation is not None
+    assert violation.refutation.why == "n < 2 is false in state 3"
+
+
+def test_an_invariant_is_reported_first(tmp_path: Path) -> None:
+    model = model_of(tmp_path, RING, "INVARIANT Small CHECK_DEADLOCK FALSE")
+    violation = refuted(model, eventually_three())
+    assert (violation.name, violation.refutation) == ("Small", None)
+
+
+def test_a_constraint_that_cuts_a_fair_step_lets_no_property_pass(tmp_path: Path) -> None:
+    model = model_of(tmp_path, RING, "CONSTRAINT NotThree CHECK_DEADLOCK FALSE")
+    outcome = interpreted(model, eventually_three(*fairness(turn="WF", leave="SF")), [*_states(model)], 3, 1)
+    assert outcome.violation is None
+    assert [(cut.name, cut.state) for cut in outcome.cut] == [("SF_vars(Leave)", "n = 2")]
+
+
+def test_a_lasso_among_the_states_of_a_constraint_is_real(tmp_path: Path) -> None:
+    model = model_of(tmp_path, RING, "CONSTRAINT NotThree CHECK_DEADLOCK FALSE")
+    assert shape(refuted(model, eventually_three(*fairness(turn="WF", leave="WF")))) == ([0, 1, 2], 1, "Turn")
+
+
+def test_within_a_bound_only_expanded_states_take_part(ring: Model) -> None:
+    problem = eventually_three(*fairness(turn="WF", leave="WF"))
+    result = Search(replace(ring, max_depth=2), problem=problem).run()
+    assert (result.violation, result.bound) == (None, Bound.DEPTH)
+    assert [prop.verdict for prop in result.properties] == ["not refuted"]
+    assert result.exit_status() is ExitStatus.BOUND_REACHED
+
+
+def test_a_predicate_without_a_truth_is_an_error(ring: Model) -> None:
+    problem = replace(eventually_three(), atoms=(lambda st: st.n,))
+    with pytest.raises(EvaluationError, match="KMC268"):
+        checked(ring, problem)
+
+
+def _states(model: Model) -> list[object]:
+    search = Search(model)
+    search.run()
+    return search.graph.states
+
+
+def test_a_lasso_that_is_not_fair_is_refused(ring: Model) -> None:
+    violation = refuted(ring, eventually_three(*fairness(turn="WF", leave="WF")))
+    with pytest.raises(InternalError, match="KMC909"):
+        check_refutation(ring, eventually_three(*fairness(turn="WF", leave="SF")), violation)
+
+
+def test_a_lasso_that_satisfies_the_property_is_refused(ring: Model) -> None:
+    violation = refuted(ring, eventually_three(*fairness(turn="WF", leave="WF")))
+    problem = replace(eventually_three(*fairness(turn="WF", leave="WF")), atoms=(lambda st: st.n == 1,))
+    with pytest.raises(InternalError, match="KMC909"):
+        check_refutation(ring, problem, violation)
+
+
+def test_a_cycle_that_does_not_close_is_refused(ring: Model) -> None:
+    problem = eventually_three(*fairness(turn="WF", leave="WF"))
+    violation = refuted(ring, problem)
+    refutation = violation.refutation
+    assert refutation is not None
+    assert refutation.cycle is not None
+    wrong = replace(refutation, cycle=replace(refutation.cycle, back_to=2))
+    with pytest.raises(InternalError, match="KMC909"):
+        check_refutation(ring, problem, replace(violation, refutation=wrong))
+
+
+def test_a_stem_that_takes_no_step_of_the_spec_is_refused(ring: Model) -> None:
+    problem = eventually_three(*fairness(turn="WF", leave="WF"))
+    violation = refuted(ring, problem)
+    first, second, third = violation.trace.steps
+    with pytest.raises(InternalError, match="KMC902"):
+        check_refutation(
+            ring, problem, replace(violation, trace=replace(violation.trace, steps=(second, first, third)))
+        )
