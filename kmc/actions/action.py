@@ -8,7 +8,7 @@ conformance and trace labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from itertools import product
@@ -43,7 +43,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One declared action; `title` is its TLA+ name, `network` the field of the state that it receives from."""
+    """One declared action; `title` is its TLA+ name, `network` the field of the state that it receives from.
+
+    An action that is not `in_next` is not part of the next-state relation; only formulas and fairness name it.
+    """
 
     name: str
     title: str
@@ -54,6 +57,7 @@ class Action:
     fairness: Fairness
     span: Span
     doc: str
+    in_next: bool = True
 
     def instances(self) -> tuple[Arguments, ...]:
         """All combinations of arguments, in the order of the parameters; SpecError for a type that is not listed."""
@@ -65,3 +69,8 @@ class Action:
             return self.title
         shown = ", ".join(NIL if value is None else str(value) for value in arguments)
         return f"{self.title}({shown})"
+
+
+def instances_of(actions: Iterable[Action]) -> list[tuple[Action, Arguments]]:
+    """All instances of all actions, by number."""
+    return [(action, arguments) for action in actions for arguments in action.instances()]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from kmc.actions.action import instances_of
 from kmc.compiler.block_kernels import block_functions
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Module
-from kmc.compiler.model_kernels import NO_ATOMS, Atoms, build_kernels, instances_of
+from kmc.compiler.model_kernels import NO_ATOMS, Atoms, build_kernels
 from kmc.compiler.symmetry.fingerprint_kernels import settles
 from kmc.invariants.kinds import KINDS
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames

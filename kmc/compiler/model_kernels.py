@@ -11,10 +11,10 @@ temporal properties that hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from kmc.actions.action import Action, Arguments
+from kmc.actions.action import Action
 from kmc.compiler.checks.limits import check_fits
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
@@ -277,11 +277,6 @@ def _call_action(name: str, extra: tuple[Expr, ...]) -> tuple[Stmt, ...]:
         Let("pos", x.binary("and", Var("r"), low_bits)),
         Let("count", x.binary("lshr", Var("r"), Const(POSITION_BITS))),
     )
-
-
-def instances_of(actions: Iterable[Action]) -> list[tuple[Action, Arguments]]:
-    """All instances of all actions, by number."""
-    return [(action, arguments) for action in actions for arguments in action.instances()]
 
 
 def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, atoms: Atoms = NO_ATOMS) -> Kernels:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kmc.actions.action import instances_of
 from kmc.compiler.compile_spec import compile_spec
-from kmc.compiler.model_kernels import instances_of
 from kmc.errors import InternalError
 from kmc.reference.conformance import CountedStep, StepsOf, interpreted_steps
 from kmc.runtime.blocks import RowBatch, Words

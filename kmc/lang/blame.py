@@ -8,6 +8,7 @@ own frames is shown.
 from __future__ import annotations
 
 import ast
+import inspect
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
@@ -32,6 +33,14 @@ def author_span(traceback: TracebackType | None, files: Collection[str]) -> Span
             found = instruction_span(code, traceback.tb_lasti, traceback.tb_lineno)
         traceback = traceback.tb_next
     return found
+
+
+def caller_span() -> Span:
+    """The place of the innermost call from outside of kmc: where a spec uses a word of the language."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("kmc."):
+        frame = frame.f_back
+    return instruction_span(frame.f_code, frame.f_lasti, frame.f_lineno) if frame else Span("?", 1)
 
 
 def instruction_span(code: CodeType, instruction: int, line: int) -> Span:

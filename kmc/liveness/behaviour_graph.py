@@ -32,7 +32,7 @@ class BehaviourGraph:
     `level_starts` (int64): the number of the first state of each level, and the number of states at the end.
     `offsets` (int64, one more than states): where the steps of each state begin.
     `targets` (uint32) and `labels` (uint16): a step each; labels count action instances as
-    `kmc.compiler.model_kernels.instances_of` does. Equal (target, label) pairs of a state are stored once. A step to
+    `kmc.actions.action.instances_of` does. Equal (target, label) pairs of a state are stored once. A step to
     the state itself is stored: it enables nothing but ENABLED A. A step of an action that is not part of Next is stored
     as one to OUTSIDE, except where Next has the same pair, which then has its label too.
     `state_bits` (unsigned integers, a row of as many words as are needed per state; `bit_of` reads them): bit n is

@@ -1,59 +1,241 @@
-"""Temporal formulas over state predicates: `always_eventually` and `leads_to`, for one value or `for_all`.
+"""Temporal formulas as trees: what `kmc.liveness.vocabulary` makes, and what all else reads.
 
-A model that names a temporal property is told that it was not checked, and its run is not called complete.
+As in TLA+, one set of connectives serves three levels: predicates of a state, predicates of a step (TLA+'s actions),
+and temporal formulas. `always` and `eventually` of a predicate of a step stand for [][A]_vars and <><<A>>_vars, the
+only forms that TLA+ allows.
+
+A formula as an author writes it has leaves of class `FunctionLeaf`. `kmc.spec.bound_formulas` replaces each by one that
+says what it is: a predicate of a state or of a step, or the steps of an action. Only bound formulas have a meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, final
 
 from kmc.errors import Span
-from kmc.lang.order import ordered
-
-StatePredicate: TypeAlias = Callable[[Any], bool]
 
 
+@final
 @dataclass(frozen=True, slots=True)
-class AlwaysEventually:
-    """[]<>goal: the goal holds infinitely often."""
+class FunctionLeaf:
+    """A function of the author: a predicate, or an action with `arguments` for its first parameters.
 
-    goal: StatePredicate
+    `named` gives further parameters by name; the parameters that are left range over all their values. `is_action`
+    says that only an action will do.
+    """
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = ()
+    named: tuple[tuple[str, Any], ...] = ()
+    is_action: bool = False
+    span: Span | None = field(default=None, compare=False)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """Next: the steps of all actions of the next-state relation, as written."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class FairActions:
+    """The fairness that actions are declared with, `fair=WEAK` or `fair=STRONG`, of each of their instances."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """TRUE or FALSE, such as a condition on constants."""
+
+    value: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StatePredicate:
+    """A Bool function of a state."""
+
+    function: Callable[[Any], bool]
+    span: Span | None = field(default=None, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class StepPredicate:
+    """A Bool function of a state and its successor."""
+
+    function: Callable[[Any, Any], bool]
+    span: Span | None = field(default=None, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ActionSteps:
+    """The steps of some instances of an action, or of Next, by their numbers (`kmc.actions.action.instances_of`).
+
+    `text` is what TLA+ would say, `BecomeLeader(n1)`; `group` the name of the action.
+    """
+
+    labels: frozenset[int]
+    text: str
+    group: str
+    span: Span | None = field(default=None, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """ENABLED: some step of `steps` is possible in the state, even one that changes nothing."""
+
+    steps: Formula
+    span: Span | None = field(default=None, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Not:
+    """~part."""
+
+    part: Formula
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class And:
+    """The conjunction of `parts`; TRUE without any."""
+
+    parts: tuple[Formula, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Or:
+    """The disjunction of `parts`; FALSE without any."""
+
+    parts: tuple[Formula, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Implies:
+    """premise => conclusion."""
+
+    premise: Formula
+    conclusion: Formula
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Iff:
+    """left <=> right."""
+
+    left: Formula
+    right: Formula
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Always:
+    """[]part."""
+
+    part: Formula
+    span: Span | None = field(default=None, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Eventually:
+    """<>part."""
+
+    part: Formula
+    span: Span | None = field(default=None, compare=False)
+
+
+@final
 @dataclass(frozen=True, slots=True)
 class LeadsTo:
-    """premise ~> goal: whenever the premise holds, the goal holds then or later."""
+    """premise ~> goal: at every time, if the premise holds, then the goal holds then or later."""
 
-    premise: StatePredicate
-    goal: StatePredicate
+    premise: Formula
+    goal: Formula
+    span: Span | None = field(default=None, compare=False)
 
 
-Formula: TypeAlias = AlwaysEventually | LeadsTo
+@final
+@dataclass(frozen=True, slots=True)
+class Fair:
+    """WF_vars(steps) or SF_vars(steps): of the steps that change a variable."""
+
+    strong: bool
+    steps: Formula
+    span: Span | None = field(default=None, compare=False)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ForAll:
+    """\\A variable \\in ...: one case per value; TRUE without any."""
+
+    variable: str
+    cases: tuple[tuple[Any, Formula], ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ThereExists:
+    """\\E variable \\in ...: one case per value; FALSE without any."""
+
+    variable: str
+    cases: tuple[tuple[Any, Formula], ...]
+
+
+Leaf: TypeAlias = FunctionLeaf | NextStep | FairActions | Truth | StatePredicate | StepPredicate | ActionSteps
+Formula: TypeAlias = (
+    Leaf | Enabled | Not | And | Or | Implies | Iff | Always | Eventually | LeadsTo | Fair | ForAll | ThereExists
+)
+
+NODES = (
+    FunctionLeaf, NextStep, FairActions, Truth, StatePredicate, StepPredicate, ActionSteps, Enabled, Not, And, Or,
+    Implies, Iff, Always, Eventually, LeadsTo, Fair, ForAll, ThereExists,
+)  # fmt: skip
+"""The classes of `Formula`."""
+
+
+def parts_of(formula: Formula) -> tuple[Formula, ...]:
+    """The formulas directly inside a formula."""
+    match formula:
+        case Enabled(steps) | Fair(steps=steps):
+            return (steps,)
+        case Not(part) | Always(part) | Eventually(part):
+            return (part,)
+        case And(parts) | Or(parts):
+            return parts
+        case Implies(first, second) | Iff(first, second) | LeadsTo(first, second):
+            return (first, second)
+        case ForAll(cases=cases) | ThereExists(cases=cases):
+            return tuple(part for _, part in cases)
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
 class TemporalProperty:
-    """A named conjunction of formulas; `formulas` is called once per model."""
+    """A named formula; `formula` is called once per model."""
 
     name: str
-    formulas: Callable[[], Formula | tuple[Formula, ...]]
+    formula: Callable[[], Formula]
     span: Span
     doc: str
 
 
-def always_eventually(goal: StatePredicate) -> AlwaysEventually:
-    """[]<>goal."""
-    return AlwaysEventually(goal)
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """A named specification: Init /\\ [][Next]_vars, and the conditions of fairness that `fairness` returns."""
 
-
-def leads_to(premise: StatePredicate, goal: StatePredicate) -> LeadsTo:
-    """premise ~> goal."""
-    return LeadsTo(premise, goal)
-
-
-def for_all(values: Iterable[Any], formula: Callable[[Any], Formula | tuple[Formula, ...]]) -> tuple[Formula, ...]:
-    """\\A x \\in values : formula(x), one formula per value, in display order."""
-    found = [formula(value) for value in ordered(values)]
-    return tuple(part for formulas in found for part in (formulas if isinstance(formulas, tuple) else (formulas,)))
+    name: str
+    fairness: Callable[[], Formula]
+    span: Span
+    doc: str

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from kmc.liveness.formulas import Formula
 from kmc.liveness.lasso_queries import FairnessCondition, TemporalCheck
 
 StateAtom: TypeAlias = Callable[[Any], bool]
@@ -19,13 +20,18 @@ StepAtom: TypeAlias = Callable[[Any, Any], bool]
 class TemporalProblem:
     """What to search for: behaviours that are fair by all of `fairness` and answer a query of one of `checks`.
 
-    Atom n is what `AtomHolds(n)` means, step atom n what `StepAtomHolds(n)` means.
+    Atom n is what `AtomHolds(n)` means, step atom n what `StepAtomHolds(n)` means. For who validates a lasso by the
+    definition, formula n is what check n asks, and `assumed` holds the formulas of `fairness`, one each.
+    `tautologies` names the properties that are TRUE whatever the behaviour, such as those over an empty set.
     """
 
     atoms: tuple[StateAtom, ...]
     step_atoms: tuple[StepAtom, ...]
     fairness: tuple[FairnessCondition, ...]
     checks: tuple[TemporalCheck, ...]
+    formulas: tuple[Formula, ...] = ()
+    assumed: tuple[Formula, ...] = ()
+    tautologies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

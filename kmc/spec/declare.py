@@ -27,7 +27,7 @@ from kmc.invariants.properties import (
     View,
 )
 from kmc.lang.annotations import as_type
-from kmc.lang.blame import instruction_span
+from kmc.lang.blame import caller_span
 from kmc.lang.domains import members
 from kmc.lang.guards import truth
 from kmc.lang.idents import IdentMeta
@@ -35,7 +35,8 @@ from kmc.lang.maps import MapValue
 from kmc.lang.naming import camel_case
 from kmc.lang.records import Message, RecordMeta
 from kmc.lang.showing import shown
-from kmc.liveness.formulas import TemporalProperty
+from kmc.liveness.formulas import Formula, Specification, TemporalProperty
+from kmc.liveness.vocabulary import as_formula
 from kmc.spec.places import span_of
 from kmc.spec.variables import VariableTable, variable_table
 
@@ -57,6 +58,7 @@ class Declarations:
     init_name: str = "Init"
     next_name: str = "Next"
     specification_names: tuple[str, ...] = ("Spec",)
+    specifications: dict[str, Specification] = field(default_factory=dict)
 
 
 _LOADING: ContextVar[Declarations] = ContextVar("kmc_declarations")
@@ -85,7 +87,7 @@ def definition_span(function: Callable[..., Any]) -> Span:
     code = getattr(function, "__code__", None)
     if code is None:
         advice = "write the decorator above a def"
-        raise SpecError("KMC167", f"{shown(function)} is not a function", _caller_span(), advice)
+        raise SpecError("KMC167", f"{shown(function)} is not a function", caller_span(), advice)
     start = Span(code.co_filename, code.co_firstlineno)
     try:
         lines = Path(code.co_filename).read_text(encoding="utf-8").splitlines()
@@ -97,13 +99,6 @@ def definition_span(function: Callable[..., Any]) -> Span:
             name_column = column + 5
             return Span(code.co_filename, number, name_column, number, name_column + len(code.co_name))
     return start
-
-
-def _caller_span() -> Span:
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").startswith("kmc."):
-        frame = frame.f_back
-    return instruction_span(frame.f_code, frame.f_lasti, frame.f_lineno) if frame else Span("?", 1)
 
 
 class SpecFacade:
@@ -119,11 +114,21 @@ class SpecFacade:
         current.init = function
         return function
 
-    def action(self, function: F | None = None, *, fair: Fairness = Fairness.NONE, title: str | None = None) -> Any:
-        """`@spec.action` or `@spec.action(fair=WEAK)`: a generator `(state, parameter: Type, ...)` of successors."""
+    def action(
+        self,
+        function: F | None = None,
+        *,
+        fair: Fairness = Fairness.NONE,
+        title: str | None = None,
+        next: bool = True,
+    ) -> Any:
+        """`@spec.action` or `@spec.action(fair=WEAK)`: a generator `(state, parameter: Type, ...)` of successors.
+
+        With `next=False` the action is not part of the next-state relation: only formulas and fairness name it.
+        """
 
         def register(function: F) -> F:
-            _register_action(function, None, None, {}, fair, title)
+            _register_action(function, None, None, {}, fair, title, in_next=next)
             return function
 
         return register if function is None else register(function)
@@ -174,9 +179,22 @@ class SpecFacade:
         return _register(function, Reachable, 1)
 
     def liveness(self, function: F) -> F:
-        """`@spec.liveness`: a function that returns temporal formulas."""
+        """`@spec.liveness`: a function that returns a temporal formula."""
         span = definition_span(function)
-        _add(TemporalProperty(function.__name__, function, span, inspect.getdoc(function) or ""), span)
+        _require_parameters(function, 0, f"{function.__name__}()")
+        formula = _formula_of(function, span)
+        _add(TemporalProperty(function.__name__, formula, span, inspect.getdoc(function) or ""), span)
+        return function
+
+    def specification(self, function: F) -> F:
+        """`@spec.specification`: a function that returns the fairness of a specification that a model may name."""
+        span = definition_span(function)
+        _require_parameters(function, 0, f"{function.__name__}()")
+        known = _current().specifications
+        if function.__name__ in known:
+            raise SpecError("KMC175", f"'{function.__name__}' is declared twice", span, help="give each its own name")
+        doc = inspect.getdoc(function) or ""
+        known[function.__name__] = Specification(function.__name__, _formula_of(function, span), span, doc)
         return function
 
     def assume(self, condition: bool) -> None:
@@ -185,13 +203,13 @@ class SpecFacade:
             raise AssumptionError(
                 "KMC351",
                 "this assumption of the spec is false in the model",
-                _caller_span(),
+                caller_span(),
                 help="change the constants that it names; `kmc specs` lists them with their meaning",
             )
 
     def view(self, name: str, drop: Iterable[str]) -> None:
         """Declare a view: states that differ only in the fields `drop` count as one."""
-        span = _caller_span()
+        span = caller_span()
         if isinstance(drop, str):
             raise SpecError("KMC170", "a view drops a list of fields", span, help=f'write drop=["{drop}"]')
         dropped = tuple(drop)
@@ -200,7 +218,7 @@ class SpecFacade:
 
     def symmetry(self, name: str, *classes: Any) -> None:
         """Declare a symmetry set: all permutations of the members of each class."""
-        span = _caller_span()
+        span = caller_span()
         _require_names(span, name)
         for cls in classes:
             if not isinstance(cls, IdentMeta) or not cls.symmetric:
@@ -211,7 +229,7 @@ class SpecFacade:
     def names(self, *, init: str = "Init", next: str = "Next", specifications: Iterable[str] = ("Spec",)) -> None:
         """The names that a model file uses for the initial states, the next-state relation and their conjunction."""
         current = _current()
-        _require_names(_caller_span(), init, next, *specifications)
+        _require_names(caller_span(), init, next, *specifications)
         current.init_name, current.next_name, current.specification_names = init, next, tuple(specifications)
 
     def variables(self, table: Any, *, fields: str = "snake_case", message_tag: str = "type") -> None:
@@ -221,13 +239,17 @@ class SpecFacade:
         record fields are written in TLA+ ("snake_case" or "camelCase"), `message_tag` which field names a message's
         type.
         """
-        span = _caller_span()
+        span = caller_span()
         if not isinstance(table, Mapping | MapValue):
             advice = 'write spec.variables({"tlaName": "field"})'
             raise SpecError("KMC169", "the variables are a map from names to fields", span, advice)
         pairs = dict(table.items())
         _require_names(span, *pairs, *pairs.values(), fields, message_tag)
         _current().variables = variable_table(pairs, fields, message_tag, span)
+
+
+def _formula_of(function: Callable[[], Any], span: Span) -> Callable[[], Formula]:
+    return lambda: as_formula(function(), span)
 
 
 def _require_names(span: Span, *names: object) -> None:
@@ -265,6 +287,8 @@ def _register_action(
     bindings: Mapping[str, str],
     fair: Fairness,
     title: str | None,
+    *,
+    in_next: bool = True,
 ) -> None:
     span = definition_span(function)
     names = list(inspect.signature(function).parameters)
@@ -287,7 +311,8 @@ def _register_action(
     if any(action.title == title for action in current.actions):
         raise SpecError("KMC175", f"action '{title}' is declared twice", span, help="give each action its own name")
     doc = inspect.getdoc(function) or ""
-    current.actions.append(Action(function.__name__, title, function, parameters, message, network, fair, span, doc))
+    declared = Action(function.__name__, title, function, parameters, message, network, fair, span, doc, in_next)
+    current.actions.append(declared)
 
 
 def _binding_span(function: Callable[..., Any], name: str) -> Span | None:

@@ -34,7 +34,7 @@ from kmc.lang.modelfile import Assignment, same_name_model_value
 from kmc.lang.numbers import greatest, least
 from kmc.lang.records import Record, RecordMeta
 from kmc.lang.types import MessageBagType, MessageSetType
-from kmc.liveness.formulas import TemporalProperty
+from kmc.liveness.formulas import Specification, TemporalProperty
 from kmc.spec.declare import Declarations, declarations
 from kmc.spec.modules import is_shared
 from kmc.spec.rewrite import INJECTED, rewritten
@@ -54,7 +54,7 @@ class Spec:
 
     `properties` holds by name invariants, action properties, reachable properties, constraints, action constraints,
     views, symmetry sets and temporal properties; `source_digest` covers the meaning of the sources,
-    not their comments or layout.
+    not their comments or layout. `other_actions` are not part of Next; formulas count them after `actions`.
     """
 
     name: str
@@ -64,12 +64,14 @@ class Spec:
     state_class: RecordMeta
     init: Any
     actions: tuple[Action, ...]
+    other_actions: tuple[Action, ...]
     properties: Mapping[str, Predicate | TemporalProperty | View | SymmetrySet]
     constants: Mapping[str, Constant]
     variables: VariableTable
     init_name: str
     next_name: str
     specification_names: tuple[str, ...]
+    specifications: Mapping[str, Specification]
     source_digest: str
 
 
@@ -231,7 +233,8 @@ def _assemble(
         raise SpecError(
             "KMC196", f"{root} declares no initial states", help="write @spec.init def init(): yield State(...)"
         )
-    if not declared.actions:
+    actions = [_with_network(action, state_class) for action in declared.actions]
+    if not any(action.in_next for action in actions):
         raise SpecError("KMC197", f"{root} declares no action", help="write @spec.action def name(st): yield ...")
     table = declared.variables or default_table(state_class)
     check_table(table, state_class)
@@ -249,13 +252,15 @@ def _assemble(
         doc=doc,
         state_class=state_class,
         init=declared.init,
-        actions=tuple(_with_network(action, state_class) for action in declared.actions),
+        actions=tuple(action for action in actions if action.in_next),
+        other_actions=tuple(action for action in actions if not action.in_next),
         properties=declared.properties,
         constants=constants,
         variables=table,
         init_name=declared.init_name,
         next_name=declared.next_name,
-        specification_names=declared.specification_names,
+        specification_names=tuple(dict.fromkeys((*declared.specification_names, *declared.specifications))),
+        specifications=declared.specifications,
         source_digest=digest,
     )
 

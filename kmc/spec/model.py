@@ -46,7 +46,7 @@ _SECTIONS = {field: _section(field) for field in dict.fromkeys(name for kind in 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What a check runs on. `unchecked`: the temporal properties of the model, which kmc cannot check yet."""
+    """What a check runs on. `specification` names the one that says what is fair; None stands for INIT and NEXT."""
 
     spec: Spec
     name: str
@@ -57,7 +57,8 @@ class Model:
     reachable: tuple[Reachable, ...]
     symmetry: tuple[SymmetrySet, ...]
     view: View | None
-    unchecked: tuple[TemporalProperty, ...]
+    temporal: tuple[TemporalProperty, ...]
+    specification: str | None
     deadlock: bool
     max_depth: int | None
     file: ModelFile
@@ -71,6 +72,11 @@ class Model:
         """The predicates of a role, all or those that look at so many states, in the order of the table."""
         kinds = (kind for kind in of_role(role) if states in (None, kind.states))
         return tuple(prop for kind in kinds for prop in self.of(kind))
+
+    @property
+    def unchecked(self) -> tuple[TemporalProperty, ...]:
+        """The temporal properties, while nothing checks them."""
+        return self.temporal
 
     @property
     def digest(self) -> str:
@@ -131,7 +137,8 @@ def _resolve(spec: Spec, file: ModelFile) -> Model:
         **predicates,
         symmetry=symmetry,
         view=_one(spec, file.view, View, "view"),
-        unchecked=tuple(prop for prop in named if isinstance(prop, TemporalProperty)),
+        temporal=tuple(prop for prop in named if isinstance(prop, TemporalProperty)),
+        specification=_specification(spec, file),
         deadlock=True if file.check_deadlock is None else file.check_deadlock,
         max_depth=file.max_depth,
         file=file,
@@ -155,6 +162,15 @@ def _check_relation(spec: Spec, file: ModelFile) -> None:
     ):
         if word is not None and word.text not in known:
             raise ModelError("KMC345", f"the spec has no '{word.text}'", word.span, did_you_mean(word.text, known))
+
+
+def _specification(spec: Spec, file: ModelFile) -> str | None:
+    """The one that the file names; else the first that is declared with its fairness, else the first by name."""
+    if file.specification is not None:
+        return file.specification.text
+    if file.init is not None or file.next is not None:
+        return None
+    return next(iter((*spec.specifications, *spec.specification_names)), None)
 
 
 def _find(spec: Spec, word: Word, what: str) -> object:

@@ -26,6 +26,7 @@ DECORATORS = {
     "receive": "call",
     **{kind.name: "bare" for kind in KINDS},
     "liveness": "bare",
+    "specification": "bare",
 }
 """The decorators of `spec`, and whether they are written with arguments."""
 _RENAMED_DECORATORS = {"transition_invariant": "action_property"}
@@ -63,7 +64,25 @@ _QUANTIFIERS = frozenset(
     ]
 )
 # Functions that keep the lambdas that they are passed.
-_FORMULAS = frozenset(["always_eventually", "leads_to"])
+_FORMULAS = frozenset(
+    [
+        "always",
+        "always_eventually",
+        "and_",
+        "enabled",
+        "eventually",
+        "eventually_always",
+        "for_all",
+        "iff",
+        "implies",
+        "leads_to",
+        "not_",
+        "or_",
+        "strong_fairness",
+        "there_exists",
+        "weak_fairness",
+    ]
+)
 _IMMUTABLE_HELP = "values are immutable: write st.set(field=value), m.set(key, value), log.append(x), s | {x}"
 
 
@@ -170,8 +189,8 @@ class _Checker:
             self._refuse(node, "KMC138", f"'{named.attr}' takes no arguments", advice)
         options = node.keywords if isinstance(node, ast.Call) and named.attr == "action" else []
         for keyword in options:
-            if keyword.arg not in ("fair", "title"):
-                advice = did_you_mean(str(keyword.arg), ("fair", "title"))
+            if keyword.arg not in ("fair", "title", "next"):
+                advice = did_you_mean(str(keyword.arg), ("fair", "title", "next"))
                 self._refuse(keyword, "KMC138", f"an action has no option '{keyword.arg}'", advice)
         self._expression(decorator, text_allowed=True)
 

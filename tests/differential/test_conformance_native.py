@@ -25,8 +25,7 @@ from support.corpora import (
 )
 from support.corpus_files import change_a_successor, corpus_with
 
-from kmc.actions.action import Action, Arguments
-from kmc.compiler.model_kernels import instances_of
+from kmc.actions.action import Action, Arguments, instances_of
 from kmc.engine import kernel_steps
 from kmc.engine.kernel_steps import compiled_steps
 from kmc.errors import EvaluationError, InternalError

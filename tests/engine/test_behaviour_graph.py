@@ -132,7 +132,7 @@ def functions_in(part: Any) -> Iterator[Callable[..., bool]]:
 
 def atoms_of(model: Model) -> Predicates:
     """Lambdas of the walk's formulas, several on a line and with variables of the functions around them."""
-    declared = [prop.formulas() for prop in model.spec.properties.values() if isinstance(prop, TemporalProperty)]
+    declared = [prop.formula() for prop in model.spec.properties.values() if isinstance(prop, TemporalProperty)]
     found = tuple(functions_in(tuple(declared)))
     assert len(found) == 12
     return found

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from kmc.actions.action import instances_of
 from kmc.actions.relation import NextStateRelation
-from kmc.compiler.model_kernels import Atoms, instances_of
+from kmc.compiler.model_kernels import Atoms
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.liveness.graph_recorder import GraphRecorder

@@ -37,6 +37,7 @@ CLASS_OF_HUNDRED = {
     "4": "TraceError",
     "5": "SystemFault",
     "6": "CommandLineError",
+    "7": "SpecError",
     "8": "SpecError",
     "9": "InternalError",
 }

@@ -36,6 +36,7 @@ TITLES = {
     "4": "Traces and corpora",
     "5": "The system",
     "6": "The command line",
+    "7": "Temporal formulas",
     "8": "What the compiler refuses",
     "9": "Mistakes of kmc",
 }

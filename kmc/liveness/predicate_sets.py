@@ -1,0 +1,137 @@
+"""From predicates of states and steps to sets, with each function of the author numbered once.
+
+Two functions are one atom when they have the same code and the same values of the names around it: the lambdas that two
+properties make for the same server are evaluated once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from types import FunctionType
+from typing import Any
+
+from kmc.liveness.formulas import (
+    ActionSteps,
+    And,
+    Enabled,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    StatePredicate,
+    StepPredicate,
+    ThereExists,
+    Truth,
+    parts_of,
+)
+from kmc.liveness.lasso_queries import (
+    NO_STATES,
+    NO_STEPS,
+    AllStates,
+    AllSteps,
+    AtomHolds,
+    Changing,
+    HasStep,
+    Labelled,
+    StateSet,
+    StepAtomHolds,
+    StepSet,
+)
+from kmc.liveness.set_algebra import (
+    and_states,
+    and_steps,
+    from_states,
+    not_states,
+    not_steps,
+    or_states,
+    or_steps,
+)
+
+
+class NumberedPredicates:
+    """The author's predicates by number, in the order in which they were met."""
+
+    def __init__(self) -> None:
+        self._of_states: dict[Hashable, tuple[int, Callable[[Any], bool]]] = {}
+        self._of_steps: dict[Hashable, tuple[int, Callable[[Any, Any], bool]]] = {}
+
+    @property
+    def of_states(self) -> tuple[Callable[[Any], bool], ...]:
+        """The predicates of states."""
+        return tuple(function for _, function in self._of_states.values())
+
+    @property
+    def of_steps(self) -> tuple[Callable[[Any, Any], bool], ...]:
+        """The predicates of steps."""
+        return tuple(function for _, function in self._of_steps.values())
+
+    def states(self, formula: Formula) -> StateSet:
+        """The states in which a bound predicate of states is true."""
+        match formula:
+            case Truth(value):
+                return AllStates() if value else NO_STATES
+            case StatePredicate(function):
+                known = self._of_states
+                return AtomHolds(known.setdefault(_identity(function), (len(known), function))[0])
+            case Enabled(steps):
+                found = self.steps(steps)
+                return NO_STATES if found == NO_STEPS else HasStep(found)
+            case Not(part):
+                return not_states(self.states(part))
+            case And() | ForAll():
+                return and_states(map(self.states, parts_of(formula)))
+            case Or() | ThereExists():
+                return or_states(map(self.states, parts_of(formula)))
+            case Implies(premise, conclusion):
+                return or_states([not_states(self.states(premise)), self.states(conclusion)])
+            case Iff(left, right):
+                one, other = self.states(left), self.states(right)
+                return or_states([and_states([one, other]), and_states([not_states(one), not_states(other)])])
+            case _:
+                raise AssertionError(f"not a predicate of states: {formula}")
+
+    def steps(self, formula: Formula) -> StepSet:
+        """The steps for which a bound predicate of states or of steps is true."""
+        match formula:
+            case Truth(value):
+                return AllSteps() if value else NO_STEPS
+            case StatePredicate() | Enabled():
+                return from_states(self.states(formula))
+            case StepPredicate(function):
+                known = self._of_steps
+                return StepAtomHolds(known.setdefault(_identity(function), (len(known), function))[0])
+            case ActionSteps(labels):
+                return Labelled(labels) if labels else NO_STEPS
+            case Not(part):
+                return not_steps(self.steps(part))
+            case And() | ForAll():
+                return and_steps(map(self.steps, parts_of(formula)))
+            case Or() | ThereExists():
+                return or_steps(map(self.steps, parts_of(formula)))
+            case Implies(premise, conclusion):
+                return or_steps([not_steps(self.steps(premise)), self.steps(conclusion)])
+            case Iff(left, right):
+                one, other = self.steps(left), self.steps(right)
+                return or_steps([and_steps([one, other]), and_steps([not_steps(one), not_steps(other)])])
+            case _:
+                raise AssertionError(f"not a predicate of steps: {formula}")
+
+    def changing(self, formula: Formula) -> StepSet:
+        """<<A>>_vars: those of its steps that change a variable."""
+        return and_steps([self.steps(formula), Changing()])
+
+
+def _identity(function: Callable[..., Any]) -> Hashable:
+    """Equal for functions that are the same in every state."""
+    if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
+        return function
+    values = [cell.cell_contents for cell in function.__closure__ or ()]
+    # With its type, since True == 1; a function around a name is the same if it is the same object.
+    key = (function.__code__, id(function.__globals__), tuple((type(value), value) for value in values))
+    try:
+        hash(key)
+    except TypeError:
+        return function
+    return key

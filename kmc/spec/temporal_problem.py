@@ -1,0 +1,119 @@
+"""From a model to a temporal problem: what is fair in its specification, and what its temporal properties ask.
+
+Instances of actions are numbered as `instances_of((*spec.actions, *spec.other_actions))` counts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from kmc.errors import KmcError, SpecError
+from kmc.lang.blame import blamed
+from kmc.lang.showing import shown
+from kmc.liveness.formula_text import group_of, text_of
+from kmc.liveness.formulas import (
+    And,
+    Fair,
+    ForAll,
+    Formula,
+    TemporalProperty,
+    Truth,
+)
+from kmc.liveness.lasso_queries import FairnessCondition, TemporalCheck
+from kmc.liveness.negation import negated
+from kmc.liveness.predicate_sets import NumberedPredicates
+from kmc.liveness.problem import TemporalProblem
+from kmc.liveness.queries_of_formula import QUERIES_MAX, TooManyQueries, queries_of
+from kmc.spec.bound_formulas import Actions, place_of
+from kmc.spec.model import Model
+
+
+def problem_of(model: Model) -> TemporalProblem:
+    """The temporal problem of a model; SpecError (KMC70x) at the author's line for a formula without meaning."""
+    spec = model.spec
+    actions = Actions((*spec.actions, *spec.other_actions))
+    atoms = NumberedPredicates()
+    assumed = tuple(_fairness(model, actions))
+    found = [(prop, *case) for prop in model.temporal for case in _instances(_formula(prop, actions, model))]
+    checks = [(prop, _check(prop, instance, formula, atoms), formula) for prop, instance, formula in found]
+    asked = {prop.name for prop, check, _ in checks if check.queries}
+    return TemporalProblem(
+        fairness=tuple(_condition(fair, atoms) for fair in assumed),
+        checks=tuple(check for _, check, _ in checks),
+        atoms=atoms.of_states,
+        step_atoms=atoms.of_steps,
+        formulas=tuple(formula for _, _, formula in checks),
+        assumed=assumed,
+        tautologies=tuple(prop.name for prop in model.temporal if prop.name not in asked),
+    )
+
+
+def _formula(prop: TemporalProperty, actions: Actions, model: Model) -> Formula:
+    """The bound formula of a property."""
+    return actions.bound(_made(prop.formula, model, f"in {prop.name}"), prop.name, prop.span)
+
+
+def _made(formula: Callable[[], Formula], model: Model, note: str) -> Formula:
+    try:
+        return formula()
+    except Exception as error:
+        found: KmcError = blamed(error, model.spec.files)
+        raise SpecError(found.code, found.message, found.span, found.help, (*found.notes, note)) from error
+
+
+def _instances(formula: Formula) -> Iterator[tuple[str, Formula]]:
+    """The parts of a property that are checked one by one, each with what tells it apart: `v = v1`."""
+    rest: list[Formula] = []
+    for part in formula.parts if isinstance(formula, And) else (formula,):
+        if isinstance(part, ForAll):
+            for value, case in part.cases:
+                own = f"{part.variable} = {shown(value)}"
+                for instance, inside in _instances(case):
+                    yield ", ".join(filter(None, [own, instance])), inside
+        else:
+            rest.append(part)
+    if rest:
+        yield "", And(tuple(rest)) if len(rest) > 1 else rest[0]
+
+
+def _check(prop: TemporalProperty, instance: str, formula: Formula, atoms: NumberedPredicates) -> TemporalCheck:
+    try:
+        queries = queries_of(negated(formula, atoms))
+    except TooManyQueries:
+        message = f"{prop.name} has more than {QUERIES_MAX} cases in which it fails"
+        advice = "write it as several properties, or with less nesting"
+        raise SpecError("KMC706", message, place_of(formula) or prop.span, advice) from None
+    return TemporalCheck(prop.name, instance, queries)
+
+
+def _fairness(model: Model, actions: Actions) -> Iterator[Fair]:
+    """The conditions of fairness of the model's specification."""
+    spec = model.spec
+    declared = spec.specifications.get(model.specification or "")
+    if declared is not None:
+        formula = _made(declared.fairness, model, f"in {declared.name}")
+        yield from _conditions(actions.bound(formula, declared.name, declared.span), declared.name)
+    elif model.specification is not None and not spec.specifications:
+        yield from _conditions(actions.declared_fairness(), model.specification)
+
+
+def _conditions(formula: Formula, name: str) -> Iterator[Fair]:
+    match formula:
+        case Fair():
+            yield formula
+        case And(parts):
+            for part in parts:
+                yield from _conditions(part, name)
+        case ForAll(cases=cases):
+            for _, part in cases:
+                yield from _conditions(part, name)
+        case Truth(value=True):
+            return
+        case _:
+            message = f"{name} is more than a conjunction of weak and strong fairness"
+            advice = "return weak_fairness(...) and strong_fairness(...) in and_(...) or for_all(...)"
+            raise SpecError("KMC707", message, place_of(formula), advice)
+
+
+def _condition(fair: Fair, atoms: NumberedPredicates) -> FairnessCondition:
+    return FairnessCondition(text_of(fair), group_of(fair.steps), fair.strong, atoms.changing(fair.steps))
