@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from random import Random
+from typing import Protocol
 
-from support.lasso_oracle import Pair, SmallGraph
+from support.lasso_oracle import Pair, SmallGraph, is_answer, least_length
 
 from kmc.liveness import lasso_queries as q
+from kmc.liveness.behaviour_graph import BehaviourGraph
+from kmc.liveness.problem import Lasso
 
 LABELS = 5
 ATOMS = 3
 
 
-def random_graph(random: Random) -> SmallGraph:
-    """A graph of at most eight states, all of them reached, numbered in the order of a breadth-first search."""
-    count = random.randint(1, 8)
+def random_graph(random: Random, *, busy: bool = False) -> SmallGraph:
+    """A graph of at most eight states, all of them reached, numbered in the order of a breadth-first search.
+
+    In a busy one every state has a step, mostly of one action.
+    """
+    count = random.randint(3 if busy else 1, 8)
     moves: dict[tuple[int, int], frozenset[int]] = {}
-    for _ in range(random.randint(0, 3 * count)):
-        pair = random.randrange(count), random.randrange(count)
-        moves[pair] = _some(random, LABELS, 1 if random.random() < 0.7 else 2)
+    for number in range(random.randint(count, 2 * count) if busy else random.randint(0, 3 * count)):
+        pair = number if number < count and busy else random.randrange(count), random.randrange(count)
+        moves[pair] = _some(random, LABELS, 1 if random.random() < (0.9 if busy else 0.7) else 2)
     initial = random.randint(1, min(3, count))
     order = list(range(initial))
     expanded = 0
@@ -91,6 +98,13 @@ def random_fairness(random: Random) -> tuple[q.FairnessCondition, ...]:
     return tuple(found)
 
 
+def busy_fairness(random: Random) -> tuple[q.FairnessCondition, ...]:
+    """Weak fairness of all steps, which excludes most stuttering, and strong fairness of a few actions."""
+    strong = [q.AndSteps((q.Labelled(frozenset({label})), q.Changing())) for label in _some(random, LABELS, 3)]
+    conditions = [q.FairnessCondition(f"SF{n}", "SF", True, steps) for n, steps in enumerate(strong)]
+    return (q.FairnessCondition("WF", "WF", False, q.Changing()), *conditions)
+
+
 def random_recurrence(random: Random) -> q.Recurrence:
     """States, steps, or both."""
     states = random_states(random) if random.random() < 0.7 else q.NO_STATES
@@ -112,3 +126,37 @@ def random_query(random: Random) -> q.LassoQuery:
         q.Response(random_states(random), random_recurrence(random)) for _ in range(random.choice([0, 0, 1, 2]))
     )
     return q.LassoQuery(phases, recurrences, responses)
+
+
+class Finder(Protocol):
+    """A search of one graph."""
+
+    def find(self, check: q.TemporalCheck) -> Lasso | None:
+        """The lasso that it finds."""
+
+
+def disagreement(
+    search_of: Callable[[BehaviourGraph, Sequence[q.FairnessCondition]], Finder], seed: int, graphs: int
+) -> str | None:
+    """Where a search differs from the obvious one in a verdict, a length or a lasso: the first such question."""
+    random = Random(seed)
+    found = 0
+    for number in range(graphs):
+        busy = random.random() < 0.4
+        graph = random_graph(random, busy=busy)
+        fairness = busy_fairness(random) if busy else random_fairness(random)
+        search = search_of(graph.as_arrays(), fairness)
+        for _ in range(3):
+            query = random_query(random) if random.random() < 0.6 or not busy else q.LassoQuery((q.Phase(),))
+            lasso = search.find(q.TemporalCheck("P", "", (query,)))
+            length = least_length(graph, fairness, query)
+            about = f"seed {seed}, graph {number}: {graph}\n{fairness}\n{query}\n{lasso}, {length}"
+            if (lasso is None) != (length is None):
+                return about
+            if lasso is not None:
+                found += 1
+                is_least = len(lasso.stem) + len(lasso.cycle) == length
+                if not is_least or not is_answer(graph, fairness, query, lasso):
+                    return about
+    few = not graphs * 3 // 5 < found < graphs * 3 * 4 // 5
+    return "there are too many or too few lassos to compare anything" if few else None

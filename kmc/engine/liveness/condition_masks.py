@@ -174,6 +174,7 @@ class ConditionMasks:
         self._step_bits |= {steps: self.label_words * _WORD_BITS + bit for steps, bit in found.steps.items()}
         self._state_bits = found.states
         self._labels = columns.sets.graph.labels
+        self._label_sets: dict[int, int] = {}
         self.table = self._table(columns.sets, found)
         self._fill_native()
 
@@ -196,10 +197,7 @@ class ConditionMasks:
 
     def sets_of_step(self, place: int, *, changes: bool) -> int:
         """The bits of the sets that a stored step is in; one to itself is not in a set that labels name."""
-        found = 0
-        if changes and self.label_words:
-            row = self.table[self._labels[place]]
-            found = int.from_bytes(row.tobytes(), "little")
+        found = self._sets_of_label(int(self._labels[place])) if changes else 0
         for number, column in enumerate(self.step_columns):
             found |= int(column[place]) << (self.label_words * _WORD_BITS + number * _COLUMN_BITS)
         return found
@@ -207,6 +205,11 @@ class ConditionMasks:
     def sets_of_state(self, state: int) -> int:
         """The bits of the sets that a state is in."""
         return sum(int(column[state]) << (number * _COLUMN_BITS) for number, column in enumerate(self.state_columns))
+
+    def _sets_of_label(self, label: int) -> int:
+        if label not in self._label_sets:
+            self._label_sets[label] = int.from_bytes(self.table[label].tobytes(), "little")
+        return self._label_sets[label]
 
     def _fill_native(self) -> None:
         weak, strong = _Mask(self.words), _Mask(self.words)

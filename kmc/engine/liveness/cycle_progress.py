@@ -1,12 +1,14 @@
 """How far a walk has met the conditions on a cycle, as bits of an integer, for the few states of a counterexample.
 
 Invariant: progress only grows, and does not depend on the order of what was met; so the progress of a closed walk is
-that of the cycle. A response has two bits: met is its answer, or open is its trigger; where it is met, both are set.
+that of the cycle. It has five fields of bits by sets: weak fairness that is met; steps with strong fairness that are
+taken; those that are enabled, or taken; other steps that are taken; states that are visited.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,8 @@ from kmc.liveness.lasso_queries import Recurrence
 
 Step = tuple[int, int]
 """A target, and the progress that the step makes."""
+
+_STRONG, _ENABLED, _OTHERS, _STATES = 1, 2, 3, 4
 
 
 class CycleProgress:
@@ -33,57 +37,44 @@ class CycleProgress:
         self._components, self._allowed = components, allowed
         self._steps: dict[int, tuple[Step, ...]] = {}
         self._states: dict[int, int] = {}
-        # Each condition: what triggers it (bit of enabled steps, or of states), and what meets it.
-        self._weak: list[int] = []
-        self._strong: list[int] = []
-        self._recurrences: list[tuple[int, int]] = []
-        self._responses: list[tuple[int, int, int]] = []
+        self._made: dict[int, int] = {}
+        self._width = 64 * masks.words
+        self._weak = self._strong = self._others = 0
+        # Of each other condition the bits, in their fields: those that trigger it, or 0; those that meet it.
+        self._pairs: list[tuple[int, int]] = []
         for condition in masks.conditions:
             if isinstance(condition, Recurrence):
                 if (steps := weak_steps(condition)) is not None:
-                    self._weak.append(masks.step_bit(steps))
+                    self._weak |= 1 << masks.step_bit(steps)
                 else:
-                    self._recurrences.append((masks.state_bit(condition.states), masks.step_bit(condition.steps)))
+                    self._pairs.append((0, self._answer(condition)))
             elif (steps := strong_steps(condition)) is not None:
-                self._strong.append(masks.step_bit(steps))
-            else:
-                answer = condition.answer
-                found = (masks.state_bit(answer.states), masks.step_bit(answer.steps))
-                self._responses.append((masks.state_bit(condition.trigger), *found))
-        self._needed = len(self._weak) + len(self._recurrences)
-        self._answers = len(self._strong) + len(self._responses)
-        self._need_mask = (1 << self._needed) - 1
-        self._answer_mask = (1 << self._answers) - 1
+                self._strong |= 1 << masks.step_bit(steps)
+            elif trigger := self._states_field(masks.state_bit(condition.trigger)):
+                self._pairs.append((trigger, self._answer(condition.answer)))
 
     def steps(self, state: int) -> tuple[Step, ...]:
         """The steps to other states of the component, each pair once."""
         if state not in self._steps:
-            self._steps[state] = tuple(self._steps_of(state))
+            self._look_at(state)
         return self._steps[state]
 
     def at(self, state: int) -> int:
         """The progress that a visit of a state makes."""
         if state not in self._states:
-            self._states[state] = self._progress_at(state)
+            self._look_at(state)
         return self._states[state]
 
     def is_complete(self, progress: int) -> bool:
         """Whether a closed walk with this progress is a fair cycle."""
-        return not self.unmet_recurrences(progress) and not self.unanswered(progress)
-
-    def unmet_recurrences(self, progress: int) -> int:
-        """The bits of recurrences that are not met."""
-        return ~progress & self._need_mask
-
-    def unanswered(self, progress: int) -> int:
-        """The bits of responses that are open and not met."""
-        met = (progress >> self._needed) & self._answer_mask
-        return (progress >> (self._needed + self._answers)) & ~met
+        if progress & self._weak != self._weak or self._unanswered(progress):
+            return False
+        return all(progress & met or (trigger and not progress & trigger) for trigger, met in self._pairs)
 
     def of_cycle(self, cycle: Sequence[int]) -> int | None:
         """The progress of a closed walk; None if a step of it is not there."""
         progress = 0
-        for state, target in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
+        for state, target in pairwise([*cycle, cycle[0]]):
             made = next((step for to, step in self.steps(state) if to == target), None)
             if made is None:
                 return None
@@ -92,54 +83,53 @@ class CycleProgress:
 
     def wanted(self, progress: int) -> tuple[int, int, int]:
         """Bits of sets: of steps to take, of steps that a state should lack, of states to visit."""
-        steps = lacks = states = 0
-        unmet, unanswered = self.unmet_recurrences(progress), self.unanswered(progress)
-        for number, bit in enumerate(self._weak):
-            if unmet >> number & 1:
-                steps, lacks = steps | 1 << bit, lacks | 1 << bit
-        pairs = [pair for number, pair in enumerate(self._recurrences, len(self._weak)) if unmet >> number & 1]
-        for number, bit in enumerate(self._strong):
-            steps |= (unanswered >> number & 1) << bit
-        for number, (_, *answer) in enumerate(self._responses, len(self._strong)):
-            if unanswered >> number & 1:
-                pairs.append((answer[0], answer[1]))
-        for state_bit, step_bit in pairs:
-            steps |= _bit(step_bit)
-            states |= _bit(state_bit)
+        lacks = self._weak & ~progress
+        steps = lacks | self._unanswered(progress)
+        states = 0
+        for trigger, met in self._pairs:
+            if not progress & met and (progress & trigger or not trigger):
+                steps |= (met >> (_OTHERS * self._width)) & self._others
+                states |= met >> (_STATES * self._width)
         return steps, lacks, states
 
-    def _steps_of(self, state: int) -> Iterable[Step]:
+    def _unanswered(self, progress: int) -> int:
+        """The sets with strong fairness that are enabled and not taken."""
+        enabled, taken = progress >> (_ENABLED * self._width), progress >> (_STRONG * self._width)
+        return enabled & ~taken & self._strong
+
+    def _states_field(self, bit: int) -> int:
+        return 0 if bit == NONE else 1 << (bit + _STATES * self._width)
+
+    def _answer(self, condition: Recurrence) -> int:
+        found = self._states_field(self.masks.state_bit(condition.states))
+        if (bit := self.masks.step_bit(condition.steps)) != NONE:
+            self._others |= 1 << bit
+            found |= 1 << (bit + _OTHERS * self._width)
+        return found
+
+    def _made_by(self, taken: int) -> int:
+        """The progress of a step by the sets that it is in."""
+        if taken not in self._made:
+            strong, width = taken & self._strong, self._width
+            made = taken & self._weak | strong << (_STRONG * width) | strong << (_ENABLED * width)
+            self._made[taken] = made | (taken & self._others) << (_OTHERS * width)
+        return self._made[taken]
+
+    def _look_at(self, state: int) -> None:
         graph, masks = self.graph, self.masks
-        first, end = int(graph.offsets[state]), int(graph.offsets[state + 1])
+        first, end = map(int, graph.offsets[state : state + 2])
+        targets = graph.targets[first:end]
+        inside = (targets < graph.expanded) & (targets != state)
+        inside[inside] = self._components[targets[inside]] == self._components[state]
+        if self._allowed is not None:
+            inside &= self._allowed[first:end]
         found: dict[int, int] = {}
-        for place, target in enumerate(graph.targets[first:end].tolist(), first):
-            inside = target < graph.expanded and self._components[target] == self._components[state]
-            if target != state and inside and (self._allowed is None or self._allowed[place]):
-                found[target] = found.get(target, 0) | masks.sets_of_step(place, changes=True)
-        return [(target, self._met_by(taken, 0)) for target, taken in found.items()]
-
-    def _progress_at(self, state: int) -> int:
-        graph, masks = self.graph, self.masks
         enabled = 0
-        first, end = int(graph.offsets[state]), int(graph.offsets[state + 1])
-        for place, target in enumerate(graph.targets[first:end].tolist(), first):
-            enabled |= masks.sets_of_step(place, changes=target != state)
-        sets = masks.sets_of_state(state)
-        lacking = sum(1 << number for number, bit in enumerate(self._weak) if not enabled >> bit & 1)
-        triggered = sum(1 << number for number, bit in enumerate(self._strong) if enabled >> bit & 1)
-        for number, (trigger, _, _) in enumerate(self._responses, len(self._strong)):
-            triggered |= (sets & _bit(trigger) != 0) << number
-        return self._met_by(0, sets) | lacking | triggered << (self._needed + self._answers)
-
-    def _met_by(self, taken: int, sets: int) -> int:
-        needed = sum(1 << number for number, bit in enumerate(self._weak) if taken >> bit & 1)
-        for number, (states, steps) in enumerate(self._recurrences, len(self._weak)):
-            needed |= (sets & _bit(states) != 0 or taken & _bit(steps) != 0) << number
-        answered = sum(1 << number for number, bit in enumerate(self._strong) if taken >> bit & 1)
-        for number, (_, states, steps) in enumerate(self._responses, len(self._strong)):
-            answered |= (sets & _bit(states) != 0 or taken & _bit(steps) != 0) << number
-        return needed | answered << self._needed | answered << (self._needed + self._answers)
-
-
-def _bit(number: int) -> int:
-    return 0 if number == NONE else 1 << number
+        for place, (target, stays) in enumerate(zip(targets.tolist(), inside.tolist(), strict=True), first):
+            sets = masks.sets_of_step(place, changes=target != state)
+            enabled |= sets
+            if stays:
+                found[target] = found.get(target, 0) | sets
+        self._steps[state] = tuple((target, self._made_by(taken)) for target, taken in found.items())
+        here = self._weak & ~enabled | (enabled & self._strong) << (_ENABLED * self._width)
+        self._states[state] = here | masks.sets_of_state(state) << (_STATES * self._width)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph
+from kmc.liveness.behaviour_graph import OUTSIDE, Array, BehaviourGraph, bit_of
 from kmc.liveness.lasso_queries import (
     AllStates,
     AllSteps,
@@ -170,10 +170,9 @@ class GraphSets:
                 assert_never(wanted)
 
 
-def _bit(rows: NDArray[np.uint64], number: int) -> Bytes:
+def _bit(rows: Array, number: int) -> Bytes:
     out = np.empty(len(rows), np.bool_)
-    mask = np.uint64(1 << (number % 64))
     for first in range(0, len(rows), _BLOCK_STATES):
         part = slice(first, first + _BLOCK_STATES)
-        np.not_equal(rows[part, number // 64] & mask, 0, out=out[part])
+        out[part] = bit_of(rows[part], number)
     return out

@@ -20,7 +20,7 @@ from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Recurrence, Response, TemporalCheck
 from kmc.liveness.problem import Lasso
 
-_EXACT_STEPS_MAX = 200_000
+_EXACT_STEPS_MAX = 100_000
 _GREEDY_STARTS = 8
 
 

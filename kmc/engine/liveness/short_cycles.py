@@ -19,6 +19,7 @@ Cycle = tuple[int, ...]
 
 _WORD_MASK = (1 << 64) - 1
 _CUTS_LENGTH_MAX = 200
+_STEPS_EACH_MAX = 20_000
 
 
 class ShortCycles:
@@ -44,6 +45,7 @@ class ShortCycles:
         """The least fair cycle through a state with at most so many states; None also when the steps are used up."""
         progress = self._progress
         first = (start, progress.at(start))
+        enough = self._steps_left - _STEPS_EACH_MAX
         before: dict[tuple[int, int], tuple[int, int]] = {first: first}
         level = [first]
         for _ in range(states_max):
@@ -59,7 +61,7 @@ class ShortCycles:
                     if target == start and progress.is_complete(found[1]):
                         return _walked_back(before, found, first)
                     following.append(found)
-            if not following or self.is_exhausted:
+            if not following or self._steps_left < max(enough, 0):
                 return None
             level = following
         return None
