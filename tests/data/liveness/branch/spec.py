@@ -1,7 +1,7 @@
 """From 0 to 1, which alternates with 3, or to 2, which is a deadlock."""
 
 from kmc.lang import Int, Record
-from kmc.spec import spec
+from kmc.spec import NEXT, always_eventually, weak_fairness, spec
 
 
 class State(Record):
@@ -24,3 +24,13 @@ def go(st):
 def spin(st):
     if st.x in {1, 3}:
         yield st.set(x=4 - st.x)
+
+
+@spec.specification
+def WfNext():
+    return weak_fairness(NEXT)
+
+
+@spec.liveness
+def ThreeAgain():
+    return always_eventually(lambda st: st.x == 3)

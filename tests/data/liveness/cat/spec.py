@@ -1,7 +1,7 @@
 """A cat moves between boxes, of which one is looked into each day: tlaplus/Examples, Moving_Cat_Puzzle/Cat.tla."""
 
 from kmc.lang import Enum, Int, Record, constant
-from kmc.spec import spec
+from kmc.spec import NEXT, always_eventually, and_, eventually, weak_fairness, spec
 
 Number_Of_Boxes = constant("Number_Of_Boxes", Int(3, 9), "The boxes, in a row")
 
@@ -54,3 +54,38 @@ def day_passes(st):
         yield observed.set(cat_box=st.cat_box + 1)
     if st.cat_box > 1:
         yield observed.set(cat_box=st.cat_box - 1)
+
+
+@spec.action(next=False)
+def move_cat(st):
+    """Move_Cat: it says nothing about the other variables."""
+    for box in range(1, Number_Of_Boxes + 1):
+        for seen in range(1, Number_Of_Boxes + 1):
+            if box == st.cat_box + 1 or box == st.cat_box - 1:
+                yield State(cat_box=box, observed_box=seen, direction=Direction.LEFT)
+                yield State(cat_box=box, observed_box=seen, direction=Direction.RIGHT)
+
+
+@spec.specification
+def Unfair():
+    return True
+
+
+@spec.specification
+def WfNext():
+    return weak_fairness(NEXT)
+
+
+@spec.specification
+def WfMoveCat():
+    return weak_fairness(and_(move_cat, lambda st, new: new.cat_box != st.cat_box))
+
+
+@spec.liveness
+def Victory():
+    return eventually(lambda st: st.observed_box == st.cat_box)
+
+
+@spec.liveness
+def FirstBoxAgain():
+    return always_eventually(lambda st: st.cat_box == 1)

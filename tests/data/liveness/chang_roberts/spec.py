@@ -1,7 +1,7 @@
 """Election of a leader on a ring: tlaplus/Examples, chang_roberts/ChangRoberts.tla, node i with identity i."""
 
 from kmc.lang import Bool, Enum, Int, Map, Record, Set, constant, subsets
-from kmc.spec import spec
+from kmc.spec import eventually, eventually_always, for_all, implies, or_, steps, weak_fairness, spec
 
 N = constant("N", Int(1, 5), "The number of nodes")
 
@@ -58,3 +58,32 @@ def n1(st, n: Node):
             yield st.set(msgs=forwarded, state=st.state.set(n, Role.LOST))
         else:
             yield st.set(msgs=taken, state=st.state.set(n, Role.WON) if received == n else st.state)
+
+
+@spec.specification
+def Spec():
+    return for_all(range(1, N + 1), lambda n: weak_fairness(or_(steps(n0, n), steps(n1, n))))
+
+
+@spec.specification
+def WithoutNodeOne():
+    return for_all(range(2, N + 1), lambda n: weak_fairness(or_(steps(n0, n), steps(n1, n))))
+
+
+def has(st, role):
+    return any(st.state[n] == role for n in range(1, N + 1))
+
+
+@spec.liveness
+def Liveness():
+    return implies(lambda st: has(st, Role.CAND), eventually(lambda st: has(st, Role.WON)))
+
+
+@spec.liveness
+def NoCandidatesInTheEnd():
+    return eventually_always(lambda st: not has(st, Role.CAND))
+
+
+@spec.liveness
+def SecondWins():
+    return implies(lambda st: st.initiator[3] and st.initiator[2], eventually(lambda st: st.state[2] == Role.WON))

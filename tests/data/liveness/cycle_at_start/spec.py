@@ -1,7 +1,7 @@
 """x alternates between 0 and 1, and may become 2 from 1."""
 
 from kmc.lang import Int, Record
-from kmc.spec import spec
+from kmc.spec import eventually, weak_fairness, spec
 
 
 class State(Record):
@@ -23,3 +23,13 @@ def go(st):
 def out(st):
     if st.x == 1:
         yield st.set(x=2)
+
+
+@spec.specification
+def WfGo():
+    return weak_fairness(go)
+
+
+@spec.liveness
+def Two():
+    return eventually(lambda st: st.x == 2)

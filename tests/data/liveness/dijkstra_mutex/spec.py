@@ -4,7 +4,7 @@ The upstream variable temp is first undefined, then a process or a set of proces
 """
 
 from kmc.lang import Bool, Enum, IdentSet, Map, Opt, Record, Set, constant
-from kmc.spec import spec
+from kmc.spec import and_, for_all, leads_to, or_, steps, weak_fairness, spec
 
 Proc = constant("Proc", IdentSet(at_most=3), "The processes")
 
@@ -126,3 +126,36 @@ def li6(st, p: Proc):
 def ncs(st, p: Proc):
     if st.pc[p] == Label.NCS:
         yield st.set(pc=st.pc.set(p, Label.LI0))
+
+
+def process(p):
+    return or_(
+        steps(li0, p), steps(li1, p), steps(li2, p), steps(li3a, p), steps(li3b, p), steps(li3c, p), steps(li3d, p),
+        steps(li4a, p), steps(li4b, p), steps(cs, p), steps(li5, p), steps(li6, p), steps(ncs, p),
+    )  # fmt: skip
+
+
+@spec.specification
+def LSpec():
+    return for_all(Proc, lambda p: weak_fairness(and_(process(p), lambda st: st.pc[p] != Label.NCS)))
+
+
+@spec.specification
+def WfOutsideOfLi1():
+    return for_all(Proc, lambda p: weak_fairness(and_(process(p), lambda st: st.pc[p] != Label.LI1)))
+
+
+@spec.liveness
+def DeadlockFreedom():
+    return for_all(
+        Proc,
+        lambda p: leads_to(
+            lambda st: st.pc[p] not in {Label.LI5, Label.LI6, Label.NCS},
+            lambda st: any(st.pc[q] == Label.CS for q in Proc),
+        ),
+    )
+
+
+@spec.liveness
+def StarvationFree():
+    return for_all(Proc, lambda p: leads_to(lambda st: st.pc[p] == Label.LI0, lambda st: st.pc[p] == Label.CS))

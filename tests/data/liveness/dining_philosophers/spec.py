@@ -1,7 +1,7 @@
 """Philosophers who hand each other clean forks: tlaplus/Examples, DiningPhilosophers/DiningPhilosophers.tla."""
 
 from kmc.lang import Bool, Enum, Int, Map, Record, constant
-from kmc.spec import spec
+from kmc.spec import always_eventually, and_, for_all, or_, steps, weak_fairness, spec
 
 NP = constant("NP", Int(2, 6), "The number of philosophers")
 
@@ -88,3 +88,18 @@ def eat(st, p: Philosopher):
         forks=left_dirty.set(right, left_dirty[right].set(clean=False)),
         pc=st.pc.set(p, Label.LOOP),
     )
+
+
+@spec.specification
+def Spec():
+    return for_all(range(1, NP + 1), lambda p: weak_fairness(or_(steps(loop, p), steps(think, p), steps(eat, p))))
+
+
+@spec.specification
+def WithoutThink():
+    return for_all(range(1, NP + 1), lambda p: and_(weak_fairness(loop, p), weak_fairness(eat, p)))
+
+
+@spec.liveness
+def EachEatsAgain():
+    return for_all(range(1, NP + 1), lambda p: always_eventually(lambda st: not st.hungry[p]))

@@ -1,7 +1,7 @@
 """Termination detection on a ring: tlaplus/Examples, ewd840/EWD840.tla."""
 
 from kmc.lang import Bool, Int, Map, Record, constant, subsets, ways
-from kmc.spec import spec
+from kmc.spec import NEXT, and_, eventually, for_all, leads_to, or_, weak_fairness, spec
 
 N = constant("N", Int(1, 6), "The number of nodes")
 
@@ -62,3 +62,50 @@ def send_msg(st, i: Node):
 def deactivate(st, i: Node):
     if st.active[i]:
         yield st.set(active=st.active.set(i, False))
+
+
+def terminated(st):
+    return all(not st.active[i] for i in range(0, N))
+
+
+def termination_detected(st):
+    return st.tpos == 0 and not st.token_is_black and not st.black[0] and not st.active[0]
+
+
+def system():
+    return or_(initiate_probe, pass_token)
+
+
+@spec.specification
+def WfEach():
+    return and_(weak_fairness(initiate_probe), for_all(range(1, N), lambda i: weak_fairness(pass_token, i)))
+
+
+@spec.specification
+def WfEachButOne():
+    return and_(weak_fairness(initiate_probe), for_all(range(2, N), lambda i: weak_fairness(pass_token, i)))
+
+
+@spec.specification
+def WfNext():
+    return weak_fairness(NEXT)
+
+
+@spec.specification
+def WfSystem():
+    return weak_fairness(system())
+
+
+@spec.specification
+def WfSystemAndDeactivate():
+    return and_(weak_fairness(system()), for_all(range(0, N), lambda i: weak_fairness(deactivate, i)))
+
+
+@spec.liveness
+def Liveness():
+    return leads_to(terminated, termination_detected)
+
+
+@spec.liveness
+def Terminates():
+    return eventually(terminated)

@@ -1,7 +1,7 @@
 """The cycle of 3 and 4 is reached step by step, or by one jump."""
 
 from kmc.lang import Int, Record
-from kmc.spec import spec
+from kmc.spec import NEXT, eventually_always, weak_fairness, spec
 
 
 class State(Record):
@@ -29,3 +29,13 @@ def j(st):
 def cycle(st):
     if st.x in {3, 4}:
         yield st.set(x=7 - st.x)
+
+
+@spec.specification
+def WfNext():
+    return weak_fairness(NEXT)
+
+
+@spec.liveness
+def ThreeInTheEnd():
+    return eventually_always(lambda st: st.x == 3)

@@ -1,7 +1,7 @@
 """Peterson's mutual exclusion: tlaplus/Examples, locks_auxiliary_vars/Peterson.tla."""
 
 from kmc.lang import Bool, Enum, Int, Map, Record, ways
-from kmc.spec import spec
+from kmc.spec import NEXT, always_eventually, and_, for_all, leads_to, or_, steps, weak_fairness, spec
 
 
 Proc = Int(1, 2)
@@ -57,3 +57,32 @@ def cs(st, p: Proc):
 def a4(st, p: Proc):
     if st.pc[p] == Label.A4:
         yield st.set(pc=st.pc.set(p, Label.A0), c=st.c.set(p, False))
+
+
+def process(p):
+    return or_(steps(a0, p), steps(a1, p), steps(a2, p), steps(a3, p), steps(cs, p), steps(a4, p))
+
+
+@spec.specification
+def WfEach():
+    return for_all(range(1, 3), lambda p: weak_fairness(process(p)))
+
+
+@spec.specification
+def WfNext():
+    return weak_fairness(NEXT)
+
+
+@spec.specification
+def WfEachOutsideOfA0():
+    return for_all(range(1, 3), lambda p: weak_fairness(and_(process(p), lambda st: st.pc[p] != Label.A0)))
+
+
+@spec.liveness
+def Enters():
+    return for_all(range(1, 3), lambda p: leads_to(lambda st: st.pc[p] == Label.A1, lambda st: st.pc[p] == Label.CS))
+
+
+@spec.liveness
+def EntersAgain():
+    return for_all(range(1, 3), lambda p: always_eventually(lambda st: st.pc[p] == Label.CS))

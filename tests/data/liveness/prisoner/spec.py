@@ -1,7 +1,7 @@
 """Prisoners, one switch: tlaplus/Examples, Prisoners_Single_Switch/Prisoner.tla, prisoners A, B and E; A counts."""
 
 from kmc.lang import Bool, Enum, Int, Map, Record, Set, constant
-from kmc.spec import spec
+from kmc.spec import NEXT, eventually, for_all, weak_fairness, spec
 
 Light_Unknown = constant("Light_Unknown", Bool, "The light may be on at first")
 
@@ -40,3 +40,23 @@ def warden_action(st, p: Prisoner):
         yield visited.set(light_is_on=True, signalled=st.signalled.set(p, st.signalled[p] + 1))
     else:
         yield visited
+
+
+@spec.specification
+def Spec():
+    return for_all(Prisoner, lambda p: weak_fairness(warden_action, p))
+
+
+@spec.specification
+def WithoutB():
+    return for_all({Prisoner.A, Prisoner.E}, lambda p: weak_fairness(warden_action, p))
+
+
+@spec.specification
+def WfNext():
+    return weak_fairness(NEXT)
+
+
+@spec.liveness
+def Terminating():
+    return eventually(lambda st: st.announced)

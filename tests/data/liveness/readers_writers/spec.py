@@ -1,7 +1,7 @@
 """Readers and writers served in the order of a queue: tlaplus/Examples, ReadersWriters/ReadersWriters.tla."""
 
 from kmc.lang import Enum, Int, Record, Seq, Set, constant
-from kmc.spec import spec
+from kmc.spec import always_eventually, and_, for_all, weak_fairness, spec
 
 NumActors = constant("NumActors", Int(1, 4), "How many read and write")
 
@@ -66,3 +66,39 @@ def stop(st):
             yield st.set(readers=st.readers - {actor})
         else:
             yield st.set(writers=st.writers - {actor})
+
+
+def each_writes():
+    return for_all(range(1, NumActors + 1), lambda a: weak_fairness(try_write, a))
+
+
+def each_reads_and_writes():
+    return and_(for_all(range(1, NumActors + 1), lambda a: weak_fairness(try_read, a)), each_writes())
+
+
+@spec.specification
+def Spec():
+    return and_(each_reads_and_writes(), weak_fairness(read_or_write), weak_fairness(stop))
+
+
+@spec.specification
+def WithoutStop():
+    return and_(each_reads_and_writes(), weak_fairness(read_or_write))
+
+
+@spec.specification
+def SomeReads():
+    return and_(weak_fairness(try_read), each_writes(), weak_fairness(read_or_write), weak_fairness(stop))
+
+
+@spec.liveness
+def Liveness():
+    return for_all(
+        range(1, NumActors + 1),
+        lambda a: and_(
+            always_eventually(lambda st: a in st.readers),
+            always_eventually(lambda st: a in st.writers),
+            always_eventually(lambda st: a not in st.readers),
+            always_eventually(lambda st: a not in st.writers),
+        ),
+    )

@@ -1,7 +1,7 @@
 """The step from 0 to 1 is one of two actions."""
 
 from kmc.lang import Int, Record
-from kmc.spec import spec
+from kmc.spec import and_, eventually, strong_fairness, weak_fairness, spec
 
 
 class State(Record):
@@ -30,3 +30,13 @@ def b(st):
 def back(st):
     if st.x == 1:
         yield st.set(x=0)
+
+
+@spec.specification
+def SfAAndB():
+    return and_(strong_fairness(a), strong_fairness(b), weak_fairness(back))
+
+
+@spec.liveness
+def Two():
+    return eventually(lambda st: st.x == 2)

@@ -1,7 +1,7 @@
 """One action goes round 0, 1, 2; another goes anywhere, also round, and stays."""
 
 from kmc.lang import Int, Record
-from kmc.spec import spec
+from kmc.spec import always_eventually, weak_fairness, spec
 
 
 class State(Record):
@@ -22,3 +22,13 @@ def a(st):
 def b(st):
     for x in range(0, 3):
         yield st.set(x=x)
+
+
+@spec.specification
+def WfA():
+    return weak_fairness(a)
+
+
+@spec.liveness
+def AAgain():
+    return always_eventually(a)

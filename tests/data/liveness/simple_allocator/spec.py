@@ -1,7 +1,7 @@
 """Clients that request, get and return sets of resources: tlaplus/Examples, allocator/SimpleAllocator.tla."""
 
 from kmc.lang import IdentSet, Map, Record, Set, constant, subsets
-from kmc.spec import spec
+from kmc.spec import always_eventually, and_, for_all, leads_to, steps, strong_fairness, weak_fairness, spec
 
 Clients = constant("Clients", IdentSet(at_most=3), "Who requests resources")
 Resources = constant("Resources", IdentSet(at_most=3), "What is allocated, each to one client at a time")
@@ -42,3 +42,58 @@ def give_back(st, c: Clients):
     for returned in subsets(st.alloc[c]):
         if len(returned) > 0:
             yield st.set(alloc=st.alloc.set(c, st.alloc[c] - returned))
+
+
+@spec.action(next=False)
+def return_all(st, c: Clients):
+    """Return(c, alloc[c])."""
+    if len(st.alloc[c]) > 0:
+        yield st.set(alloc=st.alloc.set(c, set()))
+
+
+def each_returns_all():
+    return for_all(Clients, lambda c: weak_fairness(return_all, c))
+
+
+@spec.specification
+def SimpleAllocator():
+    return and_(each_returns_all(), for_all(Clients, lambda c: strong_fairness(allocate, c)))
+
+
+@spec.specification
+def SimpleAllocator2():
+    """Resources need be returned only when the whole request has been satisfied."""
+    return for_all(
+        Clients,
+        lambda c: and_(
+            weak_fairness(and_(steps(return_all, c), lambda st: len(st.unsat[c]) == 0)), strong_fairness(allocate, c)
+        ),
+    )
+
+
+@spec.specification
+def WfAllocate():
+    return and_(each_returns_all(), for_all(Clients, lambda c: weak_fairness(allocate, c)))
+
+
+@spec.specification
+def SfSomeAllocate():
+    return and_(each_returns_all(), strong_fairness(allocate))
+
+
+@spec.liveness
+def ClientsWillReturn():
+    return for_all(Clients, lambda c: leads_to(lambda st: len(st.unsat[c]) == 0, lambda st: len(st.alloc[c]) == 0))
+
+
+@spec.liveness
+def ClientsWillObtain():
+    return for_all(
+        Clients,
+        lambda c: for_all(Resources, lambda r: leads_to(lambda st: r in st.unsat[c], lambda st: r in st.alloc[c])),
+    )
+
+
+@spec.liveness
+def InfOftenSatisfied():
+    return for_all(Clients, lambda c: always_eventually(lambda st: len(st.unsat[c]) == 0))

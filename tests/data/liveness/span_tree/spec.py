@@ -1,7 +1,7 @@
 """A spanning tree: tlaplus/Examples, SpanningTree/SpanTree.tla, four nodes, edges 1-2, 1-3, 2-3 and 3-4, root 1."""
 
 from kmc.lang import Int, Map, Record, constant
-from kmc.spec import spec
+from kmc.spec import NEXT, enabled, eventually, not_, spec
 
 MaxCardinality = constant("MaxCardinality", Int(4, 9), "More than any distance")
 
@@ -34,3 +34,13 @@ def get_nearer(st, n: Node):
         if st.dist[m] < 1 + st.dist[n]:
             for d in range(st.dist[m] + 1, st.dist[n]):
                 yield st.set(dist=st.dist.set(n, d), mom=st.mom.set(n, m))
+
+
+@spec.specification
+def Unfair():
+    return True
+
+
+@spec.liveness
+def Terminates():
+    return eventually(not_(enabled(NEXT)))

@@ -1,7 +1,7 @@
 """The commitment of a transaction: tlaplus/Examples, transaction_commit/TCommit.tla."""
 
 from kmc.lang import Enum, IdentSet, Map, Record, constant
-from kmc.spec import spec
+from kmc.spec import NEXT, and_, eventually, for_all, weak_fairness, spec
 
 RM = constant("RM", IdentSet(at_most=5), "The resource managers")
 
@@ -39,3 +39,18 @@ def decide(st, rm: RM):
         yield st.set(rm_state=st.rm_state.set(rm, RMState.COMMITTED))
     if st.rm_state[rm] in {RMState.WORKING, RMState.PREPARED} and not_committed(st):
         yield st.set(rm_state=st.rm_state.set(rm, RMState.ABORTED))
+
+
+@spec.specification
+def WfNext():
+    return weak_fairness(NEXT)
+
+
+@spec.specification
+def WfEach():
+    return for_all(RM, lambda rm: and_(weak_fairness(prepare, rm), weak_fairness(decide, rm)))
+
+
+@spec.liveness
+def Decides():
+    return eventually(lambda st: all(st.rm_state[rm] in {RMState.COMMITTED, RMState.ABORTED} for rm in RM))

@@ -1,7 +1,7 @@
 """From any of three initial states to 3."""
 
 from kmc.lang import Int, Record
-from kmc.spec import spec
+from kmc.spec import eventually, weak_fairness, spec
 
 
 class State(Record):
@@ -18,3 +18,13 @@ def init():
 def go(st):
     if st.x < 3:
         yield st.set(x=3)
+
+
+@spec.specification
+def WfGo():
+    return weak_fairness(go)
+
+
+@spec.liveness
+def Three():
+    return eventually(lambda st: st.x == 3)

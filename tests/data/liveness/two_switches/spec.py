@@ -1,7 +1,7 @@
 """Two switches are turned on; the first may be turned off again."""
 
 from kmc.lang import Int, Map, Record
-from kmc.spec import spec
+from kmc.spec import and_, eventually, strong_fairness, weak_fairness, spec
 
 Switch = Int(1, 2)
 
@@ -25,3 +25,18 @@ def step(st, i: Switch):
 def reset(st):
     if st.x[1] == 1:
         yield st.set(x=st.x.set(1, 0))
+
+
+@spec.specification
+def SfSomeStep():
+    return and_(strong_fairness(step), weak_fairness(reset))
+
+
+@spec.specification
+def WfFirstStep():
+    return weak_fairness(step, 1)
+
+
+@spec.liveness
+def SecondIsOn():
+    return eventually(lambda st: st.x[2] == 1)

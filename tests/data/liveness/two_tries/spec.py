@@ -1,7 +1,7 @@
 """Two tries, each of which may succeed; a success can be turned into a win."""
 
 from kmc.lang import Int, Record
-from kmc.spec import spec
+from kmc.spec import and_, eventually, weak_fairness, spec
 
 
 class State(Record):
@@ -25,3 +25,18 @@ def attempt(st):
 def win(st):
     if st.x == 1:
         yield st.set(x=2)
+
+
+@spec.specification
+def WfBoth():
+    return and_(weak_fairness(attempt), weak_fairness(win))
+
+
+@spec.liveness
+def Won():
+    return eventually(lambda st: st.x == 2)
+
+
+@spec.liveness
+def WonOrSpent():
+    return eventually(lambda st: st.x == 2 or (st.c == 2 and st.x == 0))

@@ -1,7 +1,7 @@
 """x alternates between 0 and 1; a cycle of 3 and 4 cannot be reached."""
 
 from kmc.lang import Int, Record
-from kmc.spec import spec
+from kmc.spec import NEXT, always_eventually, weak_fairness, spec
 
 
 class State(Record):
@@ -23,3 +23,13 @@ def go(st):
 def bad(st):
     if st.x in {3, 4}:
         yield st.set(x=7 - st.x)
+
+
+@spec.specification
+def WfNext():
+    return weak_fairness(NEXT)
+
+
+@spec.liveness
+def ZeroAgain():
+    return always_eventually(lambda st: st.x == 0)

@@ -1,0 +1,154 @@
+"""Specifications with different fairness, and temporal properties that upstream does not state.
+
+`Spec` and `LivenessSpec` are upstream's. The others show which fairness a property needs. Upstream's four properties
+are in `properties`; here they come again, each for behaviours with finitely many pre-votes.
+"""
+
+from kmc.spec import (
+    FAIR_ACTIONS,
+    NEXT,
+    always_eventually,
+    and_,
+    eventually,
+    eventually_always,
+    for_all,
+    leads_to,
+    not_,
+    or_,
+    spec,
+    weak_fairness,
+)
+
+from ..consensus.promises import has_value
+from .actions.fetches import accept_fetch_request, handle_fetch_response, send_fetch_request
+from .actions.timeouts import voter_election_timeout, voter_fetch_timeout
+from .properties import (
+    EventuallyLeaderElected,
+    NotStuckInProspective,
+    ReconfigurationNotStuck,
+    ValuesEventuallyAcked,
+)
+from .types import ServerId, Value
+
+
+@spec.specification
+def Spec():
+    """No fairness: anything may stop for ever."""
+    return True
+
+
+@spec.specification
+def LivenessSpec():
+    """Upstream's Fairness: each action that is declared `fair`, per server or pair."""
+    return FAIR_ACTIONS
+
+
+@spec.specification
+def SEach():
+    """Each pair of servers sends, answers and handles fetches."""
+    return and_(
+        for_all(ServerId, lambda s: for_all(ServerId, lambda peer: weak_fairness(send_fetch_request, s, peer))),
+        SNoSend(),
+    )
+
+
+@spec.specification
+def SNoSend():
+    """SEach, but no server need send a fetch."""
+    return for_all(
+        ServerId,
+        lambda s: for_all(
+            ServerId,
+            lambda peer: and_(
+                weak_fairness(accept_fetch_request, s, peer), weak_fairness(handle_fetch_response, s, peer)
+            ),
+        ),
+    )
+
+
+@spec.specification
+def SSome():
+    """Some pair of servers sends, some pair answers and some pair handles fetches, no matter which."""
+    return and_(
+        weak_fairness(send_fetch_request), weak_fairness(accept_fetch_request), weak_fairness(handle_fetch_response)
+    )
+
+
+@spec.specification
+def SNext():
+    """Something happens as long as something can."""
+    return weak_fairness(NEXT)
+
+
+@spec.liveness
+def CatchUp():
+    """Every server gets each value that was sent."""
+    return for_all(
+        ServerId,
+        lambda s: for_all(
+            Value,
+            lambda v: leads_to(
+                lambda st: v in st.inv_sent, lambda st: s in st.servers and has_value(st.servers[s].log, v)
+            ),
+        ),
+    )
+
+
+@spec.liveness
+def FetchEnds():
+    """From some time on no fetch is pending."""
+    return eventually_always(lambda st: all(me.fetch_state.pending_fetch is None for me in st.servers.values()))
+
+
+@spec.liveness
+def FetchAgain():
+    """Every server has a pending fetch again and again."""
+    return for_all(
+        ServerId,
+        lambda s: always_eventually(lambda st: s in st.servers and st.servers[s].fetch_state.pending_fetch is not None),
+    )
+
+
+@spec.liveness
+def Sent():
+    """Some value is sent."""
+    return eventually(lambda st: len(st.inv_sent) > 0)
+
+
+def or_pre_votes_for_ever(formula):
+    """The formula holds, or voters begin pre-votes infinitely often.
+
+    Fairness does not forbid that every election is a draw. In liveness mode a counter counts pre-votes, so a finite
+    graph has no behaviour with infinitely many, and no lasso tells this formula from the one inside it.
+    """
+    return or_(formula, always_eventually(or_(voter_fetch_timeout, voter_election_timeout)))
+
+
+@spec.liveness
+def ValuesEventuallyAckedOrPreVotes():
+    """ValuesEventuallyAcked, or pre-votes for ever."""
+    return or_pre_votes_for_ever(ValuesEventuallyAcked())
+
+
+@spec.liveness
+def ReconfigurationNotStuckOrPreVotes():
+    """ReconfigurationNotStuck, or pre-votes for ever."""
+    return or_pre_votes_for_ever(ReconfigurationNotStuck())
+
+
+@spec.liveness
+def EventuallyLeaderElectedOrPreVotes():
+    """EventuallyLeaderElected, or pre-votes for ever."""
+    return or_pre_votes_for_ever(EventuallyLeaderElected())
+
+
+@spec.liveness
+def NotStuckInProspectiveOrPreVotes():
+    """NotStuckInProspective, or pre-votes for ever."""
+    return or_pre_votes_for_ever(NotStuckInProspective())
+
+
+@spec.liveness
+def PreVotesEnd():
+    """Voters begin pre-votes only finitely often."""
+    return not_(always_eventually(or_(voter_fetch_timeout, voter_election_timeout)))
