@@ -151,10 +151,12 @@ class HeldRun:
         return shlex.join(["kmc", "check", "--resume", shown_path(self.directory.path)])
 
     def discard_if_empty(self) -> None:
-        """Leave nothing to resume of a run that failed before anything was saved."""
+        """Leave nothing of a run that failed before anything was saved."""
         if self.directory is not None and not self.directory.resumed and not self.directory.manifest.levels:
             with suppress(SystemFault):  # another error is on its way
                 self.directory.discard()
+            with suppress(OSError):  # there may be something else in it
+                self.directory.path.rmdir()
 
     def noted(self, error: Exception) -> Exception:
         """The error with the command that goes on, where its cause can be removed and levels are saved."""

@@ -97,7 +97,7 @@ def cannot_write(path: Path, error: OSError) -> SystemFault:
     return SystemFault(
         "KMC502",
         f"cannot write {path}: {error.strerror or error}",
-        help="choose another place with --run-dir DIR, or save nothing with --no-run-dir",
+        help="choose another place with --run-dir DIR; without shards, --no-run-dir saves nothing",
     )
 
 

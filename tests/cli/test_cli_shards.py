@@ -60,3 +60,12 @@ def test_a_run_that_was_cut_short_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     assert went_on.exit_code == 0
     assert json.loads(went_on.stdout)["distinct"] == 36_862
     assert not (folder / "checkpoint").exists()
+
+
+def test_a_master_that_does_not_exist_leaves_no_run(tmp_path: Path) -> None:
+    found = kmc("check", "die_hard", "--spark", "locl[2]", "--run-dir", str(tmp_path))
+    assert (found.exit_code, "error[KMC563]: Spark did not start: there is no master locl[2]" in found.stderr) == (
+        153,
+        True,
+    )
+    assert list(tmp_path.iterdir()) == []
