@@ -53,7 +53,9 @@ from kmc.compiler.checks.view_reads import view_warnings
 from kmc.engine.files import durable_folder
 from kmc.errors import SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
+from kmc.liveness.problem import TemporalProblem
 from kmc.process import usable_cpus
+from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
 from kmc.result import Result
@@ -204,24 +206,33 @@ def _run_model(run: HeldRun) -> _Done:
     options = run.options
     chosen = choose_model(options.spec, options.model, options.sets, options.deadlock, options.max_depth)
     model = chosen.model
+    problem = accepted_problem(model)
     start, warnings = start_state(options.start, model)
     folder = None
     if run.directory is not None:
         folder = RunFolder(run.directory.path)
     elif not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
-        run.directory = create_directory(folder.path, options) if options.engine != ENGINE_PYTHON else None
-    result = _search(options, chosen, start, run.directory)
+        # A search that makes a behaviour graph for temporal properties cannot be resumed.
+        resumable = options.engine != ENGINE_PYTHON and (problem is None or _is_elsewhere(options))
+        run.directory = create_directory(folder.path, options) if resumable else None
+    result = _search(options, chosen, problem, start, run.directory)
     warnings = (*view_warnings(model, shown_path), *fingerprint_warnings(result, options.words), *warnings)
     result = replace(result, warnings=(*result.warnings, *warnings))
-    trace = replayed_trace(model, result.violation, start) if result.violation else None
+    trace = replayed_trace(model, result.violation, start, problem) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
     outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
     resume = resume_command(options, run.directory.path, result) if run.directory is not None else None
     return _Done(replace(outcome, resume=resume), trace, folder)
 
 
-def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: RunDirectory | None) -> Result:
+def _search(
+    options: CheckOptions,
+    chosen: ChosenModel,
+    problem: TemporalProblem | None,
+    start: Any,
+    directory: RunDirectory | None,
+) -> Result:
     model, limits, keep_going = chosen.model, options.limits, options.keep_going
     with StatusLine(stderr(), quiet=options.quiet) as line:
         progress = Progress(line)
@@ -229,7 +240,13 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
             from kmc.compiler.view_order import fingerprint_order
 
             return Search(
-                model, limits, keep_going=keep_going, start=start, progress=progress, view_order=fingerprint_order
+                model,
+                limits,
+                keep_going=keep_going,
+                start=start,
+                progress=progress,
+                view_order=fingerprint_order,
+                problem=problem,
             ).run()
         # Imported here, because numpy and the compiler take a third of a second.
         from kmc.engine.check_model import check_native
@@ -248,10 +265,16 @@ def _search(options: CheckOptions, chosen: ChosenModel, start: Any, directory: R
                     fingerprint_bits=int(options.fingerprint_bits),
                     directory=directory,
                     search_of=search_of,
+                    problem=None if _is_elsewhere(options) else problem,
                 )
         except SpecError as error:
             # All other mistakes of a spec were found when it was loaded.
             raise refusal(model, start, error) from None
+
+
+def _is_elsewhere(options: CheckOptions) -> bool:
+    """Whether the states are in files or on a cluster, where no search makes a behaviour graph."""
+    return options.shards is not None or options.spark is not None
 
 
 def _deliver(run: HeldRun, done: _Done) -> int:

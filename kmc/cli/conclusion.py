@@ -139,7 +139,7 @@ def _bounded(outcome: Outcome) -> str:
                 f"temporal property is proved."
             )
         case Bound.NOT_CHECKED:
-            unchecked = listing([prop.name for prop in model.unchecked])
+            unchecked = listing([prop.name for prop in model.temporal])
             reason = "since this search does not check temporal properties"
             return f"{_proof(result, model)} Not proved: {unchecked}, {reason}."
         case _:

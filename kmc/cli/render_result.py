@@ -98,7 +98,7 @@ def _bound_line(outcome: Outcome) -> str:
         case Bound.CONSTRAINT:
             return f"Model checking completed within {constraints_text(model)}. No error has been found."
         case Bound.NOT_CHECKED:
-            unchecked = names(model.unchecked)
+            unchecked = names(model.temporal)
             return f"Model checking completed, but not of {unchecked}. No other error has been found."
         case _:
             reason = _BOUND_WORDS[result.bound] if result.bound else "a limit was reached"
@@ -143,12 +143,12 @@ def checked_lines(outcome: Outcome) -> list[str]:
 def _temporal_rows(result: Result, model: Model) -> Iterator[tuple[str, str]]:
     """Which temporal properties were checked, under which fairness."""
     checked = [prop for prop in result.properties if prop.verdict != "not checked"]
-    temporal = [prop for prop in model.unchecked if any(prop.name == found.name for found in checked)]
+    temporal = [prop for prop in model.temporal if any(prop.name == found.name for found in checked)]
     if temporal:
         yield "temporal properties", names(temporal)
         yield "fairness assumed", assumed_text(result.fairness) or "none"
-    elif model.unchecked:
-        yield "not checked", f"{names(model.unchecked)} (temporal)"
+    elif model.temporal:
+        yield "not checked", f"{names(model.temporal)} (temporal)"
 
 
 def coverage_lines(generated_by_action: Mapping[str, int]) -> list[str]:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Protocol
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
+from kmc.engine.check_temporal import TemporalSearch
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
@@ -24,6 +25,7 @@ from kmc.engine.search.predecessors import StepLookup
 from kmc.errors import CommandLineError, InternalError, KmcError
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate
+from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors
 from kmc.reference.findings import error_rank
@@ -31,8 +33,9 @@ from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
 from kmc.reference.order_dependence import order_dependent
 from kmc.reference.replay import check_violation, error_at_end
+from kmc.reference.temporal import TemporalOutcome, assumed_fairness, bound_of, temporal_verdicts
 from kmc.reference.traces import concrete_trace
-from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
+from kmc.result import Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
 
 ENGINE = "native"
@@ -94,17 +97,20 @@ def check_native(
     fingerprint_bits: int = 64,
     directory: RunDirectory | None = None,
     search_of: SearchMaker = search_in_memory,
+    problem: TemporalProblem | None = None,
 ) -> Result:
     """Check `model` with compiled kernels on `threads` threads; see `kmc.reference.search.Search` for the others.
 
     With a `directory` the run can be resumed until the caller discards it. Where `directory.ended` says that the
     search was not cut short, the caller does so as soon as the result is written, and not before. `search_of` makes the
-    search: one in memory, or one with the same answers.
+    search: one in memory, or one with the same answers. The temporal properties of `problem` are checked when the
+    search has found no other failure; such a search is in memory, and cannot be resumed.
 
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
     """
-    compiled = compile_model(model, fingerprint_bits)
+    temporal = TemporalSearch(model, problem, fingerprint_bits) if problem is not None else None
+    compiled = compile_model(model, fingerprint_bits) if temporal is None else temporal.compiled
     began = cpu_seconds()
     beginnings = initial_states(model) if start is None else [start]
     depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
@@ -115,15 +121,25 @@ def check_native(
     records = [compiled.record(state) for state in beginnings]
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    with closing(search_of(compiled, records, chosen, progress, directory)) as search:
+    if temporal is not None:
+        searched: ModelSearch = temporal.search(records, chosen, progress)
+    else:
+        searched = search_of(compiled, records, chosen, progress, directory)
+    with closing(searched) as search:
         outcome = search.run()
         durable_folder.reach("after search model")
-        violation = _Report(compiled, search, start).violation(outcome)
+        violation = _Report(model, compiled, search, start).violation(outcome)
         if directory is not None:
             directory.ended = outcome.stopped is None and not outcome.interrupted
-        result = _result(
-            compiled, search, outcome, violation, start, outcome.cpu_seconds_elsewhere + cpu_seconds() - began
-        )
+        further = None
+        if temporal is not None and violation is None and not outcome.interrupted:
+            further = temporal.outcome(search.predecessors, outcome, start)
+        cpu = outcome.cpu_seconds_elsewhere + cpu_seconds() - began
+        generated = temporal.generated(outcome) if temporal is not None else _generated(model, outcome)
+        counted = _Counted(search.counters(), generated, cpu)
+        result = _result(model, compiled, outcome, counted, violation, further, from_start=start is not None)
+    if problem is not None and further is not None:
+        result = replace(result, fairness=assumed_fairness(problem), cut_fairness=further.cut)
     return replace(result, compile_seconds=compiled.compile_seconds)
 
 
@@ -154,8 +170,7 @@ def collision_bound(distinct: int, bits: int = 64) -> float:
 class _Report:
     """From fingerprints to a violation."""
 
-    def __init__(self, compiled: CompiledModel, search: ModelSearch, start: Any) -> None:
-        model = compiled.model
+    def __init__(self, model: Model, compiled: CompiledModel, search: ModelSearch, start: Any) -> None:
         self._compiled = compiled
         self._model = model
         self._search = search
@@ -313,19 +328,31 @@ class _Found:
         self.source, self.error, self.order = source, error, order
 
 
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """What a search counted: its counters, the states that each action generated, and CPU time."""
+
+    counters: Counters
+    generated: dict[str, int]
+    cpu_seconds: float
+
+
+def _generated(model: Model, outcome: SearchOutcome) -> dict[str, int]:
+    return dict(zip([action.title for action in model.spec.actions], outcome.generated_by_action, strict=True))
+
+
 def _result(
+    model: Model,
     compiled: CompiledModel,
-    search: ModelSearch,
     outcome: SearchOutcome,
+    counted: _Counted,
     violation: Violation | None,
-    start: Any,
-    cpu: float,
+    temporal: TemporalOutcome | None,
+    *,
+    from_start: bool,
 ) -> Result:
-    model = compiled.model
-    titles = [action.title for action in model.spec.actions]
-    generated = dict(zip(titles, outcome.generated_by_action, strict=True))
-    bound = outcome.stopped or (Bound.START if start is not None else None)
-    bound = bound or (Bound.NOT_CHECKED if model.unchecked else None)
+    bound = bound_of(model, outcome.stopped, outcome.cut, temporal, from_start=from_start)
+    violation = violation or (temporal.violation if temporal is not None else None)
     if violation is not None:
         verdict = violation.verdict
     elif outcome.interrupted:
@@ -334,19 +361,19 @@ def _result(
         verdict = Verdict.OK if bound is None else Verdict.BOUND_REACHED
     return Result(
         verdict=verdict,
-        counters=search.counters(),
+        counters=counted.counters,
         initial=outcome.initial,
         levels=outcome.levels,
-        generated_by_action=generated,
-        properties=tuple(_verdicts(model, outcome)),
+        generated_by_action=counted.generated,
+        properties=(*_verdicts(model, outcome), *temporal_verdicts(model, temporal, bound)),
         violation=violation,
         bound=bound if verdict is Verdict.BOUND_REACHED else None,
         unreached=tuple(
             prop.name for k, prop in enumerate(model.predicates(Role.WITNESSED, 1)) if not outcome.reached >> k & 1
         ),
-        never_fired=tuple(title for title in titles if not generated[title]),
+        never_fired=tuple(title for title, times in counted.generated.items() if not times),
         collision_bound=collision_bound(outcome.distinct, compiled.spec.fingerprint_bits),
-        cpu_seconds=cpu,
+        cpu_seconds=counted.cpu_seconds,
         peak_memory_bytes=peak_memory_bytes(),
         engine=ENGINE,
         fingerprint_bits=compiled.spec.fingerprint_bits,
@@ -358,5 +385,3 @@ def _result(
 def _verdicts(model: Model, outcome: SearchOutcome) -> Iterator[PropertyVerdict]:
     for prop, failed in zip(model.predicates(Role.CHECKED), outcome.failed, strict=True):
         yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
-    for temporal in model.unchecked:
-        yield PropertyVerdict(temporal.name, "not checked")

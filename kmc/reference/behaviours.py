@@ -6,10 +6,10 @@ values here, and every predicate is the spec's own function, evaluated where it 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, assert_never
 
-from kmc.actions.action import Arguments
+from kmc.actions.action import instances_of
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import EvaluationError, KmcError
 from kmc.invariants.properties import holds
@@ -139,25 +139,26 @@ class Behaviours:
 def behaviours_of(model: Model, problem: TemporalProblem, found: Sequence[Any], expanded: int) -> Behaviours:
     """The behaviours among the states that were `found`, of which the first ones were expanded."""
     spec = model.spec
-    relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
-    labels = {instance: label for label, instance in enumerate(_instances(model))}
+    all_actions = (*spec.actions, *spec.other_actions)
+    labels = {(action.title, given): label for label, (action, given) in enumerate(instances_of(all_actions))}
+    in_next = NextStateRelation(spec.actions, spec.state_class, spec.files)
+    apart = NextStateRelation(spec.other_actions, spec.state_class, spec.files)
     states = list(found)
     numbers = {state: number for number, state in enumerate(states)}
     steps: list[dict[int, frozenset[int]]] = []
     dropped: set[tuple[int, int]] = set()
     for source, state in enumerate(found[:expanded]):
         joined: dict[int, set[int]] = {}
-        for action, arguments, successor in relation.steps(state):
-            target = numbers.setdefault(successor, len(states))
-            if target == len(states):
-                states.append(successor)
-            joined.setdefault(target, set()).add(labels[action.title, arguments])
-            if not all(holds(constraint, spec.files, state, successor) for constraint in model.action_constraints):
-                dropped.add((source, target))
+        for relation in (in_next, apart):
+            for action, arguments, successor in relation.steps(state):
+                target = numbers.setdefault(successor, len(states))
+                if target == len(states):
+                    states.append(successor)
+                if relation is apart and target not in joined:
+                    # A behaviour takes steps of Next only.
+                    dropped.add((source, target))
+                joined.setdefault(target, set()).add(labels[action.title, arguments])
+                if not all(holds(constraint, spec.files, state, successor) for constraint in model.action_constraints):
+                    dropped.add((source, target))
         steps.append({target: frozenset(given) for target, given in joined.items()})
     return Behaviours(problem, states, len(found), steps, spec.files, dropped)
-
-
-def _instances(model: Model) -> Iterator[tuple[str, Arguments]]:
-    """All instances of all actions, in the order of their numbers."""
-    return ((action.title, arguments) for action in model.spec.actions for arguments in action.instances())

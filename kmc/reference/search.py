@@ -26,7 +26,7 @@ from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet, ViewOrder
 from kmc.reference.initial import initial_states
 from kmc.reference.replay import check_violation, error_at_end
-from kmc.reference.temporal import TemporalOutcome, assumed_fairness, interpreted, not_refuted
+from kmc.reference.temporal import TemporalOutcome, assumed_fairness, bound_of, interpreted, temporal_verdicts
 from kmc.reference.traces import trace_of
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
@@ -254,7 +254,7 @@ class Search:
         model = self._model
         counters = self.counters()
         violation = violation or (temporal.violation if temporal is not None else None)
-        bound = self._bound(temporal)
+        bound = bound_of(model, self._stopped, self._cut, temporal, from_start=self._start is not None)
         if violation is not None:
             verdict = violation.verdict
         elif interrupted:
@@ -281,14 +281,6 @@ class Search:
             cut_fairness=temporal.cut if temporal is not None else (),
         )
 
-    def _bound(self, temporal: TemporalOutcome | None) -> Bound | None:
-        """Why the result says nothing about all behaviours; a constraint bounds temporal properties only."""
-        bound = self._stopped or (Bound.START if self._start is not None else None)
-        if bound is None and self._model.unchecked:
-            cut = Bound.CONSTRAINT if self._cut else None
-            bound = Bound.NOT_CHECKED if temporal is None else cut
-        return bound
-
     def _violation(self) -> Violation | None:
         least = self._findings.least(self.graph)
         if least is None:
@@ -303,11 +295,7 @@ class Search:
         for prop in self._model.predicates(Role.CHECKED):
             failed = self._findings.count(prop.name)
             yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
-        if temporal is not None:
-            yield from temporal.properties if bound is None else not_refuted(temporal.properties)
-            return
-        for unchecked in self._model.unchecked:
-            yield PropertyVerdict(unchecked.name, "not checked")
+        yield from temporal_verdicts(self._model, temporal, bound)
 
 
 def _order(model: Model, view_order: Callable[[Model], ViewOrder | None] | None) -> ViewOrder | None:

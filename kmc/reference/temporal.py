@@ -18,7 +18,7 @@ from kmc.liveness.problem import TemporalProblem
 from kmc.reference.behaviours import Behaviours, behaviours_of
 from kmc.reference.lasso_replay import check_refutation, temporal_violation
 from kmc.reference.lassos import ObviousLassos, Path
-from kmc.result import AssumedFairness, CutFairness, PropertyVerdict, Violation
+from kmc.result import AssumedFairness, Bound, CutFairness, PropertyVerdict, Violation
 from kmc.spec.model import Model
 from kmc.spec.variables import encode_state
 
@@ -26,14 +26,14 @@ from kmc.spec.variables import encode_state
 class LassoFinder(Protocol):
     """What an engine can be asked of the behaviours that it has found."""
 
-    def least(self, query: LassoQuery, fairness: Sequence[FairnessCondition]) -> Path | None:
+    def least(self, query: LassoQuery) -> Path | None:
         """The least fair lasso that answers a query, or None."""
 
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
 
-    def state(self, number: int) -> Any:
-        """The state of a number."""
+    def states(self, numbers: Sequence[int]) -> list[Any]:
+        """The states of some numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +48,22 @@ class TemporalOutcome:
 class GraphFinder:
     """The interpreter's finder."""
 
-    def __init__(self, behaviours: Behaviours, initial: int) -> None:
+    def __init__(self, behaviours: Behaviours, initial: int, fairness: Sequence[FairnessCondition]) -> None:
         self._behaviours = behaviours
         self._initial = initial
+        self._fairness = fairness
 
-    def least(self, query: LassoQuery, fairness: Sequence[FairnessCondition]) -> Path | None:
+    def least(self, query: LassoQuery) -> Path | None:
         """The least fair lasso that answers a query, or None."""
-        return ObviousLassos(self._behaviours, self._initial, query).least(fairness)
+        return ObviousLassos(self._behaviours, self._initial, query).least(self._fairness)
 
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
         return ObviousLassos(self._behaviours, self._initial, query).shortest_prefix()
 
-    def state(self, number: int) -> Any:
-        """The state of a number."""
-        return self._behaviours.states[number]
+    def states(self, numbers: Sequence[int]) -> list[Any]:
+        """The states of some numbers."""
+        return [self._behaviours.states[number] for number in numbers]
 
 
 def interpreted(
@@ -70,7 +71,7 @@ def interpreted(
 ) -> TemporalOutcome:
     """The verdicts by the interpreter, on the states that a search found, of which the first were expanded."""
     behaviours = behaviours_of(model, problem, found, expanded)
-    properties, violation = verdicts(model, problem, GraphFinder(behaviours, initial), start)
+    properties, violation = verdicts(model, problem, GraphFinder(behaviours, initial, problem.fairness), start)
     return TemporalOutcome(properties, violation, tuple(_cut(model, problem, behaviours)))
 
 
@@ -82,7 +83,7 @@ def verdicts(
     for of_prefixes in (True, False):
         for check in problem.checks:
             if check.name not in found:
-                answer = _answer(check, problem, finder, of_prefixes=of_prefixes)
+                answer = _answer(check, finder, of_prefixes=of_prefixes)
                 if answer is not None:
                     found[check.name] = check, *answer
     names = dict.fromkeys(check.name for check in problem.checks)
@@ -93,36 +94,50 @@ def verdicts(
     if not found:
         return properties, None
     check, query, path = next(iter(found.values()))
-    stem, cycle = ([finder.state(number) for number in part] for part in (path.stem, path.cycle))
+    states = finder.states((*path.stem, *path.cycle))
+    stem, cycle = states[: len(path.stem)], states[len(path.stem) :]
     violation = temporal_violation(model, problem, check, query, stem, cycle)
     check_refutation(model, problem, violation, start)
     return properties, violation
 
 
-def not_refuted(properties: Iterable[PropertyVerdict]) -> Iterator[PropertyVerdict]:
-    """The verdicts where not all behaviours were looked at: what holds among them may be false of others."""
-    for prop in properties:
-        yield replace(prop, verdict="not refuted") if prop.verdict == "holds" else prop
+def bound_of(
+    model: Model, stopped: Bound | None, cut: int, temporal: TemporalOutcome | None, *, from_start: bool
+) -> Bound | None:
+    """Why a result without a violation is not about all behaviours. A constraint bounds temporal properties only."""
+    bound = stopped or (Bound.START if from_start else None)
+    if bound is not None or not model.temporal:
+        return bound
+    if temporal is None:
+        return Bound.NOT_CHECKED
+    return Bound.CONSTRAINT if cut else None
 
 
-def _answer(
-    check: TemporalCheck, problem: TemporalProblem, finder: LassoFinder, *, of_prefixes: bool
-) -> tuple[LassoQuery, Path] | None:
+def temporal_verdicts(model: Model, temporal: TemporalOutcome | None, bound: Bound | None) -> Iterator[PropertyVerdict]:
+    """The verdicts for a result. What holds of some behaviours may be false of those that were not looked at."""
+    if temporal is None:
+        yield from (PropertyVerdict(prop.name, "not checked", is_temporal=True) for prop in model.temporal)
+        return
+    for prop in temporal.properties:
+        yield replace(prop, verdict="not refuted") if prop.verdict == "holds" and bound is not None else prop
+
+
+def _answer(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> tuple[LassoQuery, Path] | None:
     """The least path that answers one of the queries of a check, those that a prefix answers or the others."""
     answers: list[tuple[LassoQuery, Path]] = []
     for query in check.queries:
         if query.is_of_prefixes is of_prefixes:
-            answers += ((query, path) for path in _paths(query, problem.fairness, finder))
+            answers += ((query, path) for path in _paths(query, finder))
     return min(answers, key=lambda answer: len(answer[1]), default=None)
 
 
-def _paths(query: LassoQuery, fairness: Sequence[FairnessCondition], finder: LassoFinder) -> Iterator[Path]:
+def _paths(query: LassoQuery, finder: LassoFinder) -> Iterator[Path]:
     prefix = finder.shortest_prefix(query) if query.is_of_prefixes else None
     if prefix is not None:
         yield prefix
     if prefix is not None or not query.is_of_prefixes:
         # A lasso can be shorter than the prefix that is enough: it passes through the same states again.
-        lasso = finder.least(query, fairness)
+        lasso = finder.least(query)
         if lasso is not None:
             yield lasso
 
@@ -136,13 +151,14 @@ def _cut(model: Model, problem: TemporalProblem, behaviours: Behaviours) -> Iter
         cut = [target for target in behaviours.cut(source) if _breaks(model, behaviours, source, target)]
         for fair in [fair for fair in waiting if any(behaviours.has_step(fair.steps, source, t) for t in cut)]:
             waiting.remove(fair)
-            yield CutFairness(fair.name, fair.group, state_text(model, behaviours.states[source]))
+            yield cut_fairness(model, fair, behaviours.states[source])
 
 
-def state_text(model: Model, state: Any) -> str:
-    """A state in one line, cut where it is long."""
+def cut_fairness(model: Model, fair: FairnessCondition, state: Any) -> CutFairness:
+    """What a report says of steps that a constraint drops: the state in one line, cut where it is long."""
     variables = encode_state(state, model.spec.variables)
-    return shortened(" /\\ ".join(f"{name} = {text(value)}" for name, value in variables.items()))
+    line = shortened(" /\\ ".join(f"{name} = {text(value)}" for name, value in variables.items()))
+    return CutFairness(fair.name, fair.group, line)
 
 
 def assumed_fairness(problem: TemporalProblem) -> tuple[AssumedFairness, ...]:
@@ -151,7 +167,7 @@ def assumed_fairness(problem: TemporalProblem) -> tuple[AssumedFairness, ...]:
 
 
 def _breaks(model: Model, behaviours: Behaviours, source: int, target: int) -> bool:
-    """Whether a constraint, and not the bound of a search, drops a step."""
+    """Whether a constraint drops a step, and not the bound of a search or that no action of Next takes it."""
     files, pair = model.spec.files, (behaviours.states[source], behaviours.states[target])
     return not all(
         holds(constraint, files, *pair[-kind_states:])

@@ -74,11 +74,6 @@ class Model:
         return tuple(prop for kind in kinds for prop in self.of(kind))
 
     @property
-    def unchecked(self) -> tuple[TemporalProperty, ...]:
-        """The temporal properties, while nothing checks them."""
-        return self.temporal
-
-    @property
     def digest(self) -> str:
         """Identifies spec, constants, properties and reductions; a changed comment keeps it."""
         # What a model does not choose is in the digest of the sources.

@@ -29,7 +29,7 @@ ENDINGS = {
     "step": (13, "violation"),
     "assertion": (14, "assertion"),
     "bounded": (20, "bound reached"),
-    "temporal": (20, "bound reached"),
+    "temporal": (13, "liveness"),
     "overflow": (75, "error"),
 }
 
@@ -92,9 +92,20 @@ def test_json_lists_every_property_with_its_verdict() -> None:
     assert verdicts == {"InRange": "holds", "BelowTwo": "violated"}
 
 
-def test_json_tells_a_temporal_property_apart_that_was_not_checked() -> None:
-    verdicts = {prop["name"]: prop["verdict"] for prop in check_json(COUNTER, "temporal")["properties"]}
+def test_json_tells_how_a_behavior_refutes_a_temporal_property() -> None:
+    found = check_json(COUNTER, "temporal")
+    verdicts = {prop["name"]: prop["verdict"] for prop in found["properties"]}
+    assert verdicts == {"InRange": "holds", "TopAgainAndAgain": "violated"}
+    told = found["counterexample"]
+    assert (found["invariant"], found["trace_length"]) == ("TopAgainAndAgain", 1)
+    assert (told["instance"], told["back_to"], told["stutters"], told["closed_by"]) == (None, 1, True, None)
+
+
+def test_a_search_in_shards_says_that_it_does_not_check_temporal_properties() -> None:
+    found = json.loads(kmc("check", COUNTER, "temporal", "--shards", "1", "--bounded-ok", "--json").stdout)
+    verdicts = {prop["name"]: prop["verdict"] for prop in found["properties"]}
     assert verdicts["TopAgainAndAgain"] == "not checked"
+    assert (found["bound"], found["exit_status"]) == ("temporal property not checked", 20)
 
 
 def test_levels_add_up_to_the_distinct_states() -> None:
@@ -106,7 +117,8 @@ def test_levels_add_up_to_the_distinct_states() -> None:
     ("words", "status"),
     [
         (["bounded", "--bounded-ok"], 0),
-        (["temporal", "--bounded-ok"], 20),
+        (["temporal", "--bounded-ok"], 13),
+        (["temporal", "--engine", "python"], 13),
         (["smoke", "--max-depth", "2"], 20),
         (["smoke", "--max-depth", "2", "--bounded-ok"], 0),
         (["smoke", "--max-depth", "9"], 0),
@@ -141,7 +153,6 @@ def test_strict_is_content_when_every_action_fires_and_every_reachable_property_
         (["smoke", "--max-states", "2"], "states"),
         (["smoke", "--memory", "1K"], "memory"),
         (["smoke", "--timeout", "0.000001"], "time"),
-        (["temporal"], "temporal property not checked"),
         (["smoke"], None),
     ],
 )
@@ -224,8 +235,8 @@ def test_the_json_object_names_the_constraints_and_counts_what_they_cut(engine: 
     assert [(one["constraints"], one["cut"]) for one in (found, whole)] == [(["UpToOne"], 1), ([], 0)]
 
 
-def test_a_junit_report_skips_what_was_not_checked() -> None:
-    assert junit_cases("temporal")["TopAgainAndAgain"] == ["skipped"]
+def test_a_junit_report_fails_for_a_temporal_property() -> None:
+    assert junit_cases("temporal")["TopAgainAndAgain"] == ["failure"]
 
 
 def test_a_strict_junit_report_has_a_case_for_each_action_and_reachable_property() -> None:

@@ -86,6 +86,6 @@ def test_a_safety_model_with_a_view_is_accepted(spec: str, tmp_path: Path) -> No
 def test_a_liveness_model_runs_and_says_what_it_did_not_check(spec: str, tmp_path: Path) -> None:
     tail = f"SPECIFICATION LivenessSpec\n\nPROPERTY {PROPERTIES.replace(' ', chr(10))}"
     model = model_of(spec, written(tmp_path, spec, tail, liveness="TRUE"))
-    assert [p.name for p in model.unchecked] == PROPERTIES.split()
+    assert [p.name for p in model.temporal] == PROPERTIES.split()
     result = Search(replace(model, max_depth=3)).run()
     assert (result.verdict, result.counters.depth) == (Verdict.BOUND_REACHED, 3)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.small_specs import model_of
 
-from kmc.errors import EvaluationError, ExitStatus, InternalError
+from kmc.errors import EvaluationError, ExitStatus, InternalError, ModelError, TautologyError
 from kmc.liveness.lasso_queries import (
     AndSteps,
     AtomHolds,
@@ -21,6 +21,7 @@ from kmc.liveness.lasso_queries import (
     TemporalCheck,
 )
 from kmc.liveness.problem import TemporalProblem
+from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.lasso_replay import check_refutation
 from kmc.reference.search import Search
 from kmc.reference.temporal import interpreted
@@ -212,3 +213,61 @@ def test_a_stem_that_takes_no_step_of_the_spec_is_refused(ring: Model) -> None:
         check_refutation(
             ring, problem, replace(violation, trace=replace(violation.trace, steps=(second, first, third)))
         )
+
+
+REDUCED = """
+from kmc.spec import always_eventually, eventually, for_all
+
+Seat = constant("Seat", IdentSet(symmetric=True), "Who sits there")
+
+
+class State(Record):
+    n: Int(0, 3)
+    seen: Set[Seat]
+
+
+@spec.init
+def init():
+    yield State(n=0, seen=Set())
+
+
+@spec.action
+def turn(st, seat: Seat):
+    yield st.set(n=(st.n + 1) % 3, seen=st.seen.add(seat))
+
+
+@spec.liveness
+def Turns():
+    return always_eventually(lambda st: st.n == 1)
+
+
+@spec.liveness
+def EmptySet():
+    return for_all(range(1, 1), lambda n: eventually(lambda st: st.n == n))
+
+
+spec.symmetry("seats", Seat)
+spec.view("position", drop=["seen"])
+"""
+
+
+@pytest.mark.parametrize("reduction", ["SYMMETRY seats", "VIEW position"])
+def test_a_reduction_is_refused_with_the_reason(reduction: str, tmp_path: Path) -> None:
+    model = model_of(tmp_path, REDUCED, f"CONSTANT Seat = {{a, b}} PROPERTY Turns {reduction}")
+    with pytest.raises(ModelError, match="KMC352") as raised:
+        accepted_problem(model)
+    assert raised.value.exit_status is ExitStatus.MODEL_FILE
+    assert raised.value.message.endswith(f"with {reduction.split()[1]}: Turns")
+    assert "merges" in raised.value.notes[0]
+
+
+def test_a_property_that_nothing_can_refute_is_refused(tmp_path: Path) -> None:
+    model = model_of(tmp_path, REDUCED, "CONSTANT Seat = {a, b} PROPERTY Turns EmptySet")
+    with pytest.raises(TautologyError, match="KMC353") as raised:
+        accepted_problem(model)
+    assert raised.value.exit_status is ExitStatus.LIVENESS_TAUTOLOGY
+    assert raised.value.message.startswith("EmptySet is true of every behavior")
+
+
+def test_a_model_without_temporal_properties_has_no_problem(ring: Model) -> None:
+    assert accepted_problem(ring) is None

@@ -81,5 +81,5 @@ def beyond_the_top(st):
 
 @spec.liveness
 def TopAgainAndAgain():
-    """Not checked by anything."""
+    """Not so: nothing is fair here."""
     return always_eventually(lambda st: st.count == Top)

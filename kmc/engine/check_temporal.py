@@ -1,0 +1,138 @@
+"""Temporal properties on the native engine: the behaviour graph of a search, its lassos, and their states.
+
+Invariant: what is found here is only numbers of states. `kmc.reference.temporal` turns them into states, and replays
+them before anyone sees a lasso.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kmc.actions.action import instances_of
+from kmc.compiler.model_kernels import Atoms
+from kmc.engine.compiled_model import CompiledModel, compile_model
+from kmc.engine.layout.frontier import PackedState
+from kmc.engine.layout.search_outcome import SearchOutcome, Settings
+from kmc.engine.liveness.graph_recorder import GraphRecorder
+from kmc.engine.liveness.graph_sets import GraphSets
+from kmc.engine.liveness.lasso_search import LassoSearch
+from kmc.engine.liveness.native_graph import PhaseDistances
+from kmc.engine.search.breadth_first import Search
+from kmc.engine.search.predecessors import StepLookup
+from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph
+from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
+from kmc.liveness.problem import TemporalProblem
+from kmc.reference.lassos import Path
+from kmc.reference.temporal import TemporalOutcome, cut_fairness, verdicts
+from kmc.result import Bound, Counters, CutFairness
+from kmc.spec.model import Model
+
+
+class TemporalSearch:
+    """A search in memory that makes the behaviour graph for the temporal properties of a model."""
+
+    def __init__(self, model: Model, problem: TemporalProblem, fingerprint_bits: int) -> None:
+        spec = model.spec
+        self._model, self._problem = model, problem
+        actions = (*spec.actions, *spec.other_actions)
+        self.instances = instances_of(actions)
+        # What is not part of Next is compiled too, since its steps may be in a formula.
+        compiled = replace(model, spec=replace(spec, actions=actions, other_actions=()))
+        self.compiled = compile_model(compiled, fingerprint_bits, Atoms(problem.atoms, problem.step_atoms))
+        self._recorder: GraphRecorder | None = None
+
+    def search(
+        self,
+        initial: Sequence[PackedState],
+        settings: Settings,
+        progress: Callable[[Counters], None] | None,
+    ) -> Search:
+        """The search, to be run once."""
+        in_next = len(self._model.spec.actions)
+        others = {action.title for action in (*self._model.spec.actions, *self._model.spec.other_actions)[in_next:]}
+        apart = np.array([action.title in others for action, _ in self.instances], np.int64)
+        atoms, step_atoms = len(self._problem.atoms), len(self._problem.step_atoms)
+        self._recorder = GraphRecorder(self.compiled.kernels, atoms, step_atoms, apart)
+        return Search(self.compiled.kernels, initial, settings, progress, recorder=self._recorder)
+
+    def generated(self, outcome: SearchOutcome) -> dict[str, int]:
+        """The states that each action of Next generated."""
+        counts = {action.title: 0 for action in self._model.spec.actions}
+        for (action, _), count in zip(self.instances, outcome.generated_by_action, strict=True):
+            if action.title in counts:
+                counts[action.title] += count
+        return counts
+
+    def outcome(self, predecessors: StepLookup, found: SearchOutcome, start: Any) -> TemporalOutcome:
+        """The verdicts, after a search that found no other failure."""
+        assert self._recorder is not None, "the search has been made"
+        finder = _Finder(self.compiled, predecessors, self._recorder, self._problem.fairness)
+        properties, violation = verdicts(self._model, self._problem, finder, start)
+        by_depth = found.stopped is Bound.DEPTH
+        cut = tuple(self._cut(finder, by_depth=by_depth)) if found.cut else ()
+        return TemporalOutcome(properties, violation, cut)
+
+    def _cut(self, finder: _Finder, *, by_depth: bool) -> Iterator[CutFairness]:
+        """The conditions of fairness whose steps a constraint drops, each with the first state in the graph."""
+        graph = finder.graph
+        # The steps of the last level may lead out of the bound; those of the others, out of the constraints only.
+        level = -2 if by_depth else -1
+        end = int(graph.offsets[min(int(graph.level_starts[level]), graph.expanded)])
+        outside = graph.targets[:end] == OUTSIDE
+        in_next = np.array([action in self._model.spec.actions for action, _ in self.instances])
+        outside &= in_next[graph.labels[:end]]
+        sets = GraphSets(graph)
+        for fair in self._problem.fairness:
+            places = np.flatnonzero(outside & sets.steps(fair.steps)[:end])
+            if len(places):
+                source = int(np.searchsorted(graph.offsets, places[0], side="right")) - 1
+                yield cut_fairness(self._model, fair, finder.states([source])[0])
+
+
+class _Finder:
+    """See `kmc.reference.temporal.LassoFinder`."""
+
+    def __init__(
+        self,
+        compiled: CompiledModel,
+        predecessors: StepLookup,
+        recorder: GraphRecorder,
+        fairness: Sequence[FairnessCondition],
+    ) -> None:
+        self._compiled, self._predecessors, self._recorder = compiled, predecessors, recorder
+        self.graph: BehaviourGraph = recorder.graph()
+        self._fairness = tuple(fairness)
+        self._lassos = LassoSearch(self.graph, fairness)
+
+    def least(self, query: LassoQuery) -> Path | None:
+        """The least fair lasso that answers a query, or None."""
+        lasso = self._lassos.find(TemporalCheck("", "", (query,)))
+        return Path(lasso.stem, lasso.cycle) if lasso is not None else None
+
+    def shortest_prefix(self, query: LassoQuery) -> Path | None:
+        """The shortest way into the last phase, or None."""
+        distances = PhaseDistances(GraphSets(self.graph), query.phases)
+        for nodes in distances.levels():
+            states = distances.last_states(nodes)
+            if len(states):
+                return Path(tuple(distances.path_to(int(states.min()))), ())
+        return None
+
+    def states(self, numbers: Sequence[int]) -> list[Any]:
+        """The states of some numbers, looked up level by level."""
+        found: dict[int, Any] = {}
+        by_level: dict[int, list[int]] = {}
+        for number in dict.fromkeys(numbers):
+            level = int(np.searchsorted(self.graph.level_starts, number, side="right"))
+            by_level.setdefault(level, []).append(number)
+        for level, there in sorted(by_level.items()):
+            fingerprints = {number: self._recorder.fingerprint(number)[0] for number in there}
+            records = self._predecessors.states(level, list(fingerprints.values()))
+            for number, fingerprint in fingerprints.items():
+                assert fingerprint in records, "the states of the graph are those of the levels"
+                found[number] = self._compiled.state(records[fingerprint].row)
+        return [found[number] for number in numbers]
