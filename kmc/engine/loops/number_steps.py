@@ -101,6 +101,8 @@ def write_steps(part: GraphPart) -> int:
     """Write the steps of the states from `start` to `end`, and how many steps each has instead of its count; 0."""
     part.written = 0
     for index in range(part.start, part.end):
+        if index + 2 * _AHEAD < part.end:
+            ask_for_steps(part, index + 2 * _AHEAD)
         if index + _AHEAD < part.end:
             ask_for_targets(part, index + _AHEAD)
         count = load_half(part.counts, index)
@@ -110,6 +112,14 @@ def write_steps(part: GraphPart) -> int:
         append_different(part, count)
         store_half(part.counts, index, part.written - before)
     return 0
+
+
+@inlined
+def ask_for_steps(part: GraphPart, index: int) -> None:
+    """Ask for what was noted of a state's steps."""
+    place = load(part.places, index)
+    for word in range(0, load_half(part.counts, index) * step_words(part), f.LINE_WORDS):
+        prefetch(place, word)
 
 
 @inlined
