@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from kmc.actions.action import instances_of
+from kmc.actions.action import Action, instances_of
 from kmc.compiler.block_kernels import block_functions
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Module
-from kmc.compiler.model_kernels import NO_ATOMS, Atoms, build_kernels
+from kmc.compiler.model_kernels import Atoms, all_actions, build_kernels, has_others
 from kmc.compiler.symmetry.fingerprint_kernels import settles
 from kmc.invariants.kinds import KINDS
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
@@ -25,12 +25,12 @@ def compile_spec(
     *,
     instances: bool = False,
     fingerprint_bits: int = 64,
-    atoms: Atoms = NO_ATOMS,
+    atoms: Atoms | None = None,
 ) -> CompiledSpec:
     """The compiled form of a model, for this machine by default; SpecError at the author's line for what is refused.
 
     With `instances`, an action is an action with its arguments: `RequestVote(n1)`. Fingerprints have 64 or 128 bits.
-    `atoms` are evaluated by kernels of their own.
+    With `atoms`, for temporal properties: they have kernels, and the actions beside the next-state relation are there.
     """
     wide = fingerprint_bits == 128
     of_rows = build_kernels(model, instances=instances, wide=wide, atoms=atoms).module.functions
@@ -38,16 +38,17 @@ def compile_spec(
     chosen = target or host_target()
     code = cached_object(llvm_ir, chosen, cache)
     further = {"rank": model.view is not None, "settle": settles(model) and not wide}
-    asked = (*atoms.kernels(1), *atoms.kernels(2))
+    further["expand_all"] = has_others(model, atoms)
+    asked = (*atoms.kernels(1), *atoms.kernels(2)) if atoms is not None else ()
     names = (*_OF_ROWS, *(name for name, there in further.items() if there), *asked)
     kernels = {name: f"{name}_128" if wide else name for name in names}
     schema = described(Schema(model.spec.state_class, model.spec.variables))
     rules = SearchRules(model.view is not None, model.deadlock, model.max_depth)
-    return CompiledSpec(_names(model, instances=instances), schema, kernels, llvm_ir, code, chosen, rules)
+    shown = _names(model, all_actions(model) if atoms is not None else model.spec.actions, instances=instances)
+    return CompiledSpec(shown, schema, kernels, llvm_ir, code, chosen, rules)
 
 
-def _names(model: Model, *, instances: bool) -> SpecNames:
-    actions = model.spec.actions
+def _names(model: Model, actions: tuple[Action, ...], *, instances: bool) -> SpecNames:
     labels = [action.label(arguments) for action, arguments in instances_of(actions)] if instances else None
     return SpecNames(
         spec=model.spec.name,

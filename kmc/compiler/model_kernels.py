@@ -63,9 +63,6 @@ class Atoms:
         return tuple(f"{name}_{number}" for number in range(-(-len(functions) // ATOMS_MAX)))
 
 
-NO_ATOMS = Atoms()
-
-
 @dataclass(frozen=True, slots=True)
 class Kernels:
     """The module, and how many checks its kernels can fail."""
@@ -76,8 +73,9 @@ class Kernels:
 
 
 class _Builder:
-    def __init__(self, model: Model, *, instances: bool, wide: bool) -> None:
+    def __init__(self, model: Model, *, instances: bool, wide: bool, with_others: bool) -> None:
         self.model = model
+        self.actions = all_actions(model) if with_others else model.spec.actions
         self.instances = instances
         self.wide = wide
         self.numbered = 0
@@ -180,18 +178,27 @@ class _Builder:
         return name
 
     def expand(self) -> None:
+        """`expand`; and `expand_all` if there are actions beside those of the next-state relation."""
+        made: list[tuple[Action, list[str]]] = []
+        for number, action in enumerate(self.actions):
+            made.append((action, self.action(number, action)))
+            self.numbered += len(action.instances()) if self.instances else 0
+        self._expand("expand", made[: len(self.spec.actions)])
+        if len(made) > len(self.spec.actions):
+            self._expand("expand_all", made)
+
+    def _expand(self, function: str, made: list[tuple[Action, list[str]]]) -> None:
+        """The kernel that calls those of some actions."""
         plain: list[str] = []
         receiving: dict[tuple[int, object], list[str]] = {}
-        for number, action in enumerate(self.spec.actions):
-            names = self.action(number, action)
-            self.numbered += len(action.instances()) if self.instances else 0
+        for action, names in made:
             if action.message is None:
                 plain += names
                 continue
             network = [name for name, _ in self.row.networks].index(action.network or "")
             for name, shape in zip(names, action.message.shapes, strict=True):
                 receiving.setdefault((network, shape), []).append(name)
-        low = self.lowering("expand")
+        low = self.lowering(function)
         self.bases(low, "cur")
         low.code.emit(Let("pos", x.ZERO), Let("count", x.ZERO))
         for name in plain:
@@ -210,7 +217,7 @@ class _Builder:
 
             each_deliverable(low, network, one)
         low.code.emit(Return(Var("count")))
-        self.functions.append(Function("expand", ("cur", "out"), ("limit",), low.code.statements(), frozenset({"cur"})))
+        self.functions.append(Function(function, ("cur", "out"), ("limit",), low.code.statements(), frozenset({"cur"})))
 
     def predicates(self, kind: PropertyKind, predicates: tuple[Predicate, ...]) -> None:
         """The kernel of a kind. Where it answers which hold, it takes a mask of the wanted, and evaluates no other."""
@@ -279,15 +286,26 @@ def _call_action(name: str, extra: tuple[Expr, ...]) -> tuple[Stmt, ...]:
     )
 
 
-def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, atoms: Atoms = NO_ATOMS) -> Kernels:
+def has_others(model: Model, atoms: Atoms | None) -> bool:
+    """Whether `expand_all` is there."""
+    return atoms is not None and bool(model.spec.other_actions)
+
+
+def all_actions(model: Model) -> tuple[Action, ...]:
+    """The actions that temporal properties count: those of the next-state relation, then the others."""
+    return (*model.spec.actions, *model.spec.other_actions)
+
+
+def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, atoms: Atoms | None = None) -> Kernels:
     """The kernels of a model; SpecError at the author's line for what the compiler does not take.
 
     With `instances`, records name the instance of an action (`instances_of`) instead of the action. With
     `wide`, fingerprints have 128 bits, and callers call `expand_128` instead of `expand`, and so on
-    (see `passes.fingerprint_128`).
+    (see `passes.fingerprint_128`). With `atoms`, there are kernels for them, and if there are actions beside
+    those of the next-state relation, `expand_all` takes these too.
     """
     check_fits(model)
-    builder = _Builder(model, instances=instances, wide=wide)
+    builder = _Builder(model, instances=instances, wide=wide, with_others=atoms is not None)
     state_class = model.spec.state_class
     for number, (name, layout) in enumerate(builder.row.networks):
         declared: Type = state_class.fields[name]
@@ -304,8 +322,11 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, 
     for kind in KINDS:
         builder.predicates(kind, model.of(kind))
     builder.functions.append(may_change(builder.functions, builder.row, len(model.predicates(Role.WITNESSED, 1))))
-    builder.atoms(atoms)
+    asked = atoms or Atoms()
+    builder.atoms(asked)
     if wide:
-        forwarded = {name: POINTERS[states] for states in POINTERS for name in atoms.kernels(states)}
-        builder.functions.extend(functions_128(ranked=model.view is not None, further=forwarded))
+        forwarded = {name: POINTERS[states] for states in POINTERS for name in asked.kernels(states)}
+        builder.functions.extend(
+            functions_128(ranked=model.view is not None, further=forwarded, more=has_others(model, atoms))
+        )
     return Kernels(Module(tuple(builder.functions)), builder.row, len(builder.checks))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmc.compiler.compile_spec import compile_spec
-from kmc.compiler.model_kernels import NO_ATOMS, Atoms
+from kmc.compiler.model_kernels import Atoms
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.loops.background_compile import compiled_in_background
@@ -54,7 +54,7 @@ def compile_model(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None 
     wide, edges = fingerprint_bits == 128, atoms is not None
     loop = work_loop(Specialization(wide=wide, ranked=model.view is not None, edges=edges))
     with uncollected(), compiled_in_background(loop):
-        spec = compile_spec(model, fingerprint_bits=fingerprint_bits, instances=edges, atoms=atoms or NO_ATOMS)
+        spec = compile_spec(model, fingerprint_bits=fingerprint_bits, instances=edges, atoms=atoms)
         # The loop is loaded here, so that the clock of the search does not count that.
         loop.load()
 

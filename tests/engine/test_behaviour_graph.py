@@ -14,7 +14,7 @@ from support.behaviour_graphs import NativeGraph, differences, is_well_formed, n
 from support.shipped_models import shipped_model
 from support.small_specs import COUNTER, TOKENS, model_of
 
-from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.layout.search_outcome import FindingKind, Settings
 from kmc.engine.liveness.graph_recorder import GraphRecorder
 from kmc.engine.loops import compiled_loops
 from kmc.invariants.properties import ActionProperty
@@ -178,6 +178,64 @@ def test_wide_fingerprints_number_the_same_model(walk: Model) -> None:
     found = native_graph(walk, of_states, fingerprint_bits=128)
     assert found.compiled.kernels.wide
     assert_as_interpreted(walk, found, of_states)
+
+
+APART = """
+class State(Record):
+    n: Int(0, 6)
+
+
+@spec.init
+def init():
+    yield State(n=0)
+
+
+@spec.action
+def count_up(st):
+    if st.n < 3:
+        yield st.set(n=st.n + 1)
+
+
+@spec.action(next=False)
+def move(st, by: Int(1, 3)):
+    if st.n + by <= 6 and (st.n < 3 or by == 3):
+        yield st.set(n=st.n + by)
+
+
+@spec.action(next=False)
+def stay(st):
+    yield st
+
+
+@spec.invariant
+def BelowThree(st):
+    return st.n < 3
+"""
+"""What is not part of Next leads further than Next, to the same states, and nowhere."""
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_steps_beside_the_next_state_relation_are_outside_but_for_pairs_that_it_has(tmp_path: Path, bits: int) -> None:
+    found = native_graph(model_of(tmp_path, APART), fingerprint_bits=bits)
+    graph, outcome = found.graph, found.outcome
+    assert (graph.states, outcome.generated, outcome.generated_by_action) == (4, 4, (3, 0, 0, 0, 0))
+    assert_as_interpreted(model_of(tmp_path, APART), found)
+    first = [(int(graph.targets[step]), int(graph.labels[step])) for step in range(graph.offsets[1])]
+    assert sorted(first) == [(0, 4), (1, 0), (1, 1), (int(OUTSIDE), 2), (int(OUTSIDE), 3)]
+
+
+def test_a_state_that_only_other_actions_leave_is_a_deadlock(tmp_path: Path) -> None:
+    model = model_of(tmp_path, APART)
+    found = native_graph(model, settings=Settings(deadlock=True))
+    assert [finding.kind for finding in found.outcome.findings] == [FindingKind.DEADLOCK]
+
+
+def test_a_trace_takes_no_step_beside_the_next_state_relation(tmp_path: Path) -> None:
+    model = model_of(tmp_path, APART, "INVARIANT BelowThree")
+    found = native_graph(model, settings=Settings(deadlock=False, history_bytes=0))
+    (finding,) = found.outcome.findings
+    before = found.search.predecessors.of(3, finding.fingerprint)
+    assert [found.compiled.state(step.source.row).n for step in before] == [2]
 
 
 @pytest.mark.parametrize("count", [9, 63, 130])

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from kmc.actions.action import instances_of
 from kmc.actions.relation import NextStateRelation
-from kmc.compiler.model_kernels import Atoms
+from kmc.compiler.model_kernels import Atoms, all_actions
 from kmc.engine.compiled_model import CompiledModel, compile_model
-from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.liveness.graph_recorder import GraphRecorder
 from kmc.engine.search.breadth_first import Search
 from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph, bit_of
@@ -26,6 +28,8 @@ class NativeGraph:
     compiled: CompiledModel
     recorder: GraphRecorder
     graph: BehaviourGraph
+    outcome: SearchOutcome
+    search: Search
 
 
 def native_graph(
@@ -37,10 +41,13 @@ def native_graph(
 ) -> NativeGraph:
     """Search a model without symmetry and view, noting its graph."""
     compiled = compile_model(model, fingerprint_bits, Atoms(tuple(of_states), tuple(of_steps)))
-    recorder = GraphRecorder(compiled.kernels, len(of_states), len(of_steps))
+    instances = instances_of(all_actions(model))
+    apart = np.array([action not in model.spec.actions for action, _ in instances], np.int64)
+    recorder = GraphRecorder(compiled.kernels, len(of_states), len(of_steps), apart)
     initial = [compiled.record(state) for state in initial_states(model)]
-    Search(compiled.kernels, initial, settings or Settings(deadlock=False), recorder=recorder).run()
-    return NativeGraph(compiled, recorder, recorder.graph())
+    search = Search(compiled.kernels, initial, settings or Settings(deadlock=False), recorder=recorder)
+    outcome = search.run()
+    return NativeGraph(compiled, recorder, recorder.graph(), outcome, search)
 
 
 def fingerprint_of(found: NativeGraph, state: Any) -> tuple[int, ...]:
@@ -108,11 +115,13 @@ def _steps(
     model: Model, state: Any, numbers: dict[Any, int], of_steps: Sequence[Callable[..., bool]]
 ) -> list[tuple[int, int, list[bool]]]:
     labels = {
-        (action.name, arguments): label for label, (action, arguments) in enumerate(instances_of(model.spec.actions))
+        (action.name, arguments): label for label, (action, arguments) in enumerate(instances_of(all_actions(model)))
     }
     found = {}
-    for action, arguments, successor in _relation(model).steps(state):
-        inside = state == successor or _is_inside(model, state, successor)
+    files, state_class = model.spec.files, model.spec.state_class
+    allowed = {successor for *_, successor in _relation(model).steps(state)}
+    for action, arguments, successor in NextStateRelation(all_actions(model), state_class, files).steps(state):
+        inside = state == successor or (successor in allowed and _is_inside(model, state, successor))
         target = numbers.get(successor, int(OUTSIDE)) if inside else int(OUTSIDE)
         bits = [bool(function(state, successor)) for function in of_steps]
         found[target, labels[action.name, arguments], tuple(bits[::-1])] = bits

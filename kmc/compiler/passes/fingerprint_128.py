@@ -52,21 +52,13 @@ def second_identity(functions: Sequence[Function]) -> list[Function]:
     return found
 
 
-def functions_128(*, ranked: bool, further: Mapping[str, tuple[str, ...]] | None = None) -> list[Function]:
+def functions_128(
+    *, ranked: bool, further: Mapping[str, tuple[str, ...]] | None = None, more: bool = False
+) -> list[Function]:
     """The kernels that callers use with 128 bits: over rows with the two words in front.
 
-    `further` are the names of other kernels over rows, and their pointers.
+    `further` are the names of other kernels over rows, and their pointers; `more`: there is `expand_all`.
     """
-    expand = Function(
-        "expand_128",
-        ("cur", "out"),
-        ("limit",),
-        (
-            CallKernel("found", "expand", (_inside("cur"), ("out", x.ZERO)), (Var("limit"),)),
-            Return(Var("found")),
-        ),
-        frozenset({"cur"}),
-    )
     identity = Function(
         "identity_128",
         ("row",),
@@ -79,7 +71,8 @@ def functions_128(*, ranked: bool, further: Mapping[str, tuple[str, ...]] | None
         ),
     )
     return [
-        expand,
+        _expanding("expand"),
+        *([_expanding("expand_all")] if more else []),
         identity,
         *([_forwarded("rank", ("cur",))] if ranked else []),
         *(
@@ -89,6 +82,11 @@ def functions_128(*, ranked: bool, further: Mapping[str, tuple[str, ...]] | None
         _forwarded("may_change", ("cur", "nxt")),
         *(_forwarded(name, pointers) for name, pointers in (further or {}).items()),
     ]
+
+
+def _expanding(name: str) -> Function:
+    call = CallKernel("found", name, (_inside("cur"), ("out", x.ZERO)), (Var("limit"),))
+    return Function(f"{name}_128", ("cur", "out"), ("limit",), (call, Return(Var("found"))), frozenset({"cur"}))
 
 
 def _forwarded(name: str, pointers: tuple[str, ...], parameters: tuple[str, ...] = ()) -> Function:

@@ -15,6 +15,7 @@ reports in `out` overwritten.
   the invariants, bit 1 + n for reachable property n.
 - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
   kept. The one exception to rows that are never written; its length stays.
+- `expand_all(row, out, out_words)`: `expand` with the actions beside the next-state relation, where there are some.
 - `atoms[n](row)`, `step_atoms[n](source, row)`: masks of the atoms of temporal properties that hold.
 - `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
 
@@ -63,6 +64,7 @@ class KernelTable:
     wide: bool = False
     atoms: tuple[int, ...] = ()
     step_atoms: tuple[int, ...] = ()
+    expand_all: int = 0
 
     def __post_init__(self) -> None:
         if max(self.check_count, self.reachable_count, self.step_count) > PROPERTIES_MAX:
@@ -92,6 +94,7 @@ class KernelTable:
             wide=spec.words_before > 0,
             atoms=tuple(address(name) for name in spec.kernels if name.startswith("atoms_")),
             step_atoms=tuple(address(name) for name in spec.kernels if name.startswith("step_atoms_")),
+            expand_all=address("expand_all", "expand_all" in spec.kernels),
         )
 
     def tell(self, shared: Shared) -> None:

@@ -73,6 +73,18 @@ def row_of(record: StateRecord) -> int:
 
 
 @inlined
+def words_of(record: StateRecord) -> int:
+    """The words of a record that `expand` wrote, head included."""
+    return (record.header & LENGTH_MASK) + RECORD_HEAD_WORDS
+
+
+@inlined
+def record_after(record: StateRecord) -> StateRecord:
+    """The next of the records that `expand` wrote one after another."""
+    return StateRecord(record + words_of(record) * f.WORD_BYTES)
+
+
+@inlined
 def codes_of(record: StateRecord) -> int:
     """The address of the codes of an unpacked record, one for each word that is not plain."""
     return row_of(record) + ((record.header & LENGTH_MASK) + STEP) * f.WORD_BYTES

@@ -75,6 +75,7 @@ class GraphRecorder:
         of_states, of_steps = self._addresses
         shared.atom_kernels, shared.atom_words = of_states.address, len(self._kernels.atoms)
         shared.step_atom_kernels, shared.step_atom_words = of_steps.address, len(self._kernels.step_atoms)
+        shared.expand = self._kernels.expand_all or self._kernels.expand
         shared.apart = self._apart.address if self._apart is not None else 0
 
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.packed_rows import row_of
+from kmc.engine.layout.packed_rows import record_after, row_of
 from kmc.engine.layout.record_structs import StateRecord
 from kmc.engine.loops.check_properties import add_finding
 from kmc.engine.native.intrinsics import call_one, call_two, inlined, load, store
@@ -58,13 +58,26 @@ def note_fingerprint(place: int, record: StateRecord) -> int:
 
 
 @inlined
-def note_source(thread: Thread, successors: int) -> None:
+def note_source(shared: Shared, thread: Thread, successors: int, first: StateRecord) -> None:
     """Note the source, whose steps follow. Initial states have none."""
     source = thread.source
     if source != 0:
         place = note_fingerprint(thread.steps.address + thread.steps.used * f.WORD_BYTES, source)
         store(place, 0, successors)
         thread.steps.used += HEAD_WORDS + WIDE
+        if shared.apart != 0 and shared.deadlock != 0:
+            check_deadlock(shared, thread, successors, first)
+
+
+@inlined
+def check_deadlock(shared: Shared, thread: Thread, successors: int, first: StateRecord) -> None:
+    """Note a deadlock if the next-state relation allows none of the successors of the source."""
+    successor = first
+    for _ in range(successors):
+        if is_apart(shared, successor.header >> r.ACTION_SHIFT & r.ACTION_MASK) == 0:
+            return
+        successor = record_after(successor)
+    add_finding(thread, r.NO_SUCCESSOR, 0, thread.source.fingerprint, 0)
 
 
 @inlined

@@ -13,7 +13,15 @@ from __future__ import annotations
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.packed_rows import is_dead, length_of, mark_dead, row_of, unpacked_words
+from kmc.engine.layout.packed_rows import (
+    is_dead,
+    length_of,
+    mark_dead,
+    record_after,
+    row_of,
+    unpacked_words,
+    words_of,
+)
 from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord
 from kmc.engine.loops.behaviour_log import (
     APART,
@@ -59,18 +67,6 @@ from kmc.engine.native.intrinsics import (
     load_shared,
 )
 from kmc.engine.native.specialization import EDGES, FUZZ_SCHEDULE, RANKED, SHARDED
-
-
-@inlined
-def words_of(record: StateRecord) -> int:
-    """The words of a record that `expand` wrote, head included."""
-    return (record.header & r.LENGTH_MASK) + r.RECORD_HEAD_WORDS
-
-
-@inlined
-def record_after(record: StateRecord) -> StateRecord:
-    """The next of the records that `expand` wrote one after another."""
-    return StateRecord(record + words_of(record) * f.WORD_BYTES)
 
 
 @inlined
@@ -372,7 +368,7 @@ def flush(shared: Shared, thread: Thread) -> int:
     for index in range(thread.source_count):
         found = enter_source(thread, index)
         if EDGES != 0:
-            note_source(thread, found)
+            note_source(shared, thread, found, successor)
         for _ in range(found):
             new += take(shared, thread, successor, index)
             successor = record_after(successor)
