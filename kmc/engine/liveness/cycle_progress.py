@@ -53,6 +53,11 @@ class CycleProgress:
             elif trigger := self._states_field(masks.state_bit(condition.trigger)):
                 self._pairs.append((trigger, self._answer(condition.answer)))
 
+    @property
+    def states_seen(self) -> int:
+        """How many states were looked at."""
+        return len(self._states)
+
     def steps(self, state: int) -> tuple[Step, ...]:
         """The steps to other states of the component, each pair once."""
         if state not in self._steps:

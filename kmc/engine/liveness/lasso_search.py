@@ -7,7 +7,7 @@ shortest one to its cycle. The same graph and check give the same lasso, whateve
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,10 +17,9 @@ from kmc.engine.liveness.graph_sets import Bytes, GraphSets
 from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances, fair_components, stuttering_states
 from kmc.engine.liveness.short_cycles import ShortCycles
 from kmc.liveness.behaviour_graph import BehaviourGraph
-from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Recurrence, Response, TemporalCheck
+from kmc.liveness.lasso_queries import NO_STEPS, FairnessCondition, LassoQuery, Recurrence, Response, TemporalCheck
 from kmc.liveness.problem import Lasso
 
-_EXACT_STEPS_MAX = 100_000
 _GREEDY_STARTS = 8
 
 
@@ -38,13 +37,16 @@ class LassoSearch:
     """Searches one graph for fair lassos; what does not depend on the check is done once."""
 
     def __init__(self, graph: BehaviourGraph, fairness: Sequence[FairnessCondition]) -> None:
-        self.graph = graph
+        # Loops read them by address. Nothing is copied where they are as the graph's docstring says.
+        offsets, targets = np.ascontiguousarray(graph.offsets, np.int64), np.ascontiguousarray(graph.targets, np.uint32)
+        labels = np.ascontiguousarray(graph.labels, np.uint16)
+        graph = self.graph = replace(graph, offsets=offsets, targets=targets, labels=labels)
         self._fairness = tuple(each.condition for each in fairness)
         self._sets = GraphSets(graph)
         self._columns = SetColumns(self._sets, self._fairness)
         self._fair_masks = ConditionMasks(self._columns, self._fairness)
         self._staying: Bytes | None = None
-        self._on_fair_cycles: Bytes | None = None
+        self._whole: FairComponents | None = None
         self._queries = 0
 
     def find(self, check: TemporalCheck) -> Lasso | None:
@@ -64,14 +66,13 @@ class LassoSearch:
         self._queries += 1
         distances = PhaseDistances(self._sets, query.phases)
         states = distances.reached_last()
-        conditions: list[Recurrence | Response] = [*self._fairness, *query.recurrences]
+        own: list[Recurrence | Response] = [*query.recurrences]
         for response in query.responses:
             if response.answer == Recurrence():
                 states &= ~self._sets.states(response.trigger)
             else:
-                conditions.append(response)
-        own = len(conditions) > len(self._fairness)
-        masks = ConditionMasks(self._columns, conditions) if own else self._fair_masks
+                own.append(response)
+        masks = ConditionMasks(self._columns, [*self._fairness, *own]) if own else self._fair_masks
         staying = self._states_to_stay_in() & states
         if own and staying.any():
             staying = stuttering_states(self.graph, masks, staying)
@@ -80,7 +81,7 @@ class LassoSearch:
             below = found.length
         if below is not None and below <= 2:
             return found
-        components = fair_components(self.graph, masks, self._candidates(states), distances.steps[-1])
+        components = self._components(masks, own, states, distances.steps[-1])
         return self._with_cycle(distances, masks, components, below) or found
 
     def _states_to_stay_in(self) -> Bytes:
@@ -90,16 +91,40 @@ class LassoSearch:
             self._staying = stuttering_states(self.graph, self._fair_masks, everywhere)
         return self._staying
 
-    def _candidates(self, states: Bytes) -> Bytes:
-        """Those of some states that may be on a fair cycle. Only several queries are worth a search without them."""
-        if self._queries == 1:
-            return states
-        if self._on_fair_cycles is None:
+    def _components(
+        self, masks: ConditionMasks, own: Sequence[Recurrence | Response], states: Bytes, steps: Bytes | None
+    ) -> FairComponents:
+        """The fair components of a query with conditions of its own, among some states and steps.
+
+        Each lies in a fair component of the whole graph. Where that is not cut, and all that the query asks is that
+        states recur, there is nothing to search.
+        """
+        if self._queries == 1 and not states[: self.graph.expanded].all():
+            return fair_components(self.graph, masks, states, steps)
+        whole = self._whole_components()
+        kept = whole.counts(states)
+        unchanged = kept == whole.sizes
+        recurring = [each.states for each in own if isinstance(each, Recurrence) and each.steps == NO_STEPS]
+        if len(recurring) < len(own) or steps is not None:
+            unchanged[:] = False
+        found = unchanged.copy()
+        for wanted in recurring:
+            if found.any():
+                found &= whole.counts(self._sets.states(wanted)) != 0
+        found_whole = whole.selected(found)
+        cut = (kept > 1) & ~unchanged
+        if not cut.any():
+            return found_whole
+        candidates = np.zeros(self.graph.states, np.bool_)
+        candidates[whole.selected(cut).members] = True
+        return found_whole.joined(fair_components(self.graph, masks, states & candidates, steps))
+
+    def _whole_components(self) -> FairComponents:
+        """The fair components of the whole graph."""
+        if self._whole is None:
             everywhere = np.ones(self.graph.states, np.bool_)
-            found = fair_components(self.graph, self._fair_masks, everywhere, None)
-            self._on_fair_cycles = np.zeros(self.graph.states, np.bool_)
-            self._on_fair_cycles[found.members] = True
-        return states & self._on_fair_cycles
+            self._whole = fair_components(self.graph, self._fair_masks, everywhere, None)
+        return self._whole
 
     def _nearest(self, distances: PhaseDistances, staying: Bytes, below: int | None) -> _Found | None:
         if not staying.any():
@@ -122,7 +147,7 @@ class LassoSearch:
         numbers = components.numbered(self.graph.states)
         allowed = distances.steps[-1]
         progress = CycleProgress(self.graph, masks, numbers, allowed)
-        cycles = ShortCycles(progress, numbers, allowed, _EXACT_STEPS_MAX)
+        cycles = ShortCycles(progress, numbers, allowed)
         best: _Found | None = None
         tried = 0
         for distance, states in _by_distance(distances):

@@ -40,12 +40,32 @@ class FairComponents:
     members: Numbers
     ends: NDArray[np.int64]
 
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many states each component has."""
+        return np.diff(self.ends, prepend=0)
+
     def numbered(self, states: int) -> Numbers:
         """The component of each state, from 1 on; 0 for none."""
         out = np.zeros(states, np.uint32)
-        sizes = np.diff(self.ends, prepend=0)
-        out[self.members] = np.repeat(np.arange(1, len(sizes) + 1, dtype=np.uint32), sizes)
+        out[self.members] = np.repeat(np.arange(1, len(self.ends) + 1, dtype=np.uint32), self.sizes)
         return out
+
+    def counts(self, states: Bytes) -> NDArray[np.int64]:
+        """How many of some states each component has."""
+        if not len(self.ends):
+            return self.ends
+        counts: NDArray[np.int64] = np.add.reduceat(states[self.members], self.ends - self.sizes, dtype=np.int64)
+        return counts
+
+    def selected(self, which: Bytes) -> FairComponents:
+        """Some of the components."""
+        return FairComponents(self.members[np.repeat(which, self.sizes)], np.cumsum(self.sizes[which]))
+
+    def joined(self, others: FairComponents) -> FairComponents:
+        """These components and others."""
+        ends = np.concatenate((self.ends, others.ends + len(self.members)))
+        return FairComponents(np.concatenate((self.members, others.members)), ends)
 
 
 def address_of(array: NDArray[Any] | None) -> int:
@@ -125,7 +145,7 @@ class PhaseDistances:
         search.begin, search.end = 0, len(roots)
         return len(roots)
 
-    def levels(self) -> Iterator[NDArray[np.int64]]:
+    def levels(self) -> Iterator[Numbers]:
         """The nodes of each distance, in order, from 0 on."""
         if self._ends is None:
             self._ends = [self._start()]
@@ -136,7 +156,7 @@ class PhaseDistances:
             begin, end = self._ends[number - 1] if number else 0, self._ends[number]
             if begin == end:
                 return
-            yield self.queue[begin:end].astype(np.int64)
+            yield self.queue[begin:end]
 
     def reached_last(self) -> Bytes:
         """The states that behaviours reach in the last phase."""
@@ -149,9 +169,9 @@ class PhaseDistances:
         out[: self._count] = self.parents[-self._count :] != 0 if self._count else False
         return out
 
-    def last_states(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def last_states(self, nodes: Numbers) -> Numbers:
         """The states of those nodes that are in the last phase."""
-        offset = (self.phases - 1) * self._count
+        offset = np.uint32((self.phases - 1) * self._count)
         return nodes[nodes >= offset] - offset
 
     def path_to(self, state: int) -> list[int]:

@@ -6,6 +6,8 @@ to find it is NP-hard. Elsewhere nearest obligations are met one after another, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,27 +21,29 @@ Cycle = tuple[int, ...]
 
 _WORD_MASK = (1 << 64) - 1
 _CUTS_LENGTH_MAX = 200
-_STEPS_EACH_MAX = 20_000
+# Of all exact searches of a query together, and of one of them. To look at a state costs as much as twenty steps.
+_STEPS_MAX = 300_000
+_STEPS_EACH_MAX = 60_000
+_STATES_MAX = 15_000
 
 
 class ShortCycles:
-    """Cycles in the fair components of one query, with a limited number of steps for all exact searches together."""
+    """Cycles in the fair components of one query; the exact searches are limited, all together."""
 
     def __init__(
         self,
         progress: CycleProgress,
         components: NDArray[np.uint32],
         allowed: NDArray[np.bool_] | None,
-        steps_max: int,
     ) -> None:
         self._progress, self._components, self._allowed = progress, components, allowed
-        self._steps_left = steps_max
+        self._steps_left = _STEPS_MAX
         self._ways: ComponentPaths | None = None
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether exact searches ended for want of steps."""
-        return self._steps_left <= 0
+        """Whether exact searches have used up what they may."""
+        return self._steps_left <= 0 or self._progress.states_seen > _STATES_MAX
 
     def least(self, start: int, states_max: int) -> Cycle | None:
         """The least fair cycle through a state with at most so many states; None also when the steps are used up."""
@@ -61,7 +65,7 @@ class ShortCycles:
                     if target == start and progress.is_complete(found[1]):
                         return _walked_back(before, found, first)
                     following.append(found)
-            if not following or self._steps_left < max(enough, 0):
+            if not following or self.is_exhausted or self._steps_left < enough:
                 return None
             level = following
         return None
@@ -118,12 +122,19 @@ class ShortCycles:
             return tuple(cycle)
         begin = 0
         while begin < len(cycle):
-            found = next((shorter for shorter in _without_parts(cycle, begin) if self._is_fair(shorter)), None)
+            found = next((shorter for shorter in self._without_parts(cycle, begin) if self._is_fair(shorter)), None)
             if found is None:
                 begin += 1
             else:
                 cycle = found
         return tuple(cycle)
+
+    def _without_parts(self, cycle: list[int], begin: int) -> Iterator[list[int]]:
+        """Shorter cycles without some states behind `begin`, the largest parts first."""
+        targets = {target for target, _ in self._progress.steps(cycle[begin])}
+        for end in range(len(cycle), begin + 1, -1):
+            if cycle[end % len(cycle)] in targets:
+                yield cycle[: begin + 1] + cycle[end:]
 
     def _is_fair(self, cycle: list[int]) -> bool:
         made = self._progress.of_cycle(cycle) if len(cycle) > 1 else None
@@ -140,8 +151,3 @@ def _walked_back(
         if node == first:
             return tuple(reversed(path))
         node = before[node]
-
-
-def _without_parts(cycle: list[int], begin: int) -> list[list[int]]:
-    """The cycle without some states behind `begin`, the largest parts first."""
-    return [cycle[: begin + 1] + cycle[end:] for end in range(len(cycle), begin + 1, -1)]
