@@ -149,7 +149,8 @@ def note_states(conditions: Conditions, state: int) -> None:
 def note_taken(search: ComponentSearch, state: int) -> None:
     """Add to `taken` the sets of the steps from a state to others of the component that is checked."""
     conditions = search.conditions
-    offsets, targets, labels, allowed = search.offsets, search.targets, search.labels, search.allowed
+    offsets, targets = search.offsets, search.targets
+    labels, allowed = search.labels, search.allowed
     states, indexes, columns = search.states, search.indexes, conditions.step_columns
     for place in range(load(offsets, state), load(offsets, state + 1)):
         target = load_half(targets, place)
@@ -261,7 +262,8 @@ def check_component(search: ComponentSearch, members: int, count: int) -> None:
 @inlined
 def search_from(search: ComponentSearch, root: int) -> None:
     """Find the components of all that is reached from a state."""
-    offsets, targets, allowed, states = search.offsets, search.targets, search.allowed, search.states
+    offsets, targets = search.offsets, search.targets
+    allowed, states = search.allowed, search.states
     indexes, stack, cursors = search.indexes, search.stack, search.cursors
     depth = 0
     visited = 1
