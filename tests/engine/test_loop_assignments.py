@@ -1,4 +1,4 @@
-"""Loops assign at most three names at once: Python makes a tuple of more, which `kmc.engine.native.translate` leaves out.
+"""Loops assign at most three names at once: Python makes a tuple of more, which `native.translate` leaves out.
 
 A process that has imported more of numba translates such a loop too, so that no test of its answers fails.
 """
