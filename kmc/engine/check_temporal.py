@@ -7,13 +7,12 @@ them before anyone sees a lasso.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from kmc.actions.action import instances_of
-from kmc.compiler.model_kernels import Atoms
+from kmc.compiler.model_kernels import Atoms, all_actions
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
@@ -36,13 +35,9 @@ class TemporalSearch:
     """A search in memory that makes the behaviour graph for the temporal properties of a model."""
 
     def __init__(self, model: Model, problem: TemporalProblem, fingerprint_bits: int) -> None:
-        spec = model.spec
         self._model, self._problem = model, problem
-        actions = (*spec.actions, *spec.other_actions)
-        self.instances = instances_of(actions)
-        # What is not part of Next is compiled too, since its steps may be in a formula.
-        compiled = replace(model, spec=replace(spec, actions=actions, other_actions=()))
-        self.compiled = compile_model(compiled, fingerprint_bits, Atoms(problem.atoms, problem.step_atoms))
+        self.instances = instances_of(all_actions(model))
+        self.compiled = compile_model(model, fingerprint_bits, Atoms(problem.atoms, problem.step_atoms))
         self._recorder: GraphRecorder | None = None
 
     def search(
@@ -52,9 +47,7 @@ class TemporalSearch:
         progress: Callable[[Counters], None] | None,
     ) -> Search:
         """The search, to be run once."""
-        in_next = len(self._model.spec.actions)
-        others = {action.title for action in (*self._model.spec.actions, *self._model.spec.other_actions)[in_next:]}
-        apart = np.array([action.title in others for action, _ in self.instances], np.int64)
+        apart = np.array([not action.in_next for action, _ in self.instances], np.int64)
         atoms, step_atoms = len(self._problem.atoms), len(self._problem.step_atoms)
         self._recorder = GraphRecorder(self.compiled.kernels, atoms, step_atoms, apart)
         return Search(self.compiled.kernels, initial, settings, progress, recorder=self._recorder)
@@ -129,7 +122,8 @@ class _Finder:
         for number in dict.fromkeys(numbers):
             level = int(np.searchsorted(self.graph.level_starts, number, side="right"))
             by_level.setdefault(level, []).append(number)
-        for level, there in sorted(by_level.items()):
+        # A search that goes again for a level keeps those before it too, as far as they fit.
+        for level, there in sorted(by_level.items(), reverse=True):
             fingerprints = {number: self._recorder.fingerprint(number)[0] for number in there}
             records = self._predecessors.states(level, list(fingerprints.values()))
             for number, fingerprint in fingerprints.items():
