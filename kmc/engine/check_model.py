@@ -27,7 +27,7 @@ from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, peak_memory_bytes
-from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors
+from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors, raise_temporal_error
 from kmc.reference.findings import error_rank
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
@@ -128,7 +128,7 @@ def check_native(
     with closing(searched) as search:
         outcome = search.run()
         durable_folder.reach("after search model")
-        violation = _Report(model, compiled, search, start).violation(outcome)
+        violation = _Report(model, compiled, search, start, problem).violation(outcome)
         if directory is not None:
             directory.ended = outcome.stopped is None and not outcome.interrupted
         further = None
@@ -170,13 +170,16 @@ def collision_bound(distinct: int, bits: int = 64) -> float:
 class _Report:
     """From fingerprints to a violation."""
 
-    def __init__(self, model: Model, compiled: CompiledModel, search: ModelSearch, start: Any) -> None:
+    def __init__(
+        self, model: Model, compiled: CompiledModel, search: ModelSearch, start: Any, problem: TemporalProblem | None
+    ) -> None:
         self._compiled = compiled
         self._model = model
         self._search = search
         self._records: dict[int, PackedState] = {}
         self._steps: dict[int, list[FoundStep]] = {}
         self._start = start
+        self._problem = problem
         self._wanted: tuple[Predicate, ...] = ()
         self._known = StateSet(model.spec.state_class, model.symmetry, model.view)
         self._relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
@@ -277,6 +280,9 @@ class _Report:
             return errors or expansion_errors(model, self._relation, state)
 
         errors = errors_of(state)
+        if not errors and self._problem is not None:
+            # An atom that fails is an error of the formula, whatever the interpreter would have asked in this state.
+            raise_temporal_error(model, self._problem, state)
         if not errors:
             raise order_dependent(model, state, errors_of) or InternalError(
                 "KMC921", "a compiled check fails where the interpreter finds no error", help="run with --engine python"

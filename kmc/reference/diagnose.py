@@ -12,6 +12,9 @@ from kmc.actions.relation import NextStateRelation
 from kmc.errors import KmcError
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate, holds
+from kmc.liveness.lasso_queries import AtomHolds, StepAtomHolds
+from kmc.liveness.problem import TemporalProblem
+from kmc.reference.behaviours import behaviours_of
 from kmc.spec.model import Model
 
 
@@ -50,6 +53,22 @@ def expansion_errors(model: Model, relation: NextStateRelation, state: Any) -> l
         except KmcError as error:
             errors.append(error)
     return errors
+
+
+def raise_temporal_error(model: Model, problem: TemporalProblem, state: Any) -> None:
+    """Raise the error of a predicate of temporal formulas in a state or for one of its steps, if there is one.
+
+    Of an action beside the next-state relation too.
+    """
+    relation = NextStateRelation(model.spec.other_actions, model.spec.state_class, model.spec.files)
+    for error in relation.errors(state):
+        raise error
+    behaviours = behaviours_of(model, problem, [state], 1)
+    for number in range(len(problem.atoms)):
+        behaviours.has(AtomHolds(number), 0)
+    for target in range(len(behaviours.states)):
+        for number in range(len(problem.step_atoms)):
+            behaviours.has_step(StepAtomHolds(number), 0, target)
 
 
 def _all_hold(model: Model, predicates: tuple[Predicate, ...], *states: Any) -> bool:

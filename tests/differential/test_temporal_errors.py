@@ -1,0 +1,66 @@
+"""A predicate of a temporal formula that fails to evaluate: the error at the author's line, on both engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.small_specs import model_of
+
+from kmc.engine.check_model import check_native
+from kmc.errors import KmcError
+from kmc.reference.search import Search
+from kmc.result import Limits
+from kmc.spec.model import Model
+from kmc.spec.temporal_problem import problem_of
+
+CLOCK = """
+from kmc.spec import always, always_eventually, implies
+
+
+class State(Record):
+    n: Int(0, 3)
+    seen: Seq[Int(0, 3), 3]
+
+
+@spec.init
+def init():
+    yield State(n=0, seen=[])
+
+
+@spec.action
+def tick(st):
+    if st.n < 3:
+        yield st.set(n=st.n + 1, seen=st.seen.append(st.n))
+
+
+@spec.liveness
+def Prop():
+    return {formula}
+"""
+
+
+def error_of(model: Model, engine: str) -> tuple[str, int | None]:
+    """The code and the line of the error that ends a check."""
+    with pytest.raises(KmcError) as found:
+        if engine == "native":
+            check_native(model, Limits(), problem=problem_of(model))
+        else:
+            Search(model, problem=problem_of(model)).run()
+    return found.value.code, found.value.span and found.value.span.line
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "always_eventually(lambda st: st.seen.at(2) == 1)",
+        "always(lambda st, new: new.seen.at(st.n) == 3 - st.n and new.seen.at(2) == 1)",
+    ],
+)
+def test_a_predicate_that_fails_is_an_error_at_its_line(formula: str, tmp_path: Path) -> None:
+    model = model_of(tmp_path, CLOCK.format(formula=formula), "PROPERTY Prop CHECK_DEADLOCK FALSE")
+    found = error_of(model, "native")
+    assert found == error_of(model, "python")
+    assert (
+        found[1] == (tmp_path / "spec.py").read_text(encoding="utf-8").splitlines().index(f"    return {formula}") + 1
+    )
