@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -40,13 +41,18 @@ def Prop():
 """
 
 
-def error_of(model: Model, engine: str) -> tuple[str, int | None]:
+def native(model: Model) -> None:
+    check_native(model, Limits(), problem=problem_of(model))
+
+
+def interpreted(model: Model) -> None:
+    Search(model, problem=problem_of(model)).run()
+
+
+def error_of(model: Model, check: Callable[[Model], None]) -> tuple[str, int | None]:
     """The code and the line of the error that ends a check."""
     with pytest.raises(KmcError) as found:
-        if engine == "native":
-            check_native(model, Limits(), problem=problem_of(model))
-        else:
-            Search(model, problem=problem_of(model)).run()
+        check(model)
     return found.value.code, found.value.span and found.value.span.line
 
 
@@ -59,8 +65,7 @@ def error_of(model: Model, engine: str) -> tuple[str, int | None]:
 )
 def test_a_predicate_that_fails_is_an_error_at_its_line(formula: str, tmp_path: Path) -> None:
     model = model_of(tmp_path, CLOCK.format(formula=formula), "PROPERTY Prop CHECK_DEADLOCK FALSE")
-    found = error_of(model, "native")
-    assert found == error_of(model, "python")
-    assert (
-        found[1] == (tmp_path / "spec.py").read_text(encoding="utf-8").splitlines().index(f"    return {formula}") + 1
-    )
+    lines = (tmp_path / "spec.py").read_text(encoding="utf-8").splitlines()
+    code, line = error_of(model, native)
+    assert (code, line) == error_of(model, interpreted)
+    assert line == lines.index(f"    return {formula}") + 1
