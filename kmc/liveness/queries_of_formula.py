@@ -102,10 +102,13 @@ def _drafts(core: Core) -> list[_Draft]:
 
 def _bounded(drafts: Iterable[_Draft]) -> list[_Draft]:
     """Those that are not obviously empty, each once."""
-    found = list(dict.fromkeys(draft for draft in drafts if not any(map(_is_empty, draft.phases))))
-    if len(found) > QUERIES_MAX:
-        raise TooManyQueries
-    return found
+    found: dict[_Draft, None] = {}
+    for draft in drafts:
+        if not any(map(_is_empty, draft.phases)):
+            found[draft] = None
+        if len(found) > QUERIES_MAX:
+            raise TooManyQueries
+    return list(found)
 
 
 def _is_empty(phase: Phase) -> bool:

@@ -1,0 +1,136 @@
+"""The meaning of temporal formulas on one behaviour, by the definitions of TLA+.
+
+Invariant: nothing here knows sets, queries or graphs. A counterexample is shown only after the formula is false of it
+and the fairness true of it by these definitions, so they must not share a mistake with the search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from kmc.lang.guards import truth
+from kmc.liveness.formulas import (
+    ActionSteps,
+    Always,
+    And,
+    Enabled,
+    Eventually,
+    Fair,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    LeadsTo,
+    Not,
+    Or,
+    StatePredicate,
+    StepPredicate,
+    ThereExists,
+    Truth,
+    parts_of,
+)
+
+GeneratedSteps: TypeAlias = Callable[[Any], Iterable[tuple[int, Any]]]
+"""All steps of a state: the number of the action instance, and the successor, whether or not a constraint drops it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndlessBehaviour:
+    """The states `states`, and those from position `loop` on again and again; the last alone repeats by stuttering."""
+
+    states: Sequence[Any]
+    loop: int
+    generated: GeneratedSteps
+
+    def satisfies(self, formula: Formula, position: int = 0) -> bool:
+        """Whether a bound temporal formula is true of the behaviour from a position on."""
+        match formula:
+            case Not(part):
+                return not self.satisfies(part, position)
+            case And() | ForAll():
+                return all(self.satisfies(part, position) for part in parts_of(formula))
+            case Or() | ThereExists():
+                return any(self.satisfies(part, position) for part in parts_of(formula))
+            case Implies(premise, conclusion):
+                return not self.satisfies(premise, position) or self.satisfies(conclusion, position)
+            case Iff(left, right):
+                return self.satisfies(left, position) == self.satisfies(right, position)
+            case Always(part):
+                if _speaks_of_a_step(part):
+                    return all(self._takes(part, at) for at in self._from(position) if self._changes(at))
+                return all(self.satisfies(part, at) for at in self._from(position))
+            case Eventually(part):
+                if _speaks_of_a_step(part):
+                    return any(self._takes(part, at) for at in self._from(position) if self._changes(at))
+                return any(self.satisfies(part, at) for at in self._from(position))
+            case LeadsTo(premise, goal):
+                return all(
+                    any(self.satisfies(goal, later) for later in self._from(at))
+                    for at in self._from(position)
+                    if self.satisfies(premise, at)
+                )
+            case Fair(strong, steps):
+                cycle = range(self.loop, len(self.states))
+                enabled = [self._enables(steps, self.states[at]) for at in cycle]
+                taken = any(self._takes(steps, at) for at in cycle if self._changes(at))
+                return taken or not (any(enabled) if strong else all(enabled))
+            case _:
+                return self._is_true(formula, self.states[position], None)
+
+    def _from(self, position: int) -> Iterable[int]:
+        """The positions that are then or later; in the cycle, all of it."""
+        return range(min(position, self.loop), len(self.states))
+
+    def _step(self, position: int) -> tuple[Any, Any]:
+        last = position + 1 == len(self.states)
+        return self.states[position], self.states[self.loop if last else position + 1]
+
+    def _changes(self, position: int) -> bool:
+        state, successor = self._step(position)
+        return bool(state != successor)
+
+    def _takes(self, steps: Formula, position: int) -> bool:
+        return self._is_true(steps, *self._step(position))
+
+    def _enables(self, steps: Formula, state: Any) -> bool:
+        """ENABLED <<steps>>_vars."""
+        return any(self._is_true(steps, state, other) for _, other in self.generated(state) if other != state)
+
+    def _is_true(self, formula: Formula, state: Any, successor: Any) -> bool:
+        """Whether a predicate of a state, or of a step, is true."""
+        match formula:
+            case Truth(value):
+                return value
+            case StatePredicate(function):
+                return truth(function(state))
+            case StepPredicate(function):
+                return truth(function(state, successor))
+            case ActionSteps(labels):
+                return any(label in labels and other == successor for label, other in self.generated(state))
+            case Enabled(steps):
+                return any(self._is_true(steps, state, other) for _, other in self.generated(state))
+            case Not(part):
+                return not self._is_true(part, state, successor)
+            case And() | ForAll():
+                return all(self._is_true(part, state, successor) for part in parts_of(formula))
+            case Or() | ThereExists():
+                return any(self._is_true(part, state, successor) for part in parts_of(formula))
+            case Implies(premise, conclusion):
+                return not self._is_true(premise, state, successor) or self._is_true(conclusion, state, successor)
+            case Iff(left, right):
+                return self._is_true(left, state, successor) == self._is_true(right, state, successor)
+            case _:
+                raise AssertionError(f"not a predicate: {formula}")
+
+
+def _speaks_of_a_step(formula: Formula) -> bool:
+    """Whether a predicate is one of steps: what `enabled` says of them is about a state."""
+    match formula:
+        case StepPredicate() | ActionSteps():
+            return True
+        case Always() | Eventually() | LeadsTo() | Fair() | Enabled():
+            return False
+        case _:
+            return any(map(_speaks_of_a_step, parts_of(formula)))
