@@ -29,8 +29,10 @@ COMPILED_YET = {
     "b_2s1v1e0r_LivenessSpec_Quiet",
     "b_2s1v2e0r_SAll_SomeLeader",
 }
-"""A case of a shipped spec takes seconds to compile: `make golden` runs the others, and those of kind c but for the first
-of each spec."""
+"""A case of a shipped spec takes seconds to compile: `make golden` runs the others.
+
+Of kind c it runs all but the first of each spec.
+"""
 
 FAST = {"d57_nested_scc", "d78_long_stem"}
 """`make test-fast` runs these on the native engine too."""
