@@ -6,8 +6,8 @@ and the fairness true of it by these definitions, so they must not share a mista
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from kmc.lang.guards import truth
@@ -32,8 +32,8 @@ from kmc.liveness.formulas import (
     parts_of,
 )
 
-GeneratedSteps: TypeAlias = Callable[[Any], Iterable[tuple[int, Any]]]
-"""All steps of a state: the number of the action instance, and the successor, whether or not a constraint drops it."""
+GeneratedSteps: TypeAlias = Callable[[Any], Mapping[Any, Collection[int]]]
+"""The successors of a state, before constraints, each with the numbers of all action instances that lead to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,17 @@ class EndlessBehaviour:
     states: Sequence[Any]
     loop: int
     generated: GeneratedSteps
+    _known: dict[tuple[int, int], bool] = field(default_factory=dict, repr=False)
+    _successors: dict[int, Mapping[Any, Collection[int]]] = field(default_factory=dict, repr=False)
 
     def satisfies(self, formula: Formula, position: int = 0) -> bool:
         """Whether a bound temporal formula is true of the behaviour from a position on."""
+        key = id(formula), position  # the formulas that are asked about live as long as the behaviour
+        if key not in self._known:
+            self._known[key] = self._satisfies(formula, position)
+        return self._known[key]
+
+    def _satisfies(self, formula: Formula, position: int) -> bool:
         match formula:
             case Not(part):
                 return not self.satisfies(part, position)
@@ -73,54 +81,59 @@ class EndlessBehaviour:
                 )
             case Fair(strong, steps):
                 cycle = range(self.loop, len(self.states))
-                enabled = [self._enables(steps, self.states[at]) for at in cycle]
+                enabled = [self._enables(steps, at) for at in cycle]
                 taken = any(self._takes(steps, at) for at in cycle if self._changes(at))
                 return taken or not (any(enabled) if strong else all(enabled))
             case _:
-                return self._is_true(formula, self.states[position], None)
+                return self._is_true(formula, position, None)
 
     def _from(self, position: int) -> Iterable[int]:
         """The positions that are then or later; in the cycle, all of it."""
         return range(min(position, self.loop), len(self.states))
 
-    def _step(self, position: int) -> tuple[Any, Any]:
+    def _next(self, position: int) -> Any:
         last = position + 1 == len(self.states)
-        return self.states[position], self.states[self.loop if last else position + 1]
+        return self.states[self.loop if last else position + 1]
 
     def _changes(self, position: int) -> bool:
-        state, successor = self._step(position)
-        return bool(state != successor)
+        return bool(self.states[position] != self._next(position))
 
     def _takes(self, steps: Formula, position: int) -> bool:
-        return self._is_true(steps, *self._step(position))
+        return self._is_true(steps, position, self._next(position))
 
-    def _enables(self, steps: Formula, state: Any) -> bool:
+    def _generated(self, position: int) -> Mapping[Any, Collection[int]]:
+        if position not in self._successors:
+            self._successors[position] = self.generated(self.states[position])
+        return self._successors[position]
+
+    def _enables(self, steps: Formula, position: int) -> bool:
         """ENABLED <<steps>>_vars."""
-        return any(self._is_true(steps, state, other) for _, other in self.generated(state) if other != state)
+        state = self.states[position]
+        return any(self._is_true(steps, position, other) for other in self._generated(position) if other != state)
 
-    def _is_true(self, formula: Formula, state: Any, successor: Any) -> bool:
-        """Whether a predicate of a state, or of a step, is true."""
+    def _is_true(self, formula: Formula, position: int, successor: Any) -> bool:
+        """Whether a predicate of the state at a position, or of a step from it, is true."""
         match formula:
             case Truth(value):
                 return value
             case StatePredicate(function):
-                return truth(function(state))
+                return truth(function(self.states[position]))
             case StepPredicate(function):
-                return truth(function(state, successor))
+                return truth(function(self.states[position], successor))
             case ActionSteps(labels):
-                return any(label in labels and other == successor for label, other in self.generated(state))
+                return not labels.isdisjoint(self._generated(position).get(successor, ()))
             case Enabled(steps):
-                return any(self._is_true(steps, state, other) for _, other in self.generated(state))
+                return any(self._is_true(steps, position, other) for other in self._generated(position))
             case Not(part):
-                return not self._is_true(part, state, successor)
+                return not self._is_true(part, position, successor)
             case And() | ForAll():
-                return all(self._is_true(part, state, successor) for part in parts_of(formula))
+                return all(self._is_true(part, position, successor) for part in parts_of(formula))
             case Or() | ThereExists():
-                return any(self._is_true(part, state, successor) for part in parts_of(formula))
+                return any(self._is_true(part, position, successor) for part in parts_of(formula))
             case Implies(premise, conclusion):
-                return not self._is_true(premise, state, successor) or self._is_true(conclusion, state, successor)
+                return not self._is_true(premise, position, successor) or self._is_true(conclusion, position, successor)
             case Iff(left, right):
-                return self._is_true(left, state, successor) == self._is_true(right, state, successor)
+                return self._is_true(left, position, successor) == self._is_true(right, position, successor)
             case _:
                 raise AssertionError(f"not a predicate: {formula}")
 

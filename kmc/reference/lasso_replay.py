@@ -9,9 +9,11 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, NoReturn
 
+from kmc.actions.action import instances_of
 from kmc.actions.relation import NextStateRelation, Step
 from kmc.errors import InternalError
 from kmc.liveness.lasso_queries import AllSteps, LassoQuery, TemporalCheck
+from kmc.liveness.lasso_semantics import EndlessBehaviour, GeneratedSteps
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.behaviours import Behaviours, behaviours_of
 from kmc.reference.lasso_check import how_met, phase_entries
@@ -73,6 +75,38 @@ def check_refutation(model: Model, problem: TemporalProblem, violation: Violatio
         _refuse(check, "does not answer any of its queries")
     if cycle is not None and _fairness(check, problem, behaviours, path) != cycle.fairness:
         _refuse(check, "is fair for other reasons")
+    # A finite prefix refutes whatever follows, so also what stutters from there on.
+    _check_by_definition(model, problem, check, states, stem if cycle is not None else stem - 1, fair=cycle is not None)
+
+
+def _check_by_definition(
+    model: Model, problem: TemporalProblem, check: TemporalCheck, states: list[Any], loop: int, *, fair: bool
+) -> None:
+    """Raise InternalError unless the formulas themselves say that this behaviour is fair and refutes the property."""
+    if not problem.formulas:
+        return  # a problem that was not made of formulas
+    behaviour = EndlessBehaviour(states, loop, _generated_steps(model))
+    if behaviour.satisfies(problem.formulas[problem.checks.index(check)]):
+        _refuse(check, "satisfies the property by its definition")
+    for formula, condition in zip(problem.assumed, problem.fairness, strict=True):
+        if fair and not behaviour.satisfies(formula):
+            _refuse(check, f"is not fair by the definition of {condition.name}")
+
+
+def _generated_steps(model: Model) -> GeneratedSteps:
+    """The steps of a state, before constraints, and with those of actions that are not part of Next."""
+    spec = model.spec
+    actions = (*spec.actions, *spec.other_actions)
+    labels = {(action.title, arguments): label for label, (action, arguments) in enumerate(instances_of(actions))}
+    relation = NextStateRelation(actions, spec.state_class, spec.files)
+
+    def generated(state: Any) -> dict[Any, set[int]]:
+        found: dict[Any, set[int]] = {}
+        for action, arguments, successor in relation.steps(state):
+            found.setdefault(successor, set()).add(labels[action.title, arguments])
+        return found
+
+    return generated
 
 
 def _on_its_own(

@@ -60,9 +60,12 @@ class World:
     state_atoms: Sequence[Callable[[int], bool]] = ()
     step_atoms: Sequence[Callable[[int, int], bool]] = ()
 
-    def generated(self, state: int) -> Sequence[tuple[int, int]]:
-        """The steps of a state."""
-        return self.steps[state]
+    def generated(self, state: int) -> dict[int, set[int]]:
+        """The successors of a state, with the labels of the steps there."""
+        found: dict[int, set[int]] = {}
+        for label, target in self.steps[state]:
+            found.setdefault(target, set()).add(label)
+        return found
 
     def has(self, states: StateSet, state: int) -> bool:
         """Whether a state is in a set."""
