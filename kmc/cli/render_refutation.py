@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeVar
 
 from kmc.result import AssumedFairness, CutFairness, Cycle, FairnessMet, HowMet, Refutation, Violation
 
 _NAMED_MAX = 3
 """So many conditions of a group are named, where not all are met in the same way."""
+
+_ORDER = (HowMet.TAKEN, HowMet.DISABLED, HowMet.NEVER_ENABLED)
+
+Condition = TypeVar("Condition", FairnessMet, AssumedFairness)
 
 
 def refuted_property(violation: Violation) -> str:
@@ -43,25 +48,39 @@ def fairness_lines(cycle: Cycle) -> Iterator[str]:
         yield "The specification assumes no fairness."
         return
     yield "Why the behavior is fair:"
-    for _, conditions in groupby(cycle.fairness, key=lambda met: (met.group, met.strong)):
-        yield f"  {_group_text(list(conditions), cycle)}"
+    for conditions in _by_group(cycle.fairness):
+        yield from (f"  {line}" for line in _group_lines(conditions, cycle))
 
 
-def _group_text(conditions: Sequence[FairnessMet], cycle: Cycle) -> str:
+def _by_group(conditions: Iterable[Condition]) -> list[list[Condition]]:
+    """The conditions that are shown together, in the order in which each group comes first."""
+    groups: dict[tuple[str, bool], list[Condition]] = {}
+    for condition in conditions:
+        groups.setdefault((condition.group, condition.strong), []).append(condition)
+    return list(groups.values())
+
+
+def _group_lines(conditions: Sequence[FairnessMet], cycle: Cycle) -> Iterator[str]:
+    """A line for a group, and one for each way in which its conditions are met where there are several."""
     if len(conditions) == 1:
-        return f"{conditions[0].name}: {how_text(conditions[0], cycle)}"
-    kind = "SF" if conditions[0].strong else "WF"
+        yield f"{conditions[0].name}: {how_text(conditions[0], cycle)}"
+        return
     ways: dict[str, list[str]] = {}
-    for met in conditions:
+    for met in sorted(conditions, key=lambda met: _ORDER.index(met.how)):
         ways.setdefault(how_text(met, cycle), []).append(met.name)
-    head = f"{kind} of {conditions[0].group}: {len(conditions)} instances"
+    head = f"{group_text(conditions)}: {len(conditions)} instances"
     if len(ways) == 1:
-        return f"{head}, all {next(iter(ways))}"
-    return f"{head}; " + "; ".join(f"{_members(names)} {way}" for way, names in ways.items())
+        yield f"{head}, all {next(iter(ways))}"
+        return
+    yield head
+    for way, names in ways.items():
+        yield f"  {', '.join(names) if len(names) <= _NAMED_MAX else f'{len(names)} of them'}: {way}"
 
 
-def _members(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= _NAMED_MAX else f"{len(names)} of them"
+def group_text(conditions: Sequence[Condition]) -> str:
+    """`WF of Send`, or the name of the only condition of a group."""
+    first = conditions[0]
+    return first.name if len(conditions) == 1 else f"{'SF' if first.strong else 'WF'} of {first.group}"
 
 
 def how_text(met: FairnessMet, cycle: Cycle) -> str:
@@ -77,12 +96,10 @@ def how_text(met: FairnessMet, cycle: Cycle) -> str:
 
 def assumed_text(fairness: Iterable[AssumedFairness]) -> str:
     """What a specification assumes: `WF_vars(Tick), WF of Send (9 instances)`."""
-    parts = []
-    for (group, strong), conditions in groupby(fairness, key=lambda fair: (fair.group, fair.strong)):
-        named = list(conditions)
-        kind = "SF" if strong else "WF"
-        parts.append(named[0].name if len(named) == 1 else f"{kind} of {group} ({len(named)} instances)")
-    return ", ".join(parts)
+    return ", ".join(
+        group_text(conditions) + (f" ({len(conditions)} instances)" if len(conditions) > 1 else "")
+        for conditions in _by_group(fairness)
+    )
 
 
 def cut_texts(cut: Iterable[CutFairness], constraints: str) -> Iterator[str]:
