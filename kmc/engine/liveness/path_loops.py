@@ -152,7 +152,8 @@ def find_way(ways: ComponentPaths, start: int) -> int:
     number, queue = ways.number, ways.queue
     store_half(queue, 0, start)
     store_half(ways.reached, start, number)
-    begin, end = 0, 1
+    begin = 0
+    end = 1
     while begin < end:
         state = load_half(queue, begin)
         begin += 1
