@@ -34,7 +34,8 @@ def test_no_loop_makes_a_tuple() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "found"), [("a, b, c = x, x, x", 0), ("a, b, c, d = x, x, x, x", 1), ("a, b = 0, 1", 1), ("a, b = 0, x", 0)]
+    ("line", "found"),
+    [("a, b, c = x, x, x", 0), ("a, b, c, d = x, x, x, x", 1), ("a, b = 0, 1", 1), ("a, b = 0, x", 0)],
 )
 def test_an_assignment_that_makes_a_tuple_is_found(line: str, found: int) -> None:
     source = Source("kmc/x.py", f"@inlined\ndef f(x: int) -> int:\n    {line}\n    return a\n")
