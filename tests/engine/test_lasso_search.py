@@ -9,6 +9,7 @@ import pytest
 from support.lasso_oracle import Pair, SmallGraph
 from support.random_lassos import disagreement, random_graph
 
+from kmc.engine.liveness import lasso_search
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.liveness import lasso_queries as q
 from kmc.liveness.problem import Lasso
@@ -44,6 +45,11 @@ def lasso_of(graph: SmallGraph, *fairness: q.FairnessCondition, query: q.LassoQu
 @pytest.mark.parametrize("seed", range(2))
 def test_lassos_are_those_of_the_obvious_search(seed: int) -> None:
     assert disagreement(LassoSearch, seed, graphs=500) is None
+
+
+def test_a_search_that_begins_with_few_states_gives_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lasso_search, "NEAREST_STATES", 1)
+    assert disagreement(LassoSearch, 7, graphs=400, least=False) is None
 
 
 def test_a_state_without_fair_steps_is_a_cycle() -> None:

@@ -145,6 +145,14 @@ def test_phases_may_meet_in_one_state(monkeypatch: Patch) -> None:
     assert is_caught()
 
 
+def test_a_component_is_fair_whatever_else_recurs(monkeypatch: Patch) -> None:
+    monkeypatch.setattr(lasso_search, "NEAREST_STATES", 1)
+    assert disagreement(LassoSearch, 0, GRAPHS, least=False) is None
+    right = native_graph.FairComponents.counts
+    monkeypatch.setattr(native_graph.FairComponents, "counts", lambda found, states: right(found, states | True))
+    assert disagreement(LassoSearch, 0, GRAPHS, least=False) is not None
+
+
 def test_a_stem_is_not_the_shortest(monkeypatch: Patch) -> None:
     right = lasso_search._by_distance
     monkeypatch.setattr(lasso_search, "_by_distance", lambda distances: list(right(distances))[::-1])

@@ -136,9 +136,13 @@ class Finder(Protocol):
 
 
 def disagreement(
-    search_of: Callable[[BehaviourGraph, Sequence[q.FairnessCondition]], Finder], seed: int, graphs: int
+    search_of: Callable[[BehaviourGraph, Sequence[q.FairnessCondition]], Finder],
+    seed: int,
+    graphs: int,
+    *,
+    least: bool = True,
 ) -> str | None:
-    """Where a search differs from the obvious one in a verdict, a length or a lasso: the first such question."""
+    """The first question where a search differs from the obvious one in a verdict, a lasso, or the least length."""
     random = Random(seed)
     found = 0
     for number in range(graphs):
@@ -155,7 +159,7 @@ def disagreement(
                 return about
             if lasso is not None:
                 found += 1
-                is_least = len(lasso.stem) + len(lasso.cycle) == length
+                is_least = not least or len(lasso.stem) + len(lasso.cycle) == length
                 if not is_least or not is_answer(graph, fairness, query, lasso):
                     return about
     few = not graphs * 3 // 5 < found < graphs * 3 * 4 // 5

@@ -1,13 +1,15 @@
 """The search for lassos: for each check, the shortest lasso that is found, or the certainty that there is none.
 
-Whether there is a lasso is exact. So is its length where the obligations of its cycle are few; elsewhere its stem is a
-shortest one to its cycle. The same graph and check give the same lasso, whatever was searched before.
+Whether there is a lasso is exact. So is its length where the obligations of its cycle are few and the graph has at most
+`NEAREST_STATES`; elsewhere its stem is a shortest one to its cycle. The same graph and check give the same lasso,
+whatever was searched before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,7 +22,11 @@ from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.liveness.lasso_queries import NO_STEPS, FairnessCondition, LassoQuery, Recurrence, Response, TemporalCheck
 from kmc.liveness.problem import Lasso
 
+NEAREST_STATES = 1 << 18
+"""A search begins with so many states of the last phase, the nearest, and mostly ends there if the property fails."""
+
 _GREEDY_STARTS = 8
+_LEAST_WITH_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +37,30 @@ class _Found:
     @property
     def length(self) -> int:
         return len(self.stem) + len(self.cycle)
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A query of one graph: how its last phase is reached, and what it asks of the cycle beside fairness."""
+
+    graph: BehaviourGraph
+    distances: PhaseDistances
+    own: tuple[Recurrence | Response, ...]
+    masks: ConditionMasks
+    allowed: Bytes
+
+    @property
+    def steps(self) -> Bytes | None:
+        """The steps that the cycle may take; None for all."""
+        return self.distances.steps[-1]
+
+    def among(self, states: Bytes) -> Bytes:
+        """Those of some states that the cycle may visit."""
+        return states & self.allowed
+
+    def components(self, states: Bytes) -> FairComponents:
+        """The fair components among some states."""
+        return fair_components(self.graph, self.masks, states, self.steps)
 
 
 class LassoSearch:
@@ -47,7 +77,7 @@ class LassoSearch:
         self._fair_masks = ConditionMasks(self._columns, self._fairness)
         self._staying: Bytes | None = None
         self._whole: FairComponents | None = None
-        self._queries = 0
+        self._large_searches = 0
 
     def find(self, check: TemporalCheck) -> Lasso | None:
         """A lasso that answers one of the queries of a check; of several, the shortest that is found."""
@@ -63,26 +93,42 @@ class LassoSearch:
 
     def _answer(self, query: LassoQuery, below: int | None) -> _Found | None:
         """A lasso that answers a query, with less states than `below`."""
-        self._queries += 1
-        distances = PhaseDistances(self._sets, query.phases)
-        states = distances.reached_last()
-        own: list[Recurrence | Response] = [*query.recurrences]
-        for response in query.responses:
-            if response.answer == Recurrence():
-                states &= ~self._sets.states(response.trigger)
-            else:
-                own.append(response)
-        masks = ConditionMasks(self._columns, [*self._fairness, *own]) if own else self._fair_masks
+        question = self._question(query)
+        nearest, are_all = question.distances.reached_last(NEAREST_STATES)
+        near = question.among(nearest)
+        staying = stuttering_states(self.graph, question.masks, near)
+        found = self._shortest(question, staying, partial(question.components, near), below)
+        # A lasso that is known already, or one farther away, is not worth a search of a large graph.
+        if are_all or found is not None or below is not None:
+            return found
+        self._large_searches += 1
+        states = question.among(question.distances.reached_last(None)[0])
         staying = self._states_to_stay_in() & states
-        if own and staying.any():
-            staying = stuttering_states(self.graph, masks, staying)
-        found = self._nearest(distances, staying, below)
+        if question.own and staying.any():
+            staying = stuttering_states(self.graph, question.masks, staying)
+        return self._shortest(question, staying, partial(self._components, question, states), below)
+
+    def _question(self, query: LassoQuery) -> _Question:
+        never = tuple(each.trigger for each in query.responses if each.answer == Recurrence())
+        own: list[Recurrence | Response] = [*query.recurrences]
+        own += [each for each in query.responses if each.answer != Recurrence()]
+        masks = ConditionMasks(self._columns, (*self._fairness, *own)) if own else self._fair_masks
+        allowed = np.zeros(self.graph.states, np.bool_)
+        allowed[: self.graph.expanded] = True
+        for states in never:
+            allowed &= ~self._sets.states(states)
+        return _Question(self.graph, PhaseDistances(self._sets, query.phases), tuple(own), masks, allowed)
+
+    def _shortest(
+        self, question: _Question, staying: Bytes, components: Callable[[], FairComponents], below: int | None
+    ) -> _Found | None:
+        """The shortest lasso that is found: in a state to stay in, or with a cycle in a fair component."""
+        found = self._nearest(question.distances, staying, below)
         if found is not None:
             below = found.length
-        if below is not None and below <= 2:
+        if below is not None and below <= _LEAST_WITH_STEPS:
             return found
-        components = self._components(masks, own, states, distances.steps[-1])
-        return self._with_cycle(distances, masks, components, below) or found
+        return self._with_cycle(question, components(), below) or found
 
     def _states_to_stay_in(self) -> Bytes:
         """Where a fair behaviour may stay for ever."""
@@ -91,21 +137,19 @@ class LassoSearch:
             self._staying = stuttering_states(self.graph, self._fair_masks, everywhere)
         return self._staying
 
-    def _components(
-        self, masks: ConditionMasks, own: Sequence[Recurrence | Response], states: Bytes, steps: Bytes | None
-    ) -> FairComponents:
-        """The fair components of a query with conditions of its own, among some states and steps.
+    def _components(self, question: _Question, states: Bytes) -> FairComponents:
+        """The fair components of a query among some states.
 
         Each lies in a fair component of the whole graph. Where that is not cut, and all that the query asks is that
         states recur, there is nothing to search.
         """
-        if self._queries == 1 and not states[: self.graph.expanded].all():
-            return fair_components(self.graph, masks, states, steps)
+        if self._large_searches == 1 and not states[: self.graph.expanded].all():
+            return question.components(states)
         whole = self._whole_components()
         kept = whole.counts(states)
         unchanged = kept == whole.sizes
-        recurring = [each.states for each in own if isinstance(each, Recurrence) and each.steps == NO_STEPS]
-        if len(recurring) < len(own) or steps is not None:
+        recurring = [each.states for each in question.own if isinstance(each, Recurrence) and each.steps == NO_STEPS]
+        if len(recurring) < len(question.own) or question.steps is not None:
             unchanged[:] = False
         found = unchanged.copy()
         for wanted in recurring:
@@ -117,7 +161,7 @@ class LassoSearch:
             return found_whole
         candidates = np.zeros(self.graph.states, np.bool_)
         candidates[whole.selected(cut).members] = True
-        return found_whole.joined(fair_components(self.graph, masks, states & candidates, steps))
+        return found_whole.joined(question.components(states & candidates))
 
     def _whole_components(self) -> FairComponents:
         """The fair components of the whole graph."""
@@ -138,16 +182,13 @@ class LassoSearch:
                 return _Found(tuple(path[:-1]), (path[-1],))
         return None
 
-    def _with_cycle(
-        self, distances: PhaseDistances, masks: ConditionMasks, components: FairComponents, below: int | None
-    ) -> _Found | None:
+    def _with_cycle(self, question: _Question, components: FairComponents, below: int | None) -> _Found | None:
         """The shortest lasso that is found with a cycle of several states."""
         if not len(components.members):
             return None
-        numbers = components.numbered(self.graph.states)
-        allowed = distances.steps[-1]
-        progress = CycleProgress(self.graph, masks, numbers, allowed)
-        cycles = ShortCycles(progress, numbers, allowed)
+        distances, numbers = question.distances, components.numbered(self.graph.states)
+        progress = CycleProgress(self.graph, question.masks, numbers, question.steps)
+        cycles = ShortCycles(progress, numbers, question.steps)
         best: _Found | None = None
         tried = 0
         for distance, states in _by_distance(distances):

@@ -105,11 +105,14 @@ def _unless_all(sets: GraphSets, wanted: AllStates | Any) -> Bytes | None:
 
 
 class PhaseDistances:
-    """The states of each phase that behaviours reach, by levels of their distance from the first state."""
+    """The states of each phase that behaviours reach, by levels of their distance from the first state.
+
+    States that are not expanded are reached, and lead nowhere.
+    """
 
     def __init__(self, sets: GraphSets, phases: tuple[Phase, ...]) -> None:
         graph = self.graph = sets.graph
-        self._count = graph.expanded
+        self._count = graph.states
         self.phases = len(phases)
         self.states = [_unless_all(sets, phase.states) for phase in phases]
         self.steps = [None if phase.steps == AllSteps() else sets.steps(phase.steps) for phase in phases]
@@ -129,7 +132,7 @@ class PhaseDistances:
         count, nodes = self._count, self.phases * self._count
         self.parents = np.zeros(nodes, np.uint32)
         self.queue = np.empty(nodes, np.uint32)
-        roots = np.arange(min(self.graph.initial, count), dtype=np.uint32)
+        roots = np.arange(self.graph.initial, dtype=np.uint32)
         if (first := self._firsts[0]) is not None:
             roots = roots[first[: len(roots)]]
         self.parents[roots] = roots + 1
@@ -158,16 +161,22 @@ class PhaseDistances:
                 return
             yield self.queue[begin:end]
 
-    def reached_last(self) -> Bytes:
-        """The states that behaviours reach in the last phase."""
-        out = np.zeros(self.graph.states, np.bool_)
-        if self.are_unrestricted:
-            out[: self._count] = True
-            return out
-        for _ in self.levels():
-            pass
-        out[: self._count] = self.parents[-self._count :] != 0 if self._count else False
-        return out
+    def reached_last(self, states_max: int | None) -> tuple[Bytes, bool]:
+        """The states that behaviours reach in the last phase, or only the nearest, from so many on; whether it is all.
+
+        Levels are whole, so every state that is left out is farther away than those that are not.
+        """
+        out = np.zeros(self._count, np.bool_)
+        if self.are_unrestricted and states_max is None:
+            return ~out, True
+        count = 0
+        for nodes in self.levels():
+            states = self.last_states(nodes)
+            out[states] = True
+            count += len(states)
+            if states_max is not None and count >= states_max:
+                return out, False
+        return out, True
 
     def last_states(self, nodes: Numbers) -> Numbers:
         """The states of those nodes that are in the last phase."""

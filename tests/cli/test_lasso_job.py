@@ -1,0 +1,20 @@
+"""The measurement of the search for lassos, on a small graph."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from kmc.bench.lasso_job import INSTANCES, PROPERTIES, main
+
+
+def test_the_figures_are_of_a_search_that_found_what_there_is(tmp_path: Path) -> None:
+    main(["2000", str(tmp_path / "figures.json")])
+    figures = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
+    assert (figures["states"], figures["steps"], figures["instances"]) == (2000, 10_000, INSTANCES)
+    ways = figures["ways"]
+    assert ways["one property that holds"]["lassos"] == ways["the same with one instance"]["lassos"] == [None]
+    violated = ways["ten properties that are violated"]["lassos"]
+    assert len(violated) == PROPERTIES
+    assert None not in violated
+    assert violated[:1] == ways["one property that is violated"]["lassos"]
