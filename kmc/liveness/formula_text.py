@@ -1,4 +1,4 @@
-"""Formulas as TLA+ text, for people: `\\A s \\in ...` is left out, since each case of it is shown by itself.
+"""Formulas as TLA+ text, for people.
 
 A lambda is shown as its author wrote it, a named function by its name.
 """
@@ -54,10 +54,14 @@ def text_of(formula: Formula) -> str:
             return f"ENABLED {_operand(steps)}"
         case Not(part):
             return f"~{_operand(part)}"
-        case And() | ForAll():
-            return _joined(" /\\ ", parts_of(formula), "TRUE")
-        case Or() | ThereExists():
-            return _joined(" \\/ ", parts_of(formula), "FALSE")
+        case And(parts):
+            return _joined(" /\\ ", parts, "TRUE")
+        case Or(parts):
+            return _joined(" \\/ ", parts, "FALSE")
+        case ForAll(variable):
+            return _quantified(f"\\A {variable}: ", " /\\ ", parts_of(formula), "TRUE")
+        case ThereExists(variable):
+            return _quantified(f"\\E {variable}: ", " \\/ ", parts_of(formula), "FALSE")
         case Implies(premise, conclusion):
             return f"{_operand(premise)} => {_operand(conclusion)}"
         case Iff(left, right):
@@ -86,6 +90,12 @@ def _groups(steps: Formula) -> Iterable[str]:
         yield from _groups(part)
 
 
+def _quantified(prefix: str, sign: str, cases: tuple[Formula, ...], empty: str) -> str:
+    """With the quantifier where all cases look alike, since lambdas are shown with the names of their variables."""
+    texts = {text_of(case) for case in cases}
+    return f"{prefix}{texts.pop()}" if len(texts) == 1 else _joined(sign, cases, empty)
+
+
 def _joined(sign: str, parts: tuple[Formula, ...], empty: str) -> str:
     if len(parts) == 1:
         return text_of(parts[0])
@@ -96,8 +106,10 @@ def _operand(formula: Formula) -> str:
     """The text of a formula, in parentheses where something binds it."""
     text = text_of(formula)
     single = isinstance(formula, Not | Always | Eventually | Fair | Truth) or text.isidentifier()
+    if text.startswith(("\\E", "\\A")):
+        return f"({text})"
     if isinstance(formula, ActionSteps):
-        single = not text.startswith("\\E")
+        single = True
     return text if single or (len(parts_of(formula)) == 1 and not isinstance(formula, Enabled)) else f"({text})"
 
 
@@ -105,8 +117,12 @@ def _function_text(function: Callable[..., Any]) -> str:
     if function.__name__ != "<lambda>":
         return function.__name__
     code = function.__code__
-    body = next((node.body for node in _lambdas(code.co_filename) if _is_of(node, function)), None)
-    return "lambda" if body is None else ast.unparse(body)
+    around = [node for node in _lambdas(code.co_filename) if _is_of(node, function)]
+    if not around:
+        return "lambda"
+    # A lambda may lie in another on the same line.
+    innermost = max(around, key=lambda node: (node.lineno, node.col_offset))
+    return ast.unparse(innermost.body)
 
 
 @lru_cache(maxsize=64)

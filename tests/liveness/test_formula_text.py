@@ -1,0 +1,127 @@
+"""What people read of formulas and fairness, and of why a lasso refutes a property."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.small_specs import model_of
+
+from kmc.liveness.formula_text import text_of
+from kmc.liveness.problem import TemporalProblem
+from kmc.spec.temporal_problem import problem_of
+
+SPEC = """
+from kmc.spec import (
+    NEXT, always, always_eventually, and_, enabled, eventually, eventually_always, for_all, iff, implies, leads_to,
+    not_, or_, steps, strong_fairness, there_exists, weak_fairness,
+)
+
+Server = constant("Server", IdentSet(), "Who moves")
+
+
+class State(Record):
+    x: Int(0, 3)
+
+
+@spec.init
+def init():
+    yield State(x=0)
+
+
+@spec.action
+def move(st, s: Server, n: Int(0, 1)):
+    yield st.set(x=n)
+
+
+@spec.action
+def rest(st):
+    yield st
+
+
+def is_zero(st):
+    return st.x == 0
+
+
+@spec.specification
+def Fair():
+    return FAIRNESS
+
+
+@spec.liveness
+def Prop():
+    return FORMULA
+"""
+CFG = "CONSTANTS Server = {n1, n2} SPECIFICATION Fair PROPERTY Prop"
+
+
+def problem(folder: Path, formula: str, fairness: str = "True") -> TemporalProblem:
+    source = SPEC.replace("FAIRNESS", fairness).replace("FORMULA", formula)
+    return problem_of(model_of(folder, source, CFG))
+
+
+FORMULAS = {
+    "always_eventually(is_zero)": "[]<>is_zero",
+    "leads_to(lambda st: st.x == 1, is_zero)": "(st.x == 1) ~> is_zero",
+    "eventually(enabled(rest))": "<>(ENABLED Rest)",
+    "always_eventually(steps(move, n=1))": "[]<><<\\E s: Move(s, 1)>>_vars",
+    "eventually_always(or_(rest, lambda st, new: new.x > st.x))": "<>[][Rest \\/ (new.x > st.x)]_vars",
+    "not_(and_(eventually(is_zero), always(rest)))": "~(<>is_zero /\\ [][Rest]_vars)",
+    "implies(weak_fairness(NEXT), iff(eventually(is_zero), True))": "WF_vars(Next) => (<>is_zero <=> TRUE)",
+    "there_exists(Server, lambda s: always_eventually(steps(move, s)))": (
+        "[]<><<\\E n: Move(n1, n)>>_vars \\/ []<><<\\E n: Move(n2, n)>>_vars"
+    ),
+    "there_exists(range(2), lambda k: eventually(lambda st: st.x == k))": "\\E k: <>(st.x == k)",
+}
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_formula_is_shown_as_in_tla(formula: str, tmp_path: Path) -> None:
+    (found,) = problem(tmp_path, formula).formulas
+    assert text_of(found) == FORMULAS[formula]
+
+
+def test_fairness_has_the_name_of_its_instance_and_the_group_of_its_action(tmp_path: Path) -> None:
+    fairness = "and_(for_all(Server, lambda s: weak_fairness(move, s)), strong_fairness(or_(rest, steps(move, n=0))))"
+    assert [(fair.name, fair.group) for fair in problem(tmp_path, "eventually(is_zero)", fairness).fairness] == [
+        ("WF_vars(\\E n: Move(n1, n))", "Move"),
+        ("WF_vars(\\E n: Move(n2, n))", "Move"),
+        ("SF_vars(Rest \\/ (\\E s: Move(s, 0)))", "Rest \\/ Move"),
+    ]
+
+
+WHY = {
+    "eventually(is_zero)": ["is_zero holds in no state"],
+    "always(lambda st: st.x in {0, 1})": [
+        "`st.x in {0, 1}` is false in state 1",
+        "`st.x in {0, 1}` is false in state 2",
+    ],
+    "leads_to(is_zero, lambda st: st.x == 1)": [
+        "is_zero holds in state 1, and `st.x == 1` in no state from there on",
+        "is_zero holds in state 2, and `st.x == 1` in no state from there on",
+    ],
+    "and_(always(rest), always_eventually(is_zero))": [
+        "the step to state 2 is not one of Rest",
+        "is_zero holds in no state of the cycle",
+    ],
+    "or_(eventually(is_zero), always(is_zero))": ["the behavior does not satisfy `<>is_zero \\/ []is_zero`"],
+}
+
+
+@pytest.mark.parametrize("formula", WHY)
+def test_a_query_says_why_its_lasso_refutes_the_property(formula: str, tmp_path: Path) -> None:
+    (check,) = problem(tmp_path, formula).checks
+    assert list(dict.fromkeys(query.why.format(1, 2, 3) for query in check.queries)) == WHY[formula]
+
+
+def test_each_case_of_a_quantifier_is_a_check_of_its_own(tmp_path: Path) -> None:
+    formula = "for_all(Server, lambda s: for_all(range(2), lambda k: eventually(lambda st: st.x == k)))"
+    found = problem(tmp_path, formula)
+    assert [check.instance for check in found.checks] == [f"s = {s}, k = {k}" for s in ("n1", "n2") for k in (0, 1)]
+    assert len(found.atoms) == 2
+
+
+@pytest.mark.parametrize(("values", "found"), [("set()", ("Prop",)), ("range(2)", ())])
+def test_a_property_of_an_empty_set_is_a_tautology(values: str, found: tuple[str, ...], tmp_path: Path) -> None:
+    formula = f"for_all({values}, lambda k: eventually(lambda st: st.x == k))"
+    assert problem(tmp_path, formula).tautologies == found
