@@ -193,16 +193,11 @@ class Phase:
 class LassoQuery:
     """Is there a behaviour that goes through `phases` in this order and stays in the last, whose cycle meets all
     conditions, and which is fair?
-
-    `why` says in one sentence, of a lasso that answers it, why the property fails; `{1}` stands for the number of the
-    first state of phase 1, as people count states, and so on: "the premise holds in state {1}, and the goal in no state
-    from there on".
     """
 
     phases: tuple[Phase, ...]
     recurrences: tuple[Recurrence, ...] = ()
     responses: tuple[Response, ...] = ()
-    why: str = field(default="", compare=False)
 
     @property
     def is_of_prefixes(self) -> bool:

@@ -67,11 +67,11 @@ class EndlessBehaviour:
                 return self.satisfies(left, position) == self.satisfies(right, position)
             case Always(part):
                 if _speaks_of_a_step(part):
-                    return all(self._takes(part, at) for at in self._from(position) if self._changes(at))
+                    return all(self.takes(part, at) for at in self._from(position) if self.changes(at))
                 return all(self.satisfies(part, at) for at in self._from(position))
             case Eventually(part):
                 if _speaks_of_a_step(part):
-                    return any(self._takes(part, at) for at in self._from(position) if self._changes(at))
+                    return any(self.takes(part, at) for at in self._from(position) if self.changes(at))
                 return any(self.satisfies(part, at) for at in self._from(position))
             case LeadsTo(premise, goal):
                 return all(
@@ -82,7 +82,7 @@ class EndlessBehaviour:
             case Fair(strong, steps):
                 cycle = range(self.loop, len(self.states))
                 enabled = [self._enables(steps, at) for at in cycle]
-                taken = any(self._takes(steps, at) for at in cycle if self._changes(at))
+                taken = any(self.takes(steps, at) for at in cycle if self.changes(at))
                 return taken or not (any(enabled) if strong else all(enabled))
             case _:
                 return self._is_true(formula, position, None)
@@ -95,10 +95,12 @@ class EndlessBehaviour:
         last = position + 1 == len(self.states)
         return self.states[self.loop if last else position + 1]
 
-    def _changes(self, position: int) -> bool:
+    def changes(self, position: int) -> bool:
+        """Whether the step from a position changes anything."""
         return bool(self.states[position] != self._next(position))
 
-    def _takes(self, steps: Formula, position: int) -> bool:
+    def takes(self, steps: Formula, position: int) -> bool:
+        """Whether the step from a position is one of `steps`."""
         return self._is_true(steps, position, self._next(position))
 
     def _generated(self, position: int) -> Mapping[Any, Collection[int]]:

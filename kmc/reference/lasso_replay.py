@@ -18,6 +18,7 @@ from kmc.liveness.problem import TemporalProblem
 from kmc.reference.behaviours import Behaviours, behaviours_of
 from kmc.reference.lasso_check import how_met, phase_entries
 from kmc.reference.lassos import Path
+from kmc.reference.refutation_text import why_false
 from kmc.reference.replay import replay, replay_step
 from kmc.reference.traces import trace_step
 from kmc.result import Cycle, FairnessMet, Refutation, Trace, TraceStep, Verdict, Violation
@@ -36,10 +37,11 @@ def temporal_violation(
     steps = [TraceStep(states[0])]
     steps += [_least_step(relation, *pair) for pair in pairwise(states)]
     behaviours, path = _on_its_own(model, problem, states, len(stem), has_cycle=bool(cycle))
-    entries = phase_entries(behaviours, path, query)
-    if entries is None:
+    if phase_entries(behaviours, path, query) is None:
         _refuse(check, "does not answer the query")
-    why = query.why.format(*(entry + 1 for entry in entries))
+    behaviour = EndlessBehaviour(states, len(stem) if cycle else len(stem) - 1, _generated_steps(model))
+    formula = problem.formulas[problem.checks.index(check)] if problem.formulas else None
+    why = why_false(behaviour, formula) if formula is not None and not behaviour.satisfies(formula) else ""
     closing = _least_step(relation, states[-1], cycle[0]) if len(cycle) > 1 else None
     met = _fairness(check, problem, behaviours, path) if cycle else ()
     shown = Cycle(len(stem) + 1, closing, met) if cycle else None
