@@ -245,12 +245,14 @@ def test_any_number_of_atoms_keeps_each_in_its_bit(walk: Model, count: int) -> N
     assert_as_interpreted(walk, native_graph(walk, of_states, of_steps), of_states, of_steps)
 
 
-def test_many_steps_of_a_state_are_in_order_and_once_each(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_atoms", [True, False])
+def test_many_steps_of_a_state_are_in_order_and_once_each(tmp_path: Path, has_atoms: bool) -> None:
     model = model_of(tmp_path, WALK, "CONSTANT Size = 70")
     depth = Settings(deadlock=False, limits=Limits(depth=2))
-    found = native_graph(model, of_steps=step_atoms_of(model), settings=depth)
+    of_steps = step_atoms_of(model) if has_atoms else ()
+    found = native_graph(model, of_steps=of_steps, settings=depth)
     assert max(np.diff(found.graph.offsets)) > 70
-    assert_as_interpreted(model, found, of_steps=step_atoms_of(model))
+    assert_as_interpreted(model, found, of_steps=of_steps)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])

@@ -80,32 +80,36 @@ class GraphRecorder:
 
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """See `LevelRecorder`."""
-        self._add_states(known)
+        self._add_states(known, threads)
         logs = [worker.take_steps() for worker in self._workers]
         if len(self._starts) > 2:
             self._add_steps(known, threads, [log for taken in logs for log in taken])
         for worker, taken in zip(self._workers, logs, strict=True):
             worker.give_back(taken)
 
-    def _add_states(self, known: FingerprintTable) -> None:
+    def _add_states(self, known: FingerprintTable, threads: WorkerPool) -> None:
         """Number the new states."""
         width = 1 + self._kernels.wide
         noted = np.concatenate([worker.take_states() for worker in self._workers])
         noted = noted.reshape(-1, width + len(self._kernels.atoms))
         keys = [noted[:, column].view(np.uint64) for column in range(width)]
-        noted = noted[np.lexsort(keys[::-1]) if width > 1 else np.argsort(keys[0])]
+        noted = noted.take(np.lexsort(keys[::-1]) if width > 1 else np.argsort(keys[0]), axis=0)
         self._fingerprints.append(np.ascontiguousarray(noted[:, :width]))
         self._state_bits.append(_packed(noted[:, width:], self._atoms))
         self._starts.append(self._starts[-1] + len(noted))
-        if known.slots == self._slots:
-            self._number(known, len(self._starts) - 2)
-            return
-        # A table that has grown has other slots.
-        self._numbers = Memory(1)
-        self._numbers = Memory(known.slots // 2 + 1, huge=True)
-        self._slots = known.slots
-        for level in range(len(self._starts) - 1):
-            self._number(known, level)
+        levels = range(len(self._fingerprints))[-1:]
+        if known.slots != self._slots:
+            # A table that has grown has other slots.
+            self._numbers = Memory(1)
+            self._numbers = Memory(known.slots // 2 + 1, huge=True)
+            self._slots = known.slots
+            levels = range(len(self._fingerprints))
+        parts = [
+            (self._starts[level] + place, self._fingerprints[level][place : place + _PART_STATES])
+            for level in levels
+            for place in range(0, len(self._fingerprints[level]), _PART_STATES)
+        ]
+        _each(threads, lambda numbered: self._number(known, *numbered), parts)
 
     def _part(self, known: FingerprintTable) -> GraphPart:
         part = GraphPart.of(Memory(GraphPart.WORDS))
@@ -113,10 +117,10 @@ class GraphRecorder:
         part.step_atom_words = len(self._kernels.step_atoms)
         return part
 
-    def _number(self, known: FingerprintTable, level: int) -> None:
+    def _number(self, known: FingerprintTable, first: int, fingerprints: NDArray[np.int64]) -> None:
+        """Give states their numbers, from `first` on."""
         part = self._part(known)
-        part.first = self._starts[level]
-        fingerprints = self._fingerprints[level]
+        part.first = first
         self._loop("give_numbers")(part, fingerprints.ctypes.data, len(fingerprints))
 
     def _loop(self, name: str) -> Callable[..., int]:

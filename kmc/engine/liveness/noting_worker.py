@@ -45,8 +45,8 @@ class NotingWorker(Worker):
         self.thread.steps.address = self.thread.steps.words = self.thread.steps.used = 0
 
     def take_states(self) -> Words:
-        """The words noted of new states; they are forgotten here."""
-        words = self._owned["states"].array[: self.thread.states.used].copy()
+        """The words noted of new states, valid until the next level; they are forgotten here."""
+        words = self._owned["states"].array[: self.thread.states.used]
         self.thread.states.used = 0
         return words
 

@@ -30,6 +30,7 @@ OUTSIDE = 0xFFFF_FFFF
 
 _LABEL_BITS = 16
 _AHEAD = 2
+_SOURCES_AHEAD = 8
 
 
 @inlined
@@ -86,8 +87,11 @@ def give_numbers(part: GraphPart, fingerprints: int, count: int) -> int:
 
 def find_sources(part: GraphPart) -> int:
     """Write where the steps of each source were noted, and how many; 0."""
-    place = part.steps
+    place = ahead = part.steps
+    for _ in range(_SOURCES_AHEAD):
+        ahead = ask_for_source(part, ahead)
     while place != part.steps_end:
+        ahead = ask_for_source(part, ahead)
         number = number_with(part, place) - part.first
         count = load(place, 1 + WIDE)
         steps = place + (HEAD_WORDS + WIDE) * f.WORD_BYTES
@@ -107,11 +111,24 @@ def write_steps(part: GraphPart) -> int:
             ask_for_targets(part, index + _AHEAD)
         count = load_half(part.counts, index)
         translate(part, index, count)
-        sort(part, count)
         before = part.written
-        append_different(part, count)
+        if part.step_atom_words == 0:
+            sort_words(part.entries, count)
+            append_words(part, count)
+        else:
+            sort(part, count)
+            append_different(part, count)
         store_half(part.counts, index, part.written - before)
     return 0
+
+
+@inlined
+def ask_for_source(part: GraphPart, place: int) -> int:
+    """Ask for the number of the source that was noted at an address; where the next one was noted."""
+    if place == part.steps_end:
+        return place
+    ask_for_number(part, place)
+    return place + (HEAD_WORDS + WIDE + load(place, 1 + WIDE) * step_words(part)) * f.WORD_BYTES
 
 
 @inlined
@@ -212,6 +229,38 @@ def sort(part: GraphPart, count: int) -> None:
                 place -= gap
             copy_words(entry_at(part, place), moved, words)
         gap //= 3
+
+
+@inlined
+def sort_words(entries: int, count: int) -> None:
+    """`sort` for entries of one word."""
+    gap = 1
+    while gap < count // 8:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for index in range(gap, count):
+            moved = load(entries, index)
+            place = index
+            while place >= gap and is_less(moved, load(entries, place - gap)) != 0:
+                store(entries, place, load(entries, place - gap))
+                place -= gap
+            store(entries, place, moved)
+        gap //= 3
+
+
+@inlined
+def append_words(part: GraphPart, count: int) -> None:
+    """`append_different` for entries of one word."""
+    entries, targets, labels, written = part.entries, part.targets, part.labels, part.written
+    last = -1
+    for index in range(count):
+        entry = load(entries, index)
+        if entry != last:
+            store_half(targets, written, entry >> _LABEL_BITS)
+            store_code(labels, written, entry & LABEL_MASK)
+            written += 1
+        last = entry
+    part.written = written
 
 
 @inlined
