@@ -6,12 +6,10 @@ Instances of actions are numbered as `instances_of((*spec.actions, *spec.other_a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from kmc.errors import KmcError, SpecError
 from kmc.lang.blame import blamed
 from kmc.lang.showing import shown
-from kmc.liveness.explanations import why
 from kmc.liveness.formula_text import group_of, text_of
 from kmc.liveness.formulas import (
     And,
@@ -79,17 +77,16 @@ def _instances(formula: Formula) -> Iterator[tuple[str, Formula]]:
 
 
 def _check(prop: TemporalProperty, instance: str, formula: Formula, atoms: NumberedPredicates) -> TemporalCheck:
-    queries: dict[LassoQuery, LassoQuery] = {}
+    queries: list[LassoQuery] = []
     try:
         # A conjunction fails where one of its parts does.
         for part in formula.parts if isinstance(formula, And) else (formula,):
-            for query in queries_of(negated(part, atoms)):
-                queries.setdefault(query, replace(query, why=why(part, query)))
+            queries += queries_of(negated(part, atoms))
     except TooManyQueries:
         message = f"{prop.name} has more than {QUERIES_MAX} cases in which it fails"
         advice = "write it as several properties, or with less nesting"
         raise SpecError("KMC706", message, place_of(formula) or prop.span, advice) from None
-    return TemporalCheck(prop.name, instance, tuple(queries.values()))
+    return TemporalCheck(prop.name, instance, tuple(dict.fromkeys(queries)))
 
 
 def _fairness(model: Model, actions: Actions) -> Iterator[Fair]:

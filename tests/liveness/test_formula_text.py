@@ -1,4 +1,4 @@
-"""What people read of formulas and fairness, and of why a lasso refutes a property."""
+"""What people read of formulas and fairness, and the checks of a property."""
 
 from __future__ import annotations
 
@@ -88,30 +88,6 @@ def test_fairness_has_the_name_of_its_instance_and_the_group_of_its_action(tmp_p
         ("WF_vars(\\E n: Move(n2, n))", "Move"),
         ("SF_vars(Rest \\/ (\\E s: Move(s, 0)))", "Rest \\/ Move"),
     ]
-
-
-WHY = {
-    "eventually(is_zero)": ["is_zero holds in no state"],
-    "always(lambda st: st.x in {0, 1})": [
-        "`st.x in {0, 1}` is false in state 1",
-        "`st.x in {0, 1}` is false in state 2",
-    ],
-    "leads_to(is_zero, lambda st: st.x == 1)": [
-        "is_zero holds in state 1, and `st.x == 1` in no state from there on",
-        "is_zero holds in state 2, and `st.x == 1` in no state from there on",
-    ],
-    "and_(always(rest), always_eventually(is_zero))": [
-        "the step to state 2 is not one of Rest",
-        "is_zero holds in no state of the cycle",
-    ],
-    "or_(eventually(is_zero), always(is_zero))": ["the behavior does not satisfy `<>is_zero \\/ []is_zero`"],
-}
-
-
-@pytest.mark.parametrize("formula", WHY)
-def test_a_query_says_why_its_lasso_refutes_the_property(formula: str, tmp_path: Path) -> None:
-    (check,) = problem(tmp_path, formula).checks
-    assert list(dict.fromkeys(query.why.format(1, 2, 3) for query in check.queries)) == WHY[formula]
 
 
 def test_each_case_of_a_quantifier_is_a_check_of_its_own(tmp_path: Path) -> None:
