@@ -43,15 +43,16 @@ class EndlessBehaviour:
     states: Sequence[Any]
     loop: int
     generated: GeneratedSteps
-    _known: dict[tuple[int, int], bool] = field(default_factory=dict, repr=False)
+    _known: dict[tuple[int, int], tuple[Formula, bool]] = field(default_factory=dict, repr=False)
     _successors: dict[int, Mapping[Any, Collection[int]]] = field(default_factory=dict, repr=False)
 
     def satisfies(self, formula: Formula, position: int = 0) -> bool:
         """Whether a bound temporal formula is true of the behaviour from a position on."""
-        key = id(formula), position  # the formulas that are asked about live as long as the behaviour
+        key = id(formula), position
         if key not in self._known:
-            self._known[key] = self._satisfies(formula, position)
-        return self._known[key]
+            # With the formula, since the id of one that is dropped may be given to another.
+            self._known[key] = formula, self._satisfies(formula, position)
+        return self._known[key][1]
 
     def _satisfies(self, formula: Formula, position: int) -> bool:
         match formula:

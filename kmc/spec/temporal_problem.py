@@ -63,17 +63,25 @@ def _made(formula: Callable[[], Formula], model: Model, note: str) -> Formula:
 
 def _instances(formula: Formula) -> Iterator[tuple[str, Formula]]:
     """The parts of a property that are checked one by one, each with what tells it apart: `v = v1`."""
-    rest: list[Formula] = []
-    for part in formula.parts if isinstance(formula, And) else (formula,):
-        if isinstance(part, ForAll):
-            for value, case in part.cases:
-                own = f"{part.variable} = {shown(value)}"
-                for instance, inside in _instances(case):
-                    yield ", ".join(filter(None, [own, instance])), inside
-        else:
-            rest.append(part)
-    if rest:
-        yield "", And(tuple(rest)) if len(rest) > 1 else rest[0]
+    found: dict[str, list[Formula]] = {}
+    for instance, part in _parts(formula):
+        found.setdefault(instance, []).append(part)
+    for instance, parts in found.items():
+        yield instance, And(tuple(parts)) if len(parts) > 1 else parts[0]
+
+
+def _parts(formula: Formula) -> Iterator[tuple[str, Formula]]:
+    match formula:
+        case And(parts):
+            for part in parts:
+                yield from _parts(part)
+        case ForAll(variable, cases):
+            for value, case in cases:
+                own = f"{variable} = {shown(value)}"
+                for instance, part in _parts(case):
+                    yield ", ".join(filter(None, [own, instance])), part
+        case _:
+            yield "", formula
 
 
 def _check(prop: TemporalProperty, instance: str, formula: Formula, atoms: NumberedPredicates) -> TemporalCheck:

@@ -101,3 +101,9 @@ def test_each_case_of_a_quantifier_is_a_check_of_its_own(tmp_path: Path) -> None
 def test_a_property_of_an_empty_set_is_a_tautology(values: str, found: tuple[str, ...], tmp_path: Path) -> None:
     formula = f"for_all({values}, lambda k: eventually(lambda st: st.x == k))"
     assert problem(tmp_path, formula).tautologies == found
+
+
+def test_two_quantifiers_over_the_same_values_give_one_check_a_value(tmp_path: Path) -> None:
+    one, other = (f"for_all(range(2), lambda k: eventually(lambda st: st.x == k + {n}))" for n in (0, 1))
+    found = problem(tmp_path, f"and_({one}, {other}, always(rest))")
+    assert [(check.instance, len(check.queries)) for check in found.checks] == [("k = 0", 2), ("k = 1", 2), ("", 1)]
