@@ -75,8 +75,9 @@ Examples:
 \b
 Exit status, as TLC's:
   0 all properties hold in all states   11 deadlock    12 invariant violated
-  13 action property violated   14 assertion failed
-  20 a bound was reached, or only a part was checked: --from, temporal properties
+  13 action property or temporal property violated   14 assertion failed
+  20 a bound was reached, or only a part was checked: --from, a constraint with temporal properties
+  77 a temporal property that nothing can violate
   10 --strict, or not the result that the manifest expects   130 interrupted
   75, 76 the spec or an invariant fails to evaluate   150 spec   151 model file, trace
   153 a file, or stdout, cannot be written   2 wrong command line

@@ -173,16 +173,18 @@ def _properties(records: Records, names: Sequence[str], temporal: Sequence[str])
     yield "## Properties"
     yield ""
     rows = []
-    for name in names:
+    asked = {name for record in records.values() for name, _ in _verdicts(record, record["kind"])}
+    unasked = [name for name in temporal if name not in asked]
+    for name in (*names, *(name for name in temporal if name in asked)):
         held = [record for record in records.values() if (name, "holds") in _verdicts(record, "model")]
         whole = sum(map(_is_whole, held))
         broken = [f"`{model}`" for model, record in records.items() if record.get("invariant") == name]
         rows.append((name, str(whole), str(len(held) - whole), ", ".join(broken) or "nowhere"))
     header = ("property", "models whose whole graph it holds in", "models in which it holds as far as they went")
     yield from _table((*header, "fails in"), rows)
-    if temporal:
+    if unasked:
         yield ""
-        yield f"Temporal properties, which nothing checks yet: {', '.join(temporal)}."
+        yield f"Temporal properties that no model of this report checks: {', '.join(unasked)}."
 
 
 def _verdicts(record: Mapping[str, Any], kind: str) -> set[tuple[str, str]]:

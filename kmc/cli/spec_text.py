@@ -25,7 +25,7 @@ _HEAD = "bold"
 _NOTES = {Role.WITNESSED: " (some state must satisfy them)"}
 _PREDICATES: tuple[tuple[str, type[Predicate] | type[TemporalProperty]], ...] = (
     *((kind.plural.capitalize() + _NOTES.get(kind.role, ""), kind.declared) for kind in SHOWN),
-    ("Temporal properties (not checked yet)", TemporalProperty),
+    ("Temporal properties", TemporalProperty),
 )
 
 

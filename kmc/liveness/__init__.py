@@ -1,1 +1,1 @@
-"""Temporal properties, as formulas only. kmc cannot check them yet, and a run with one says so."""
+"""Temporal properties: formulas, what they mean on a behaviour, and the queries for lassos that refute them."""
