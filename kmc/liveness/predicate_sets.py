@@ -1,12 +1,12 @@
 """From predicates of states and steps to sets, with each function of the author numbered once.
 
-Two functions are one atom when they have the same code and the same values of the names around it: the lambdas that two
-properties make for the same server are evaluated once.
+Two functions are one atom when they have the same code, wherever it stands, and the same values of the names around
+them: the lambdas that two properties make for the same server are evaluated once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from types import FunctionType
 from typing import Any
 
@@ -128,10 +128,16 @@ def _identity(function: Callable[..., Any]) -> Hashable:
     if not isinstance(function, FunctionType) or function.__defaults__ or function.__kwdefaults__:
         return function
     values = [cell.cell_contents for cell in function.__closure__ or ()]
-    # With its type, since True == 1; a function around a name is the same if it is the same object.
-    key = (function.__code__, id(function.__globals__), tuple((type(value), value) for value in values))
+    code = function.__code__
+    names = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    key = (code.co_code, _typed(code.co_consts), names, id(function.__globals__), _typed(values))
     try:
         hash(key)
     except TypeError:
         return function
     return key
+
+
+def _typed(values: Iterable[Any]) -> tuple[Hashable, ...]:
+    """Values with their types, since True == 1."""
+    return tuple((type(value), value) for value in values)

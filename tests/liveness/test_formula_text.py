@@ -107,3 +107,12 @@ def test_two_quantifiers_over_the_same_values_give_one_check_a_value(tmp_path: P
     one, other = (f"for_all(range(2), lambda k: eventually(lambda st: st.x == k + {n}))" for n in (0, 1))
     found = problem(tmp_path, f"and_({one}, {other}, always(rest))")
     assert [(check.instance, len(check.queries)) for check in found.checks] == [("k = 0", 2), ("k = 1", 2), ("", 1)]
+
+
+@pytest.mark.parametrize(
+    ("other", "atoms"),
+    [("lambda st: st.x == 1", 1), ("lambda st: st.x == 2", 2), ("lambda st: st.x == True", 2), ("is_zero", 2)],
+)
+def test_predicates_of_the_same_text_are_one_atom_wherever_they_stand(other: str, atoms: int, tmp_path: Path) -> None:
+    found = problem(tmp_path, f"leads_to(lambda st: st.x == 1, eventually({other}))")
+    assert len(found.atoms) == atoms
