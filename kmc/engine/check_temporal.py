@@ -78,9 +78,10 @@ class TemporalSearch:
         outside = graph.targets[:end] == OUTSIDE
         in_next = np.array([action in self._model.spec.actions for action, _ in self.instances])
         outside &= in_next[graph.labels[:end]]
+        dropped = np.flatnonzero(outside)
         sets = GraphSets(graph)
         for fair in self._problem.fairness:
-            places = np.flatnonzero(outside & sets.steps(fair.steps)[:end])
+            places = dropped[sets.dropped_steps(fair.steps, dropped)]
             if len(places):
                 source = int(np.searchsorted(graph.offsets, places[0], side="right")) - 1
                 yield cut_fairness(self._model, fair, finder.states([source])[0])

@@ -7,11 +7,13 @@ from random import Random
 import numpy as np
 import pytest
 from support.lasso_oracle import Pair, SmallGraph
-from support.random_lassos import disagreement, random_graph
+from support.random_lassos import disagreement, random_fairness, random_graph, random_steps
 
 from kmc.engine.liveness import lasso_search
+from kmc.engine.liveness.graph_sets import GraphSets
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.liveness import lasso_queries as q
+from kmc.liveness.behaviour_graph import OUTSIDE
 from kmc.liveness.problem import Lasso
 
 ANY = q.LassoQuery((q.Phase(),))
@@ -75,6 +77,15 @@ def test_a_step_to_the_state_itself_counts_where_stuttering_steps_do() -> None:
 
 def test_a_dropped_step_enables_and_is_never_taken() -> None:
     assert lasso_of(graph_of((0, None, 0)), fair(0)) is None
+
+
+def test_dropped_steps_are_in_the_sets_that_all_steps_are_in() -> None:
+    random = Random(3)
+    for _ in range(200):
+        sets = GraphSets(random_graph(random).as_arrays())
+        places = np.flatnonzero(sets.graph.targets == OUTSIDE)
+        for steps in (*(each.steps for each in random_fairness(random)), random_steps(random)):
+            assert (sets.dropped_steps(steps, places) == sets.steps(steps)[places]).all()
 
 
 def test_a_pair_belongs_to_each_of_its_labels() -> None:

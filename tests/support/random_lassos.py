@@ -92,8 +92,9 @@ def random_fairness(random: Random) -> tuple[q.FairnessCondition, ...]:
         steps: q.StepSet = q.AndSteps((q.Labelled(_some(random, LABELS, random.randint(1, 2))), q.Changing()))
         if random.random() < 0.2:
             steps = q.AndSteps((steps, random_steps(random, 1)))
-        elif random.random() < 0.1:
-            steps = q.Changing()
+        elif random.random() < 0.2:
+            either = q.OrSteps(tuple(q.Labelled(_some(random, LABELS, 1)) for _ in range(2)))
+            steps = random.choice([q.Changing(), q.AndSteps((either, q.Changing()))])
         found.append(q.FairnessCondition(f"F{number}", "F", random.random() < 0.5, steps))
     return tuple(found)
 

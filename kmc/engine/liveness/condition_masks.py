@@ -16,17 +16,14 @@ from numpy.typing import NDArray
 
 from kmc.engine.liveness.component_loops import Conditions
 from kmc.engine.liveness.graph_sets import GraphSets
+from kmc.engine.liveness.labelled_steps import LABELS, labels_of
 from kmc.engine.native.memory import WORD_BYTES, Memory
 from kmc.liveness.lasso_queries import (
     NO_STATES,
     NO_STEPS,
     AllStates,
-    AndSteps,
-    Changing,
     HasStep,
-    Labelled,
     NotStates,
-    OrSteps,
     Recurrence,
     Response,
     StateSet,
@@ -36,28 +33,8 @@ from kmc.liveness.lasso_queries import (
 NONE = -1
 _WORD_BITS = 64
 _COLUMN_BITS = 8
-_ALL_LABELS = frozenset(range(1 << 16))
 
 Columns = list[NDArray[np.uint8]]
-
-
-def labels_of(steps: StepSet) -> frozenset[int] | None:
-    """The labels of which a set has all changing steps and no other; None if labels do not tell."""
-    match steps:
-        case Changing():
-            return _ALL_LABELS
-        case AndSteps(parts) if Changing() in parts:
-            named = [part for part in parts if part != Changing()]
-            match named:
-                case [Labelled(labels)]:
-                    return labels
-                case []:
-                    return _ALL_LABELS
-        case OrSteps(parts):
-            found = [labels_of(part) for part in parts]
-            if found and None not in found:
-                return frozenset().union(*(labels for labels in found if labels is not None))
-    return None
 
 
 def weak_steps(condition: Recurrence) -> StepSet | None:
@@ -183,7 +160,7 @@ class ConditionMasks:
         count = int(labels.max()) + 1 if len(labels) else 1
         table = np.zeros((count, max(self.label_words, 1)), np.uint64)
         for bit, named in enumerate(found.by_label.values()):
-            rows = slice(None) if named is _ALL_LABELS else [label for label in named if label < count]
+            rows = slice(None) if len(named) == LABELS else [label for label in named if label < count]
             table[rows, bit // _WORD_BITS] |= np.uint64(1 << (bit % _WORD_BITS))
         return table.view(np.int64)
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, assert_never
 import numpy as np
 from numpy.typing import NDArray
 
+from kmc.engine.liveness.labelled_steps import LABELS, labels_of
 from kmc.liveness.behaviour_graph import OUTSIDE, Array, BehaviourGraph, bit_of
 from kmc.liveness.lasso_queries import (
     AllStates,
@@ -39,7 +40,6 @@ from kmc.liveness.lasso_queries import (
 Bytes: TypeAlias = NDArray[np.bool_]
 
 _BLOCK_STATES = 1 << 18
-_LABELS = 1 << 16
 
 
 class StepBlock:
@@ -108,6 +108,12 @@ class GraphSets:
             out[block.steps] = self._in_block(wanted, block, sets)
         return out
 
+    def dropped_steps(self, wanted: StepSet, places: NDArray[np.intp]) -> Bytes:
+        """Which of the steps at some places, all of them to OUTSIDE, are in a set."""
+        if (labels := labels_of(wanted)) is not None:
+            return np.isin(self.graph.labels[places], sorted(labels))
+        return self.steps(wanted)[places]
+
     def _combined(self, operation: Any, parts: tuple[StateSet, ...], neutral: bool) -> Bytes:
         out = np.full(self.graph.states, neutral)
         for part in parts:
@@ -140,7 +146,7 @@ class GraphSets:
     def _in_block(self, wanted: StepSet, block: StepBlock, sets: dict[StateSet, Bytes]) -> Bytes:
         match wanted:
             case Labelled(labels):
-                table = np.zeros(_LABELS, np.bool_)
+                table = np.zeros(LABELS, np.bool_)
                 table[list(labels)] = True
                 return block.of_pairs(table[block.labels])
             case StepAtomHolds(number):
