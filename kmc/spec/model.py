@@ -85,6 +85,8 @@ class Model:
             *(s.name for s in self.symmetry),
             self.view.name if self.view else "",
             str(self.deadlock),
+            # Fairness matters to temporal properties only.
+            *((self.specification or "", *(prop.name for prop in self.temporal)) if self.temporal else ()),
         ]
         return sha256("\n".join(parts).encode()).hexdigest()[:16]
 
