@@ -231,7 +231,8 @@ class ShardProgress:
 class Counters:
     """TLC's counters at some moment, with the process's use of time and memory; `shards` of a search in shards.
 
-    With `shards`, `distinct` and `depth` are those of whole levels.
+    With `shards`, `distinct` and `depth` are those of whole levels. `activity` is what goes on once the search has
+    ended, and empty before.
     """
 
     generated: int
@@ -241,6 +242,7 @@ class Counters:
     seconds: float
     memory_bytes: int
     shards: ShardProgress | None = None
+    activity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,6 +299,14 @@ class Result:
     shards: ShardFigures | None = None
     fairness: tuple[AssumedFairness, ...] = ()
     cut_fairness: tuple[CutFairness, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all states that the constraints allow were explored."""
+        if self.violation is not None:
+            # Temporal properties are checked when the search has ended.
+            return self.violation.refutation is not None and self.bound in (None, Bound.CONSTRAINT)
+        return self.verdict is Verdict.OK or self.bound in (Bound.CONSTRAINT, Bound.NOT_CHECKED)
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
         """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for what never fired or held."""

@@ -57,7 +57,7 @@ def scope_text(result: Result, model: Model) -> str:
     """The states in which a property was checked, such as "in the 2 states of levels 1 to 2"."""
     within = _within(result, model)
     match result.verdict, result.bound:
-        case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.CONSTRAINT | Bound.NOT_CHECKED):
+        case _ if result.is_whole:
             return f"in all {_states(result, model)} reachable{within}"
         case Verdict.BOUND_REACHED, Bound.DEPTH:
             return f"in the {_states(result, model)} of levels 1 to {result.counters.depth}{within}"

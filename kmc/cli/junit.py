@@ -17,7 +17,7 @@ from kmc.cli.render_errors import error_text
 from kmc.cli.render_refutation import refutation_lines
 from kmc.errors import ExitStatus, KmcError
 from kmc.invariants.kinds import Role, of_role
-from kmc.result import Bound, PropertyVerdict, Verdict
+from kmc.result import Bound, PropertyVerdict, Verdict, Violation
 from kmc.spec.model import Model
 
 EXPLORATION = "every reachable state is explored"
@@ -84,7 +84,7 @@ def _scope(outcome: Outcome) -> str:
     result, model = outcome.result, outcome.chosen.model
     within = f" within {constraints_text(model)}" if model.predicates(Role.BOUNDING) else ""
     match result.verdict, result.bound:
-        case (Verdict.OK, _) | (Verdict.BOUND_REACHED, Bound.CONSTRAINT | Bound.NOT_CHECKED):
+        case _ if result.is_whole:
             return within
         case Verdict.BOUND_REACHED, Bound.DEPTH:
             return f" in levels 1 to {result.counters.depth}{within}"
@@ -97,8 +97,17 @@ def _scope(outcome: Outcome) -> str:
 def _last_words(outcome: Outcome) -> str:
     violation = outcome.result.violation
     steps = [f"State {n}: <{step.label}>" for n, step in enumerate(violation.trace.steps, 1)] if violation else []
-    why = refutation_lines(violation) if violation else ()
+    why = [*_closing(violation), *refutation_lines(violation)] if violation else []
     return "\n".join([*steps, *why, *conclusion(outcome)])
+
+
+def _closing(violation: Violation) -> Iterator[str]:
+    """How the behavior goes on for ever, in TLC's words."""
+    cycle = violation.refutation.cycle if violation.refutation is not None else None
+    if cycle is not None and cycle.closing is None:
+        yield f"State {len(violation.trace) + 1}: Stuttering"
+    elif cycle is not None and cycle.closing is not None:
+        yield f"Back to state {cycle.back_to}: <{cycle.closing.label}>"
 
 
 def _exploration(outcome: Outcome) -> TestCase:
@@ -119,6 +128,8 @@ def _exploration(outcome: Outcome) -> TestCase:
             return TestCase(name, "skipped" if accepted else "failure", f"bound reached: {bound}", words)
         case Verdict.OK:
             return TestCase(name, text="\n".join(filter(None, (words, cut_sentence(result, outcome.chosen.model)))))
+        case _ if result.is_whole:
+            return TestCase(name, text=words)  # lassos are searched when it has ended
         case _:
             return TestCase(name, "skipped", "a violation ended the exploration", words)
 

@@ -95,6 +95,9 @@ class Progress:
             self._line.note(warning)
         if not self._line.is_due():
             return
+        if counters.activity:
+            self._line.update(activity_text(counters, self._clock()))
+            return
         tlc = progress_text(counters, self._before, self._clock())
         if counters.shards is None:
             self._line.update(tlc)
@@ -120,6 +123,14 @@ def progress_text(now: Counters, before: Counters | None, at: datetime) -> str:
         f"{now.generated:,} states generated ({generated:,.0f} s/min), "
         f"{now.distinct:,} distinct states found ({distinct:,.0f} ds/min), "
         f"{now.left:,} states left on queue, {bytes_in_words(now.memory_bytes)} of memory."
+    )
+
+
+def activity_text(now: Counters, at: datetime) -> str:
+    """One line of what goes on after the search."""
+    return (
+        f"{now.activity} at {at:%Y-%m-%d %H:%M:%S}: {now.distinct:,} distinct states, "
+        f"{bytes_in_words(now.memory_bytes)} of memory."
     )
 
 

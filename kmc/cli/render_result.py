@@ -114,7 +114,7 @@ def count_lines(result: Result) -> Iterator[str]:
     )
     yield (
         f"The depth of the complete state graph search is {counters.depth}."
-        if _is_whole(result) or result.bound is Bound.START
+        if result.is_whole or result.bound is Bound.START
         else f"The depth of the state graph search, which is not complete, is {counters.depth}."
     )
 
@@ -151,12 +151,6 @@ def _temporal_rows(result: Result, model: Model) -> Iterator[tuple[str, str]]:
         yield "not checked", f"{names(model.temporal)} (temporal)"
 
 
-def _is_whole(result: Result) -> bool:
-    """Whether all states that the constraints allow were explored."""
-    explored = result.violation is not None and result.violation.refutation is not None and not result.counters.left
-    return explored or result.verdict is Verdict.OK or result.bound in (Bound.CONSTRAINT, Bound.NOT_CHECKED)
-
-
 def coverage_lines(generated_by_action: Mapping[str, int]) -> list[str]:
     """Generated states per action."""
     rows = [(action, f"{count:,}") for action, count in generated_by_action.items()]
@@ -178,7 +172,7 @@ def warning_lines(outcome: Outcome) -> Iterator[Text]:
     if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
         return
     kind, style = ("Error", _BAD) if outcome.options.strict else ("Warning", _WARNING)
-    whole = _is_whole(result) and not result.cut
+    whole = result.is_whole and not result.cut
     within = "" if whole else ", as far as the search went"
     for action in result.never_fired:
         yield Text(f"{kind}: Action {action} never fired{within}.", style)

@@ -33,7 +33,7 @@ from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
 from kmc.reference.order_dependence import order_dependent
 from kmc.reference.replay import check_violation, error_at_end
-from kmc.reference.temporal import TemporalOutcome, assumed_fairness, bound_of, temporal_verdicts
+from kmc.reference.temporal import Tell, TemporalOutcome, assumed_fairness, bound_of, is_refuted, temporal_verdicts
 from kmc.reference.traces import concrete_trace
 from kmc.result import Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
@@ -133,7 +133,10 @@ def check_native(
             directory.ended = outcome.stopped is None and not outcome.interrupted
         further = None
         if temporal is not None and violation is None and not outcome.interrupted:
-            further = temporal.outcome(search.predecessors, outcome, start)
+            try:
+                further = temporal.outcome(search.predecessors, outcome, start, _told_of(search, progress))
+            except KeyboardInterrupt:
+                outcome = replace(outcome, interrupted=True)
         cpu = outcome.cpu_seconds_elsewhere + cpu_seconds() - began
         generated = temporal.generated(outcome) if temporal is not None else _generated(model, outcome)
         counted = _Counted(search.counters(), generated, cpu)
@@ -141,6 +144,16 @@ def check_native(
     if problem is not None and further is not None:
         result = replace(result, fairness=assumed_fairness(problem), cut_fairness=further.cut)
     return replace(result, compile_seconds=compiled.compile_seconds)
+
+
+def _told_of(search: ModelSearch, progress: Callable[[Counters], None] | None) -> Tell:
+    """What is called with an activity after the search."""
+
+    def tell(activity: str) -> None:
+        if progress is not None:
+            progress(replace(search.counters(), activity=activity))
+
+    return tell
 
 
 def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[PackedState], bounds: Limits) -> None:
@@ -373,7 +386,7 @@ def _result(
         generated_by_action=counted.generated,
         properties=(*_verdicts(model, outcome), *temporal_verdicts(model, temporal, bound)),
         violation=violation,
-        bound=bound if verdict is Verdict.BOUND_REACHED else None,
+        bound=bound if verdict is Verdict.BOUND_REACHED or is_refuted(violation) else None,
         unreached=tuple(
             prop.name for k, prop in enumerate(model.predicates(Role.WITNESSED, 1)) if not outcome.reached >> k & 1
         ),

@@ -26,7 +26,7 @@ from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.lassos import Path
-from kmc.reference.temporal import TemporalOutcome, cut_fairness, verdicts
+from kmc.reference.temporal import Tell, TemporalOutcome, cut_fairness, verdicts
 from kmc.result import Bound, Counters, CutFairness
 from kmc.spec.model import Model
 
@@ -60,11 +60,12 @@ class TemporalSearch:
                 counts[action.title] += count
         return counts
 
-    def outcome(self, predecessors: StepLookup, found: SearchOutcome, start: Any) -> TemporalOutcome:
-        """The verdicts, after a search that found no other failure."""
+    def outcome(self, predecessors: StepLookup, found: SearchOutcome, start: Any, tell: Tell) -> TemporalOutcome:
+        """The verdicts, after a search that found no other failure; `tell` is called with what is going on."""
         assert self._recorder is not None, "the search has been made"
+        tell("Building the behaviour graph")
         finder = _Finder(self.compiled, predecessors, self._recorder, self._problem.fairness)
-        properties, violation = verdicts(self._model, self._problem, finder, start)
+        properties, violation = verdicts(self._model, self._problem, finder, start, tell)
         by_depth = found.stopped is Bound.DEPTH
         cut = tuple(self._cut(finder, by_depth=by_depth)) if found.cut else ()
         return TemporalOutcome(properties, violation, cut)

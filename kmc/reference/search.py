@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from kmc.actions.coverage import Coverage
@@ -26,7 +27,14 @@ from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet, ViewOrder
 from kmc.reference.initial import initial_states
 from kmc.reference.replay import check_violation, error_at_end
-from kmc.reference.temporal import TemporalOutcome, assumed_fairness, bound_of, interpreted, temporal_verdicts
+from kmc.reference.temporal import (
+    TemporalOutcome,
+    assumed_fairness,
+    bound_of,
+    interpreted,
+    is_refuted,
+    temporal_verdicts,
+)
 from kmc.reference.traces import trace_of
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
@@ -248,7 +256,13 @@ class Search:
 
     def _temporal(self, problem: TemporalProblem) -> TemporalOutcome:
         initial = self.graph.levels[0] if self.graph.levels else 0
-        return interpreted(self._model, problem, self.graph.states, self._expanded, initial, self._start)
+        return interpreted(
+            self._model, problem, self.graph.states, self._expanded, initial, self._start, self._tell_activity
+        )
+
+    def _tell_activity(self, activity: str) -> None:
+        if self._progress is not None:
+            self._progress(replace(self.counters(), activity=activity))
 
     def _result(self, violation: Violation | None, temporal: TemporalOutcome | None, interrupted: bool) -> Result:
         model = self._model
@@ -269,7 +283,7 @@ class Search:
             generated_by_action=self._coverage.generated(),
             properties=tuple(self._verdicts(temporal, bound)),
             violation=violation,
-            bound=bound if verdict is Verdict.BOUND_REACHED else None,
+            bound=bound if verdict is Verdict.BOUND_REACHED or is_refuted(violation) else None,
             unreached=tuple(prop.name for prop in model.predicates(Role.WITNESSED, 1) if prop not in self._reached),
             never_fired=self._coverage.never_fired(),
             collision_bound=0.0,

@@ -6,9 +6,9 @@ comes first, as TLC reports it during the search; then the first property, and i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
@@ -21,6 +21,12 @@ from kmc.reference.lassos import ObviousLassos, Path
 from kmc.result import AssumedFairness, Bound, CutFairness, PropertyVerdict, Violation
 from kmc.spec.model import Model
 from kmc.spec.variables import encode_state
+
+Tell: TypeAlias = Callable[[str], None]
+
+
+def _silent(activity: str, /) -> None:
+    """Do nothing: progress is not shown."""
 
 
 class LassoFinder(Protocol):
@@ -67,22 +73,32 @@ class GraphFinder:
 
 
 def interpreted(
-    model: Model, problem: TemporalProblem, found: Sequence[Any], expanded: int, initial: int, start: Any = None
+    model: Model,
+    problem: TemporalProblem,
+    found: Sequence[Any],
+    expanded: int,
+    initial: int,
+    start: Any = None,
+    tell: Tell = _silent,
 ) -> TemporalOutcome:
     """The verdicts by the interpreter, on the states that a search found, of which the first were expanded."""
+    tell("Building the behaviour graph")
     behaviours = behaviours_of(model, problem, found, expanded)
-    properties, violation = verdicts(model, problem, GraphFinder(behaviours, initial, problem.fairness), start)
+    finder = GraphFinder(behaviours, initial, problem.fairness)
+    properties, violation = verdicts(model, problem, finder, start, tell)
     return TemporalOutcome(properties, violation, tuple(_cut(model, problem, behaviours)))
 
 
 def verdicts(
-    model: Model, problem: TemporalProblem, finder: LassoFinder, start: Any = None
+    model: Model, problem: TemporalProblem, finder: LassoFinder, start: Any = None, tell: Tell = _silent
 ) -> tuple[tuple[PropertyVerdict, ...], Violation | None]:
-    """The verdict on each property, and the violation to report, replayed."""
+    """The verdict on each property, and the violation to report, replayed. `tell` is called with what is going on."""
     found: dict[str, tuple[TemporalCheck, LassoQuery, Path]] = {}
     for of_prefixes in (True, False):
-        for check in problem.checks:
+        for number, check in enumerate(problem.checks, start=1):
             if check.name not in found:
+                what = f"{check.name} {check.instance}".rstrip()
+                tell(f"Searching lassos: property {number} of {len(problem.checks)}, {what}")
                 answer = _answer(check, finder, of_prefixes=of_prefixes)
                 if answer is not None:
                     found[check.name] = check, *answer
@@ -111,6 +127,11 @@ def bound_of(
     if temporal is None:
         return Bound.NOT_CHECKED
     return Bound.CONSTRAINT if cut else None
+
+
+def is_refuted(violation: Violation | None) -> bool:
+    """Whether a temporal property was refuted, which is found when the search has ended, within its bound."""
+    return violation is not None and violation.refutation is not None
 
 
 def temporal_verdicts(model: Model, temporal: TemporalOutcome | None, bound: Bound | None) -> Iterator[PropertyVerdict]:

@@ -167,6 +167,13 @@ def test_within_a_bound_only_expanded_states_take_part(ring: Model) -> None:
     assert result.exit_status() is ExitStatus.BOUND_REACHED
 
 
+def test_a_lasso_within_a_bound_does_not_make_the_search_whole(ring: Model) -> None:
+    within = Search(replace(ring, max_depth=2), problem=eventually_three()).run()
+    assert (within.verdict, within.bound, within.is_whole) == (Verdict.LIVENESS, Bound.DEPTH, False)
+    whole = checked(ring, eventually_three())
+    assert (whole.verdict, whole.bound, whole.is_whole) == (Verdict.LIVENESS, None, True)
+
+
 def test_a_predicate_without_a_truth_is_an_error(ring: Model) -> None:
     problem = replace(eventually_three(), atoms=(lambda st: st.n,))
     with pytest.raises(EvaluationError, match="KMC268"):
