@@ -143,7 +143,7 @@ def disagreement(
     *,
     least: bool = True,
 ) -> tuple[str | None, int]:
-    """Where a search first differs from the obvious one in verdict, lasso or least length; how many lassos there are."""
+    """Where a search first differs from the obvious one in verdict, lasso or least length; how many lassos it found."""
     random = Random(seed)
     found = 0
     for number in range(graphs):
