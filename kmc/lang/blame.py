@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
-from types import CodeType, GeneratorType, TracebackType
+from types import CodeType, FunctionType, GeneratorType, TracebackType
 from typing import Any
 
 from kmc.errors import KmcError, Span
@@ -52,6 +52,22 @@ def instruction_span(code: CodeType, instruction: int, line: int) -> Span:
     )
     span = in_characters(span)
     return _of_class_header(span) if last is not None and last > span.line else span
+
+
+def body_span(function: FunctionType) -> Span:
+    """The place of what a function or lambda evaluates."""
+    code = function.__code__
+    places = [
+        (line, column, last, end)
+        for line, last, column, end in code.co_positions()
+        # The first instruction of a function has no place of its own, or an empty one.
+        if line is not None and column is not None and last is not None and end is not None and column != end
+    ]
+    if not places:
+        return Span(code.co_filename, code.co_firstlineno)
+    line, column, *_ = min(places)
+    last, end = max((last, end) for _, _, last, end in places)
+    return in_characters(Span(code.co_filename, line, column + 1, last, end + 1))
 
 
 def in_characters(span: Span) -> Span:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import singledispatch
 from math import prod
 from types import FunctionType, GeneratorType
 from typing import Any
@@ -23,10 +24,12 @@ def truth(value: Any) -> bool:
     if value is True or value is False:
         checked: bool = value
         return checked
-    raise EvaluationError("KMC249", f"this condition is {shown(value)}, not a Bool", help=_advice(value))
+    raise EvaluationError("KMC249", f"this condition is {shown(value)}, not a Bool", help=advice_on_condition(value))
 
 
-def _advice(value: Any) -> str:
+@singledispatch
+def advice_on_condition(value: Any) -> str:
+    """What to write instead of a value that stands where a Bool should; other modules add their own kinds."""
     if value is None:
         return "write `is None` or `is not None`; a helper needs a return on every path"
     if isinstance(value, int):

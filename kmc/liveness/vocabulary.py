@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from kmc.errors import Span, SpecError
 from kmc.lang.blame import caller_span
+from kmc.lang.guards import advice_on_condition
 from kmc.lang.order import ordered
 from kmc.lang.showing import shown
 from kmc.liveness.formulas import (
@@ -45,6 +46,12 @@ NEXT = NextStep()
 
 FAIR_ACTIONS = FairActions()
 """The fairness of all actions that are declared with `fair=`."""
+
+
+_CONNECTIVES = "of formulas, write and_(f, g), or_(f, g), not_(f), implies(f, g) or iff(f, g)"
+for _node in NODES:
+    shown.register(_node, lambda _: "a temporal formula")
+    advice_on_condition.register(_node, lambda _: _CONNECTIVES)
 
 
 def as_formula(value: object, span: Span | None = None) -> Formula:

@@ -7,13 +7,15 @@ values here, and every predicate is the spec's own function, evaluated where it 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from types import FunctionType
 from typing import Any, assert_never
 
 from kmc.actions.action import instances_of
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import EvaluationError, KmcError
 from kmc.invariants.properties import holds
-from kmc.lang.blame import blamed
+from kmc.lang.blame import blamed, body_span
+from kmc.lang.guards import advice_on_condition
 from kmc.lang.showing import shown
 from kmc.liveness.lasso_queries import (
     AllStates,
@@ -133,7 +135,10 @@ class Behaviours:
             raise failure.noting("while evaluating a temporal formula") from error
         if truth is True or truth is False:
             return truth
-        raise EvaluationError("KMC268", f"a predicate of a temporal formula is {shown(truth)}, not True or False", None)
+        span = body_span(predicate) if isinstance(predicate, FunctionType) else None
+        advice = advice_on_condition(truth)
+        message = f"a predicate of a temporal formula is {shown(truth)}, not True or False"
+        raise EvaluationError("KMC268", message, span, advice)
 
 
 def behaviours_of(model: Model, problem: TemporalProblem, found: Sequence[Any], expanded: int) -> Behaviours:

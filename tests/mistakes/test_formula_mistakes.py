@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from support.small_specs import model_of
 
-from kmc.errors import SpecError
+from kmc.errors import EvaluationError, SpecError
+from kmc.reference.search import Search
 from kmc.spec.temporal_problem import problem_of
 
 WORDS = (
@@ -60,6 +61,8 @@ MANY = f"not_(and_({', '.join(f'eventually(lambda st: st.x == {n})' for n in ran
 
 MISTAKES = {
     "always(is_zero, 1)": ("KMC248", "always takes 1 positional argument but 2 were given"),
+    "always(is_zero) and eventually(is_zero)": ("KMC249", "this condition is a temporal formula, not a Bool"),
+    "not always(is_zero)": ("KMC249", "this condition is a temporal formula, not a Bool"),
     "leads_to(1, is_zero)": ("KMC701", "1 is not a formula"),
     "(always(is_zero), eventually(is_zero))": ("KMC701", "a tuple is not a formula"),
     "None": ("KMC701", "None is not a formula"),
@@ -123,3 +126,29 @@ def test_a_formula_in_a_comprehension_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         model_of(tmp_path, SPEC.format(fairness="True", formula=formula), CFG)
     assert caught.value.code == "KMC188"
+
+
+@pytest.mark.parametrize(
+    ("predicate", "code", "message", "advice"),
+    [
+        (
+            "enabled(move)",
+            "KMC268",
+            "a predicate of a temporal formula is a temporal formula, not True or False",
+            "of formulas, write and_(f, g), or_(f, g), not_(f), implies(f, g) or iff(f, g)",
+        ),
+        ("st.x", "KMC268", "a predicate of a temporal formula is 0, not True or False", "compare it: x > 0, x != 0"),
+    ],
+)
+def test_a_predicate_that_is_not_a_bool_is_refused_at_its_place(
+    predicate: str, code: str, message: str, advice: str, tmp_path: Path
+) -> None:
+    formula = f"eventually(lambda st: {predicate})"
+    model = model_of(tmp_path, SPEC.format(fairness="True", formula=formula), CFG)
+    with pytest.raises(EvaluationError) as caught:
+        Search(model, problem=problem_of(model)).run()
+    error = caught.value
+    assert (error.code, error.message, error.help) == (code, message, advice)
+    line = f"    return {formula}"
+    assert error.span is not None
+    assert (error.span.source_line(), error.span.column) == (line, line.index(predicate) + 1)
