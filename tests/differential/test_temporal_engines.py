@@ -52,6 +52,16 @@ def leap(st):
     yield st.set(at=(st.at + 1) % 5)
 
 
+@spec.constraint
+def NotFour(st):
+    return st.at != 4
+
+
+@spec.action_constraint
+def NotFromThreeToOne(st, new):
+    return not (st.at == 3 and new.at == 1)
+
+
 @spec.specification
 def Weak():
     return for_all(range(3), lambda label: weak_fairness(walk, label))
@@ -125,6 +135,7 @@ def EndsWithout():
 """
 PROPERTIES = "Recurs Settles Answers AllRecur OneSettles Stays StaysOnceThere Climbs WalksAgain Chain EndsWithout"
 SPECIFICATIONS = ("Weak", "Strong", "Mixed")
+CONSTRAINED = "Strong within constraints"
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +143,9 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Model]:
     """The walk with all properties, by the name of its specification."""
     folder = tmp_path_factory.mktemp("walk")
     given = f"PROPERTY {PROPERTIES} CHECK_DEADLOCK FALSE"
-    return {name: model_of(folder, WALK, f"SPECIFICATION {name} {given}") for name in SPECIFICATIONS}
+    found = {name: model_of(folder, WALK, f"SPECIFICATION {name} {given}") for name in SPECIFICATIONS}
+    cut = "CONSTRAINT NotFour ACTION_CONSTRAINT NotFromThreeToOne"
+    return {**found, CONSTRAINED: model_of(folder, WALK, f"SPECIFICATION Strong {given} {cut}")}
 
 
 def random_state(random: Random, model: Model) -> Any:
@@ -150,7 +163,7 @@ def random_state(random: Random, model: Model) -> Any:
 def told(result: Result) -> tuple[Any, ...]:
     """What both engines must say alike; of a lasso its shape, since several may be the least."""
     violation = result.violation
-    verdicts = [(prop.name, prop.verdict) for prop in result.properties]
+    verdicts = [(prop.name, prop.verdict) for prop in result.properties], [cut.name for cut in result.cut_fairness]
     if violation is None:
         return verdicts, result.verdict, None
     assert violation.refutation is not None
@@ -159,7 +172,7 @@ def told(result: Result) -> tuple[Any, ...]:
     return verdicts, result.verdict, result.exit_status(), shape
 
 
-@pytest.mark.parametrize("specification", SPECIFICATIONS)
+@pytest.mark.parametrize("specification", [*SPECIFICATIONS, CONSTRAINED])
 def test_both_engines_tell_the_same(specification: str, models: dict[str, Model]) -> None:
     random = Random(specification)
     model = models[specification]
