@@ -5,7 +5,7 @@ The puzzle of the film Die Hard 3, and the usual first spec: the checker solves 
 """
 
 from kmc.lang import Int, Record, constant
-from kmc.spec import spec
+from kmc.spec import NEXT, eventually, spec, weak_fairness
 
 SmallJug = constant("SmallJug", Int(1, 99), "What the small jug holds, in gallons", 3)
 BigJug = constant("BigJug", Int(1, 99), "What the big jug holds, in gallons", 5)
@@ -79,3 +79,21 @@ def OneJugFullOrEmpty(st):
 def solved(st):
     """The big jug holds what is wanted."""
     return st.big == Wanted
+
+
+@spec.specification
+def Spec():
+    """No fairness: the player may stop for ever."""
+    return True
+
+
+@spec.specification
+def FairSpec():
+    """The player never stops, but may do the same things for ever."""
+    return weak_fairness(NEXT)
+
+
+@spec.liveness
+def EventuallySolved():
+    """The big jug holds what is wanted in the end: too much to ask of a player who does not think."""
+    return eventually(solved)

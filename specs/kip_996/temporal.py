@@ -22,13 +22,14 @@ from kmc.spec import (
 from ..consensus.promises import has_value
 from .actions.fetches import accept_fetch_request, handle_fetch_response, send_fetch_request
 from .actions.timeouts import voter_election_timeout, voter_fetch_timeout
+from .functions import is_observer
 from .properties import (
     EventuallyLeaderElected,
     NotStuckInProspective,
     ReconfigurationNotStuck,
     ValuesEventuallyAcked,
 )
-from .types import ServerId, Value
+from .types import ServerId, ServerState, Value
 
 
 @spec.specification
@@ -113,6 +114,22 @@ def FetchAgain():
 def Sent():
     """Some value is sent."""
     return eventually(lambda st: len(st.inv_sent) > 0)
+
+
+def leads_without_being_a_voter(st, s):
+    """Server s leads, and is not a voter of its own configuration."""
+    return s in st.servers and st.servers[s].state == ServerState.LEADER and is_observer(st.servers[s], s)
+
+
+@spec.liveness
+def RemovedLeaderResigns():
+    """A leader that has stopped being a voter does not lead for ever."""
+    return for_all(
+        ServerId,
+        lambda s: leads_to(
+            lambda st: leads_without_being_a_voter(st, s), lambda st: not leads_without_being_a_voter(st, s)
+        ),
+    )
 
 
 def or_pre_votes_for_ever(formula):

@@ -1,6 +1,6 @@
-"""What two-phase commit promises, what must be possible, and its symmetry."""
+"""What two-phase commit promises, under which fairness, what must be possible, and its symmetry."""
 
-from kmc.spec import spec
+from kmc.spec import NEXT, eventually, spec, weak_fairness
 
 from .types import RM, RMState
 
@@ -30,3 +30,21 @@ def all_committed(st):
 def all_aborted(st):
     """The transaction can fail."""
     return all(st.rms[r] == RMState.ABORTED for r in RM)
+
+
+@spec.specification
+def Spec():
+    """No fairness: all managers may stop for ever."""
+    return True
+
+
+@spec.specification
+def FairSpec():
+    """Something happens as long as something can."""
+    return weak_fairness(NEXT)
+
+
+@spec.liveness
+def Decides():
+    """In the end every resource manager has committed or aborted."""
+    return eventually(lambda st: all(st.rms[r] in {RMState.COMMITTED, RMState.ABORTED} for r in RM))

@@ -14,6 +14,7 @@ from support.golden_cases import LARGE, golden_cases, outcome
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.lang.modelfile import ModelFile
+from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import Search
 from kmc.result import Limits
 from kmc.spec.model import bind
@@ -59,8 +60,11 @@ def test_a_model_comes_out_as_its_manifest_says(spec: str, file: ModelFile) -> N
     assert file.expect is not None
     expect = {key: value for key, value in file.expect.items() if key != "origin"}
     model = bind(shipped_specs()[spec], file)
-    native = expect.get("distinct", 0) > INTERPRETED_MAX
-    result = check_native(model, Limits(), threads=2) if native else Search(model, view_order=fingerprint_order).run()
+    problem = accepted_problem(model)
+    if expect.get("distinct", 0) > INTERPRETED_MAX:
+        result = check_native(model, Limits(), threads=2, problem=problem)
+    else:
+        result = Search(model, view_order=fingerprint_order, problem=problem).run()
     assert outcome(result, expect) == expect
 
 
