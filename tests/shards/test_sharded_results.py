@@ -13,9 +13,11 @@ from support.small_specs import COUNTER, model_of
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
-from kmc.result import Limits
+from kmc.result import Bound, Limits
 from kmc.shards.on_threads import sharded
+from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.sharding import Sharding
+from kmc.shards.tasks import ExpandTask
 
 SMALL = Sharding(1, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)
 """So that small models too are cut into several tasks of several segments, and runs into pieces."""
@@ -83,6 +85,40 @@ def test_a_search_that_a_limit_ends_finds_the_trace(limits: Limits, tmp_path: Pa
     result = check_native(model, limits, keep_going=True, directory=directory, search_of=sharded(SMALL))
     wanted = check_native(model, limits, keep_going=True)
     assert (told(result), result.bound) == (told(wanted), wanted.bound)
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.parametrize("limit", ["depth", "states"])
+def test_a_limit_at_an_edge_is_named_only_where_it_cuts(limit: str, tmp_path: Path) -> None:
+    model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 9 CHECK_DEADLOCK FALSE")
+    counters = check_native(model, Limits()).counters
+    last = counters.depth if limit == "depth" else counters.distinct
+    bounds = []
+    for number in (1, last - 1, last, last + 1):
+        limits, directory = Limits(**{limit: number}), RunDirectory.created(tmp_path, {})
+        result = check_native(model, limits, directory=directory, search_of=sharded(SMALL))
+        assert told(result) == told(check_native(model, limits)), number
+        bounds.append(result.bound)
+        directory.discard()
+    assert bounds[0] is not None
+    assert bounds[-1] is None
+
+
+@pytest.mark.usefixtures("compiled_once")
+def test_a_limit_within_the_level_beyond_the_bound_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = shipped_model("die_hard", "smoke")
+    directory = RunDirectory.created(tmp_path, {})
+    make_level = ShardedSearch._make_level
+
+    def stopped_afterwards(search: ShardedSearch, tasks: list[ExpandTask], *, store: bool) -> bool:
+        made = make_level(search, tasks, store=store)
+        if not store:
+            search._stop(Bound.TIME)
+        return made
+
+    monkeypatch.setattr(ShardedSearch, "_make_level", stopped_afterwards)
+    result = check_native(model, Limits(depth=4), keep_going=True, directory=directory, search_of=sharded(SMALL))
+    assert (result.bound, result.counters.depth) == (Bound.TIME, 4)
 
 
 @pytest.mark.parametrize("shards", [1, 4, 64])
