@@ -103,9 +103,9 @@ class _Finder:
         self._fairness = tuple(fairness)
         self._lassos = LassoSearch(self.graph, fairness)
 
-    def least(self, query: LassoQuery) -> Path | None:
-        """The least fair lasso that answers a query, or None."""
-        lasso = self._lassos.find(TemporalCheck("", "", (query,)))
+    def least(self, query: LassoQuery, below: int | None) -> Path | None:
+        """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
+        lasso = self._lassos.find(TemporalCheck("", "", (query,)), below)
         return Path(lasso.stem, lasso.cycle) if lasso is not None else None
 
     def shortest_prefix(self, query: LassoQuery) -> Path | None:

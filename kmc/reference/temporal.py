@@ -32,8 +32,8 @@ def _silent(activity: str, /) -> None:
 class LassoFinder(Protocol):
     """What an engine can be asked of the behaviours that it has found."""
 
-    def least(self, query: LassoQuery) -> Path | None:
-        """The least fair lasso that answers a query, or None."""
+    def least(self, query: LassoQuery, below: int | None) -> Path | None:
+        """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
 
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
@@ -59,9 +59,10 @@ class GraphFinder:
         self._initial = initial
         self._fairness = fairness
 
-    def least(self, query: LassoQuery) -> Path | None:
-        """The least fair lasso that answers a query, or None."""
-        return ObviousLassos(self._behaviours, self._initial, query).least(self._fairness)
+    def least(self, query: LassoQuery, below: int | None) -> Path | None:
+        """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
+        found = ObviousLassos(self._behaviours, self._initial, query).least(self._fairness)
+        return None if found is not None and below is not None and len(found) >= below else found
 
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
@@ -148,17 +149,19 @@ def _answer(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> 
     answers: list[tuple[LassoQuery, Path]] = []
     for query in check.queries:
         if query.is_of_prefixes is of_prefixes:
-            answers += ((query, path) for path in _paths(query, finder))
+            below = min((len(path) for _, path in answers), default=None)
+            answers += ((query, path) for path in _paths(query, finder, below))
     return min(answers, key=lambda answer: len(answer[1]), default=None)
 
 
-def _paths(query: LassoQuery, finder: LassoFinder) -> Iterator[Path]:
+def _paths(query: LassoQuery, finder: LassoFinder, below: int | None) -> Iterator[Path]:
     prefix = finder.shortest_prefix(query) if query.is_of_prefixes else None
     if prefix is not None:
         yield prefix
     if prefix is not None or not query.is_of_prefixes:
         # A lasso can be shorter than the prefix that is enough: it passes through the same states again.
-        lasso = finder.least(query)
+        known = [length for length in (below, None if prefix is None else len(prefix)) if length is not None]
+        lasso = finder.least(query, min(known, default=None))
         if lasso is not None:
             yield lasso
 

@@ -132,6 +132,16 @@ def test_the_shortest_lasso_of_several_queries_is_found() -> None:
     assert LassoSearch(graph.as_arrays(), ()).find(check) == Lasso((0,), (1,), (0,), 1)
 
 
+@pytest.mark.parametrize("nearest", [1, 1 << 18])
+def test_only_a_shorter_lasso_is_found_if_that_is_wanted(monkeypatch: pytest.MonkeyPatch, nearest: int) -> None:
+    monkeypatch.setattr(lasso_search, "NEAREST_STATES", nearest)
+    graph = graph_of((0, 1, 0), (1, 2, 0), (2, 1, 0), atoms={1: {0}, 2: {0}})
+    check = q.TemporalCheck("P", "", (STAYS_IN_0,))
+    search = LassoSearch(graph.as_arrays(), [fair(0)])
+    assert search.find(check, below=3) is None
+    assert search.find(check) == Lasso((0,), (1, 2), (0, 0, 0), 0)
+
+
 def test_ninety_nine_conditions_are_met_by_one_cycle() -> None:
     ring = [(state, (state + 1) % 99, state) for state in range(99)]
     conditions = [fair(label, strong=label % 2 == 0) for label in range(99)]

@@ -79,20 +79,24 @@ class LassoSearch:
         self._whole: FairComponents | None = None
         self._large_searches = 0
 
-    def find(self, check: TemporalCheck) -> Lasso | None:
-        """A lasso that answers one of the queries of a check; of several, the shortest that is found."""
+    def find(self, check: TemporalCheck, below: int | None = None) -> Lasso | None:
+        """A lasso that answers one of the queries of a check; of several, the shortest that is found.
+
+        With `below`, only one with fewer states: something shorter is wanted than what is known, so a large graph is
+        not searched whole.
+        """
         best: tuple[_Found, int] | None = None
         for number, query in enumerate(check.queries):
-            found = self._answer(query, best[0].length if best else None)
+            found = self._answer(query, below)
             if found is not None:
-                best = found, number
+                best, below = (found, number), found.length
         if best is None:
             return None
         lasso, number = best
         return Lasso(lasso.stem, lasso.cycle, self._labels(lasso), number)
 
     def _answer(self, query: LassoQuery, below: int | None) -> _Found | None:
-        """A lasso that answers a query, with less states than `below`."""
+        """A lasso that answers a query, with fewer states than `below`."""
         question = self._question(query)
         nearest, are_all = question.distances.reached_last(NEAREST_STATES)
         near = question.among(nearest)
