@@ -19,6 +19,7 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import GraphPart, Shared
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.liveness.noting_worker import NotingWorker
+from kmc.engine.loops.behaviour_log import HEAD_WORDS
 from kmc.engine.loops.compiled_loops import graph_loop
 from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import WorkerPool
@@ -30,6 +31,10 @@ ATOMS_MAX = 62
 """How many atoms a mask of a kernel has, `kmc.compiler.model_kernels.ATOMS_MAX`."""
 
 _PART_STATES = 1 << 14
+_STEP_BYTES = 6
+_SEARCH_BYTES = 40
+"""For a state, while its graph is searched for lassos."""
+
 _WIDTHS = (np.uint8, np.uint16, np.uint32)
 
 
@@ -77,6 +82,13 @@ class GraphRecorder:
         shared.step_atom_kernels, shared.step_atom_words = of_steps.address, len(self._kernels.step_atoms)
         shared.expand = self._kernels.expand_all or self._kernels.expand
         shared.apart = self._apart.address if self._apart is not None else 0
+
+    @property
+    def more_bytes(self) -> int:
+        """See `LevelRecorder`."""
+        steps = sum(worker.noted_words for worker in self._workers) // (HEAD_WORDS + self._kernels.wide)
+        states = self._starts[-1] + sum(worker.thread.stored_in_level for worker in self._workers)
+        return steps * _STEP_BYTES + states * _SEARCH_BYTES
 
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """See `LevelRecorder`."""

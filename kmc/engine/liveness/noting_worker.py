@@ -44,6 +44,11 @@ class NotingWorker(Worker):
         self._log = None
         self.thread.steps.address = self.thread.steps.words = self.thread.steps.used = 0
 
+    @property
+    def noted_words(self) -> int:
+        """How many words of steps are noted."""
+        return sum(used for _, used in self._logs) + self.thread.steps.used
+
     def take_states(self) -> Words:
         """The words noted of new states, valid until the next level; they are forgotten here."""
         words = self._owned["states"].array[: self.thread.states.used]

@@ -43,6 +43,10 @@ class LevelRecorder(Protocol):
     def tell(self, shared: Shared, /) -> None:
         """Let loops call the kernels of atoms."""
 
+    @property
+    def more_bytes(self) -> int:
+        """The memory that `level_made` will take, and who reads the graph then."""
+
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """Take what the workers noted while a level was made; no thread runs."""
 
@@ -184,6 +188,8 @@ class LevelMaker:
         if not self._run(work_loop(self._specialization), rows):
             return None
         if self._recorder is not None:
+            if not self._fits(self._recorder.more_bytes):
+                return None
             self._recorder.level_made(self.known, self._threads)
         made = [worker.end_level() for worker in self.workers]
         starts = np.cumsum([0] + [count for _, count, _ in made]).tolist()
