@@ -6,12 +6,13 @@ them before anyone sees a lasso.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from kmc.actions.action import instances_of
+from kmc.actions.relation import NextStateRelation
 from kmc.compiler.model_kernels import Atoms, all_actions
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.layout.frontier import PackedState
@@ -39,6 +40,7 @@ class TemporalSearch:
         self.instances = instances_of(all_actions(model))
         self.compiled = compile_model(model, fingerprint_bits, Atoms(problem.atoms, problem.step_atoms))
         self._recorder: GraphRecorder | None = None
+        self._initial: list[Any] = []
 
     def search(
         self,
@@ -47,6 +49,7 @@ class TemporalSearch:
         progress: Callable[[Counters], None] | None,
     ) -> Search:
         """The search, to be run once."""
+        self._initial = [self.compiled.state(record.row) for record in initial]
         apart = np.array([not action.in_next for action, _ in self.instances], np.int64)
         atoms, step_atoms = len(self._problem.atoms), len(self._problem.step_atoms)
         self._recorder = GraphRecorder(self.compiled.kernels, atoms, step_atoms, apart)
@@ -64,7 +67,7 @@ class TemporalSearch:
         """The verdicts, after a search that found no other failure; `tell` is called with what is going on."""
         assert self._recorder is not None, "the search has been made"
         tell("Building the behaviour graph")
-        finder = _Finder(self.compiled, predecessors, self._recorder, self._problem.fairness)
+        finder = _Finder(self.compiled, predecessors, self._recorder, self._problem.fairness, self._initial)
         properties, violation = verdicts(self._model, self._problem, finder, start, tell)
         by_depth = found.stopped is Bound.DEPTH
         cut = tuple(self._cut(finder, by_depth=by_depth)) if found.cut else ()
@@ -97,10 +100,14 @@ class _Finder:
         predecessors: StepLookup,
         recorder: GraphRecorder,
         fairness: Sequence[FairnessCondition],
+        initial: Sequence[Any],
     ) -> None:
         self._compiled, self._predecessors, self._recorder = compiled, predecessors, recorder
         self.graph: BehaviourGraph = recorder.graph()
         self._fairness = tuple(fairness)
+        self._initial = initial
+        spec = compiled.model.spec
+        self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         self._lassos = LassoSearch(self.graph, fairness)
 
     def least(self, query: LassoQuery, below: int | None) -> Path | None:
@@ -118,6 +125,24 @@ class _Finder:
         return None
 
     def states(self, numbers: Sequence[int]) -> list[Any]:
+        """The states of a path by number, replayed; others are looked up, for which a search may go again."""
+        return self._replayed(numbers) or self._looked_up(numbers)
+
+    def _replayed(self, numbers: Sequence[int]) -> list[Any]:
+        """The states of a path from an initial state; empty if it is none."""
+        states: list[Any] = []
+        candidates: Iterable[Any] = self._initial
+        for number in numbers:
+            wanted = self._recorder.fingerprint(number)[0]
+            same = (state for state in candidates if self._compiled.record(state).fingerprint == wanted)
+            state = next(same, None)
+            if state is None:
+                return []
+            states.append(state)
+            candidates = (successor for *_, successor in self._relation.steps(state))
+        return states
+
+    def _looked_up(self, numbers: Sequence[int]) -> list[Any]:
         """The states of some numbers, looked up level by level."""
         found: dict[int, Any] = {}
         by_level: dict[int, list[int]] = {}

@@ -20,7 +20,7 @@ from kmc.engine.loops import compiled_loops
 from kmc.invariants.properties import ActionProperty
 from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph, bit_of
 from kmc.liveness.formulas import TemporalProperty
-from kmc.result import Limits
+from kmc.result import Bound, Limits
 from kmc.spec.model import Model
 
 WALK = """
@@ -275,6 +275,16 @@ def test_a_search_that_finds_a_violation_has_the_graph_so_far(tmp_path: Path) ->
     found = native_graph(model)
     assert (found.graph.states, found.graph.expanded) == (3, 2)
     assert_as_interpreted(model, found)
+
+
+def test_a_level_whose_graph_does_not_fit_into_memory_is_left_out(walk: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = [0, 0, 1 << 60]
+    monkeypatch.setattr(GraphRecorder, "more_bytes", property(lambda recorder: wanted.pop(0)))
+    found = native_graph(walk, settings=Settings(deadlock=False, limits=Limits(memory_bytes=1 << 50)))
+    assert found.outcome.stopped is Bound.MEMORY
+    assert len(found.graph.level_starts) == 3
+    assert found.graph.expanded == found.graph.level_starts[1]
+    assert_as_interpreted(walk, found)
 
 
 def three_threads(**settings: Any) -> Settings:

@@ -31,8 +31,8 @@ ATOMS_MAX = 62
 """How many atoms a mask of a kernel has, `kmc.compiler.model_kernels.ATOMS_MAX`."""
 
 _PART_STATES = 1 << 14
-_STEP_BYTES = 6
-_SEARCH_BYTES = 40
+_STEP_BYTES = 10
+_SEARCH_BYTES = 60
 """For a state, while its graph is searched for lassos."""
 
 _WIDTHS = (np.uint8, np.uint16, np.uint32)
