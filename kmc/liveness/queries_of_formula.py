@@ -45,6 +45,7 @@ from kmc.liveness.temporal_core import (
     Infinitely,
     Now,
     Settled,
+    TooManyCases,
     all_,
     always_eventually,
     any_,
@@ -54,10 +55,6 @@ from kmc.liveness.temporal_core import (
 
 QUERIES_MAX = 128
 """A formula that needs more is refused: each is a search of its own."""
-
-
-class TooManyQueries(Exception):
-    """The formula has more cases than `QUERIES_MAX`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,7 @@ def _bounded(drafts: Iterable[_Draft]) -> list[_Draft]:
         if not any(map(_is_empty, draft.phases)):
             found[draft] = None
         if len(found) > QUERIES_MAX:
-            raise TooManyQueries
+            raise TooManyCases
     return list(found)
 
 

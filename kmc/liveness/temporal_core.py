@@ -8,9 +8,10 @@ tails. So the formulas that are left under them speak of a finite part of the be
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import TypeAlias
 
 from kmc.liveness.lasso_queries import NO_STATES, NO_STEPS, AllStates, AllSteps, StateSet, StepSet
@@ -94,6 +95,14 @@ class Disjunction:
 
 
 Core: TypeAlias = Now | Box | Diamond | Finally | Globally | Infinitely | Settled | Answered | Conjunction | Disjunction
+
+CASES_MAX = 1024
+"""A normal form with more parts is refused; queries are limited further."""
+
+
+class TooManyCases(Exception):
+    """The formula has more cases than are looked at."""
+
 
 TRUE = Conjunction(())
 FALSE = Disjunction(())
@@ -276,7 +285,7 @@ def conjuncts(core: Core) -> list[Core]:
         case Conjunction(parts):
             return [clause for part in parts for clause in conjuncts(part)]
         case Disjunction(parts):
-            return [any_(choice) for choice in product(*map(conjuncts, parts))]
+            return [any_(choice) for choice in _choices(map(conjuncts, parts))]
         case _:
             return [core]
 
@@ -287,6 +296,14 @@ def disjuncts(core: Core) -> list[Core]:
         case Disjunction(parts):
             return [term for part in parts for term in disjuncts(part)]
         case Conjunction(parts):
-            return [all_(choice) for choice in product(*map(disjuncts, parts))]
+            return [all_(choice) for choice in _choices(map(disjuncts, parts))]
         case _:
             return [core]
+
+
+def _choices(parts: Iterable[list[Core]]) -> Iterator[tuple[Core, ...]]:
+    """One of each."""
+    lists = list(parts)
+    if prod(map(len, lists)) > CASES_MAX:
+        raise TooManyCases
+    return product(*lists)

@@ -23,7 +23,8 @@ from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCh
 from kmc.liveness.negation import negated
 from kmc.liveness.predicate_sets import NumberedPredicates
 from kmc.liveness.problem import TemporalProblem
-from kmc.liveness.queries_of_formula import QUERIES_MAX, TooManyQueries, queries_of
+from kmc.liveness.queries_of_formula import QUERIES_MAX, queries_of
+from kmc.liveness.temporal_core import TooManyCases
 from kmc.spec.bound_formulas import Actions, place_of
 from kmc.spec.model import Model
 
@@ -90,7 +91,7 @@ def _check(prop: TemporalProperty, instance: str, formula: Formula, atoms: Numbe
         # A conjunction fails where one of its parts does.
         for part in formula.parts if isinstance(formula, And) else (formula,):
             queries += queries_of(negated(part, atoms))
-    except TooManyQueries:
+    except TooManyCases:
         message = f"{prop.name} has more than {QUERIES_MAX} cases in which it fails"
         advice = "write it as several properties, or with less nesting"
         raise SpecError("KMC706", message, place_of(formula) or prop.span, advice) from None

@@ -11,7 +11,8 @@ from kmc.liveness.formula_text import text_of
 from kmc.liveness.lasso_semantics import EndlessBehaviour
 from kmc.liveness.negation import negated
 from kmc.liveness.predicate_sets import NumberedPredicates
-from kmc.liveness.queries_of_formula import TooManyQueries, queries_of
+from kmc.liveness.queries_of_formula import queries_of
+from kmc.liveness.temporal_core import TooManyCases
 
 SIZE = 4
 FORMULAS = 60
@@ -29,7 +30,7 @@ def test_queries_are_the_negation_of_a_property(seed: int) -> None:
         predicates = NumberedPredicates()
         try:
             queries = queries_of(negated(formula, predicates))
-        except TooManyQueries:
+        except TooManyCases:
             continue
         world = type(world)(world.steps, predicates.of_states, predicates.of_steps)
         for _ in range(BEHAVIOURS):

@@ -58,6 +58,9 @@ def Prop():
 """
 CFG = "SPECIFICATION Fair PROPERTY Prop"
 MANY = f"not_(and_({', '.join(f'eventually(lambda st: st.x == {n})' for n in range(6))}))"
+PRODUCT = (
+    "eventually_always(there_exists(range(40), lambda n: and_(always(is_zero), eventually(lambda st: st.x == n))))"
+)
 
 MISTAKES = {
     "always(is_zero, 1)": ("KMC248", "always takes 1 positional argument but 2 were given"),
@@ -83,6 +86,7 @@ MISTAKES = {
     "eventually(enabled(always(is_zero)))": ("KMC704", "ENABLED is about steps, and this is a temporal formula"),
     "eventually(enabled(is_zero))": ("KMC705", "ENABLED of steps that no action bounds"),
     "always(lambda: True)": ("KMC708", "a lambda takes neither a state nor a state and its successor"),
+    PRODUCT: ("KMC706", "Prop has more than 128 cases in which it fails"),
     MANY: ("KMC706", "Prop has more than 128 cases in which it fails"),
 }
 UNFAIR = {
