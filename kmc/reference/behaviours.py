@@ -78,6 +78,19 @@ class Behaviours:
     def _is_taken(self, source: int, target: int) -> bool:
         return target < self.inside and (source, target) not in self._dropped
 
+    def evaluate_all(self) -> None:
+        """Evaluate each predicate in each state and for each step, as compiled code does; a KmcError where one fails.
+
+        A predicate that stands beside a false one is not asked for, and whether it has a value must not depend on that.
+        """
+        for number in range(self.inside):
+            for atom in range(len(self._problem.atoms)):
+                self._atom(atom, number)
+        for source, steps in enumerate(self._steps):
+            for target in steps:
+                for predicate in self._problem.step_atoms:
+                    self._truth(predicate, self.states[source], self.states[target])
+
     def has(self, states: StateSet, number: int) -> bool:
         """Whether a state is in a set. Only of an expanded state is it known which steps it has."""
         match states:

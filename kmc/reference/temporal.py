@@ -85,6 +85,7 @@ def interpreted(
     """The verdicts by the interpreter, on the states that a search found, of which the first were expanded."""
     tell("Building the behaviour graph")
     behaviours = behaviours_of(model, problem, found, expanded)
+    behaviours.evaluate_all()
     finder = GraphFinder(behaviours, initial, problem.fairness)
     properties, violation = verdicts(model, problem, finder, start, tell)
     return TemporalOutcome(properties, violation, tuple(_cut(model, problem, behaviours)))

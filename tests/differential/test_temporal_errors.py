@@ -16,7 +16,7 @@ from kmc.spec.model import Model
 from kmc.spec.temporal_problem import problem_of
 
 CLOCK = """
-from kmc.spec import always, always_eventually, implies
+from kmc.spec import always, always_eventually, and_, implies, or_
 
 
 class State(Record):
@@ -60,6 +60,8 @@ def error_of(model: Model, check: Callable[[Model], None]) -> tuple[str, int | N
     "formula",
     [
         "always_eventually(lambda st: st.seen.at(2) == 1)",
+        "always_eventually(and_(lambda st: st.n > 2, lambda st: st.seen.at(2) == 1))",
+        "always(or_(lambda st, new: new.n < 4, lambda st, new: new.seen.at(2) == 1))",
         "always(lambda st, new: new.seen.at(st.n) == 3 - st.n and new.seen.at(2) == 1)",
     ],
 )
