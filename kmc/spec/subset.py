@@ -282,7 +282,9 @@ class _Checker:
         match node:
             case ast.Constant(value=value):
                 self._constant(node, value, text_allowed)
-            case ast.Compare(ops=ops, comparators=comparators):
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                if any(_makes_a_formula(operand) for operand in (left, *comparators)):
+                    self._refuse(node, "KMC709", "formulas are not compared", "write iff(f, g), or not_(iff(f, g))")
                 for operator, right in zip(ops, comparators, strict=True):
                     if isinstance(operator, ast.Is | ast.IsNot) and not _is_none(right):
                         self._refuse(node, "KMC116", "'is' compares identity", "write == or !=, or `is None`")
@@ -315,8 +317,11 @@ class _Checker:
     def _formulas_in(self, comprehension: ast.expr) -> None:
         """A formula keeps its lambdas, and a lambda of Python sees the last value of a name."""
         for node in ast.walk(comprehension):
-            kept = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FORMULAS
-            if kept and any(isinstance(part, ast.Lambda) for part in ast.iter_child_nodes(node)):
+            if (
+                isinstance(node, ast.Call)
+                and _makes_a_formula(node)
+                and any(isinstance(part, ast.Lambda) for part in ast.iter_child_nodes(node))
+            ):
                 message = "this formula would be made of the last value of the comprehension only"
                 self._refuse(node, "KMC188", message, "write for_all(Server, lambda s: leads_to(...))")
 
@@ -351,6 +356,10 @@ class _Checker:
         if value is not None and type(value) not in (bool, int):
             kind = "text" if isinstance(value, str) else "fractional" if isinstance(value, float) else "such"
             self._refuse(node, "KMC117", f"the language has no {kind} values", "use an Enum, an Int or a Bool")
+
+
+def _makes_a_formula(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _FORMULAS
 
 
 def _is_none(node: ast.expr) -> bool:

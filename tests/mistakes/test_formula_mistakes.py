@@ -132,6 +132,12 @@ def test_a_formula_in_a_comprehension_is_refused(tmp_path: Path) -> None:
     assert caught.value.code == "KMC188"
 
 
+def test_formulas_are_not_compared(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        model_of(tmp_path, SPEC.format(fairness="True", formula="eventually(is_zero) == always(is_zero)"), CFG)
+    assert (caught.value.code, caught.value.message) == ("KMC709", "formulas are not compared")
+
+
 @pytest.mark.parametrize(
     ("predicate", "code", "message", "advice"),
     [
