@@ -16,7 +16,7 @@ from kmc.result import FairnessMet, HowMet
 
 
 def phase_entries(behaviours: Behaviours, path: Path, query: LassoQuery) -> tuple[int, ...] | None:
-    """Where each phase begins, as positions in the lasso; None if the lasso does not answer `query`.
+    """Where each phase begins, as positions in the behaviour; None if the lasso does not answer `query`.
 
     A prefix answers by its last state, which begins the last phase.
     """
@@ -73,10 +73,14 @@ def _enables(behaviours: Behaviours, state: int, fair: FairnessCondition) -> boo
 
 
 def _entries(behaviours: Behaviours, path: Path, query: LassoQuery) -> tuple[int, ...] | None:
-    """Where each phase begins if the states and steps fit the phases: the first way that does."""
-    states = (*path.stem, *path.cycle)
+    """Where each phase begins if the states and steps fit the phases: the first way that does.
+
+    A phase may begin when the cycle has gone around. If none begins in a whole round, none begins later.
+    """
     last = len(query.phases) - 1
-    at_latest = len(path.stem) if path.cycle else len(states) - 1
+    rounds = len(query.phases) if len(path.cycle) > 1 else 1
+    states = (*path.stem, *path.cycle * rounds)
+    at_latest = len(states) - 1
     ways: dict[int, tuple[int, ...]] = {0: (0,)} if _enters(behaviours, states[0], query, 0) else {}
     for position in range(1, at_latest + 1):
         ways = _next_ways(behaviours, query, ways, states, position)

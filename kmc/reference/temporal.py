@@ -13,7 +13,15 @@ from typing import Any, Protocol, TypeAlias
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
 from kmc.lang.tla import shortened, text
-from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
+from kmc.liveness.lasso_queries import (
+    AndSteps,
+    FairnessCondition,
+    Into,
+    LassoQuery,
+    Phase,
+    Recurrence,
+    TemporalCheck,
+)
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.behaviours import Behaviours, behaviours_of
 from kmc.reference.lasso_replay import check_refutation, temporal_violation
@@ -152,6 +160,10 @@ def _answer(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> 
         if query.is_of_prefixes is of_prefixes:
             below = min((len(path) for _, path in answers), default=None)
             answers += ((query, path) for path in _paths(query, finder, below))
+    for query in check.queries if answers else ():
+        for other in () if of_prefixes else begun_in_the_cycle(query):
+            lasso = finder.least(other, min(len(path) for _, path in answers))
+            answers += [] if lasso is None else [(other, lasso)]
     return min(answers, key=lambda answer: len(answer[1]), default=None)
 
 
@@ -165,6 +177,20 @@ def _paths(query: LassoQuery, finder: LassoFinder, below: int | None) -> Iterato
         lasso = finder.least(query, min(known, default=None))
         if lasso is not None:
             yield lasso
+
+
+def begun_in_the_cycle(query: LassoQuery) -> tuple[LassoQuery, ...]:
+    """Queries for the behaviours that answer a query, where its last phase may begin in the cycle: some are shorter.
+
+    Only for two phases of which the first asks for nothing, which is what most properties need.
+    """
+    if len(query.phases) != 2 or query.phases[0] != Phase():
+        return ()
+    last = query.phases[1]
+    begins = Recurrence(steps=AndSteps((last.entered_by, Into(last.enters_at))))
+    stays = Phase(states=last.states, steps=last.steps)
+    recurrences = (*query.recurrences, begins)
+    return tuple(replace(query, phases=way, recurrences=recurrences) for way in ((stays,), (Phase(), stays)))
 
 
 def _cut(model: Model, problem: TemporalProblem, behaviours: Behaviours) -> Iterable[CutFairness]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
 from support.interpreted_lassos import all_paths, answering_lassos, random_behaviours, random_fairness, random_query
 
+from kmc.liveness.lasso_queries import Phase
 from kmc.reference.lasso_check import how_met, phase_entries
 from kmc.reference.lassos import ObviousLassos, Path
+from kmc.reference.temporal import begun_in_the_cycle
 
 LENGTH_MAX = 7
 
 
-def least_by_trial(behaviours, initial, query, fairness) -> Path | None:
+def least_by_trial(behaviours, initial, query, fairness, *, begun: bool = True) -> Path | None:
     """The least of all lassos with at most LENGTH_MAX states: fewest states, one that stutters, shortest stem."""
     for length in range(1, LENGTH_MAX + 1):
-        found = list(answering_lassos(behaviours, initial, query, fairness, length))
+        found = list(answering_lassos(behaviours, initial, query, fairness, length, begun=begun))
         if found:
             return min(found, key=lambda path: (len(path.cycle) > 1, len(path.stem)))
     return None
@@ -41,6 +44,26 @@ def test_the_least_lasso_is_found(seed: int) -> None:
         assert phase_entries(behaviours, least, query) is not None
         assert all(how_met(behaviours, least, fair) for fair in fairness)
     assert found > 10
+
+
+def test_a_lasso_whose_last_phase_begins_in_the_cycle_is_found() -> None:
+    random = Random(3)
+    shorter = 0
+    for _ in range(400):
+        behaviours = random_behaviours(random, random.choice([3, 4, 5]))
+        drawn, fairness = random_query(random), random_fairness(random)
+        query = replace(drawn, phases=(Phase(), drawn.phases[-1]))
+        others = begun_in_the_cycle(query)
+        assert len(others) == 2
+        found = [ObviousLassos(behaviours, 1, each).least(fairness) for each in (query, *others)]
+        lengths = [len(path) for path in found if path is not None]
+        wanted = least_by_trial(behaviours, 1, query, fairness, begun=False)
+        if wanted is None:
+            assert all(length > LENGTH_MAX for length in lengths)
+            continue
+        assert min(lengths) == len(wanted)
+        shorter += found[0] is None or len(found[0]) > min(lengths)
+    assert shorter > 5
 
 
 def test_the_shortest_prefix_is_found() -> None:

@@ -125,6 +125,15 @@ def test_a_fair_action_is_shown_where_it_is_taken(ring: Model) -> None:
     assert (turn.how, turn.state, leave.how, leave.state) == (HowMet.TAKEN, 2, HowMet.DISABLED, 1)
 
 
+def test_a_cycle_may_hold_the_state_that_begins_the_wait(ring: Model) -> None:
+    # n = 2 ~> n = 3: the wait begins in state 3, which is in the cycle.
+    query = LassoQuery((Phase(), Phase(enters_at=AtomHolds(1), states=NotStates(AtomHolds(0)))))
+    atoms = (lambda st: st.n == 3, lambda st: st.n == 2)
+    fair = fairness(turn="WF", leave="WF")
+    problem = TemporalProblem(atoms, (), fair, (TemporalCheck("Leaves", "", (query,)),))
+    assert shape(refuted(ring, problem)) == ([0, 1, 2], 1, "Turn")
+
+
 def test_strong_fairness_makes_it_leave(ring: Model) -> None:
     result = checked(ring, eventually_three(*fairness(turn="WF", leave="SF")))
     assert (result.verdict, result.violation) == (Verdict.OK, None)

@@ -115,13 +115,21 @@ def all_paths(behaviours: Behaviours, initial: int, length: int) -> Iterator[tup
 
 
 def answering_lassos(
-    behaviours: Behaviours, initial: int, query: LassoQuery, fairness: tuple[FairnessCondition, ...], length: int
+    behaviours: Behaviours,
+    initial: int,
+    query: LassoQuery,
+    fairness: tuple[FairnessCondition, ...],
+    length: int,
+    *,
+    begun: bool,
 ) -> Iterator[Path]:
-    """All fair lassos with so many states that answer a query, whose last phase begins before the cycle or with it."""
+    """All fair lassos with so many states that answer a query; with `begun`, the last phase begins before the cycle."""
     for states in all_paths(behaviours, initial, length):
         for begin in range(length):
             path = Path(states[:begin], states[begin:])
             closes = len(path.cycle) == 1 or states[begin] in behaviours.successors(states[-1])
             fair = all(how_met(behaviours, path, condition) is not None for condition in fairness)
+            if begun and phase_entries(behaviours, Path((*path.stem, path.cycle[0]), ()), query) is None:
+                continue
             if closes and fair and phase_entries(behaviours, path, query) is not None:
                 yield path
