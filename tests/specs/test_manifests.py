@@ -6,10 +6,12 @@ with `make golden`.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from support.golden_cases import LARGE, golden_cases, outcome
+from support.liveness_cases import liveness_cases
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
@@ -47,9 +49,20 @@ def _parameter(spec: str, file: ModelFile) -> Any:
     return pytest.param(spec, file, id=f"{spec}-{file.name}", marks=marks)
 
 
+def _origin(file: ModelFile) -> str:
+    return str((file.expect or {}).get("origin", ""))
+
+
 def _golden_id(file: ModelFile) -> str | None:
-    origin = str((file.expect or {}).get("origin", ""))
-    return origin.partition("golden case ")[2] or None
+    """The golden case that a model is; one that only takes figures of a case of liveness is run by itself."""
+    found = _origin(file).partition("golden case ")[2]
+    return None if found.startswith("of liveness ") else found or None
+
+
+def _liveness_id(file: ModelFile) -> str | None:
+    """How the name of a golden case of liveness begins."""
+    found = _origin(file).partition("golden case of liveness ")[2]
+    return re.split("[,;]", found)[0] or None
 
 
 @pytest.mark.slow
@@ -78,6 +91,14 @@ def test_a_model_that_names_a_golden_case_is_that_case(spec: str, file: ModelFil
     assert mine.max_depth == same.max_depth
     assert file.expect is not None
     assert {key: value for key, value in file.expect.items() if key != "origin"} == case.expect
+
+
+@pytest.mark.parametrize(("spec", "file"), [_parameter(s, f) for s, f in _models() if _liveness_id(f) is not None])
+def test_a_model_that_names_a_golden_case_of_liveness_has_its_graph(spec: str, file: ModelFile) -> None:
+    cases = [case for case in liveness_cases() if case.id.startswith(str(_liveness_id(file)))]
+    figures = {key: value for key, value in (file.expect or {}).items() if key in ("generated", "distinct", "depth")}
+    assert cases
+    assert all(case.root == shipped_specs()[spec] and figures.items() <= case.graph.items() for case in cases)
 
 
 def test_one_model_is_left_to_a_run_by_hand() -> None:
