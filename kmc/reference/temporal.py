@@ -14,6 +14,8 @@ from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
 from kmc.lang.tla import shortened, text
 from kmc.liveness.lasso_queries import (
+    AllStates,
+    AllSteps,
     AndSteps,
     FairnessCondition,
     Into,
@@ -182,15 +184,22 @@ def _paths(query: LassoQuery, finder: LassoFinder, below: int | None) -> Iterato
 def begun_in_the_cycle(query: LassoQuery) -> tuple[LassoQuery, ...]:
     """Queries for the behaviours that answer a query, where its last phase may begin in the cycle: some are shorter.
 
-    Only for two phases of which the first asks for nothing, which is what most properties need.
+    Only for two phases of which the first asks nothing of states and steps, or the same as the last. That is what most
+    properties need.
     """
-    if len(query.phases) != 2 or query.phases[0] != Phase():
+    if len(query.phases) != 2:
         return ()
-    last = query.phases[1]
+    first, last = query.phases
     begins = Recurrence(steps=AndSteps((last.entered_by, Into(last.enters_at))))
     stays = Phase(states=last.states, steps=last.steps)
+    if (first.states, first.steps) == (last.states, last.steps):
+        ways: tuple[tuple[Phase, ...], ...] = ((first,),)
+    elif (first.states, first.steps) == (AllStates(), AllSteps()):
+        ways = ((replace(stays, enters_at=first.enters_at),), (first, stays))
+    else:
+        return ()
     recurrences = (*query.recurrences, begins)
-    return tuple(replace(query, phases=way, recurrences=recurrences) for way in ((stays,), (Phase(), stays)))
+    return tuple(replace(query, phases=way, recurrences=recurrences) for way in ways)
 
 
 def _cut(model: Model, problem: TemporalProblem, behaviours: Behaviours) -> Iterable[CutFairness]:
