@@ -251,7 +251,8 @@ def sort_words(entries: int, count: int) -> None:
 @inlined
 def append_words(part: GraphPart, count: int) -> None:
     """`append_different` for entries of one word."""
-    entries, targets, labels, written = part.entries, part.targets, part.labels, part.written
+    entries, written = part.entries, part.written
+    targets, labels = part.targets, part.labels
     last = -1
     for index in range(count):
         entry = load(entries, index)
