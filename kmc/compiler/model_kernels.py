@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kmc.actions.action import Action
-from kmc.compiler.checks.limits import check_fits
+from kmc.compiler.checks.limits import check_fits, check_instances
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
 from kmc.compiler.lowering.context import Lowering
@@ -305,6 +305,8 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, 
     those of the next-state relation, `expand_all` takes these too.
     """
     check_fits(model)
+    if instances:
+        check_instances(model.spec.actions if atoms is None else all_actions(model))
     builder = _Builder(model, instances=instances, wide=wide, with_others=atoms is not None)
     state_class = model.spec.state_class
     for number, (name, layout) in enumerate(builder.row.networks):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.small_specs import model_of
 
+from kmc.compiler.compile_spec import compile_spec
 from kmc.engine.check_model import check_native
 from kmc.errors import KmcError
 from kmc.reference.search import Search
@@ -71,3 +72,12 @@ def test_a_predicate_that_fails_is_an_error_at_its_line(formula: str, tmp_path: 
     code, line = error_of(model, native)
     assert (code, line) == error_of(model, interpreted)
     assert line == lines.index(f"    return {formula}") + 1
+
+
+def test_more_instances_than_a_successor_tells_apart_are_refused_at_their_action(tmp_path: Path) -> None:
+    source = CLOCK.format(formula="always_eventually(lambda st: st.n == 3)")
+    source = source.replace("def tick(st)", "def tick(st, a: Int(0, 299), b: Int(0, 299))")
+    model = model_of(tmp_path, source, "PROPERTY Prop")
+    with pytest.raises(KmcError, match="90,000 instances") as found:
+        compile_spec(model, instances=True)
+    assert (found.value.code, found.value.span and found.value.span.line) == ("KMC807", model.spec.actions[0].span.line)

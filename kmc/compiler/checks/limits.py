@@ -7,14 +7,16 @@ word too.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from math import prod
 from typing import Any
 
+from kmc.actions.action import Action
 from kmc.compiler.lowering.arithmetic import NUMBER_MAX
 from kmc.errors import Span, SpecError
 from kmc.invariants.kinds import SHOWN
 from kmc.lang.annotations import shapes_of
-from kmc.lang.domains import describe
+from kmc.lang.domains import describe, members
 from kmc.lang.types import (
     IntType,
     MapType,
@@ -35,6 +37,10 @@ PROPERTIES_MAX = 62
 """Properties of one kind that a model may check."""
 
 
+INSTANCES_MAX = (1 << 16) - 1
+"""Instances of actions that a successor's 16 bits tell apart, with the initial states."""
+
+
 def check_fits(model: Model) -> None:
     """Raise SpecError (KMC802, KMC804 to KMC806) for the first limit of compiled code that a spec exceeds."""
     _check_record(model.spec.state_class, model.spec.files, set())
@@ -43,6 +49,17 @@ def check_fits(model: Model) -> None:
             first = properties[PROPERTIES_MAX]
             message = f"{first.name} is one too many: compiled code tests at most {PROPERTIES_MAX} of a kind"
             raise SpecError("KMC806", message, first.span, "join some with and, or check them in two models")
+
+
+def check_instances(actions: Iterable[Action]) -> None:
+    """Raise SpecError (KMC807) where actions have more instances than a successor can tell apart."""
+    count = 0
+    for action in actions:
+        count += prod(len(members(parameter.type)) for parameter in action.parameters)
+        if count > INSTANCES_MAX:
+            message = f"with {action.title}, actions have {count:,} instances: compiled code counts {INSTANCES_MAX:,}"
+            advice = "narrow the domains of its parameters, or run with --engine python"
+            raise SpecError("KMC807", message, action.span, advice)
 
 
 def _check_record(cls: Any, files: Collection[str], seen: set[Any]) -> None:

@@ -31,6 +31,7 @@ ATOMS_MAX = 62
 """How many atoms a mask of a kernel has, `kmc.compiler.model_kernels.ATOMS_MAX`."""
 
 _PART_STATES = 1 << 14
+_PARTS_A_THREAD = 8
 _STEP_BYTES = 10
 _SEARCH_BYTES = 60
 """For a state, while its graph is searched for lassos."""
@@ -159,7 +160,9 @@ class GraphRecorder:
             return self._written(part, counts[slice(*states)])
 
         _each(threads, find, logs)
-        bounds = [*range(0, end - first, _PART_STATES), end - first]
+        # Each part takes maps of memory, of which a process may have few.
+        size = max(_PART_STATES, -(-(end - first) // (_PARTS_A_THREAD * threads.size)))
+        bounds = [*range(0, end - first, size), end - first]
         self._steps += _each(threads, write, list(pairwise(bounds)))
         self._counts.append(counts)
         self._expanded = end
