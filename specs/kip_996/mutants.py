@@ -1,7 +1,7 @@
-"""Constants that each weaken one rule, so that an invariant that depends on it must fail; all are off by default.
+"""Constants that each weaken one rule, so that a property that depends on it must fail; all are off by default.
 
-The manifest has a mutant for every invariant and every promise of the KIPs, so each of them can fail. A constant that
-is off leaves no code in the compiled spec.
+The manifest has a mutant for every invariant and every promise of the KIPs, so each of them can fail. The last three
+mutants break no invariant, but temporal properties. A constant that is off leaves no code in the compiled spec.
 """
 
 from kmc.lang import Bool, constant
@@ -20,4 +20,13 @@ RestartForgetsQuorumState = constant(
 )
 RestartLosesUncommitted = constant(
     "RestartLosesUncommitted", Bool, "Mutant: a restarted server has lost what was not committed", False
+)
+CandidatesWaitForEver = constant(
+    "CandidatesWaitForEver", Bool, "Mutant: a candidate that cannot win never begins a new election", False
+)
+LeadersKeepOffice = constant(
+    "LeadersKeepOffice", Bool, "Mutant: no Check Quorum: a leader without a majority does not resign", False
+)
+FollowersRefusePreVotes = constant(
+    "FollowersRefusePreVotes", Bool, "Mutant: a follower refuses pre-votes even if it has not fetched yet", False
 )

@@ -21,13 +21,15 @@ from kmc.spec import (
 
 from ..consensus.promises import has_value
 from .actions.fetches import accept_fetch_request, handle_fetch_response, send_fetch_request
-from .actions.timeouts import voter_election_timeout, voter_fetch_timeout
+from .actions.timeouts import should_resign, voter_election_timeout, voter_fetch_timeout
+from .actions.votes import within_epoch_limit
 from .functions import is_observer
 from .properties import (
     EventuallyLeaderElected,
     NotStuckInProspective,
     ReconfigurationNotStuck,
     ValuesEventuallyAcked,
+    functional_leader_exists,
 )
 from .types import ServerId, ServerState, Value
 
@@ -129,6 +131,45 @@ def RemovedLeaderResigns():
         lambda s: leads_to(
             lambda st: leads_without_being_a_voter(st, s), lambda st: not leads_without_being_a_voter(st, s)
         ),
+    )
+
+
+@spec.liveness
+def CandidateEnds():
+    """No server is a candidate for ever."""
+    return for_all(ServerId, lambda s: leads_to(lambda st: is_candidate(st, s), lambda st: not is_candidate(st, s)))
+
+
+def is_candidate(st, s):
+    """Server s is a candidate."""
+    return s in st.servers and st.servers[s].state == ServerState.CANDIDATE
+
+
+def leads_without_a_majority(st, s):
+    """Server s leads, and does not reach a majority of its voters."""
+    return s in st.servers and st.servers[s].state == ServerState.LEADER and should_resign(st, s)
+
+
+@spec.liveness
+def CutOffLeaderResigns():
+    """Check Quorum: a leader that is cut off from a majority does not lead for ever."""
+    return for_all(
+        ServerId,
+        lambda s: leads_to(lambda st: leads_without_a_majority(st, s), lambda st: not leads_without_a_majority(st, s)),
+    )
+
+
+def stands_or_may_not(st):
+    """Some server is a candidate, or is in the last epoch of the model."""
+    return any(is_candidate(st, s) or not within_epoch_limit(me) for s, me in st.servers.items())
+
+
+@spec.liveness
+def LeaderlessClusterElects():
+    """Without a functional leader some server stands for election in the end, unless the epochs are used up."""
+    return leads_to(
+        lambda st: not functional_leader_exists(st),
+        lambda st: functional_leader_exists(st) or stands_or_may_not(st),
     )
 
 

@@ -22,7 +22,7 @@ from ..functions import (
     transition_to_resigned,
     transition_to_unattached,
 )
-from ..mutants import ObserversCampaign
+from ..mutants import CandidatesWaitForEver, LeadersKeepOffice, ObserversCampaign
 from ..network import (
     connected,
     has_inflight_vote_req,
@@ -60,7 +60,7 @@ def check_quorum_resign(st, s: ServerId):
     if s not in st.servers or st.servers[s].state != ServerState.LEADER:
         return
     me = st.servers[s]
-    with_reason = should_resign(st, s)
+    with_reason = should_resign(st, s) and not LeadersKeepOffice
     for _ in ways(with_reason, aux_under_disruption_limit(st)):
         resigned = apply_state(me, transition_to_resigned(me, s)).set(
             pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members)
@@ -128,7 +128,8 @@ def not_enough_votes(st, s, pre_vote):
 def causal_election_timeout(st, s):
     """CausalElectionTimeout(s): a candidate that cannot win, or any unattached server."""
     state = st.servers[s].state
-    return (state == ServerState.CANDIDATE and not_enough_votes(st, s, False)) or state == ServerState.UNATTACHED
+    cannot_win = state == ServerState.CANDIDATE and not CandidatesWaitForEver and not_enough_votes(st, s, False)
+    return cannot_win or state == ServerState.UNATTACHED
 
 
 def eventual_election_timeout(st, s):

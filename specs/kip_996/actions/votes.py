@@ -20,7 +20,7 @@ from ..functions import (
     transition_to_unattached,
     transition_to_unattached_add_vote,
 )
-from ..mutants import AnyLogIsElected, CandidatesWithoutPreVote, VotersVoteAgain
+from ..mutants import AnyLogIsElected, CandidatesWithoutPreVote, FollowersRefusePreVotes, VotersVoteAgain
 from ..network import (
     discard,
     has_inflight_vote_req,
@@ -50,7 +50,7 @@ PRE_VOTE_GRANTING_STATES = {
 def grant_pre_vote(me, state0, log_ok):
     """GrantPreVote(s, state0, log_ok): a follower that has fetched from its leader grants none (KIP-996)."""
     can_grant = state0.state in PRE_VOTE_GRANTING_STATES or (
-        state0.state == ServerState.FOLLOWER and not me.fetch_state.has_fetch_success
+        state0.state == ServerState.FOLLOWER and not me.fetch_state.has_fetch_success and not FollowersRefusePreVotes
     )
     return can_grant and log_ok
 
