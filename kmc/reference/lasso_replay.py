@@ -116,7 +116,8 @@ def _on_its_own(
 ) -> tuple[Behaviours, Path]:
     """The states of a lasso with all their steps, and the lasso by their numbers."""
     distinct = list(dict.fromkeys(states))
-    numbers = [distinct.index(state) for state in states]
+    number_of = {state: number for number, state in enumerate(distinct)}
+    numbers = [number_of[state] for state in states]
     behaviours = behaviours_of(model, problem, distinct, len(distinct))
     return behaviours, Path(tuple(numbers[:stem]), tuple(numbers[stem:])) if has_cycle else Path(tuple(numbers), ())
 
