@@ -221,6 +221,30 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
             return ()
 
 
+def constant_truth(formula: Formula) -> bool | None:
+    """The truth that constants alone give a bound formula, such as one about an empty set; None if they do not."""
+    found = [constant_truth(part) for part in parts_of(formula)]
+    match formula:
+        case Truth(value):
+            return value
+        case Always() | Eventually():
+            return found[0]
+        case Not():
+            return None if found[0] is None else not found[0]
+        case And() | ForAll():
+            return False if False in found else None if None in found else True
+        case Or() | ThereExists():
+            return True if True in found else None if None in found else False
+        case Implies() | LeadsTo():
+            if found[0] is False or found[1] is True:
+                return True
+            return False if found == [True, False] else None
+        case Iff():
+            return None if None in found else found[0] == found[1]
+        case _:
+            return None
+
+
 @dataclass(frozen=True, slots=True)
 class TemporalProperty:
     """A named formula; `formula` is called once per model."""

@@ -22,7 +22,7 @@ class TemporalProblem:
 
     Atom n is what `AtomHolds(n)` means, step atom n what `StepAtomHolds(n)` means. For who validates a lasso by the
     definition, formula n is what check n asks, and `assumed` holds the formulas of `fairness`, one each.
-    `tautologies` names the properties that are TRUE whatever the behaviour, such as those over an empty set.
+    `tautologies` names the properties that are TRUE by the constants of the model, such as those over an empty set.
     """
 
     atoms: tuple[StateAtom, ...]

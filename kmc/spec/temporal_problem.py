@@ -18,6 +18,7 @@ from kmc.liveness.formulas import (
     Formula,
     TemporalProperty,
     Truth,
+    constant_truth,
 )
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 from kmc.liveness.negation import negated
@@ -35,9 +36,9 @@ def problem_of(model: Model) -> TemporalProblem:
     actions = Actions((*spec.actions, *spec.other_actions))
     atoms = NumberedPredicates()
     assumed = tuple(_fairness(model, actions))
-    found = [(prop, *case) for prop in model.temporal for case in _instances(_formula(prop, actions, model))]
+    formulas = [(prop, _formula(prop, actions, model)) for prop in model.temporal]
+    found = [(prop, *case) for prop, formula in formulas for case in _instances(formula)]
     checks = [(prop, _check(prop, instance, formula, atoms), formula) for prop, instance, formula in found]
-    asked = {prop.name for prop, check, _ in checks if check.queries}
     return TemporalProblem(
         fairness=tuple(_condition(fair, atoms) for fair in assumed),
         checks=tuple(check for _, check, _ in checks),
@@ -45,7 +46,7 @@ def problem_of(model: Model) -> TemporalProblem:
         step_atoms=atoms.of_steps,
         formulas=tuple(formula for _, _, formula in checks),
         assumed=assumed,
-        tautologies=tuple(prop.name for prop in model.temporal if prop.name not in asked),
+        tautologies=tuple(prop.name for prop, formula in formulas if constant_truth(formula) is True),
     )
 
 
