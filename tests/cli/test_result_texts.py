@@ -18,7 +18,7 @@ from kmc.cli.model_choice import ChosenModel
 from kmc.cli.outcome import CheckOptions, Outcome
 from kmc.cli.result_json import failure_json
 from kmc.errors import EvaluationError, ExitStatus, ModelError, Span
-from kmc.result import Bound, Counters, PropertyVerdict, Result, Trace, TraceStep, Verdict, Violation
+from kmc.result import AssumedFairness, Bound, Counters, PropertyVerdict, Result, Trace, TraceStep, Verdict, Violation
 
 SOURCE = (
     "from kmc.spec import always_eventually\n"
@@ -103,6 +103,7 @@ def with_counters(**changes: int) -> dict[str, Any]:
 
 DEPTH: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.DEPTH}
 START: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.START}
+AGAIN_HOLDS = (PropertyVerdict("ThreeAgain", "holds", is_temporal=True),)
 UNCHECKED: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.NOT_CHECKED}
 STATES: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.STATES}
 PROVED: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -163,6 +164,29 @@ PROVED: dict[str, tuple[str, dict[str, Any], str]] = {
         {**STATES, "fingerprint_bits": 0},
         "Nothing is proved: the search stopped at level 7, and 30 of the states found were left on queue; in the 970 "
         "states explored, NotNegative holds and there is no deadlock.",
+    ),
+    "a temporal property under fairness": (
+        "INVARIANT NotNegative PROPERTY ThreeAgain",
+        {"properties": AGAIN_HOLDS, "fairness": (AssumedFairness("WF_vars(Increase)", "Increase", False),)},
+        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds, every fair behavior "
+        "satisfies ThreeAgain and there is no deadlock.",
+    ),
+    "a temporal property without fairness": (
+        "PROPERTY ThreeAgain CHECK_DEADLOCK FALSE",
+        {"properties": AGAIN_HOLDS},
+        f"Proved: in every state reachable within these bounds ({BOUNDS}), every behavior satisfies ThreeAgain.",
+    ),
+    "a temporal property within a constraint": (
+        "INVARIANT NotNegative PROPERTY ThreeAgain CONSTRAINT AtMostTwo CHECK_DEADLOCK FALSE",
+        {
+            "verdict": Verdict.BOUND_REACHED,
+            "bound": Bound.CONSTRAINT,
+            "cut": 1,
+            "properties": (PropertyVerdict("ThreeAgain", "not refuted", is_temporal=True),),
+        },
+        f"Proved: in every state reachable within these bounds ({BOUNDS}) without breaking AtMostTwo, NotNegative "
+        "holds and no behavior among these states violates ThreeAgain. Not proved: what behaviors do that leave "
+        "AtMostTwo, so no temporal property is proved.",
     ),
     "nothing of a temporal property": (
         "INVARIANT NotNegative PROPERTY ThreeAgain",
