@@ -5,20 +5,26 @@ Instances of actions are numbered as `instances_of((*spec.actions, *spec.other_a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from kmc.errors import KmcError, SpecError
 from kmc.lang.blame import blamed
 from kmc.lang.showing import shown
 from kmc.liveness.formula_text import group_of, text_of
 from kmc.liveness.formulas import (
+    ActionSteps,
     And,
+    Enabled,
     Fair,
     ForAll,
     Formula,
+    Iff,
+    Implies,
+    Not,
     TemporalProperty,
     Truth,
     constant_truth,
+    parts_of,
 )
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 from kmc.liveness.negation import negated
@@ -38,6 +44,8 @@ def problem_of(model: Model) -> TemporalProblem:
     assumed = tuple(_fairness(model, actions))
     formulas = [(prop, _formula(prop, actions, model)) for prop in model.temporal]
     found = [(prop, *case) for prop, formula in formulas for case in _instances(formula)]
+    if spec.other_actions:
+        _refuse_told_apart((*assumed, *(formula for _, formula in formulas)))
     checks = [(prop, _check(prop, instance, formula, atoms), formula) for prop, instance, formula in found]
     return TemporalProblem(
         fairness=tuple(_condition(fair, atoms) for fair in assumed),
@@ -61,6 +69,39 @@ def _made(formula: Callable[[], Formula], model: Model, note: str) -> Formula:
     except Exception as error:
         found: KmcError = blamed(error, model.spec.files)
         raise SpecError(found.code, found.message, found.span, found.help, (*found.notes, note)) from error
+
+
+def _refuse_told_apart(formulas: Iterable[Formula]) -> None:
+    """Raise SpecError KMC710 for fairness or `enabled` that asks which actions a step belongs to, and to which not.
+
+    Where a step that is not part of Next leads is not noted, so two such steps cannot be told to be one.
+    """
+    for formula in formulas:
+        match formula:
+            case Fair(steps=steps) | Enabled(steps=steps) if _tells_apart(steps):
+                raise SpecError(
+                    "KMC710",
+                    "fairness or enabled tells actions of one step apart, in a spec with actions beside Next",
+                    place_of(formula),
+                    "declare the steps that are meant as an action of their own, with next=False",
+                )
+            case _:
+                _refuse_told_apart(parts_of(formula))
+
+
+def _tells_apart(steps: Formula) -> bool:
+    """Whether a set of steps is not a union of those of actions, each perhaps with a condition."""
+    match steps:
+        case Not() | Implies() | Iff():
+            return _names_actions(steps)
+        case And(parts):
+            return sum(map(_names_actions, parts)) > 1 or any(map(_tells_apart, parts))
+        case _:
+            return any(map(_tells_apart, parts_of(steps)))
+
+
+def _names_actions(steps: Formula) -> bool:
+    return isinstance(steps, ActionSteps) or any(map(_names_actions, parts_of(steps)))
 
 
 def _instances(formula: Formula) -> Iterator[tuple[str, Formula]]:

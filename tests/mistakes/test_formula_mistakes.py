@@ -125,6 +125,43 @@ def test_fairness_of_what_no_action_bounds_is_refused(tmp_path: Path) -> None:
     assert (code, message) == ("KMC705", "fairness of steps that no action bounds")
 
 
+BESIDE = """
+
+@spec.action(next=False)
+def jump(st):
+    yield st.set(x=3)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fairness", "formula", "line"),
+    [
+        ("weak_fairness(and_(steps(jump), not_(steps(move))))", "True", "fairness"),
+        ("strong_fairness(and_(jump, move))", "True", "fairness"),
+        ("weak_fairness(and_(NEXT, implies(steps(jump), is_zero)))", "True", "fairness"),
+        ("True", "always_eventually(enabled(and_(is_zero, jump, steps(move, 1))))", "formula"),
+    ],
+)
+def test_steps_beside_next_are_not_told_apart(fairness: str, formula: str, line: str, tmp_path: Path) -> None:
+    model = model_of(tmp_path, SPEC.format(fairness=fairness, formula=formula) + BESIDE, CFG)
+    with pytest.raises(SpecError) as caught:
+        problem_of(model)
+    assert caught.value.code == "KMC710"
+    assert caught.value.span is not None
+    assert {"fairness": fairness, "formula": formula}[line] in (caught.value.span.source_line() or "")
+
+
+@pytest.mark.parametrize("fairness", ["or_(jump, move)", "and_(jump, is_zero)", "and_(or_(jump, NEXT), is_zero)"])
+def test_a_union_of_steps_beside_next_is_fair(fairness: str, tmp_path: Path) -> None:
+    model = model_of(tmp_path, SPEC.format(fairness=f"weak_fairness({fairness})", formula="True") + BESIDE, CFG)
+    assert len(problem_of(model).fairness) == 1
+
+
+def test_steps_are_told_apart_where_all_are_of_next(tmp_path: Path) -> None:
+    fairness = "weak_fairness(and_(NEXT, not_(steps(move, 1))))"
+    assert len(problem_of(model_of(tmp_path, SPEC.format(fairness=fairness, formula="True"), CFG)).fairness) == 1
+
+
 def test_a_formula_in_a_comprehension_is_refused(tmp_path: Path) -> None:
     formula = "there_exists({eventually(lambda st: st.x == n) for n in range(3)}, lambda f: f)"
     with pytest.raises(SpecError) as caught:
