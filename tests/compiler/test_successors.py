@@ -121,3 +121,50 @@ def test_expand_says_when_its_successors_do_not_fit(tmp_path: Path) -> None:
         answers.append(found - (1 << 64) if found >> 63 else found)
         assert out[limit:] == noise(limit + words + 50)[limit:]
     assert answers == [-1] * 6 + [3] * 2
+
+
+PLAIN = """
+class Part(Record):
+    k: Int(0, 7)
+    of: Set[Int(0, 3)]
+
+
+class State(Record):
+    x: Int(0, 3)
+    y: Opt[Int(0, 3)]
+    part: Part
+
+
+@spec.init
+def init():
+    yield State(x=0, y=None, part=Part(k=0, of=set()))
+
+
+def changed(st):
+    if st.x == 0:
+        return st.set(x=1, part=st.part.set(k=3))
+    if st.y is None:
+        return st.set(y=st.x)
+    return st.set(x=0)
+
+
+@spec.action
+def change(st):
+    yield BODY
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "changed(st)",
+        "changed(st).set(y=2)",
+        "changed(st).set(x=3).set(y=None)",
+        "changed(changed(st))",
+        "(st.set(x=1) if st.y is None else st).set(part=st.part.set(of={1}))",
+    ],
+)
+def test_states_that_branches_give_are_written_whole(body: str, tmp_path: Path) -> None:
+    model = model_of(tmp_path, PLAIN.replace("BODY", body), "CHECK_DEADLOCK FALSE")
+    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+    assert list(differences(kernels, states_of(model)))[:2] == []

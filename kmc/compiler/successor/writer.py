@@ -19,7 +19,7 @@ from kmc.compiler.lowering.network_entries import message_words
 from kmc.compiler.lowering.network_filter import is_filter, write_kept
 from kmc.compiler.lowering.network_operations import whole_network
 from kmc.compiler.values.code import Code
-from kmc.compiler.values.packing import Words, array_of, lift, pack, words
+from kmc.compiler.values.packing import Words, array_of, field, lift, pack, words
 from kmc.compiler.values.value import (
     Each,
     MapItems,
@@ -28,6 +28,7 @@ from kmc.compiler.values.value import (
     Net,
     NetOp,
     Num,
+    Packed,
     Rec,
     Received,
     Stored,
@@ -88,7 +89,9 @@ class Writer:
 
     def write(self, value: Value, node: ast.AST) -> None:
         """Append the successor `value` to the output."""
-        if not isinstance(value, Rec) or value.type != self._state.type:
+        if isinstance(value, Rec | Packed) and value.type == self._state.type:
+            value = self._whole(value, node)
+        else:
             self._code.refuse(node, "a yield of a value that is not a state", "write yield st.set(...)")
         # Compute what a change needs before anything is written: a failed check leaves no partial successor.
         room = x.add(Var("pos"), x.add(Var("length"), Const(SLACK)))
@@ -107,6 +110,13 @@ class Writer:
         self._fixed(value.fields, node)
         end = self._networks(nets, node)
         self._finish(end)
+
+    def _whole(self, value: Rec | Packed, node: ast.AST) -> Rec:
+        """A state with all its fields; one that branches gave is packed, or differs from one that is."""
+        if isinstance(value, Rec) and value.base is None:
+            return value
+        declared = self._state.type
+        return Rec(declared, None, {name: field(self._code, value, name, node) for name in declared.cls.fields})
 
     def _fixed(self, fields: Mapping[str, Value], node: ast.AST) -> None:
         declared = self._state.type.cls.fields
