@@ -177,7 +177,7 @@ class _Messages:
         """A descriptor for a process that is started in the block."""
         self._stopping = stopping = threading.Event()
         readable, writable = os.pipe()
-        self.passing = threading.Thread(target=_pass_on, args=(readable, stopping), name="kmc-messages", daemon=True)
+        self.passing = threading.Thread(target=_pass_on, args=(readable, stopping), name="spark-messages", daemon=True)
         self.passing.start()
         try:
             yield writable

@@ -54,14 +54,13 @@ def _origin(file: ModelFile) -> str:
 
 
 def _golden_id(file: ModelFile) -> str | None:
-    """The golden case that a model is; one that only takes figures of a case of liveness is run by itself."""
-    found = _origin(file).partition("golden case ")[2]
-    return None if found.startswith("of liveness ") else found or None
+    """The golden case that a model is."""
+    return _origin(file).partition("golden case ")[2] or None
 
 
 def _liveness_id(file: ModelFile) -> str | None:
     """How the name of a golden case of liveness begins."""
-    found = _origin(file).partition("golden case of liveness ")[2]
+    found = _origin(file).partition("verdict ")[2]
     return re.split("[,;]", found)[0] or None
 
 
