@@ -1,7 +1,7 @@
 """The behaviours of a model as the interpreter sees them: states, and steps with all their labels, of plain values.
 
 Invariant: nothing is shared with the native engine's graph but the questions (`kmc.liveness.lasso_queries`). States are
-values here, and every predicate is the spec's own function, evaluated where it is asked for.
+values here, and every predicate is the spec's own function, evaluated when it is needed.
 """
 
 from __future__ import annotations

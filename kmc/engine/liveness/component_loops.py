@@ -101,7 +101,7 @@ def merge(target: int, source: int, count: int) -> None:
 
 @inlined
 def has_bit(words: int, bit: int) -> int:
-    """1 if a bit is set, else 0; there is no bit -1."""
+    """1 if a bit is set, else 0; bit -1 stands for none."""
     if bit < 0:
         return 0
     return (load(words, bit >> 6) >> (bit & 63)) & 1
