@@ -196,7 +196,7 @@ def original(name: str) -> Original:
             states = level_states(model, Limits(states=2000), at_most=600)
             return compared(model, [*states[:150], *crossed(states, 600)], 600)
     model = shipped_model(name, *SHIPPED[name])
-    return compared(model, walk_states(model, walks=10, depth=60, seed=1)[:200], 30)
+    return compared(model, walk_states(model, walks=12, depth=60, seed=1)[:250], 100)
 
 
 SHIPPED = {

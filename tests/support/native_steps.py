@@ -232,12 +232,17 @@ def level_states(model: Model, limits: Limits, *, at_most: int, seed: int = 0) -
 
 
 def walk_states(model: Model, *, walks: int, depth: int, seed: int) -> list[Any]:
-    """States of random walks that take rare actions as often as common ones, so that they go deep."""
+    """States of random walks that take rare actions as often as common ones, so that they go deep.
+
+    The walks are the same in every process: states are sorted before one is drawn, since the order of successors
+    follows that of sets, which changes with Python's seed of hashes.
+    """
     relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
     rng = random.Random(seed)
     found: dict[Any, None] = {}
+    initial = sorted(initial_states(model), key=encode_row)
     for _ in range(walks):
-        state = rng.choice(initial_states(model))
+        state = rng.choice(initial)
         for _ in range(depth):
             found[state] = None
             steps = expected_steps(relation, state)
@@ -247,7 +252,7 @@ def walk_states(model: Model, *, walks: int, depth: int, seed: int) -> list[Any]
                     by_action.setdefault(action.title, []).append(successor)
             if not by_action:
                 break
-            state = rng.choice(by_action[rng.choice(sorted(by_action))])
+            state = rng.choice(sorted(by_action[rng.choice(sorted(by_action))], key=encode_row))
     return list(found)
 
 
