@@ -21,7 +21,7 @@ from kmc.engine.files.durable_folder import DurableFolder, step
 from kmc.engine.files.run_manifest import damaged
 from kmc.engine.native.memory import WORD_BYTES, MappedFile, Words
 
-_DATA_FILE = re.compile(r"(rows|bits|run|words|sent)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}")
+_DATA_FILE = re.compile(r"(rows|bits|run|words|sent|graph)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}")
 
 
 def new_name(kind: str, level: int, number: int) -> str:
