@@ -9,8 +9,6 @@ from kmc.spec import (
     NEXT,
     always_eventually,
     and_,
-    eventually,
-    eventually_always,
     for_all,
     leads_to,
     not_,
@@ -19,7 +17,13 @@ from kmc.spec import (
     weak_fairness,
 )
 
-from ..consensus.promises import has_value
+from ..consensus.progress import (
+    every_server_fetches_again,
+    every_server_gets_every_value,
+    fetches_end,
+    or_for_ever,
+    some_value_is_sent,
+)
 from .actions.fetches import accept_fetch_request, handle_fetch_response, send_fetch_request
 from .actions.timeouts import should_resign, voter_election_timeout, voter_fetch_timeout
 from .actions.votes import within_epoch_limit
@@ -86,36 +90,25 @@ def SNext():
 @spec.liveness
 def CatchUp():
     """Every server gets each value that was sent."""
-    return for_all(
-        ServerId,
-        lambda s: for_all(
-            Value,
-            lambda v: leads_to(
-                lambda st: v in st.inv_sent, lambda st: s in st.servers and has_value(st.servers[s].log, v)
-            ),
-        ),
-    )
+    return every_server_gets_every_value(ServerId, Value)
 
 
 @spec.liveness
 def FetchEnds():
     """From some time on no fetch is pending."""
-    return eventually_always(lambda st: all(me.fetch_state.pending_fetch is None for me in st.servers.values()))
+    return fetches_end()
 
 
 @spec.liveness
 def FetchAgain():
     """Every server has a pending fetch again and again."""
-    return for_all(
-        ServerId,
-        lambda s: always_eventually(lambda st: s in st.servers and st.servers[s].fetch_state.pending_fetch is not None),
-    )
+    return every_server_fetches_again(ServerId)
 
 
 @spec.liveness
 def Sent():
     """Some value is sent."""
-    return eventually(lambda st: len(st.inv_sent) > 0)
+    return some_value_is_sent()
 
 
 def leads_without_being_a_voter(st, s):
@@ -179,7 +172,7 @@ def or_pre_votes_for_ever(formula):
     Fairness does not forbid that every election is a draw. In liveness mode a counter counts pre-votes, so a finite
     graph has no behaviour with infinitely many, and no lasso tells this formula from the one inside it.
     """
-    return or_(formula, always_eventually(or_(voter_fetch_timeout, voter_election_timeout)))
+    return or_for_ever(formula, or_(voter_fetch_timeout, voter_election_timeout))
 
 
 @spec.liveness

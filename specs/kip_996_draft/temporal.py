@@ -8,17 +8,18 @@ from kmc.spec import (
     FAIR_ACTIONS,
     NEXT,
     always_eventually,
-    eventually,
-    eventually_always,
-    for_all,
-    leads_to,
     not_,
-    or_,
     spec,
     weak_fairness,
 )
 
-from ..consensus.promises import has_value
+from ..consensus.progress import (
+    every_server_fetches_again,
+    every_server_gets_every_value,
+    fetches_end,
+    or_for_ever,
+    some_value_is_sent,
+)
 from .actions.timeouts import voter_election_timeout
 from .properties import (
     EventuallyLeaderElected,
@@ -50,36 +51,25 @@ def SNext():
 @spec.liveness
 def CatchUp():
     """Every server gets each value that was sent."""
-    return for_all(
-        ServerId,
-        lambda s: for_all(
-            Value,
-            lambda v: leads_to(
-                lambda st: v in st.inv_sent, lambda st: s in st.servers and has_value(st.servers[s].log, v)
-            ),
-        ),
-    )
+    return every_server_gets_every_value(ServerId, Value)
 
 
 @spec.liveness
 def FetchEnds():
     """From some time on no fetch is pending."""
-    return eventually_always(lambda st: all(me.fetch_state.pending_fetch is None for me in st.servers.values()))
+    return fetches_end()
 
 
 @spec.liveness
 def FetchAgain():
     """Every server has a pending fetch again and again."""
-    return for_all(
-        ServerId,
-        lambda s: always_eventually(lambda st: s in st.servers and st.servers[s].fetch_state.pending_fetch is not None),
-    )
+    return every_server_fetches_again(ServerId)
 
 
 @spec.liveness
 def Sent():
     """Some value is sent."""
-    return eventually(lambda st: len(st.inv_sent) > 0)
+    return some_value_is_sent()
 
 
 def or_pre_votes_for_ever(formula):
@@ -87,7 +77,7 @@ def or_pre_votes_for_ever(formula):
 
     Fairness does not forbid that every election is a draw; the formula excuses these behaviours.
     """
-    return or_(formula, always_eventually(voter_election_timeout))
+    return or_for_ever(formula, voter_election_timeout)
 
 
 @spec.liveness
