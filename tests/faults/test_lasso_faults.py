@@ -13,6 +13,7 @@ from support.random_lassos import disagreement
 
 from kmc.engine.liveness import component_loops, lasso_search, native_graph
 from kmc.engine.liveness.lasso_search import LassoSearch
+from kmc.engine.liveness.phase_levels import PhaseLevels
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.intrinsics import inlined
 from kmc.liveness import lasso_queries as q
@@ -152,6 +153,6 @@ def test_a_component_is_fair_whatever_else_recurs(monkeypatch: Patch) -> None:
 
 
 def test_a_stem_is_not_the_shortest(monkeypatch: Patch) -> None:
-    right = lasso_search._by_distance
-    monkeypatch.setattr(lasso_search, "_by_distance", lambda distances: list(right(distances))[::-1])
+    right = PhaseLevels.by_distance
+    monkeypatch.setattr(PhaseLevels, "by_distance", lambda distances: list(right(distances))[::-1])
     assert is_caught()

@@ -143,6 +143,14 @@ class GraphSets:
             case _:
                 return {}
 
+    def _source_numbers(self, block: StepBlock) -> NDArray[np.uint32]:
+        """The sources of steps, as targets number them."""
+        return block.sources
+
+    def _are_in(self, states: StateSet, numbers: NDArray[np.uint32], sets: dict[StateSet, Bytes]) -> Bytes:
+        """Which of some targets are in a set."""
+        return sets[states][numbers]
+
     def _in_block(self, wanted: StepSet, block: StepBlock, sets: dict[StateSet, Bytes]) -> Bytes:
         match wanted:
             case Labelled(labels):
@@ -152,12 +160,12 @@ class GraphSets:
             case StepAtomHolds(number):
                 return _bit(self.graph.step_bits[block.steps], number)
             case Changing():
-                return np.asarray(block.targets != block.sources)
+                return np.asarray(block.targets != self._source_numbers(block))
             case From(states):
                 return sets[states][block.sources]
             case Into(states):
                 inside = block.targets != OUTSIDE
-                return np.asarray(inside & sets[states][np.where(inside, block.targets, 0)])
+                return np.asarray(inside & self._are_in(states, np.where(inside, block.targets, 0), sets))
             case AllSteps():
                 return np.ones(len(block.targets), np.bool_)
             case NotSteps(part):

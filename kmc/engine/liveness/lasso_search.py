@@ -7,17 +7,16 @@ whatever was searched before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from kmc.engine.liveness.condition_masks import ConditionMasks, SetColumns
-from kmc.engine.liveness.cycle_progress import CycleProgress
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
+from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, nearest, with_cycle
 from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances, fair_components, stuttering_states
-from kmc.engine.liveness.short_cycles import ShortCycles
 from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.liveness.lasso_queries import NO_STEPS, FairnessCondition, LassoQuery, Recurrence, Response, TemporalCheck
 from kmc.liveness.problem import Lasso
@@ -25,18 +24,7 @@ from kmc.liveness.problem import Lasso
 NEAREST_STATES = 1 << 18
 """A search begins with so many states of the last phase, the nearest, and mostly ends there if the property fails."""
 
-_GREEDY_STARTS = 8
 _LEAST_WITH_STEPS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    stem: tuple[int, ...]
-    cycle: tuple[int, ...]
-
-    @property
-    def length(self) -> int:
-        return len(self.stem) + len(self.cycle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +73,7 @@ class LassoSearch:
         With `below`, only one with fewer states: something shorter is wanted than what is known, so a large graph is
         not searched whole.
         """
-        best: tuple[_Found, int] | None = None
+        best: tuple[FoundLasso, int] | None = None
         for number, query in enumerate(check.queries):
             found = self._answer(query, below)
             if found is not None:
@@ -95,11 +83,11 @@ class LassoSearch:
         lasso, number = best
         return Lasso(lasso.stem, lasso.cycle, self._labels(lasso), number)
 
-    def _answer(self, query: LassoQuery, below: int | None) -> _Found | None:
+    def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:
         """A lasso that answers a query, with fewer states than `below`."""
         question = self._question(query)
-        nearest, are_all = question.distances.reached_last(NEAREST_STATES)
-        near = question.among(nearest)
+        reached, are_all = question.distances.reached_last(NEAREST_STATES)
+        near = question.among(reached)
         staying = stuttering_states(self.graph, question.masks, near)
         found = self._shortest(question, staying, partial(question.components, near), below)
         # A lasso that is known already, or one farther away, is not worth a search of a large graph.
@@ -125,14 +113,15 @@ class LassoSearch:
 
     def _shortest(
         self, question: _Question, staying: Bytes, components: Callable[[], FairComponents], below: int | None
-    ) -> _Found | None:
+    ) -> FoundLasso | None:
         """The shortest lasso that is found: in a state to stay in, or with a cycle in a fair component."""
-        found = self._nearest(question.distances, staying, below)
+        found = nearest(question.distances, staying, below)
         if found is not None:
             below = found.length
         if below is not None and below <= _LEAST_WITH_STEPS:
             return found
-        return self._with_cycle(question, components(), below) or found
+        cycles = CycleGraph(question.graph, question.masks, question.steps)
+        return with_cycle(cycles, question.distances, components(), below) or found
 
     def _states_to_stay_in(self) -> Bytes:
         """Where a fair behaviour may stay for ever."""
@@ -174,44 +163,7 @@ class LassoSearch:
             self._whole = fair_components(self.graph, self._fair_masks, everywhere, None)
         return self._whole
 
-    def _nearest(self, distances: PhaseDistances, staying: Bytes, below: int | None) -> _Found | None:
-        if not staying.any():
-            return None
-        for distance, states in _by_distance(distances):
-            if below is not None and distance + 1 >= below:
-                return None
-            here = states[staying[states]]
-            if len(here):
-                path = distances.path_to(int(here.min()))
-                return _Found(tuple(path[:-1]), (path[-1],))
-        return None
-
-    def _with_cycle(self, question: _Question, components: FairComponents, below: int | None) -> _Found | None:
-        """The shortest lasso that is found with a cycle of several states."""
-        if not len(components.members):
-            return None
-        distances, numbers = question.distances, components.numbered(self.graph.states)
-        progress = CycleProgress(self.graph, question.masks, numbers, question.steps)
-        cycles = ShortCycles(progress, numbers, question.steps)
-        best: _Found | None = None
-        tried = 0
-        for distance, states in _by_distance(distances):
-            for state in map(int, np.sort(states[numbers[states] != 0])):
-                if below is not None and distance + 2 >= below:
-                    return best
-                tries = [] if tried >= _GREEDY_STARTS else [cycles.greedy(state)]
-                tried += 1
-                least_below = min([*map(len, tries), *([] if below is None else [below - distance])])
-                exact = None if cycles.is_exhausted else cycles.least(state, least_below - 1)
-                for cycle in (*tries, exact):
-                    if cycle is not None and (below is None or distance + len(cycle) < below):
-                        best = _Found(tuple(distances.path_to(state)[:-1]), cycle)
-                        below = best.length
-                if tried >= _GREEDY_STARTS and cycles.is_exhausted:
-                    return best
-        return best
-
-    def _labels(self, lasso: _Found) -> tuple[int, ...]:
+    def _labels(self, lasso: FoundLasso) -> tuple[int, ...]:
         states = [*lasso.stem, *lasso.cycle]
         targets = states[1:] if len(lasso.cycle) == 1 else [*states[1:], lasso.cycle[0]]
         return tuple(self._label(state, target) for state, target in zip(states, targets, strict=False))
@@ -222,10 +174,3 @@ class LassoSearch:
         place = first + int(np.searchsorted(self.graph.targets[first:end], target))
         assert self.graph.targets[place] == target, "a lasso is made of steps"
         return int(self.graph.labels[place])
-
-
-def _by_distance(distances: PhaseDistances) -> Iterator[tuple[int, np.ndarray]]:
-    for distance, nodes in enumerate(distances.levels()):
-        states = distances.last_states(nodes)
-        if len(states):
-            yield distance, states

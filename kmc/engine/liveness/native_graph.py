@@ -5,8 +5,7 @@ Memory beyond the graph: some 24 bytes a state while components are searched, 8 
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -19,12 +18,11 @@ from kmc.engine.liveness.component_loops import DONE, ComponentSearch, Scan
 from kmc.engine.liveness.condition_masks import ConditionMasks
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
 from kmc.engine.liveness.path_loops import PhaseSearch
+from kmc.engine.liveness.phase_levels import Numbers, PhaseLevels
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.memory import Memory
 from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.liveness.lasso_queries import AllStates, AllSteps, AndStates, Phase
-
-Numbers = NDArray[np.uint32]
 
 
 @cache
@@ -104,22 +102,17 @@ def _unless_all(sets: GraphSets, wanted: AllStates | Any) -> Bytes | None:
     return None if wanted == AllStates() else sets.states(wanted)
 
 
-class PhaseDistances:
-    """The states of each phase that behaviours reach, by levels of their distance from the first state.
-
-    States that are not expanded are reached, and lead nowhere.
-    """
+class PhaseDistances(PhaseLevels):
+    """The levels of a graph in memory."""
 
     def __init__(self, sets: GraphSets, phases: tuple[Phase, ...]) -> None:
-        graph = self.graph = sets.graph
-        self._count = graph.states
-        self.phases = len(phases)
+        super().__init__(sets.graph.states, len(phases))
+        self.graph = sets.graph
         self.states = [_unless_all(sets, phase.states) for phase in phases]
         self.steps = [None if phase.steps == AllSteps() else sets.steps(phase.steps) for phase in phases]
         firsts = [AndStates(tuple({phase.enters_at, phase.states} - {AllStates()})) for phase in phases]
         self._firsts = [None if first == AndStates(()) else sets.states(first) for first in firsts]
         entering = [phase.entered_by for phase in phases[1:]]
-        self._ends: list[int] | None = None
         self._entering = [None, *(None if steps == AllSteps() else sets.steps(steps) for steps in entering)]
 
     @property
@@ -127,67 +120,26 @@ class PhaseDistances:
         """Whether every behaviour goes through the phases, so that the last one reaches every state."""
         return self.phases == 1 and self.states[0] is None and self.steps[0] is None and self._firsts[0] is None
 
-    def _start(self) -> int:
-        """Find the nodes of distance 0; how many they are."""
-        count, nodes = self._count, self.phases * self._count
-        self.parents = np.zeros(nodes, np.uint32)
-        self.queue = np.empty(nodes, np.uint32)
+    def _roots(self) -> Numbers:
+        """See `PhaseLevels`."""
         roots = np.arange(self.graph.initial, dtype=np.uint32)
-        if (first := self._firsts[0]) is not None:
-            roots = roots[first[: len(roots)]]
-        self.parents[roots] = roots + 1
-        self.queue[: len(roots)] = roots
+        return roots if (first := self._firsts[0]) is None else roots[first[: len(roots)]]
+
+    def _start(self) -> int:
+        """See `PhaseLevels`."""
+        end = super()._start()
         tables = [self.states, self._firsts, self.steps, self._entering]
         self._tables = [np.array([address_of(array) for array in table], np.int64) for table in tables]
         search = self._search = PhaseSearch.of(Memory(PhaseSearch.WORDS))
         search.offsets, search.targets = map(address_of, (self.graph.offsets, self.graph.targets))
-        search.states, search.phases = count, self.phases
+        search.states, search.phases = self._count, self.phases
         addresses = map(address_of, self._tables)
         search.allowed_states, search.first_states, search.allowed_steps, search.entering_steps = addresses
         search.parents, search.queue = address_of(self.parents), address_of(self.queue)
-        search.begin, search.end = 0, len(roots)
-        return len(roots)
+        search.begin, search.end = 0, end
+        return end
 
-    def levels(self) -> Iterator[Numbers]:
-        """The nodes of each distance, in order, from 0 on."""
-        if self._ends is None:
-            self._ends = [self._start()]
-        for number in itertools.count():
-            if number == len(self._ends):
-                graph_loop(path_loops.advance)(self._search)
-                self._ends.append(self._search.end)
-            begin, end = self._ends[number - 1] if number else 0, self._ends[number]
-            if begin == end:
-                return
-            yield self.queue[begin:end]
-
-    def reached_last(self, states_max: int | None) -> tuple[Bytes, bool]:
-        """The states that behaviours reach in the last phase, or only the nearest, from so many on; whether it is all.
-
-        Levels are whole, so every state that is left out is farther away than those that are not.
-        """
-        out = np.zeros(self._count, np.bool_)
-        if self.are_unrestricted and states_max is None:
-            return ~out, True
-        count = 0
-        for nodes in self.levels():
-            states = self.last_states(nodes)
-            out[states] = True
-            count += len(states)
-            if states_max is not None and count >= states_max:
-                return out, False
-        return out, True
-
-    def last_states(self, nodes: Numbers) -> Numbers:
-        """The states of those nodes that are in the last phase."""
-        offset = np.uint32((self.phases - 1) * self._count)
-        return nodes[nodes >= offset] - offset
-
-    def path_to(self, state: int) -> list[int]:
-        """A shortest way to a state of the last phase: all states, with the first and this one."""
-        node = (self.phases - 1) * self._count + state
-        path = [node]
-        while (parent := int(self.parents[node]) - 1) != node:
-            node = parent
-            path.append(node)
-        return [each % self._count for each in reversed(path)]
+    def _advance(self) -> int:
+        """See `PhaseLevels`."""
+        graph_loop(path_loops.advance)(self._search)
+        return self._search.end
