@@ -115,6 +115,10 @@ class _Finder:
         lasso = self._lassos.find(TemporalCheck("", "", (query,)), below)
         return Path(lasso.stem, lasso.cycle) if lasso is not None else None
 
+    def has_lasso(self, query: LassoQuery) -> bool:
+        """Whether a fair lasso answers a query."""
+        return self._lassos.has_lasso(query)
+
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
         distances = PhaseDistances(GraphSets(self.graph), query.phases)

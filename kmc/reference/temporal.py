@@ -45,6 +45,9 @@ class LassoFinder(Protocol):
     def least(self, query: LassoQuery, below: int | None) -> Path | None:
         """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
 
+    def has_lasso(self, query: LassoQuery) -> bool:
+        """Whether a fair lasso answers a query."""
+
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
 
@@ -73,6 +76,10 @@ class GraphFinder:
         """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
         found = ObviousLassos(self._behaviours, self._initial, query).least(self._fairness)
         return None if found is not None and below is not None and len(found) >= below else found
+
+    def has_lasso(self, query: LassoQuery) -> bool:
+        """Whether a fair lasso answers a query."""
+        return self.least(query, None) is not None
 
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
@@ -105,23 +112,30 @@ def verdicts(
     model: Model, problem: TemporalProblem, finder: LassoFinder, start: Any = None, tell: Tell = _silent
 ) -> tuple[tuple[PropertyVerdict, ...], Violation | None]:
     """The verdict on each property, and the violation to report, replayed. `tell` is called with what is going on."""
-    found: dict[str, tuple[TemporalCheck, LassoQuery, Path]] = {}
+    shown: tuple[TemporalCheck, LassoQuery, Path] | None = None
+    violated: set[str] = set()
     for of_prefixes in (True, False):
         for number, check in enumerate(problem.checks, start=1):
-            if check.name not in found:
-                what = f"{check.name} {check.instance}".rstrip()
-                tell(f"Searching lassos: property {number} of {len(problem.checks)}, {what}")
+            if check.name in violated:
+                continue
+            what = f"{check.name} {check.instance}".rstrip()
+            tell(f"Searching lassos: property {number} of {len(problem.checks)}, {what}")
+            if shown is None:
                 answer = _answer(check, finder, of_prefixes=of_prefixes)
-                if answer is not None:
-                    found[check.name] = check, *answer
+                shown = None if answer is None else (check, *answer)
+                fails = answer is not None
+            else:
+                # Of what is not shown, the verdict is enough.
+                fails = _is_answered(check, finder, of_prefixes=of_prefixes)
+            violated |= {check.name} if fails else set()
     names = dict.fromkeys(check.name for check in problem.checks)
     properties = tuple(
-        PropertyVerdict(name, "violated" if name in found else "holds", int(name in found), is_temporal=True)
+        PropertyVerdict(name, "violated" if name in violated else "holds", int(name in violated), is_temporal=True)
         for name in names
     )
-    if not found:
+    if shown is None:
         return properties, None
-    check, query, path = next(iter(found.values()))
+    check, query, path = shown
     states = finder.states((*path.stem, *path.cycle))
     stem, cycle = states[: len(path.stem)], states[len(path.stem) :]
     violation = temporal_violation(model, problem, check, query, stem, cycle)
@@ -167,6 +181,14 @@ def _answer(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> 
             lasso = finder.least(other, min(len(path) for _, path in answers))
             answers += [] if lasso is None else [(other, lasso)]
     return min(answers, key=lambda answer: len(answer[1]), default=None)
+
+
+def _is_answered(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> bool:
+    """Whether `_answer` finds something."""
+    queries = [query for query in check.queries if query.is_of_prefixes is of_prefixes]
+    if of_prefixes:
+        return any(finder.shortest_prefix(query) is not None for query in queries)
+    return any(map(finder.has_lasso, queries))
 
 
 def _paths(query: LassoQuery, finder: LassoFinder, below: int | None) -> Iterator[Path]:

@@ -13,8 +13,9 @@ def test_the_figures_are_of_a_search_that_found_what_there_is(tmp_path: Path) ->
     figures = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))
     assert (figures["states"], figures["steps"], figures["instances"]) == (2000, 10_000, INSTANCES)
     ways = figures["ways"]
-    assert ways["one property that holds"]["lassos"] == ways["the same with one instance"]["lassos"] == [None]
-    violated = ways["ten properties that are violated"]["lassos"]
-    assert len(violated) == PROPERTIES
-    assert None not in violated
-    assert violated[:1] == ways["one property that is violated"]["lassos"]
+    assert ways["one property that holds"]["violated"] == ways["the same with one instance"]["violated"] == [False]
+    assert ways["ten properties that hold"]["violated"] == [False] * PROPERTIES
+    violated = ways["ten properties that are violated"]
+    assert violated["violated"] == [True] * PROPERTIES
+    assert violated["lasso"] == ways["one property that is violated"]["lasso"]
+    assert len(violated["lasso"]) == 2

@@ -6,12 +6,21 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.lasso_oracle import Pair, SmallGraph
-from support.random_lassos import disagreement, random_fairness, random_graph, random_steps
+from support.lasso_oracle import Pair, SmallGraph, least_length
+from support.random_lassos import (
+    busy_fairness,
+    disagreement,
+    random_fairness,
+    random_graph,
+    random_query,
+    random_steps,
+)
 
 from kmc.engine.liveness import lasso_search
+from kmc.engine.liveness.condition_masks import ConditionMasks, SetColumns
 from kmc.engine.liveness.graph_sets import GraphSets
 from kmc.engine.liveness.lasso_search import LassoSearch
+from kmc.engine.liveness.native_graph import fair_components
 from kmc.liveness import lasso_queries as q
 from kmc.liveness.behaviour_graph import OUTSIDE
 from kmc.liveness.problem import Lasso
@@ -54,6 +63,34 @@ def test_lassos_are_those_of_the_obvious_search(seed: int) -> None:
 def test_a_search_that_begins_with_few_states_gives_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lasso_search, "NEAREST_STATES", 1)
     assert disagreement(LassoSearch, 0, graphs=400, least=False)[0] is None
+
+
+@pytest.mark.parametrize("nearest", [1, 3, 1 << 18])
+def test_whether_there_is_a_lasso_is_what_the_search_for_a_short_one_says(
+    monkeypatch: pytest.MonkeyPatch, nearest: int
+) -> None:
+    monkeypatch.setattr(lasso_search, "NEAREST_STATES", nearest)
+    random = Random(nearest)
+    found = 0
+    for number in range(300):
+        busy = random.random() < 0.4
+        graph = random_graph(random, busy=busy)
+        fairness = busy_fairness(random) if busy else random_fairness(random)
+        queries = [random_query(random) if random.random() < 0.6 else ANY for _ in range(3)]
+        asked = LassoSearch(graph.as_arrays(), fairness)
+        for query in queries:
+            length = least_length(graph, fairness, query)
+            assert asked.has_lasso(query) == (length is not None), f"graph {number}: {graph}\n{fairness}\n{query}"
+            found += length is not None
+    assert 200 < found < 700, "of 900 questions"
+
+
+def test_components_of_a_few_states_are_those_of_the_states_that_are_entered() -> None:
+    graph = graph_of((0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 0), (3, 4, 0), (4, 3, 0)).as_arrays()
+    masks = ConditionMasks(SetColumns(GraphSets(graph), ()), ())
+    for most, members in ((1, []), (2, [0, 1]), (3, [0, 1, 2]), (4, [0, 1, 2]), (5, [0, 1, 2, 3, 4])):
+        found = fair_components(graph, masks, np.ones(5, np.bool_), None, states_max=most)
+        assert sorted(found.members.tolist()) == members
 
 
 def test_a_state_without_fair_steps_is_a_cycle() -> None:

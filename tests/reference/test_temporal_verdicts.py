@@ -150,6 +150,31 @@ def test_a_finite_prefix_refutes_a_safety_property(ring: Model) -> None:
     assert (violation.verdict, violation.exit_status) == (Verdict.VIOLATION, ExitStatus.SAFETY)
 
 
+def test_what_is_violated_does_not_depend_on_the_order_of_the_properties(ring: Model) -> None:
+    atoms = (lambda st: st.n == 3, lambda st: st.n >= 2, lambda st: st.n > 3, lambda st: st.n != 0)
+    phases = {
+        "Leaves": (Phase(states=NotStates(AtomHolds(0))),),
+        "Low": (Phase(), Phase(enters_at=AtomHolds(1))),
+        "Small": (Phase(), Phase(enters_at=AtomHolds(2))),
+        "Zero": (Phase(), Phase(enters_at=AtomHolds(3))),
+        "Ends": (Phase(), Phase(states=AtomHolds(2))),
+        "Turns": (Phase(), Phase(states=AtomHolds(0))),
+    }
+    by_prefix, by_lasso = {"Low", "Zero"}, {"Leaves", "Turns"}
+    for number in range(6):
+        names = [*phases, *phases][number : number + 6]
+        checks = tuple(TemporalCheck(name, "", (LassoQuery(phases[name]),)) for name in names)
+        result = checked(ring, TemporalProblem(atoms, (), (), checks))
+        assert [prop.name for prop in result.properties] == names
+        assert {prop.name for prop in result.properties if prop.verdict == "violated"} == by_prefix | by_lasso
+        assert result.violation is not None
+        assert result.violation.name == min(by_prefix, key=names.index), "what a finite prefix refutes comes first"
+        checks = tuple(check for check in checks if check.name not in by_prefix)
+        result = checked(ring, TemporalProblem(atoms, (), (), checks))
+        assert result.violation is not None
+        assert result.violation.name == min(by_lasso, key=names.index)
+
+
 def test_an_invariant_is_reported_first(tmp_path: Path) -> None:
     model = model_of(tmp_path, RING, "INVARIANT Small CHECK_DEADLOCK FALSE")
     violation = refuted(model, eventually_three())

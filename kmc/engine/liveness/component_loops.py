@@ -71,6 +71,7 @@ class ComponentSearch(Struct):
     fair_count: int
     ends: int  # where each of them ends
     components: int  # how many they are
+    entering: int  # how many more states may be entered; the others are left out
     conditions: Conditions
 
 
@@ -265,6 +266,7 @@ def search_from(search: ComponentSearch, root: int) -> None:
     offsets, targets = search.offsets, search.targets
     allowed, states = search.allowed, search.states
     indexes, stack, cursors = search.indexes, search.stack, search.cursors
+    entering = search.entering
     depth = 0
     visited = 1
     # States of open components that have no step left stand at the end of the stack.
@@ -285,9 +287,10 @@ def search_from(search: ComponentSearch, root: int) -> None:
             if target < states and (allowed == 0 or load_byte(allowed, place) != 0):
                 other = load_half(indexes, target)
                 if other == 0:
-                    child = target
-                    break
-                if other < low:
+                    if visited < entering:
+                        child = target
+                        break
+                elif other < low:
                     low = other
                     lowered = 1
             place += 1
@@ -314,14 +317,19 @@ def search_from(search: ComponentSearch, root: int) -> None:
             else:
                 closed -= 1
                 store_half(stack, closed, state)
+    search.entering = entering - visited
 
 
 def find_components(search: ComponentSearch) -> int:
     """Find the fair components; how many there are."""
     for state in range(search.states):
         if load_half(search.indexes, state) == 0:
-            search_from(search, state)
+            if search.entering > 0:
+                search_from(search, state)
+            else:
+                store_half(search.indexes, state, DONE)
     while search.regions > 0:
+        search.entering = search.states
         search.regions -= 1
         known, end = search.regions, search.pending_count
         size = load_half(search.sizes, known)

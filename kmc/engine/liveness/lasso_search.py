@@ -50,6 +50,11 @@ class _Question:
         """The fair components among some states."""
         return fair_components(self.graph, self.masks, states, self.steps)
 
+    def has_component(self, states: Bytes, states_max: int | None = None) -> bool:
+        """Whether there is a fair component among some states, or among `states_max` of them."""
+        found = fair_components(self.graph, self.masks, states, self.steps, states_max=states_max)
+        return len(found.ends) > 0
+
 
 class LassoSearch:
     """Searches one graph for fair lassos; what does not depend on the check is done once."""
@@ -83,6 +88,22 @@ class LassoSearch:
         lasso, number = best
         return Lasso(lasso.stem, lasso.cycle, self._labels(lasso), number)
 
+    def has_lasso(self, query: LassoQuery) -> bool:
+        """Whether a lasso answers a query. If one does, this costs much less than to find a short one."""
+        question = self._question(query)
+        if not question.distances.are_unrestricted:
+            reached, are_all = question.distances.reached_last(NEAREST_STATES)
+            near = question.among(reached)
+            if stuttering_states(self.graph, question.masks, near).any() or question.has_component(near):
+                return True
+            if are_all:
+                return False
+        self._large_searches += 1
+        states = question.among(question.distances.reached_last(None)[0])
+        if question.has_component(states, NEAREST_STATES) or self._staying_in(question, states).any():
+            return True
+        return int(np.count_nonzero(states)) > NEAREST_STATES and len(self._components(question, states).ends) > 0
+
     def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:
         """A lasso that answers a query, with fewer states than `below`."""
         question = self._question(query)
@@ -95,9 +116,7 @@ class LassoSearch:
             return found
         self._large_searches += 1
         states = question.among(question.distances.reached_last(None)[0])
-        staying = self._states_to_stay_in() & states
-        if question.own and staying.any():
-            staying = stuttering_states(self.graph, question.masks, staying)
+        staying = self._staying_in(question, states)
         return self._shortest(question, staying, partial(self._components, question, states), below)
 
     def _question(self, query: LassoQuery) -> _Question:
@@ -122,6 +141,13 @@ class LassoSearch:
             return found
         cycles = CycleGraph(question.graph, question.masks, question.steps)
         return with_cycle(cycles, question.distances, components(), below) or found
+
+    def _staying_in(self, question: _Question, states: Bytes) -> Bytes:
+        """Those of some states in which a behaviour may stay for ever and answer a query."""
+        staying = self._states_to_stay_in() & states
+        if question.own and staying.any():
+            staying = stuttering_states(self.graph, question.masks, staying)
+        return staying
 
     def _states_to_stay_in(self) -> Bytes:
         """Where a fair behaviour may stay for ever."""

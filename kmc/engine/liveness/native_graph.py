@@ -71,8 +71,18 @@ def address_of(array: NDArray[Any] | None) -> int:
     return 0 if array is None else int(array.ctypes.data)
 
 
-def fair_components(graph: BehaviourGraph, masks: ConditionMasks, states: Bytes, steps: Bytes | None) -> FairComponents:
-    """The fair components of the part of a graph that has these states and steps."""
+def fair_components(
+    graph: BehaviourGraph,
+    masks: ConditionMasks,
+    states: Bytes,
+    steps: Bytes | None,
+    *,
+    states_max: int | None = None,
+) -> FairComponents:
+    """The fair components of the part of a graph that has these states and steps.
+
+    With `states_max`, only of the so many states that a depth-first search enters first.
+    """
     count = graph.expanded
     indexes = np.where(states[:count], np.uint32(0), np.uint32(DONE))
     rooms = [np.empty(size, np.uint32) for size in (count, count, 2 * count, count // 2 + 1, count)]
@@ -82,6 +92,7 @@ def fair_components(graph: BehaviourGraph, masks: ConditionMasks, states: Bytes,
     search.allowed, search.states, search.indexes = address_of(steps), count, address_of(indexes)
     search.stack, search.cursors, search.pending, search.sizes, search.fair = map(address_of, rooms)
     search.ends = address_of(ends)
+    search.entering = count if states_max is None else states_max
     search.conditions = masks.native
     graph_loop(component_loops.find_components)(search)
     return FairComponents(rooms[-1][: search.fair_count].copy(), ends[: search.components].copy())
