@@ -34,7 +34,6 @@ from kmc.liveness.lasso_queries import (
 from kmc.liveness.set_algebra import and_states, and_steps, from_states, not_states
 from kmc.liveness.temporal_core import (
     TRUE,
-    Answered,
     Box,
     Conjunction,
     Core,
@@ -42,7 +41,6 @@ from kmc.liveness.temporal_core import (
     Disjunction,
     Finally,
     Globally,
-    Infinitely,
     Now,
     Settled,
     TooManyCases,
@@ -62,7 +60,7 @@ class _Draft:
     """Phases, and what holds in the end: on the cycle, after some time."""
 
     phases: tuple[Phase, ...]
-    end: tuple[Infinitely | Settled | Answered, ...] = ()
+    end: tuple[Recurrence | Settled | Response, ...] = ()
 
 
 def queries_of(core: Core) -> tuple[LassoQuery, ...]:
@@ -79,7 +77,7 @@ def _drafts(core: Core) -> list[_Draft]:
             found = [_Draft((Phase(steps=steps),))]
         case Diamond(steps):
             found = [_Draft((Phase(), Phase(entered_by=steps)))]
-        case Infinitely() | Settled() | Answered():
+        case Recurrence() | Settled() | Response():
             found = [_Draft((Phase(),), (core,))]
         case Finally(part):
             found = [late for draft in _drafts(part) for late in _at_any_time(draft)]
@@ -237,10 +235,10 @@ def _finished(draft: _Draft) -> Iterator[LassoQuery]:
     steps: list[StepSet] = []
     for condition in draft.end:
         match condition:
-            case Infinitely():
-                recurrences.append(Recurrence(condition.states, condition.steps))
-            case Answered(trigger, answer):
-                responses.append(Response(trigger, Recurrence(answer.states, answer.steps)))
+            case Recurrence():
+                recurrences.append(condition)
+            case Response():
+                responses.append(condition)
             case Settled():
                 states.append(condition.states)
                 steps.append(condition.steps)

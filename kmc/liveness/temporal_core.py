@@ -14,7 +14,16 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from kmc.liveness.lasso_queries import NO_STATES, NO_STEPS, AllStates, AllSteps, StateSet, StepSet
+from kmc.liveness.lasso_queries import (
+    NO_STATES,
+    NO_STEPS,
+    AllStates,
+    AllSteps,
+    Recurrence,
+    Response,
+    StateSet,
+    StepSet,
+)
 from kmc.liveness.set_algebra import and_states, and_steps, or_states, or_steps
 
 EVERY_STATE: StateSet = AllStates()
@@ -57,27 +66,11 @@ class Globally:
 
 
 @dataclass(frozen=True, slots=True)
-class Infinitely:
-    """[]<>: states of a set, or steps of a set, occur infinitely often."""
-
-    states: StateSet = NO_STATES
-    steps: StepSet = NO_STEPS
-
-
-@dataclass(frozen=True, slots=True)
 class Settled:
     """<>[]: from some time on all states, and all steps that change anything, are those of the sets."""
 
     states: StateSet = EVERY_STATE
     steps: StepSet = EVERY_STEP
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """If states of `trigger` occur infinitely often, then so do those of `answer`."""
-
-    trigger: StateSet
-    answer: Infinitely
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +87,7 @@ class Disjunction:
     parts: tuple[Core, ...]
 
 
-Core: TypeAlias = Now | Box | Diamond | Finally | Globally | Infinitely | Settled | Answered | Conjunction | Disjunction
+Core: TypeAlias = Now | Box | Diamond | Finally | Globally | Recurrence | Settled | Response | Conjunction | Disjunction
 
 CASES_MAX = 1024
 """A normal form with more parts is refused; queries are limited further."""
@@ -111,7 +104,7 @@ FALSE = Disjunction(())
 def is_tail(core: Core) -> bool:
     """Whether the formula holds at all times of a behaviour if it does at one."""
     match core:
-        case Infinitely() | Settled() | Answered():
+        case Recurrence() | Settled() | Response():
             return True
         case Conjunction(parts) | Disjunction(parts):
             return all(map(is_tail, parts))
@@ -149,10 +142,10 @@ def any_(cores: Iterable[Core]) -> Core:
     kept = [*_flat(now(states), Disjunction), *(part for part in dict.fromkeys(parts) if not isinstance(part, Now))]
     if TRUE in kept:
         return TRUE
-    often = [part for part in kept if isinstance(part, Infinitely)]
+    often = [part for part in kept if isinstance(part, Recurrence)]
     if len(often) > 1:
         merged = infinitely(or_states(one.states for one in often), or_steps(one.steps for one in often))
-        return any_([*(part for part in kept if not isinstance(part, Infinitely)), merged])
+        return any_([*(part for part in kept if not isinstance(part, Recurrence)), merged])
     return kept[0] if len(kept) == 1 else Disjunction(tuple(kept))
 
 
@@ -164,7 +157,7 @@ def infinitely(states: StateSet = NO_STATES, steps: StepSet = NO_STEPS) -> Core:
     """[]<> of states or steps. Stuttering is not a step, so it takes a set of states to make this TRUE."""
     if states == AllStates():
         return TRUE
-    return FALSE if (states, steps) == (NO_STATES, NO_STEPS) else Infinitely(states, steps)
+    return FALSE if (states, steps) == (NO_STATES, NO_STEPS) else Recurrence(states, steps)
 
 
 def settle(states: StateSet = EVERY_STATE, steps: StepSet = EVERY_STEP) -> Core:
@@ -178,7 +171,7 @@ def answered(trigger: StateSet, states: StateSet = NO_STATES, steps: StepSet = N
     """[]<>trigger => []<> of states or steps."""
     if trigger == NO_STATES or states == AllStates():
         return TRUE
-    return Answered(trigger, Infinitely(states, steps))
+    return Response(trigger, Recurrence(states, steps))
 
 
 def finally_(core: Core) -> Core:
