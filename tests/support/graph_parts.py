@@ -1,10 +1,22 @@
-"""A behaviour graph in files of a few states each."""
+"""A behaviour graph in files of a few states each, and searches of it."""
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from support.shard_runs import store_in
+
+from kmc.liveness import lasso_queries as q
 from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.shards.graph_files import BitRows, GraphFile, GraphFormat, PartArrays, StoredGraph, write_part
+from kmc.shards.graph_rounds import GraphRounds
 from kmc.shards.store import ShardStore, new_name
+from kmc.shards.stored_lassos import StoredLassoSearch
+
+SearchOf = Callable[[BehaviourGraph, Sequence[q.FairnessCondition]], StoredLassoSearch]
 
 
 def stored_in_parts(store: ShardStore, graph: BehaviourGraph, size: int) -> StoredGraph:
@@ -24,3 +36,25 @@ def _written(store: ShardStore, graph: BehaviourGraph, first: int, end: int) -> 
         graph.step_bits[steps],
     )
     return write_part(store, new_name("graph", 0, first), first, part)
+
+
+def runs_in(store: ShardStore) -> Callable[[Sequence[Any]], list[Any]]:
+    """Runs tasks as another process does: what they are and what they answer travels."""
+
+    def run(tasks: Sequence[Any]) -> list[Any]:
+        answers = [task.run(store) for task in pickle.loads(pickle.dumps(list(tasks)))]
+        return list(pickle.loads(pickle.dumps(answers)))
+
+    return run
+
+
+def searches_in(folder: Path, memory_bytes: int, size: int = 3) -> SearchOf:
+    """Searches of graphs in parts of a few states."""
+    store = store_in(folder)
+
+    def search_of(graph: BehaviourGraph, fairness: Sequence[q.FairnessCondition]) -> StoredLassoSearch:
+        store.remove(store.names())
+        rounds = GraphRounds(runs_in(store), store, stored_in_parts(store, graph, size))
+        return StoredLassoSearch(rounds, fairness, memory_bytes)
+
+    return search_of

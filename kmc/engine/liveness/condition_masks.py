@@ -190,24 +190,24 @@ class ConditionMasks:
 
     def _fill_native(self) -> None:
         weak, strong = _Mask(self.words), _Mask(self.words)
-        recurrences: list[int] = []
-        responses: list[int] = []
+        # The bits of each: a set of states and one of steps, of a response the trigger before them.
+        self.recurrences: list[tuple[int, int]] = []
+        self.responses: list[tuple[int, int, int]] = []
         for condition in self.conditions:
             if isinstance(condition, Recurrence):
                 if (steps := weak_steps(condition)) is not None:
                     weak.set(self.step_bit(steps))
                 else:
-                    recurrences += (self.state_bit(condition.states), self.step_bit(condition.steps))
+                    self.recurrences.append((self.state_bit(condition.states), self.step_bit(condition.steps)))
             elif (steps := strong_steps(condition)) is not None:
                 strong.set(self.step_bit(steps))
             elif condition.trigger != NO_STATES and condition.answer.states != AllStates():
                 answer = condition.answer
-                responses += (
-                    self.state_bit(condition.trigger),
-                    self.state_bit(answer.states),
-                    self.step_bit(answer.steps),
-                )
-        self._kept = [np.array(words or [0], np.int64) for words in (weak.words, strong.words, recurrences, responses)]
+                bits = self.state_bit(condition.trigger), self.state_bit(answer.states), self.step_bit(answer.steps)
+                self.responses.append(bits)
+        self.weak, self.strong = np.array(weak.words, np.int64), np.array(strong.words, np.int64)
+        self._kept = [np.array(words or [0], np.int64) for words in (weak.words, strong.words)]
+        self._kept += [np.array(bits or [0], np.int64) for bits in (self.recurrences, self.responses)]
         self._kept += [_addresses(self.step_columns), _addresses(self.state_columns)]
         self._kept += [np.zeros(max(count, 1), np.int64) for count in (*[self.words] * 4, *[self.state_words] * 3)]
         native = self.native = Conditions.of(Memory(Conditions.WORDS))
@@ -215,7 +215,7 @@ class ConditionMasks:
         native.table_bytes = self.table.shape[1] * WORD_BYTES
         native.words, native.state_words = self.words, self.state_words
         native.step_columns, native.state_columns = len(self.step_columns), len(self.state_columns)
-        native.recurrence_count, native.response_count = len(recurrences) // 2, len(responses) // 3
+        native.recurrence_count, native.response_count = len(self.recurrences), len(self.responses)
         addresses = [array.ctypes.data for array in self._kept]
         native.weak, native.strong, native.recurrences, native.responses = addresses[:4]
         native.step_column_table, native.state_column_table = addresses[4:6]

@@ -6,6 +6,7 @@ renumbered in their order gives the lasso that the whole graph does.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,9 +17,11 @@ from kmc.engine.liveness.condition_masks import ConditionMasks
 from kmc.engine.liveness.cycle_progress import CycleProgress
 from kmc.engine.liveness.graph_sets import Bytes
 from kmc.engine.liveness.native_graph import FairComponents
-from kmc.engine.liveness.phase_levels import Numbers
+from kmc.engine.liveness.phase_levels import Numbers, PhaseLevels
 from kmc.engine.liveness.short_cycles import ShortCycles
 from kmc.liveness.behaviour_graph import BehaviourGraph
+from kmc.liveness.lasso_queries import LassoQuery, Phase, Recurrence, Response, StateSet, TemporalCheck
+from kmc.liveness.problem import Lasso
 
 _GREEDY_STARTS = 8
 
@@ -44,6 +47,51 @@ class FoundLasso:
     def length(self) -> int:
         """How many states it has."""
         return len(self.stem) + len(self.cycle)
+
+
+class LassoAnswers(ABC):
+    """A search for lassos: checks are made of queries, and each is answered alone."""
+
+    def find(self, check: TemporalCheck, below: int | None = None) -> Lasso | None:
+        """A lasso that answers one of the queries of a check; of several, the shortest that is found.
+
+        With `below`, only one with fewer states: something shorter is wanted than what is known, so a large graph is
+        not searched whole.
+        """
+        best: tuple[FoundLasso, int] | None = None
+        for number, query in enumerate(check.queries):
+            found = self._answer(query, below)
+            if found is not None:
+                best, below = (found, number), found.length
+        if best is None:
+            return None
+        lasso, number = best
+        states = [*lasso.stem, *lasso.cycle]
+        targets = states[1:] if len(lasso.cycle) == 1 else [*states[1:], lasso.cycle[0]]
+        labels = tuple(self._label(state, target) for state, target in zip(states, targets, strict=False))
+        return Lasso(lasso.stem, lasso.cycle, labels, number)
+
+    @abstractmethod
+    def has_lasso(self, query: LassoQuery) -> bool:
+        """Whether a lasso answers a query. If one does, this costs much less than to find a short one."""
+
+    @abstractmethod
+    def distances(self, phases: tuple[Phase, ...]) -> PhaseLevels:
+        """How behaviours go through some phases."""
+
+    @abstractmethod
+    def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:
+        """A lasso that answers a query, with fewer states than `below`."""
+
+    @abstractmethod
+    def _label(self, state: int, target: int) -> int:
+        """The least label of a step."""
+
+
+def asked_of_cycle(query: LassoQuery) -> tuple[list[StateSet], tuple[Recurrence | Response, ...]]:
+    """The states that a query keeps out of the cycle, and its other conditions."""
+    never = [each.trigger for each in query.responses if each.answer == Recurrence()]
+    return never, (*query.recurrences, *(each for each in query.responses if each.answer != Recurrence()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,10 @@ import numpy as np
 
 from kmc.engine.liveness.condition_masks import ConditionMasks, SetColumns
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
-from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, nearest, with_cycle
+from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, LassoAnswers, asked_of_cycle, nearest, with_cycle
 from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances, fair_components, stuttering_states
 from kmc.liveness.behaviour_graph import BehaviourGraph
-from kmc.liveness.lasso_queries import NO_STEPS, FairnessCondition, LassoQuery, Recurrence, Response, TemporalCheck
-from kmc.liveness.problem import Lasso
+from kmc.liveness.lasso_queries import NO_STEPS, FairnessCondition, LassoQuery, Phase, Recurrence, Response
 
 NEAREST_STATES = 1 << 18
 """A search begins with so many states of the last phase, the nearest, and mostly ends there if the property fails."""
@@ -56,7 +55,7 @@ class _Question:
         return len(found.ends) > 0
 
 
-class LassoSearch:
+class LassoSearch(LassoAnswers):
     """Searches one graph for fair lassos; what does not depend on the check is done once."""
 
     def __init__(self, graph: BehaviourGraph, fairness: Sequence[FairnessCondition]) -> None:
@@ -72,24 +71,12 @@ class LassoSearch:
         self._whole: FairComponents | None = None
         self._large_searches = 0
 
-    def find(self, check: TemporalCheck, below: int | None = None) -> Lasso | None:
-        """A lasso that answers one of the queries of a check; of several, the shortest that is found.
-
-        With `below`, only one with fewer states: something shorter is wanted than what is known, so a large graph is
-        not searched whole.
-        """
-        best: tuple[FoundLasso, int] | None = None
-        for number, query in enumerate(check.queries):
-            found = self._answer(query, below)
-            if found is not None:
-                best, below = (found, number), found.length
-        if best is None:
-            return None
-        lasso, number = best
-        return Lasso(lasso.stem, lasso.cycle, self._labels(lasso), number)
+    def distances(self, phases: tuple[Phase, ...]) -> PhaseDistances:
+        """See `LassoAnswers`."""
+        return PhaseDistances(self._sets, phases)
 
     def has_lasso(self, query: LassoQuery) -> bool:
-        """Whether a lasso answers a query. If one does, this costs much less than to find a short one."""
+        """See `LassoAnswers`."""
         question = self._question(query)
         if not question.distances.are_unrestricted:
             reached, are_all = question.distances.reached_last(NEAREST_STATES)
@@ -105,7 +92,7 @@ class LassoSearch:
         return int(np.count_nonzero(states)) > NEAREST_STATES and len(self._components(question, states).ends) > 0
 
     def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:
-        """A lasso that answers a query, with fewer states than `below`."""
+        """See `LassoAnswers`."""
         question = self._question(query)
         reached, are_all = question.distances.reached_last(NEAREST_STATES)
         near = question.among(reached)
@@ -120,15 +107,13 @@ class LassoSearch:
         return self._shortest(question, staying, partial(self._components, question, states), below)
 
     def _question(self, query: LassoQuery) -> _Question:
-        never = tuple(each.trigger for each in query.responses if each.answer == Recurrence())
-        own: list[Recurrence | Response] = [*query.recurrences]
-        own += [each for each in query.responses if each.answer != Recurrence()]
+        never, own = asked_of_cycle(query)
         masks = ConditionMasks(self._columns, (*self._fairness, *own)) if own else self._fair_masks
         allowed = np.zeros(self.graph.states, np.bool_)
         allowed[: self.graph.expanded] = True
         for states in never:
             allowed &= ~self._sets.states(states)
-        return _Question(self.graph, PhaseDistances(self._sets, query.phases), tuple(own), masks, allowed)
+        return _Question(self.graph, self.distances(query.phases), own, masks, allowed)
 
     def _shortest(
         self, question: _Question, staying: Bytes, components: Callable[[], FairComponents], below: int | None
@@ -189,13 +174,8 @@ class LassoSearch:
             self._whole = fair_components(self.graph, self._fair_masks, everywhere, None)
         return self._whole
 
-    def _labels(self, lasso: FoundLasso) -> tuple[int, ...]:
-        states = [*lasso.stem, *lasso.cycle]
-        targets = states[1:] if len(lasso.cycle) == 1 else [*states[1:], lasso.cycle[0]]
-        return tuple(self._label(state, target) for state, target in zip(states, targets, strict=False))
-
     def _label(self, state: int, target: int) -> int:
-        """The least label of a step."""
+        """See `LassoAnswers`."""
         first, end = map(int, self.graph.offsets[state : state + 2])
         place = first + int(np.searchsorted(self.graph.targets[first:end], target))
         assert self.graph.targets[place] == target, "a lasso is made of steps"

@@ -1,0 +1,54 @@
+"""The search for lassos in a graph in files, against the obvious search and the one in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from support.graph_parts import searches_in
+from support.random_lassos import busy_fairness, disagreement, random_fairness, random_graph, random_query
+
+from kmc.bench.lasso_job import always_eventually, property_that_holds, weak_fairness
+from kmc.bench.lasso_job import random_graph as large_graph
+from kmc.engine.liveness import lasso_search
+from kmc.engine.liveness.lasso_search import LassoSearch
+from kmc.liveness import lasso_queries as q
+
+NOTHING_FITS = 0
+LITTLE_FITS = 600
+ALL_FITS = 1 << 30
+
+
+@pytest.mark.parametrize("memory_bytes", [NOTHING_FITS, LITTLE_FITS])
+def test_verdicts_and_lassos_are_right_however_little_fits(tmp_path: Path, memory_bytes: int) -> None:
+    difference, found = disagreement(searches_in(tmp_path, memory_bytes), 0, graphs=25, least=False)
+    assert difference is None
+    assert found > 12
+
+
+@pytest.mark.parametrize("nearest", [1, 1 << 18])
+def test_lassos_are_those_of_memory_where_components_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nearest: int
+) -> None:
+    monkeypatch.setattr(lasso_search, "NEAREST_STATES", nearest)
+    random, search_of = Random(nearest), searches_in(tmp_path, ALL_FITS)
+    for _ in range(20):
+        busy = random.random() < 0.5
+        graph = random_graph(random, busy=busy).as_arrays()
+        fairness = busy_fairness(random) if busy else random_fairness(random)
+        check = q.TemporalCheck("P", "", (random_query(random), random_query(random)))
+        found = LassoSearch(graph, fairness).find(check)
+        assert search_of(graph, fairness).find(check) == found
+        assert any(map(search_of(graph, fairness).has_lasso, check.queries)) is (found is not None)
+
+
+@pytest.mark.parametrize("memory_bytes", [20_000, ALL_FITS])
+def test_a_graph_larger_than_memory_has_the_lassos_of_one_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, memory_bytes: int
+) -> None:
+    monkeypatch.setattr(lasso_search, "NEAREST_STATES", 50)
+    graph, fairness = large_graph(1000), weak_fairness(3)
+    search, memory = searches_in(tmp_path, memory_bytes, 200)(graph, fairness), LassoSearch(graph, fairness)
+    for check in (property_that_holds(), always_eventually(0)):
+        assert search.find(check) == memory.find(check)
