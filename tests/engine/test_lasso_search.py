@@ -85,6 +85,13 @@ def test_whether_there_is_a_lasso_is_what_the_search_for_a_short_one_says(
     assert 200 < found < 700, "of 900 questions"
 
 
+@pytest.mark.parametrize("label", [0, 1])
+def test_the_last_phase_is_entered_by_the_steps_that_are_asked_for(label: int) -> None:
+    last = q.Phase(enters_at=q.AtomHolds(0), entered_by=q.Labelled(frozenset({label})))
+    search = LassoSearch(graph_of((0, 1, 0), atoms={1: {0}}).as_arrays(), ())
+    assert search.has_lasso(q.LassoQuery((q.Phase(), last))) is (label == 0)
+
+
 def test_components_of_a_few_states_are_those_of_the_states_that_are_entered() -> None:
     graph = graph_of((0, 1, 0), (1, 0, 0), (1, 2, 0), (2, 1, 0), (3, 4, 0), (4, 3, 0)).as_arrays()
     masks = ConditionMasks(SetColumns(GraphSets(graph), ()), ())

@@ -10,7 +10,17 @@ between two different states is not a cycle.
 
 from __future__ import annotations
 
-from kmc.engine.native.intrinsics import inlined, load, load_byte, load_code, load_half, store, store_byte, store_half
+from kmc.engine.native.intrinsics import (
+    inlined,
+    load,
+    load_byte,
+    load_code,
+    load_half,
+    prefetch,
+    store,
+    store_byte,
+    store_half,
+)
 from kmc.engine.native.structs import Struct
 
 DONE = 0xFFFF_FFFF
@@ -18,6 +28,9 @@ DONE = 0xFFFF_FFFF
 
 CURRENT = DONE - 1
 """The index of the states of the component that is being checked."""
+
+_AHEAD = 8
+"""How many states ahead memory is asked for."""
 
 FAIR = 1
 UNFAIR = 2
@@ -164,6 +177,26 @@ def note_taken(search: ComponentSearch, state: int) -> None:
 
 
 @inlined
+def ask_for_indexes(search: ComponentSearch, begin: int, end: int) -> None:
+    """Ask for the indexes of the targets of some steps."""
+    targets, indexes = search.targets, search.indexes
+    for place in range(begin, end):
+        prefetch(indexes, load_half(targets, place) // 2)
+
+
+@inlined
+def ask_for_members(search: ComponentSearch, members: int) -> None:
+    """Ask for what will be read of the members behind one: of the farthest first where its steps are."""
+    offsets = search.offsets
+    prefetch(offsets, load_half(members, 3 * _AHEAD))
+    place = load(offsets, load_half(members, 2 * _AHEAD))
+    prefetch(search.targets, place // 2)
+    prefetch(search.labels, place // 4)
+    near = load_half(members, _AHEAD)
+    ask_for_indexes(search, load(offsets, near), load(offsets, near + 1))
+
+
+@inlined
 def gather(search: ComponentSearch, members: int, count: int) -> None:
     """Note what a component has: steps taken, steps enabled in some state or in every one, states."""
     conditions = search.conditions
@@ -175,6 +208,8 @@ def gather(search: ComponentSearch, members: int, count: int) -> None:
     for number in range(count):
         store_half(search.indexes, load_half(members, number), CURRENT)
     for number in range(count):
+        if number + 3 * _AHEAD < count:
+            ask_for_members(search, members + number * 4)
         state = load_half(members, number)
         note_steps(conditions, state, search.offsets, search.targets, search.labels)
         note_taken(search, state)
@@ -281,6 +316,8 @@ def search_from(search: ComponentSearch, root: int) -> None:
         lowered = cursor & 1
         first = load(offsets, state)
         place, end = first + (cursor >> 1), load(offsets, state + 1)
+        if cursor == 0:
+            ask_for_indexes(search, place, end)
         child = -1
         while place < end:
             target = load_half(targets, place)

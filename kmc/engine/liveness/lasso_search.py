@@ -77,23 +77,28 @@ class LassoSearch(LassoAnswers):
 
     def has_lasso(self, query: LassoQuery) -> bool:
         """See `LassoAnswers`."""
-        question = self._question(query)
-        if not question.distances.are_unrestricted:
-            reached, are_all = question.distances.reached_last(NEAREST_STATES)
-            near = question.among(reached)
-            if stuttering_states(self.graph, question.masks, near).any() or question.has_component(near):
-                return True
-            if are_all:
-                return False
-        self._large_searches += 1
-        states = question.among(question.distances.reached_last(None)[0])
-        if question.has_component(states, NEAREST_STATES) or self._staying_in(question, states).any():
+        return self._is_answered(self._question(query))
+
+    def _is_answered(self, question: _Question) -> bool:
+        """Whether there is a lasso. Cycles are searched first: mostly there is none, whatever is reached."""
+        last = question.distances.states[-1]
+        states = question.allowed if last is None else question.among(last)
+        anywhere = question.distances.are_unrestricted
+        if anywhere and question.has_component(states, NEAREST_STATES):
             return True
-        return int(np.count_nonzero(states)) > NEAREST_STATES and len(self._components(question, states).ends) > 0
+        self._large_searches += 1
+        on_cycles = self._staying_in(question, states)
+        if not (anywhere and on_cycles.any()):
+            on_cycles[self._components(question, states).members] = True
+        if not on_cycles.any():
+            return False
+        return anywhere or bool((on_cycles & question.distances.all_reached_last()).any())
 
     def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:
         """See `LassoAnswers`."""
         question = self._question(query)
+        if below is None and self.graph.states > NEAREST_STATES and not self._is_answered(question):
+            return None
         reached, are_all = question.distances.reached_last(NEAREST_STATES)
         near = question.among(reached)
         staying = stuttering_states(self.graph, question.masks, near)
@@ -147,7 +152,8 @@ class LassoSearch(LassoAnswers):
         Each lies in a fair component of the whole graph. Where that is not cut, and all that the query asks is that
         states recur, there is nothing to search.
         """
-        if self._large_searches == 1 and not states[: self.graph.expanded].all():
+        # The first search is not worth one of the whole graph, unless it is one nearly.
+        if self._large_searches == 1 and 2 * np.count_nonzero(states) < self.graph.expanded:
             return question.components(states)
         whole = self._whole_components()
         kept = whole.counts(states)

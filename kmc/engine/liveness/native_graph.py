@@ -131,6 +131,13 @@ class PhaseDistances(PhaseLevels):
         """Whether every behaviour goes through the phases, so that the last one reaches every state."""
         return self.phases == 1 and self.states[0] is None and self.steps[0] is None and self._firsts[0] is None
 
+    def all_reached_last(self) -> Bytes:
+        """The states that behaviours reach in the last phase, without distances where that costs less."""
+        free = self.phases == 2 and all(table[0] is None for table in (self.states, self.steps, self._firsts))
+        if free and self._entering[1] is None:
+            return _LastPhase(self).reached_last(None)[0]
+        return self.reached_last(None)[0]
+
     def _roots(self) -> Numbers:
         """See `PhaseLevels`."""
         roots = np.arange(self.graph.initial, dtype=np.uint32)
@@ -154,3 +161,32 @@ class PhaseDistances(PhaseLevels):
         """See `PhaseLevels`."""
         graph_loop(path_loops.advance)(self._search)
         return self._search.end
+
+
+class _LastPhase(PhaseDistances):
+    """The second of two phases alone, where nothing is asked of the first one and of the step between them."""
+
+    def __init__(self, both: PhaseDistances) -> None:
+        PhaseLevels.__init__(self, both.graph.states, 1)
+        self.graph = both.graph
+        self.states, self.steps, self._firsts = both.states[1:], both.steps[1:], both._firsts[1:]
+        self._entering = [None]
+
+    @property
+    def are_unrestricted(self) -> bool:
+        """An initial state may be in no second phase."""
+        return False
+
+    def _roots(self) -> Numbers:
+        """See `PhaseLevels`: the states that a step from another state leads into."""
+        first = self._firsts[0]
+        entered = np.ones(self.graph.states, np.bool_) if first is None else first.copy()
+        # A state that is not initial is the target of the step by which it was found.
+        initial = self.graph.initial
+        places = np.flatnonzero(self.graph.targets < initial)
+        targets = self.graph.targets[places]
+        sources = np.searchsorted(self.graph.offsets, places, side="right") - 1
+        again = np.zeros(initial, np.bool_)
+        again[targets[targets != sources]] = True
+        entered[:initial] &= again
+        return np.flatnonzero(entered).astype(np.uint32)
