@@ -304,8 +304,9 @@ class Result:
     def is_whole(self) -> bool:
         """Whether all states that the constraints allow were explored."""
         if self.violation is not None:
-            # Temporal properties are checked when the search has ended.
-            return self.violation.refutation is not None and self.bound in (None, Bound.CONSTRAINT)
+            # The search for most lassos begins when that for states has ended.
+            is_complete = not self.counters.left and self.bound in (None, Bound.CONSTRAINT)
+            return self.violation.refutation is not None and is_complete
         return self.verdict is Verdict.OK or self.bound in (Bound.CONSTRAINT, Bound.NOT_CHECKED)
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:

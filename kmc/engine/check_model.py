@@ -371,6 +371,7 @@ def _result(
     from_start: bool,
 ) -> Result:
     bound = bound_of(model, outcome.stopped, outcome.cut, temporal, from_start=from_start)
+    is_whole = bound is None and not counted.counters.left
     violation = violation or (temporal.violation if temporal is not None else None)
     if violation is not None:
         verdict = violation.verdict
@@ -384,7 +385,7 @@ def _result(
         initial=outcome.initial,
         levels=outcome.levels,
         generated_by_action=counted.generated,
-        properties=(*_verdicts(model, outcome), *temporal_verdicts(model, temporal, bound)),
+        properties=(*_verdicts(model, outcome), *temporal_verdicts(model, temporal, is_whole=is_whole)),
         violation=violation,
         bound=bound if verdict is Verdict.BOUND_REACHED or is_refuted(violation) else None,
         unreached=tuple(

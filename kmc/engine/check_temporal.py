@@ -17,6 +17,7 @@ from kmc.compiler.model_kernels import Atoms, all_actions
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
+from kmc.engine.liveness.early_lassos import EarlyLassos
 from kmc.engine.liveness.graph_recorder import GraphRecorder
 from kmc.engine.liveness.graph_sets import GraphSets
 from kmc.engine.liveness.lasso_search import LassoSearch
@@ -52,7 +53,8 @@ class TemporalSearch:
         self._initial = [self.compiled.state(record.row) for record in initial]
         apart = np.array([not action.in_next for action, _ in self.instances], np.int64)
         atoms, step_atoms = len(self._problem.atoms), len(self._problem.step_atoms)
-        self._recorder = GraphRecorder(self.compiled.kernels, atoms, step_atoms, apart)
+        early = EarlyLassos(self._problem) if not settings.keep_going else None
+        self._recorder = GraphRecorder(self.compiled.kernels, atoms, step_atoms, apart, early)
         return Search(self.compiled.kernels, initial, settings, progress, recorder=self._recorder)
 
     def generated(self, outcome: SearchOutcome) -> dict[str, int]:
@@ -124,6 +126,8 @@ class _Finder:
         distances = PhaseDistances(GraphSets(self.graph), query.phases)
         for nodes in distances.levels():
             states = distances.last_states(nodes)
+            # The steps of others are not known, and a phase may ask for them.
+            states = states[states < self.graph.expanded]
             if len(states):
                 return Path(tuple(distances.path_to(int(states.min()))), ())
         return None

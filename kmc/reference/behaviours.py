@@ -43,9 +43,9 @@ from kmc.spec.model import Model
 class Behaviours:
     """States by number, and for the first of them, those that were expanded, all their steps.
 
-    The first `inside` states belong to the graph; those after them were generated, and a constraint or a bound
-    dropped them. They, and single steps that were `dropped`, count where a step enables something, and no behaviour
-    goes there.
+    The first `inside` states belong to the graph; those after them, and those with negative numbers, were generated,
+    and a constraint or a bound dropped them. They, and single steps that were `dropped`, count where a step enables
+    something, and no behaviour goes there.
     """
 
     def __init__(
@@ -60,12 +60,25 @@ class Behaviours:
         """`steps` has for each expanded state its successors, with the labels of all instances that generate each."""
         self.states = states
         self.inside = inside
-        self.expanded = len(steps)
+        self.outside: list[Any] = []
         self._steps = steps
         self._problem = problem
         self._files = files
         self._dropped = dropped
         self._atoms: dict[tuple[int, int], bool] = {}
+
+    @property
+    def expanded(self) -> int:
+        """How many states have their steps."""
+        return len(self._steps)
+
+    def state(self, number: int) -> Any:
+        """The state with a number."""
+        return self.states[number] if number >= 0 else self.outside[-1 - number]
+
+    def targets(self, source: int) -> Iterable[int]:
+        """The successors of an expanded state."""
+        return self._steps[source]
 
     def successors(self, source: int) -> Iterable[int]:
         """The successors of an expanded state to which a behaviour can go, except itself."""
@@ -76,7 +89,7 @@ class Behaviours:
         return (target for target in self._steps[source] if not self._is_taken(source, target))
 
     def _is_taken(self, source: int, target: int) -> bool:
-        return target < self.inside and (source, target) not in self._dropped
+        return 0 <= target < self.inside and (source, target) not in self._dropped
 
     def evaluate_all(self) -> None:
         """Evaluate each predicate in each state and for each step, as compiled code does; a KmcError where one fails.
@@ -89,7 +102,7 @@ class Behaviours:
         for source, steps in enumerate(self._steps):
             for target in steps:
                 for predicate in self._problem.step_atoms:
-                    self._truth(predicate, self.states[source], self.states[target])
+                    self._truth(predicate, self.states[source], self.state(target))
 
     def has(self, states: StateSet, number: int) -> bool:
         """Whether a state is in a set. Only of an expanded state is it known which steps it has."""
@@ -118,7 +131,7 @@ class Behaviours:
                 return not labels.isdisjoint(self._steps[source].get(target, ()))
             case StepAtomHolds(number):
                 atom = self._problem.step_atoms[number]
-                return self._truth(atom, self.states[source], self.states[target])
+                return self._truth(atom, self.states[source], self.state(target))
             case Changing():
                 return source != target
             case From(states):
@@ -136,7 +149,7 @@ class Behaviours:
 
     def _atom(self, atom: int, number: int) -> bool:
         if (atom, number) not in self._atoms:
-            self._atoms[atom, number] = self._truth(self._problem.atoms[atom], self.states[number])
+            self._atoms[atom, number] = self._truth(self._problem.atoms[atom], self.state(number))
         return self._atoms[atom, number]
 
     def _truth(self, predicate: StateAtom | StepAtom, *states: Any) -> bool:
@@ -154,29 +167,55 @@ class Behaviours:
         raise EvaluationError("KMC268", message, span, advice)
 
 
+class GrowingBehaviours(Behaviours):
+    """The behaviours among the states that a search has `found` so far; that list may grow."""
+
+    def __init__(self, model: Model, problem: TemporalProblem, found: Sequence[Any]) -> None:
+        spec = model.spec
+        self._model = model
+        self._grown: list[dict[int, frozenset[int]]] = []
+        self._dropped_steps: set[tuple[int, int]] = set()
+        super().__init__(problem, found, 0, self._grown, spec.files, self._dropped_steps)
+        all_actions = (*spec.actions, *spec.other_actions)
+        self._labels = {(action.title, given): n for n, (action, given) in enumerate(instances_of(all_actions))}
+        self._in_next = NextStateRelation(spec.actions, spec.state_class, spec.files)
+        self._apart = NextStateRelation(spec.other_actions, spec.state_class, spec.files)
+        self._numbers: dict[Any, int] = {}
+
+    def grow(self, expanded: int) -> None:
+        """Take the states found since the last time, and the steps of the first `expanded` ones."""
+        self._numbers.update((self.states[number], number) for number in range(self.inside, len(self.states)))
+        self.inside = len(self.states)
+        for source in range(self.expanded, expanded):
+            self._grown.append(self._steps_of(source))
+
+    def _steps_of(self, source: int) -> dict[int, frozenset[int]]:
+        model, state = self._model, self.states[source]
+        joined: dict[int, set[int]] = {}
+        outside: dict[Any, int] = {}
+        for relation in (self._in_next, self._apart):
+            for action, arguments, successor in relation.steps(state):
+                target = self._number(successor, outside)
+                if relation is self._apart and target not in joined:
+                    # A behaviour takes steps of Next only.
+                    self._dropped_steps.add((source, target))
+                joined.setdefault(target, set()).add(self._labels[action.title, arguments])
+                constraints = model.action_constraints
+                if not all(holds(constraint, model.spec.files, state, successor) for constraint in constraints):
+                    self._dropped_steps.add((source, target))
+        return {target: frozenset(given) for target, given in joined.items()}
+
+    def _number(self, state: Any, outside: dict[Any, int]) -> int:
+        """The number of a state; one that is not in the graph has one for each source, since it may be found later."""
+        number = self._numbers.get(state, outside.get(state))
+        if number is None:
+            self.outside.append(state)
+            number = outside[state] = -len(self.outside)
+        return number
+
+
 def behaviours_of(model: Model, problem: TemporalProblem, found: Sequence[Any], expanded: int) -> Behaviours:
     """The behaviours among the states that were `found`, of which the first ones were expanded."""
-    spec = model.spec
-    all_actions = (*spec.actions, *spec.other_actions)
-    labels = {(action.title, given): label for label, (action, given) in enumerate(instances_of(all_actions))}
-    in_next = NextStateRelation(spec.actions, spec.state_class, spec.files)
-    apart = NextStateRelation(spec.other_actions, spec.state_class, spec.files)
-    states = list(found)
-    numbers = {state: number for number, state in enumerate(states)}
-    steps: list[dict[int, frozenset[int]]] = []
-    dropped: set[tuple[int, int]] = set()
-    for source, state in enumerate(found[:expanded]):
-        joined: dict[int, set[int]] = {}
-        for relation in (in_next, apart):
-            for action, arguments, successor in relation.steps(state):
-                target = numbers.setdefault(successor, len(states))
-                if target == len(states):
-                    states.append(successor)
-                if relation is apart and target not in joined:
-                    # A behaviour takes steps of Next only.
-                    dropped.add((source, target))
-                joined.setdefault(target, set()).add(labels[action.title, arguments])
-                if not all(holds(constraint, spec.files, state, successor) for constraint in model.action_constraints):
-                    dropped.add((source, target))
-        steps.append({target: frozenset(given) for target, given in joined.items()})
-    return Behaviours(problem, states, len(found), steps, spec.files, dropped)
+    behaviours = GrowingBehaviours(model, problem, list(found))
+    behaviours.grow(expanded)
+    return behaviours

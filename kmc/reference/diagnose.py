@@ -66,7 +66,7 @@ def raise_temporal_error(model: Model, problem: TemporalProblem, state: Any) -> 
     behaviours = behaviours_of(model, problem, [state], 1)
     for number in range(len(problem.atoms)):
         behaviours.has(AtomHolds(number), 0)
-    for target in range(len(behaviours.states)):
+    for target in behaviours.targets(0):
         for number in range(len(problem.step_atoms)):
             behaviours.has_step(StepAtomHolds(number), 0, target)
 

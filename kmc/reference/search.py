@@ -22,6 +22,8 @@ from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate, holds
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
+from kmc.reference.behaviours import GrowingBehaviours
+from kmc.reference.early_refutations import ObviousEarlyLassos
 from kmc.reference.findings import Finding, Findings
 from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet, ViewOrder
@@ -51,7 +53,8 @@ class Search:
     `start` replaces the initial states; `keep_going` continues after a violation, as TLC's -continue does; `progress`
     is called about once a second with the counters. A model with a view needs `view_order`, which gives the order of
     the states of one view (`kmc.compiler.view_order`), or None for the order of their values. `problem` has the
-    temporal properties; they are checked when the search has found no other failure.
+    temporal properties; they are checked when the search has found no other failure. Unless it keeps going, the search
+    ends at the level where a prefix or a lasso that stutters refutes one.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class Search:
         self._keep_going = keep_going
         self._start = start
         self._problem = problem
+        self._early = ObviousEarlyLassos(problem) if problem is not None and not keep_going else None
         self._progress = progress
         self._constrained = bool(model.constraints or model.action_constraints)
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
@@ -86,6 +90,7 @@ class Search:
         self._began = self._told = time.monotonic()
         self._cpu_began = cpu_seconds()
         self.graph = StateGraph(StateSet(spec.state_class, model.symmetry, model.view, _order(model, view_order)))
+        self._behaviours = GrowingBehaviours(model, problem, self.graph.states) if problem is not None else None
 
     def run(self) -> Result:
         """Explore until done, a violation, a limit or Ctrl-C. Raises KmcError when there is no initial state."""
@@ -125,11 +130,25 @@ class Search:
                     return
                 self._expand(number, storing)
                 self._expanded += 1
-            level = self._next_level()
+            expanded, level = level, self._next_level()
+            if level and self._is_refuted(expanded):
+                return
             if level and self._limits.states is not None and len(self.graph.states) >= self._limits.states:
                 self._stopped = Bound.STATES
         if self._beyond_bound:
             self._stopped = Bound.DEPTH
+
+    def _is_refuted(self, expanded: range) -> bool:
+        """Whether a temporal property is refuted for certain, now that a level has been expanded, and nothing else."""
+        if self._early is None or self._behaviours is None or self._findings:
+            return False
+        try:
+            self._behaviours.grow(expanded.stop)
+            return self._early.is_found(self._behaviours, expanded, self.graph.levels[0])
+        except KmcError:
+            # Which error is reported does not depend on what was asked first: all predicates are evaluated later.
+            self._early = None
+            return False
 
     def _next_level(self) -> range:
         """Close a level. A reachable property is evaluated until the end of the level that reaches it."""
@@ -256,9 +275,9 @@ class Search:
 
     def _temporal(self, problem: TemporalProblem) -> TemporalOutcome:
         initial = self.graph.levels[0] if self.graph.levels else 0
-        return interpreted(
-            self._model, problem, self.graph.states, self._expanded, initial, self._start, self._tell_activity
-        )
+        assert self._behaviours is not None, "there is a problem"
+        self._behaviours.grow(self._expanded)
+        return interpreted(self._model, problem, self._behaviours, initial, self._start, self._tell_activity)
 
     def _tell_activity(self, activity: str) -> None:
         if self._progress is not None:
@@ -281,7 +300,7 @@ class Search:
             initial=self._initial,
             levels=tuple(self.graph.levels),
             generated_by_action=self._coverage.generated(),
-            properties=tuple(self._verdicts(temporal, bound)),
+            properties=tuple(self._verdicts(temporal, is_whole=bound is None and not counters.left)),
             violation=violation,
             bound=bound if verdict is Verdict.BOUND_REACHED or is_refuted(violation) else None,
             unreached=tuple(prop.name for prop in model.predicates(Role.WITNESSED, 1) if prop not in self._reached),
@@ -305,11 +324,11 @@ class Search:
         check_violation(self._model, violation, self._start)
         return violation
 
-    def _verdicts(self, temporal: TemporalOutcome | None, bound: Bound | None) -> Iterator[PropertyVerdict]:
+    def _verdicts(self, temporal: TemporalOutcome | None, *, is_whole: bool) -> Iterator[PropertyVerdict]:
         for prop in self._model.predicates(Role.CHECKED):
             failed = self._findings.count(prop.name)
             yield PropertyVerdict(prop.name, "violated" if failed else "holds", failed)
-        yield from temporal_verdicts(self._model, temporal, bound)
+        yield from temporal_verdicts(self._model, temporal, is_whole=is_whole)
 
 
 def _order(model: Model, view_order: Callable[[Model], ViewOrder | None] | None) -> ViewOrder | None:

@@ -25,7 +25,7 @@ from kmc.liveness.lasso_queries import (
     TemporalCheck,
 )
 from kmc.liveness.problem import TemporalProblem
-from kmc.reference.behaviours import Behaviours, behaviours_of
+from kmc.reference.behaviours import Behaviours
 from kmc.reference.lasso_replay import check_refutation, temporal_violation
 from kmc.reference.lassos import ObviousLassos, Path
 from kmc.result import AssumedFairness, Bound, CutFairness, PropertyVerdict, Violation
@@ -93,15 +93,13 @@ class GraphFinder:
 def interpreted(
     model: Model,
     problem: TemporalProblem,
-    found: Sequence[Any],
-    expanded: int,
+    behaviours: Behaviours,
     initial: int,
     start: Any = None,
     tell: Tell = _silent,
 ) -> TemporalOutcome:
-    """The verdicts by the interpreter, on the states that a search found, of which the first were expanded."""
+    """The verdicts by the interpreter, on what a search found; the first `initial` states are initial."""
     tell("Building the behaviour graph")
-    behaviours = behaviours_of(model, problem, found, expanded)
     behaviours.evaluate_all()
     finder = GraphFinder(behaviours, initial, problem.fairness)
     properties, violation = verdicts(model, problem, finder, start, tell)
@@ -160,13 +158,13 @@ def is_refuted(violation: Violation | None) -> bool:
     return violation is not None and violation.refutation is not None
 
 
-def temporal_verdicts(model: Model, temporal: TemporalOutcome | None, bound: Bound | None) -> Iterator[PropertyVerdict]:
+def temporal_verdicts(model: Model, temporal: TemporalOutcome | None, *, is_whole: bool) -> Iterator[PropertyVerdict]:
     """The verdicts for a result. What holds of some behaviours may be false of those that were not looked at."""
     if temporal is None:
         yield from (PropertyVerdict(prop.name, "not checked", is_temporal=True) for prop in model.temporal)
         return
     for prop in temporal.properties:
-        yield replace(prop, verdict="not refuted") if prop.verdict == "holds" and bound is not None else prop
+        yield replace(prop, verdict="not refuted") if prop.verdict == "holds" and not is_whole else prop
 
 
 def _answer(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> tuple[LassoQuery, Path] | None:
@@ -250,7 +248,7 @@ def assumed_fairness(problem: TemporalProblem) -> tuple[AssumedFairness, ...]:
 
 def _breaks(model: Model, behaviours: Behaviours, source: int, target: int) -> bool:
     """Whether a constraint drops a step, and not the bound of a search or that no action of Next takes it."""
-    files, pair = model.spec.files, (behaviours.states[source], behaviours.states[target])
+    files, pair = model.spec.files, (behaviours.state(source), behaviours.state(target))
     return not all(
         holds(constraint, files, *pair[-kind_states:])
         for kind_states, constraints in ((1, model.constraints), (2, model.action_constraints))

@@ -163,7 +163,13 @@ def random_state(random: Random, model: Model) -> Any:
 def told(result: Result) -> tuple[Any, ...]:
     """What both engines must say alike; of a lasso its shape, since several may be the least."""
     violation = result.violation
-    verdicts = [(prop.name, prop.verdict) for prop in result.properties], [cut.name for cut in result.cut_fairness]
+    counters = result.counters
+    counted = counters.generated, counters.distinct, counters.left, counters.depth
+    verdicts = (
+        counted,
+        [(prop.name, prop.verdict) for prop in result.properties],
+        [cut.name for cut in result.cut_fairness],
+    )
     if violation is None:
         return verdicts, result.verdict, None
     assert violation.refutation is not None
@@ -190,3 +196,34 @@ def test_both_engines_tell_the_same(specification: str, models: dict[str, Model]
         assert told(native) == told(python), start
         refuted.add(native.violation.name if native.violation else None)
     assert len(refuted) > 2
+
+
+def test_what_is_reported_early_is_as_short_as_in_the_whole_graph(models: dict[str, Model]) -> None:
+    random = Random("early")
+    model = models["Weak"]
+    early = 0
+    for _ in range(40):
+        start = random_state(random, model)
+        problem = accepted_problem(model)
+        assert problem is not None
+        number = random.randrange(len(problem.checks))
+        problem = replace(problem, checks=(problem.checks[number],), formulas=(problem.formulas[number],))
+        whole = Search(model, start=start, problem=problem, keep_going=True).run()
+        found = Search(model, start=start, problem=problem).run()
+        shape = lasso_shape(whole)
+        assert lasso_shape(found) == shape, start
+        if shape is not None and found.counters.left:
+            early += 1
+            assert found.counters.depth == shape[0] + 1
+        elif shape is not None and shape[1] == shape[0]:
+            # It stutters: only the last level may be as deep.
+            assert whole.counters.depth <= shape[0]
+    assert early > 5
+
+
+def lasso_shape(result: Result) -> tuple[int, int | None] | None:
+    """The length of the violation, and where its cycle begins; None without one."""
+    if result.violation is None or result.violation.refutation is None:
+        return None
+    cycle = result.violation.refutation.cycle
+    return len(result.violation.trace), cycle and cycle.back_to

@@ -22,6 +22,7 @@ from kmc.liveness.lasso_queries import (
 )
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.accepted_problem import accepted_problem
+from kmc.reference.behaviours import behaviours_of
 from kmc.reference.lasso_replay import check_refutation
 from kmc.reference.search import Search
 from kmc.reference.temporal import interpreted
@@ -164,26 +165,33 @@ def test_what_is_violated_does_not_depend_on_the_order_of_the_properties(ring: M
     for number in range(6):
         names = [*phases, *phases][number : number + 6]
         checks = tuple(TemporalCheck(name, "", (LassoQuery(phases[name]),)) for name in names)
-        result = checked(ring, TemporalProblem(atoms, (), (), checks))
+        result = Search(ring, problem=TemporalProblem(atoms, (), (), checks), keep_going=True).run()
         assert [prop.name for prop in result.properties] == names
         assert {prop.name for prop in result.properties if prop.verdict == "violated"} == by_prefix | by_lasso
         assert result.violation is not None
         assert result.violation.name == min(by_prefix, key=names.index), "what a finite prefix refutes comes first"
         checks = tuple(check for check in checks if check.name not in by_prefix)
-        result = checked(ring, TemporalProblem(atoms, (), (), checks))
+        result = Search(ring, problem=TemporalProblem(atoms, (), (), checks), keep_going=True).run()
         assert result.violation is not None
         assert result.violation.name == min(by_lasso, key=names.index)
 
 
 def test_an_invariant_is_reported_first(tmp_path: Path) -> None:
     model = model_of(tmp_path, RING, "INVARIANT Small CHECK_DEADLOCK FALSE")
-    violation = refuted(model, eventually_three())
+    violation = refuted(model, eventually_three(*fairness(turn="WF", leave="WF")))
     assert (violation.name, violation.refutation) == ("Small", None)
+
+
+def test_a_lasso_that_stutters_in_an_earlier_level_comes_before_an_invariant(tmp_path: Path) -> None:
+    model = model_of(tmp_path, RING, "INVARIANT Small CHECK_DEADLOCK FALSE")
+    result = checked(model, eventually_three())
+    assert (result.violation and result.violation.name, result.counters.distinct) == ("Leaves", 2)
 
 
 def test_a_constraint_that_cuts_a_fair_step_lets_no_property_pass(tmp_path: Path) -> None:
     model = model_of(tmp_path, RING, "CONSTRAINT NotThree CHECK_DEADLOCK FALSE")
-    outcome = interpreted(model, eventually_three(*fairness(turn="WF", leave="SF")), [*_states(model)], 3, 1)
+    problem = eventually_three(*fairness(turn="WF", leave="SF"))
+    outcome = interpreted(model, problem, behaviours_of(model, problem, _states(model), 3), 1)
     assert outcome.violation is None
     assert [(cut.name, cut.state) for cut in outcome.cut] == [("SF_vars(Leave)", "n = 2")]
 
@@ -202,10 +210,16 @@ def test_within_a_bound_only_expanded_states_take_part(ring: Model) -> None:
 
 
 def test_a_lasso_within_a_bound_does_not_make_the_search_whole(ring: Model) -> None:
-    within = Search(replace(ring, max_depth=2), problem=eventually_three()).run()
+    within = Search(replace(ring, max_depth=2), problem=eventually_three(), keep_going=True).run()
     assert (within.verdict, within.bound, within.is_whole) == (Verdict.LIVENESS, Bound.DEPTH, False)
-    whole = checked(ring, eventually_three())
+    whole = Search(ring, problem=eventually_three(), keep_going=True).run()
     assert (whole.verdict, whole.bound, whole.is_whole) == (Verdict.LIVENESS, None, True)
+
+
+def test_a_search_ends_in_the_level_of_a_state_that_refutes(ring: Model) -> None:
+    early = checked(ring, eventually_three())
+    assert (early.verdict, early.bound, early.is_whole) == (Verdict.LIVENESS, None, False)
+    assert (early.counters.distinct, early.counters.left) == (2, 1)
 
 
 def test_a_predicate_without_a_truth_is_an_error(ring: Model) -> None:

@@ -232,3 +232,14 @@ def _goes_through(
         return entered and graph.in_states(phase.enters_at, states[place]) and fits(place, number)
 
     return begins(0, 0)
+
+
+def least_end(graph: SmallGraph, fairness: Sequence[q.FairnessCondition], query: q.LassoQuery) -> int | None:
+    """How many steps lead to the nearest state where whatever follows answers a query, or else stuttering does."""
+    conditions = [*(each.condition for each in fairness), *query.recurrences, *query.responses]
+    ends = (
+        distance
+        for state, distance in _stems(graph, query.phases).items()
+        if query.is_of_prefixes or _are_met(conditions, _visits(graph, conditions, state))
+    )
+    return min(ends, default=None)

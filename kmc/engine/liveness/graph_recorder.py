@@ -8,7 +8,6 @@ steps of one level at most.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +17,9 @@ from numpy.typing import NDArray
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import GraphPart, Shared
 from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.liveness.early_lassos import EarlyLassos
 from kmc.engine.liveness.noting_worker import NotingWorker
+from kmc.engine.liveness.recorded_levels import RecordedLevels, StepPart
 from kmc.engine.loops.behaviour_log import HEAD_WORDS
 from kmc.engine.loops.compiled_loops import graph_loop
 from kmc.engine.native.memory import Memory, Words
@@ -39,22 +40,21 @@ _SEARCH_BYTES = 60
 _WIDTHS = (np.uint8, np.uint16, np.uint32)
 
 
-@dataclass(slots=True)
-class _Steps:
-    """The steps of some states, in memory that is written once."""
-
-    targets: NDArray[Any]
-    labels: NDArray[Any]
-    bits: NDArray[Any]
-
-
 class GraphRecorder:
     """Makes the graph of one search with these kernels. `atoms` and `step_atoms`: how many of each there are.
 
-    `apart` has a word per action instance, 1 for one that is not part of the next-state relation.
+    `apart` has a word per action instance, 1 for one that is not part of the next-state relation. `early` is asked at
+    the end of each level whether the search may end.
     """
 
-    def __init__(self, kernels: KernelTable, atoms: int = 0, step_atoms: int = 0, apart: Words | None = None) -> None:
+    def __init__(
+        self,
+        kernels: KernelTable,
+        atoms: int = 0,
+        step_atoms: int = 0,
+        apart: Words | None = None,
+        early: EarlyLassos | None = None,
+    ) -> None:
         if kernels.rank or kernels.settle:
             raise ValueError("a view or symmetry joins states that temporal properties tell apart")
         self._kernels = kernels
@@ -62,12 +62,13 @@ class GraphRecorder:
         self._workers: list[NotingWorker] = []
         self._addresses = _memory_of(kernels.atoms), _memory_of(kernels.step_atoms)
         self._apart = _memory_of(apart.tolist()) if apart is not None and apart.any() else None
-        self._starts = [0]
         self._expanded = 0
         self._fingerprints: list[NDArray[np.int64]] = []
-        self._state_bits: list[NDArray[Any]] = []
+        self._levels = RecordedLevels()
+        self._starts = self._levels.starts
         self._counts: list[NDArray[np.uint32]] = []
-        self._steps: list[_Steps] = []
+        self._early = early
+        self.is_refuted = False
         self._numbers = Memory(1)
         self._slots = 0
 
@@ -99,6 +100,8 @@ class GraphRecorder:
             self._add_steps(known, threads, [log for taken in logs for log in taken])
         for worker, taken in zip(self._workers, logs, strict=True):
             worker.give_back(taken)
+        if self._early is not None and len(self._starts) > 2 and not self.is_refuted:
+            self.is_refuted = self._early.is_found(self._levels, len(self._starts) - 3)
 
     def _add_states(self, known: FingerprintTable, threads: WorkerPool) -> None:
         """Number the new states."""
@@ -108,7 +111,7 @@ class GraphRecorder:
         keys = [noted[:, column].view(np.uint64) for column in range(width)]
         noted = noted.take(np.lexsort(keys[::-1]) if width > 1 else np.argsort(keys[0]), axis=0)
         self._fingerprints.append(np.ascontiguousarray(noted[:, :width]))
-        self._state_bits.append(_packed(noted[:, width:], self._atoms))
+        self._levels.state_bits.append(_packed(noted[:, width:], self._atoms))
         self._starts.append(self._starts[-1] + len(noted))
         levels = range(len(self._fingerprints))[-1:]
         if known.slots != self._slots:
@@ -154,7 +157,7 @@ class GraphRecorder:
             part.steps, part.steps_end = log[0].address, log[0].address + log[1] * f.WORD_BYTES
             self._loop("find_sources")(part)
 
-        def write(states: tuple[int, int]) -> _Steps:
+        def write(states: tuple[int, int]) -> StepPart:
             part = part_of_level()
             part.start, part.end = states
             return self._written(part, counts[slice(*states)])
@@ -163,11 +166,11 @@ class GraphRecorder:
         # Each part takes maps of memory, of which a process may have few.
         size = max(_PART_STATES, -(-(end - first) // (_PARTS_A_THREAD * threads.size)))
         bounds = [*range(0, end - first, size), end - first]
-        self._steps += _each(threads, write, list(pairwise(bounds)))
+        self._levels.parts += _each(threads, write, list(pairwise(bounds)))
         self._counts.append(counts)
         self._expanded = end
 
-    def _written(self, part: GraphPart, counts: NDArray[np.uint32]) -> _Steps:
+    def _written(self, part: GraphPart, counts: NDArray[np.uint32]) -> StepPart:
         total, most = int(counts.sum()), int(counts.max(initial=0))
         words = part.step_atom_words
         targets, labels, atoms = Memory(total // 2 + 1), Memory(total // 4 + 1), Memory(total * words)
@@ -178,7 +181,9 @@ class GraphRecorder:
         self._loop("write_steps")(part)
         written = part.written
         masks = atoms.array[: written * words].reshape(written, words)
-        return _Steps(
+        return StepPart(
+            part.first + part.start,
+            counts,
             targets.array.view(np.uint32)[:written],
             labels.array.view(np.uint16)[:written],
             _packed(masks, self._step_atoms),
@@ -196,9 +201,12 @@ class GraphRecorder:
         states = self._starts[-1]
         starts = [0, *(start for before, start in pairwise(self._starts) if start > before)]
         offsets = np.zeros(states + 1, np.int64)
-        np.cumsum(np.concatenate([np.zeros(0, np.uint32), *self._counts]), out=offsets[1 : self._expanded + 1])
+        counts = np.concatenate([np.zeros(0, np.uint32), *self._counts])
+        np.cumsum(counts, out=offsets[1 : self._expanded + 1])
         offsets[self._expanded + 1 :] = offsets[self._expanded]
-        steps = _Steps(
+        steps = StepPart(
+            0,
+            counts,
             np.zeros(offsets[-1], np.uint32),
             np.zeros(offsets[-1], np.uint16),
             _packed(np.zeros((offsets[-1], len(self._kernels.step_atoms)), np.int64), self._step_atoms),
@@ -215,16 +223,17 @@ class GraphRecorder:
             targets=steps.targets,
             labels=steps.labels,
             state_bits=np.concatenate(
-                [_packed(np.zeros((0, len(self._kernels.atoms)), np.int64), self._atoms), *self._state_bits]
+                [_packed(np.zeros((0, len(self._kernels.atoms)), np.int64), self._atoms), *self._levels.state_bits]
             ),
             step_bits=steps.bits,
         )
 
-    def _given_away(self) -> Iterator[_Steps]:
+    def _given_away(self) -> Iterator[StepPart]:
         """The parts, each freed when the next is taken."""
-        self._steps.reverse()
-        while self._steps:
-            yield self._steps.pop()
+        parts = self._levels.parts
+        parts.reverse()
+        while parts:
+            yield parts.pop()
 
 
 def _memory_of(words: Any) -> Memory:

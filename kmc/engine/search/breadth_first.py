@@ -125,6 +125,8 @@ class Search:
                 return
             if until is None and self._findings.found_any and not self._settings.keep_going:
                 return
+            if self._maker.is_refuted:
+                return
             self._end_level(level)
             self._look_at_limits()
             if self._stopping:

@@ -50,6 +50,10 @@ class LevelRecorder(Protocol):
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """Take what the workers noted while a level was made; no thread runs."""
 
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the levels that were expanded refute a property for certain, so that the search may end."""
+
 
 _NO_CHUNKS = np.zeros((0, Chunk.WORDS), np.int64)
 
@@ -124,6 +128,11 @@ class LevelMaker:
         """Make the threads end soon, between two batches; the level that they make is left unfinished."""
         self._stopping = True
         self.shared.pause = 1
+
+    @property
+    def is_refuted(self) -> bool:
+        """Whether the recorder says that the search may end."""
+        return self._recorder is not None and self._recorder.is_refuted
 
     @property
     def reachable_asked(self) -> int:
