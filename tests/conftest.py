@@ -32,6 +32,14 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _frozen_afterwards() -> Iterator[None]:
+    """What a module leaves behind, caches and compiled code, is not looked at again by collections of garbage."""
+    yield
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: the CPUs that this process may run on, where pytest-xdist counts those of the machine."""
     return usable_cpus()
