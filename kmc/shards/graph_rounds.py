@@ -32,6 +32,8 @@ from kmc.shards.graph_rows import (
 )
 from kmc.shards.graph_tasks import (
     CountTask,
+    DroppedTask,
+    Nodes,
     PhaseSets,
     ReachTask,
     SetTask,
@@ -196,7 +198,17 @@ class GraphRounds:
         for begin, end in pairwise([0, *cuts.tolist(), len(order)]):
             yield int(parts[order[begin]]), order[begin:end]
 
-    def reach(self, tasks: Sequence[ReachTask]) -> Iterator[tuple[Numbers, NDArray[np.uint64]]]:
+    def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
+        """For each set of steps the first state below `end` with a step of Next that a constraint drops."""
+        self.ask_about(asked)
+        numbers = range(int(np.searchsorted(self._firsts, end)))
+        tasks = [DroppedTask(self.part(number), tuple(asked), next_labels, end) for number in numbers]
+        found: list[int | None] = [None] * len(asked)
+        for _, firsts in self._answers(numbers, tasks):
+            found = [first if known is None else known for known, first in zip(found, firsts, strict=True)]
+        return found
+
+    def reach(self, tasks: Sequence[ReachTask]) -> Iterator[tuple[Nodes, Nodes]]:
         """The answers of some tasks."""
         for _, answer in self._answers(range(len(tasks)), tasks):
             yield answer
@@ -249,20 +261,21 @@ class StoredDistances(PhaseLevels):
     def _advance(self) -> int:
         """See `PhaseLevels`."""
         level = self.queue[self._begin : self._end]
-        found = [(np.zeros(0, np.uint32), np.zeros(0, np.uint64))]
+        found = [(np.zeros(0, np.uint64), np.zeros(0, np.uint64))]
         for nodes, keys in self._rounds.reach(list(self._tasks(level))):
             new = self.parents[nodes] == 0
             found.append((nodes[new], keys[new]))
         nodes, keys = first_of_each(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
         order = np.argsort(keys)
         nodes = nodes[order]
-        self.parents[nodes] = level[position_of(keys[order])] + np.uint32(1)
+        self.parents[nodes] = level[position_of(keys[order])] + level.dtype.type(1)
         self._begin, self._end = self._end, self._end + len(nodes)
         self.queue[self._begin : self._end] = nodes
         return self._end
 
     def _tasks(self, level: Numbers) -> Iterator[ReachTask]:
-        states, phases = level % np.uint32(self._count), level // np.uint32(self._count)
+        count = level.dtype.type(self._count)
+        states, phases = (level % count).astype(np.uint32), level // count
         for phase in np.unique(phases).tolist():
             places = np.flatnonzero((phases == phase) & (states < self._rounds.stored.expanded))
             if not len(places):

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.liveness.graph_sets import Bytes
+from kmc.liveness.behaviour_graph import OUTSIDE
 from kmc.liveness.lasso_queries import AllSteps, Recurrence, Response, StateSet, StepSet
 from kmc.shards.condition_words import BadTriggers, Gathered, masks_of, of_all, of_each
 from kmc.shards.graph_rows import BitFile, Numbers, PartOfGraph, Rows, packed, read_bits
 from kmc.shards.store import ShardStore
 
 PackedBits: TypeAlias = NDArray[np.uint8]
+Nodes: TypeAlias = NDArray[np.uint64]
 Conditions: TypeAlias = tuple[Recurrence | Response, ...]
 
 _KEY_SHIFT = np.uint64(32)
@@ -87,7 +89,7 @@ class ReachTask:
     phases: tuple[PhaseSets, ...]
     states: int
 
-    def run(self, store: ShardStore) -> tuple[Numbers, NDArray[np.uint64]]:
+    def run(self, store: ShardStore) -> tuple[Nodes, Nodes]:
         """The nodes that are reached, each once, and where each stands among those that the level reaches first."""
         chosen = np.zeros(self.part.file.end - self.part.file.first, np.bool_)
         chosen[self.numbers - np.uint32(self.part.file.first)] = True
@@ -95,7 +97,7 @@ class ReachTask:
         nodes, keys = zip(*self._reached(store, rows), strict=True)
         return first_of_each(np.concatenate(nodes), np.concatenate(keys))
 
-    def _reached(self, store: ShardStore, rows: Rows) -> list[tuple[Numbers, NDArray[np.uint64]]]:
+    def _reached(self, store: ShardStore, rows: Rows) -> list[tuple[Nodes, Nodes]]:
         here = self.phases[self.phase]
         found = [self._through(store, rows, 0, here.steps, here.states)]
         if self.phase + 1 < len(self.phases):
@@ -105,7 +107,7 @@ class ReachTask:
 
     def _through(
         self, store: ShardStore, rows: Rows, further: int, steps: StepSet, states: BitFile | None
-    ) -> tuple[Numbers, NDArray[np.uint64]]:
+    ) -> tuple[Nodes, Nodes]:
         """Steps within the phase, or to the one that is `further` by one."""
         steps_taken = np.flatnonzero(_allowed(self.part, store, rows, steps))
         if states is not None:
@@ -113,11 +115,11 @@ class ReachTask:
         places = rows.places[steps_taken]
         positions = self.positions[np.argsort(self.numbers)][places].astype(np.uint64)
         order = (steps_taken - rows.part.offsets[places]).astype(np.uint64) * np.uint64(2) + np.uint64(further)
-        nodes = rows.part.targets[steps_taken] + np.uint32((self.phase + further) * self.states)
+        nodes = rows.part.targets[steps_taken].astype(np.uint64) + np.uint64((self.phase + further) * self.states)
         return nodes, positions << _KEY_SHIFT | order
 
 
-def first_of_each(nodes: Numbers, keys: NDArray[np.uint64]) -> tuple[Numbers, NDArray[np.uint64]]:
+def first_of_each(nodes: Nodes, keys: Nodes) -> tuple[Nodes, Nodes]:
     """Each node once, with its least key."""
     order = np.lexsort((keys, nodes))
     nodes, keys = nodes[order], keys[order]
@@ -126,7 +128,7 @@ def first_of_each(nodes: Numbers, keys: NDArray[np.uint64]) -> tuple[Numbers, ND
     return nodes[new], keys[new]
 
 
-def position_of(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def position_of(keys: Nodes) -> Nodes:
     """The place in its level of the node before each."""
     return keys >> _KEY_SHIFT
 
@@ -253,6 +255,28 @@ class TriggerTask:
         rows = self.part.rows_among(store, self.within)
         masks = masks_of(self.part.sets(store, rows), self.conditions)
         return _within(self.part, rows, self.bad.meet(of_each(masks, rows)))
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedTask:
+    """The steps that constraints drop, of states below `end`; `next_labels` are those of actions of Next."""
+
+    part: PartOfGraph
+    asked: tuple[StepSet, ...]
+    next_labels: frozenset[int]
+    end: int
+
+    def run(self, store: ShardStore) -> tuple[int | None, ...]:
+        """For each set of steps the first state with one that is dropped."""
+        rows = self.part.rows(store)
+        outside = (rows.part.targets == OUTSIDE) & (rows.sources < self.end)
+        outside &= np.isin(rows.part.labels, sorted(self.next_labels))
+        dropped = np.flatnonzero(outside)
+        if not len(dropped):
+            return (None,) * len(self.asked)
+        sets, sources = self.part.sets(store, rows), rows.sources
+        found = (dropped[sets.dropped_steps(steps, dropped)] for steps in self.asked)
+        return tuple(int(sources[places[0]]) if len(places) else None for places in found)
 
 
 def joined(parts: Sequence[Gathered]) -> Gathered:

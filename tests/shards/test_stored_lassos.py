@@ -6,14 +6,24 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.graph_parts import searches_in
-from support.random_lassos import busy_fairness, disagreement, random_fairness, random_graph, random_query
+from support.graph_parts import runs_in, searches_in, stored_in_parts
+from support.random_lassos import (
+    LABELS,
+    busy_fairness,
+    disagreement,
+    random_fairness,
+    random_graph,
+    random_query,
+    random_steps,
+)
+from support.shard_runs import store_in
 
 from kmc.bench.lasso_job import always_eventually, property_that_holds, weak_fairness
 from kmc.bench.lasso_job import random_graph as large_graph
-from kmc.engine.liveness import lasso_search
+from kmc.engine.liveness import lasso_search, phase_levels
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.liveness import lasso_queries as q
+from kmc.shards.graph_rounds import GraphRounds
 
 NOTHING_FITS = 0
 LITTLE_FITS = 600
@@ -41,6 +51,36 @@ def test_lassos_are_those_of_memory_where_components_fit(
         found = LassoSearch(graph, fairness).find(check)
         assert search_of(graph, fairness).find(check) == found
         assert any(map(search_of(graph, fairness).has_lasso, check.queries)) is (found is not None)
+
+
+def test_more_nodes_than_words_of_32_bits_number_have_the_same_lassos(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random, search_of = Random(7), searches_in(tmp_path, ALL_FITS)
+    for _ in range(8):
+        graph, fairness = random_graph(random).as_arrays(), random_fairness(random)
+        check = q.TemporalCheck("P", "", (random_query(random),))
+        found = LassoSearch(graph, fairness).find(check)
+        with monkeypatch.context() as patch:
+            patch.setattr(phase_levels, "NODES_MAX", 1)
+            assert search_of(graph, fairness).find(check) == found
+
+
+def test_dropped_steps_are_found_part_by_part(tmp_path: Path) -> None:
+    random, store = Random(11), store_in(tmp_path)
+    dropping = 0
+    for _ in range(40):
+        small = random_graph(random)
+        steps, labels = [random_steps(random) for _ in range(3)], frozenset(random.sample(range(LABELS), 3))
+        end = random.randint(0, small.expanded)
+        expected = []
+        for wanted in steps:
+            dropped = [p for p in small.pairs if p.target is None and p.labels & labels and p.source < end]
+            expected.append(min((p.source for p in dropped if small.in_steps(wanted, p)), default=None))
+        rounds = GraphRounds(runs_in(store), store, stored_in_parts(store, small.as_arrays(), 2))
+        assert rounds.first_dropped(steps, labels, end) == expected
+        dropping += any(first is not None for first in expected)
+    assert dropping > 5
 
 
 @pytest.mark.parametrize("memory_bytes", [20_000, ALL_FITS])

@@ -9,12 +9,17 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.uint32]
+Nodes = NDArray[np.unsignedinteger[Any]]
 Bytes = NDArray[np.bool_]
+
+NODES_MAX = (1 << 32) - 1
+"""From so many nodes on, their numbers take eight bytes; searches in memory have fewer."""
 
 
 class PhaseLevels(ABC):
@@ -45,14 +50,16 @@ class PhaseLevels(ABC):
     def _start(self) -> int:
         """Find the nodes of distance 0; how many they are."""
         nodes = self.phases * self._count
-        self.parents = np.zeros(nodes, np.uint32)
-        self.queue = np.empty(nodes, np.uint32)
+        width = np.uint32 if nodes < NODES_MAX else np.uint64
+        self.parents: Nodes = np.zeros(nodes, width)
+        self.queue: Nodes = np.empty(nodes, width)
         roots = self._roots()
-        self.parents[roots] = roots + 1
+        self.parents[roots] = roots
+        self.parents[roots] += 1
         self.queue[: len(roots)] = roots
         return len(roots)
 
-    def levels(self) -> Iterator[Numbers]:
+    def levels(self) -> Iterator[Nodes]:
         """The nodes of each distance, in order, from 0 on."""
         if self._ends is None:
             self._ends = [self._start()]
@@ -88,10 +95,10 @@ class PhaseLevels(ABC):
                 return out, False
         return out, True
 
-    def last_states(self, nodes: Numbers) -> Numbers:
+    def last_states(self, nodes: Nodes) -> Numbers:
         """The states of those nodes that are in the last phase."""
-        offset = np.uint32((self.phases - 1) * self._count)
-        return nodes[nodes >= offset] - offset
+        offset = nodes.dtype.type((self.phases - 1) * self._count)
+        return (nodes[nodes >= offset] - offset).astype(np.uint32, copy=False)
 
     def path_to(self, state: int) -> list[int]:
         """A shortest way to a state of the last phase: all states, with the first and this one."""
