@@ -13,6 +13,7 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.shards.executors import Executor
 from kmc.shards.level_watch import EndedTask
 from kmc.shards.store import ShardStore
+from kmc.shards.store_task import StoreTask
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob
 from kmc_spark import tasks as remote
@@ -26,7 +27,11 @@ THIN_ROWS = 300_000
 _PART_ROWS_MAX = 2_000_000
 """A task of Spark has no more rows, so that what is lost with it is done again in about a second."""
 
+_FEW_TASKS = 4
+"""Fewer tasks that only read and write files are run in the driver."""
+
 _Task = TypeVar("_Task")
+_Answer = TypeVar("_Answer")
 
 TASK_CPUS = "spark.task.cpus"
 """How many cores a task of Spark takes: it runs so many of ours at the same time, in threads."""
@@ -139,6 +144,14 @@ class SparkExecutor:
         )
         found = self._jobs.run(f"level {tasks[0].rows.level - 1}: find states", sought.collect)
         return [records for _, records in sorted(found, key=lambda pair: pair[0])]
+
+    def each(self, tasks: Sequence[StoreTask[_Answer]]) -> list[_Answer]:
+        """See `Executor`."""
+        if len(tasks) < _FEW_TASKS:
+            return self._local.each(tasks)
+        done = self._rdd(list(enumerate(tasks)), 0).mapPartitions(partial(remote.run, self._job))
+        found = self._jobs.run(f"{type(tasks[0]).__name__}: {len(tasks)} tasks", done.collect)
+        return [answer for _, answer in sorted(found, key=lambda pair: pair[0])]
 
     def _is_thin(self, tasks: Sequence[RowsTask]) -> bool:
         return _rows_of(tasks) < self._thin_rows

@@ -11,6 +11,7 @@ from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.liveness.noting import Noting
 from kmc.result import Counters
 from kmc.shards.executors import ThreadExecutor
 from kmc.shards.run_in_storage import place_of, store_of
@@ -33,12 +34,13 @@ def sharded_on_spark(
         progress: Callable[[Counters], None] | None,
         directory: RunDirectory | None,
         /,
+        noting: Noting | None = None,
     ) -> ShardedSearch:
         assert directory is not None, "shards keep their states in files"
         store = store_of(directory)
         place = place_of(directory).elsewhere
         probe(context, store, place)
-        job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, place=place)
+        job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, place=place, noting=noting)
 
         def executor_of(poll: Callable[[], None]) -> SparkExecutor:
             local = ThreadExecutor(
@@ -47,10 +49,13 @@ def sharded_on_spark(
                 store,
                 deadlock=settings.deadlock,
                 threads=settings.threads,
+                noting=noting,
                 poll=poll,
             )
             return SparkExecutor(context, job, local, store, poll, by_files=by_files, thin_rows=thin_rows)
 
-        return ShardedSearch(compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory)
+        return ShardedSearch(
+            compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory, noting
+        )
 
     return search_of

@@ -20,6 +20,7 @@ from kmc.engine.native.memory import Words
 from kmc.errors import KmcError
 from kmc.shards.exchange import SentPart, read_sent, write_sent
 from kmc.shards.level_watch import EndedTask
+from kmc.shards.store_task import StoreTask
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob, ShardWorker
 from kmc_spark.facts import Facts
@@ -199,3 +200,10 @@ def seek(job: Broadcast[SparkJob], tasks: Iterable[SeekTask]) -> Iterator[tuple[
     """Find rows; with the number of the task."""
     for task, found in each(job, tasks, ShardWorker.seek):
         yield task.rows.number, found
+
+
+@told
+def run(job: Broadcast[SparkJob], tasks: Iterable[tuple[int, StoreTask[Any]]]) -> Iterator[tuple[int, Any]]:
+    """Run numbered tasks of the store; with their numbers."""
+    for (number, _), found in each(job, tasks, lambda worker, task: task[1].run(worker.store)):
+        yield number, found

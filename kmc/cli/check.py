@@ -214,7 +214,7 @@ def _run_model(run: HeldRun) -> _Done:
         folder = RunFolder(run.directory.path)
     elif not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
-        # A search that makes a behaviour graph for temporal properties cannot be resumed.
+        # A search in memory that makes a behaviour graph for temporal properties cannot be resumed.
         resumable = options.engine != ENGINE_PYTHON and (problem is None or _is_elsewhere(options))
         run.directory = create_directory(folder.path, options) if resumable else None
     result = _search(options, chosen, problem, start, run.directory)
@@ -266,7 +266,7 @@ def _search(
                     fingerprint_bits=int(options.fingerprint_bits),
                     directory=directory,
                     search_of=search_of,
-                    problem=None if _is_elsewhere(options) else problem,
+                    problem=problem,
                 )
         except SpecError as error:
             # All other mistakes of a spec were found when it was loaded.
@@ -274,7 +274,7 @@ def _search(
 
 
 def _is_elsewhere(options: CheckOptions) -> bool:
-    """Whether the states are in files or on a cluster, where no search makes a behaviour graph."""
+    """Whether the states are in files or on a cluster."""
     return options.shards is not None or options.spark is not None
 
 

@@ -20,11 +20,13 @@ from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
+from kmc.engine.liveness.noting import Noting
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.predecessors import StepLookup
 from kmc.errors import CommandLineError, InternalError, KmcError
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate
+from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors, raise_temporal_error
@@ -54,6 +56,10 @@ class ModelSearch(Protocol):
     def counters(self) -> Counters:
         """The counters so far."""
 
+    @property
+    def behaviours(self) -> BehaviourSource | None:
+        """What has the behaviour graph; to be asked after `run`, None if no steps were noted."""
+
     def close(self) -> None:
         """Give back what it holds outside of this process; `predecessors` answers no more."""
 
@@ -69,8 +75,9 @@ class SearchMaker(Protocol):
         progress: Callable[[Counters], None] | None,
         directory: RunDirectory | None,
         /,
+        noting: Noting | None = None,
     ) -> ModelSearch:
-        """See `kmc.engine.search.breadth_first.Search`."""
+        """See `kmc.engine.search.breadth_first.Search`. With `noting`, it makes the behaviour graph too."""
 
 
 def search_in_memory(
@@ -80,8 +87,10 @@ def search_in_memory(
     progress: Callable[[Counters], None] | None,
     directory: RunDirectory | None,
     /,
+    noting: Noting | None = None,
 ) -> ModelSearch:
-    """The search of this process, with its known states in memory."""
+    """The search of this process, with its known states in memory. What notes steps is `TemporalSearch.search`."""
+    assert noting is None, "a search in memory makes the graph itself"
     return Search(compiled.kernels, initial, settings, progress, directory)
 
 
@@ -104,7 +113,7 @@ def check_native(
     With a `directory` the run can be resumed until the caller discards it. Where `directory.ended` says that the
     search was not cut short, the caller does so as soon as the result is written, and not before. `search_of` makes the
     search: one in memory, or one with the same answers. The temporal properties of `problem` are checked when the
-    search has found no other failure; such a search is in memory, and cannot be resumed.
+    search has found no other failure; such a search in memory cannot be resumed.
 
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
@@ -113,18 +122,19 @@ def check_native(
     compiled = compile_model(model, fingerprint_bits) if temporal is None else temporal.compiled
     began = cpu_seconds()
     beginnings = initial_states(model) if start is None else [start]
-    depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
-    bounds = Limits(min(depths, default=None), limits.states, limits.seconds, limits.memory_bytes)
+    bounds = _bounds(model, limits)
     chosen = replace(
         settings or Settings(), threads=threads, limits=bounds, deadlock=model.deadlock, keep_going=keep_going
     )
     records = [compiled.record(state) for state in beginnings]
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    if temporal is not None:
-        searched: ModelSearch = temporal.search(records, chosen, progress)
-    else:
+    if temporal is None:
         searched = search_of(compiled, records, chosen, progress, directory)
+    elif search_of is search_in_memory:  # which makes the graph itself
+        searched = temporal.search(records, chosen, progress)
+    else:
+        searched = search_of(compiled, records, chosen, progress, directory, temporal.noting)
     with closing(searched) as search:
         outcome = search.run()
         durable_folder.reach("after search model")
@@ -134,7 +144,7 @@ def check_native(
         further = None
         if temporal is not None and violation is None and not outcome.interrupted:
             try:
-                further = temporal.outcome(search.predecessors, outcome, start, _told_of(search, progress))
+                further = temporal.outcome(search, records, outcome, start, _told_of(search, progress))
             except KeyboardInterrupt:
                 outcome = replace(outcome, interrupted=True)
         cpu = outcome.cpu_seconds_elsewhere + cpu_seconds() - began
@@ -144,6 +154,12 @@ def check_native(
     if problem is not None and further is not None:
         result = replace(result, fairness=assumed_fairness(problem), cut_fairness=further.cut)
     return replace(result, compile_seconds=compiled.compile_seconds)
+
+
+def _bounds(model: Model, limits: Limits) -> Limits:
+    """The limits of a search, with the bound of the model."""
+    depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
+    return replace(limits, depth=min(depths, default=None))
 
 
 def _told_of(search: ModelSearch, progress: Callable[[Counters], None] | None) -> Tell:

@@ -7,7 +7,7 @@ them before anyone sees a lasso.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,9 +22,10 @@ from kmc.engine.liveness.graph_recorder import GraphRecorder
 from kmc.engine.liveness.graph_sets import GraphSets
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.native_graph import PhaseDistances
+from kmc.engine.liveness.noting import Noting
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.predecessors import StepLookup
-from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph
+from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph, BehaviourSource
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.lassos import Path
@@ -33,15 +34,27 @@ from kmc.result import Bound, Counters, CutFairness
 from kmc.spec.model import Model
 
 
+class NotingSearch(Protocol):
+    """A search that has noted steps."""
+
+    @property
+    def behaviours(self) -> BehaviourSource | None:
+        """What has the behaviour graph."""
+
+    @property
+    def predecessors(self) -> StepLookup:
+        """What has the states."""
+
+
 class TemporalSearch:
-    """A search in memory that makes the behaviour graph for the temporal properties of a model."""
+    """A search that makes the behaviour graph for the temporal properties of a model. `noting` says what it notes."""
 
     def __init__(self, model: Model, problem: TemporalProblem, fingerprint_bits: int) -> None:
         self._model, self._problem = model, problem
         self.instances = instances_of(all_actions(model))
         self.compiled = compile_model(model, fingerprint_bits, Atoms(problem.atoms, problem.step_atoms))
-        self._recorder: GraphRecorder | None = None
-        self._initial: list[Any] = []
+        apart = tuple(int(not action.in_next) for action, _ in self.instances)
+        self.noting = Noting(len(problem.atoms), len(problem.step_atoms), apart)
 
     def search(
         self,
@@ -49,13 +62,12 @@ class TemporalSearch:
         settings: Settings,
         progress: Callable[[Counters], None] | None,
     ) -> Search:
-        """The search, to be run once."""
-        self._initial = [self.compiled.state(record.row) for record in initial]
-        apart = np.array([not action.in_next for action, _ in self.instances], np.int64)
-        atoms, step_atoms = len(self._problem.atoms), len(self._problem.step_atoms)
+        """A search in memory, to be run once."""
+        noting = self.noting
+        apart = np.array(noting.apart, np.int64)
         early = EarlyLassos(self._problem) if not settings.keep_going else None
-        self._recorder = GraphRecorder(self.compiled.kernels, atoms, step_atoms, apart, early)
-        return Search(self.compiled.kernels, initial, settings, progress, recorder=self._recorder)
+        recorder = GraphRecorder(self.compiled.kernels, noting.atoms, noting.step_atoms, apart, early)
+        return Search(self.compiled.kernels, initial, settings, progress, recorder=recorder)
 
     def generated(self, outcome: SearchOutcome) -> dict[str, int]:
         """The states that each action of Next generated."""
@@ -65,11 +77,14 @@ class TemporalSearch:
                 counts[action.title] += count
         return counts
 
-    def outcome(self, predecessors: StepLookup, found: SearchOutcome, start: Any, tell: Tell) -> TemporalOutcome:
+    def outcome(
+        self, search: NotingSearch, initial: Sequence[PackedState], found: SearchOutcome, start: Any, tell: Tell
+    ) -> TemporalOutcome:
         """The verdicts, after a search that found no other failure; `tell` is called with what is going on."""
-        assert self._recorder is not None, "the search has been made"
+        assert search.behaviours is not None, "the search has noted steps"
         tell("Building the behaviour graph")
-        finder = _Finder(self.compiled, predecessors, self._recorder, self._problem.fairness, self._initial)
+        states = [self.compiled.state(record.row) for record in initial]
+        finder = _Finder(self.compiled, search.predecessors, search.behaviours, self._problem.fairness, states)
         properties, violation = verdicts(self._model, self._problem, finder, start, tell)
         by_depth = found.stopped is Bound.DEPTH
         cut = tuple(self._cut(finder, by_depth=by_depth)) if found.cut else ()
@@ -100,12 +115,12 @@ class _Finder:
         self,
         compiled: CompiledModel,
         predecessors: StepLookup,
-        recorder: GraphRecorder,
+        source: BehaviourSource,
         fairness: Sequence[FairnessCondition],
         initial: Sequence[Any],
     ) -> None:
-        self._compiled, self._predecessors, self._recorder = compiled, predecessors, recorder
-        self.graph: BehaviourGraph = recorder.graph()
+        self._compiled, self._predecessors, self._source = compiled, predecessors, source
+        self.graph: BehaviourGraph = source.graph()
         self._fairness = tuple(fairness)
         self._initial = initial
         spec = compiled.model.spec
@@ -141,7 +156,7 @@ class _Finder:
         states: list[Any] = []
         candidates: Iterable[Any] = self._initial
         for number in numbers:
-            wanted = self._recorder.fingerprint(number)[0]
+            wanted = self._source.fingerprint(number)[0]
             same = (state for state in candidates if self._compiled.record(state).fingerprint == wanted)
             state = next(same, None)
             if state is None:
@@ -159,7 +174,7 @@ class _Finder:
             by_level.setdefault(level, []).append(number)
         # A search that goes again for a level keeps those before it too, as far as they fit.
         for level, there in sorted(by_level.items(), reverse=True):
-            fingerprints = {number: self._recorder.fingerprint(number)[0] for number in there}
+            fingerprints = {number: self._source.fingerprint(number)[0] for number in there}
             records = self._predecessors.states(level, list(fingerprints.values()))
             for number, fingerprint in fingerprints.items():
                 assert fingerprint in records, "the states of the graph are those of the levels"

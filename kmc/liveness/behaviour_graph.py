@@ -7,7 +7,7 @@ level, and within a level in the order of their fingerprints; the steps of a sta
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,3 +56,13 @@ class BehaviourGraph:
     def initial(self) -> int:
         """How many of them are initial: those of the lowest numbers."""
         return int(self.level_starts[1])
+
+
+class BehaviourSource(Protocol):
+    """Who has explored a model, noting its steps."""
+
+    def graph(self) -> BehaviourGraph:
+        """The graph of what was explored; to be asked once."""
+
+    def fingerprint(self, number: int, /) -> tuple[int, ...]:
+        """The words of the fingerprint of a state."""

@@ -12,13 +12,15 @@ from typing import Protocol, TypeVar
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.liveness.noting import Noting
 from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import WorkerPool
-from kmc.shards.expander import Expander
+from kmc.shards.expander import Expander, Stopped
 from kmc.shards.level_watch import EndedTask
 from kmc.shards.merger import Merger
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore
+from kmc.shards.store_task import StoreTask
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 
 Task = TypeVar("Task")
@@ -43,6 +45,9 @@ class Executor(Protocol):
 
     def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """`Expander.seek` of each task."""
+
+    def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
+        """What each task answers."""
 
     def stop(self) -> None:
         """Let what runs end soon, without an answer."""
@@ -94,10 +99,13 @@ class ThreadExecutor:
         *,
         deadlock: bool,
         threads: int = 1,
+        noting: Noting | None = None,
         poll: Callable[[], None] = lambda: None,
     ) -> None:
         self.slots = threads
-        self._expanders = [Expander(kernels, sharding, store, deadlock=deadlock) for _ in range(threads)]
+        self._store = store
+        self._stopping = False
+        self._expanders = [Expander(kernels, sharding, store, deadlock=deadlock, noting=noting) for _ in range(threads)]
         self._mergers = [Merger(sharding, store, wide=kernels.wide, ranked=kernels.rank != 0) for _ in range(threads)]
         self._sent = [SentWords() for _ in range(threads)]
         self._pool = WorkerPool(threads, poll, self.stop)
@@ -131,6 +139,16 @@ class ThreadExecutor:
         """See `Executor`."""
         return self._each(tasks, lambda number, task: self._expanders[number].seek(task))
 
+    def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
+        """See `Executor`."""
+
+        def run(_: int, task: StoreTask[Answer]) -> Answer:
+            if self._stopping:
+                raise Stopped
+            return task.run(self._store)
+
+        return self._each(tasks, run)
+
     def _each(self, tasks: Sequence[Task], function: Callable[[int, Task], Answer]) -> list[Answer]:
         """`function` of the number of a thread and each task; a thread takes the next task when it has done one."""
         answers: dict[int, Answer] = {}
@@ -145,11 +163,13 @@ class ThreadExecutor:
 
     def stop(self) -> None:
         """See `Executor`."""
+        self._stopping = True
         for expander in self._expanders:
             expander.stop()
 
     def restart(self) -> None:
         """See `Executor`."""
+        self._stopping = False
         for expander in self._expanders:
             expander.restart()
 

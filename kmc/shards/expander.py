@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.record_structs import BitCursor, Chunk, FindingEntry
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.layout.word_dictionary import Dictionary
+from kmc.engine.liveness.noting import Noting, NotingKernels
+from kmc.engine.liveness.noting_worker import NotingWorker
 from kmc.engine.loops.compiled_loops import (
     check_accepted_loop,
     seek_loop,
@@ -35,8 +38,11 @@ from kmc.engine.search.worker import Worker
 from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import InternalError
+from kmc.shards.fingerprint_rows import order_of
 from kmc.shards.frontier_file import FrontierReader, Segment, SegmentStart, write_frontier
 from kmc.shards.listing import Listing
+from kmc.shards.noted_steps import StepLog, write_steps
+from kmc.shards.section_files import write_in_ranges
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore, new_name
 from kmc.shards.tasks import Checked, Effort, Expanded, ExpandTask, RowsTask, SeekTask, clocks
@@ -51,17 +57,16 @@ class Stopped(Exception):
     """The task was told to stop."""
 
 
-class OutboxWorker(Worker):
-    """A worker with an outbox for each shard."""
+class Outboxes:
+    """An outbox of a worker for each shard."""
 
-    def __init__(self, budget: MemoryBudget, batch: int, actions: int, properties: int, shards: int) -> None:
-        super().__init__(budget, batch, actions, properties)
+    def __init__(self, worker: Worker, shards: int) -> None:
         self._boxes = Memory(shards * Buffer.WORDS)
         self._contents = [Memory(_OUTBOX_WORDS) for _ in range(shards)]
-        self.thread.outboxes = Buffer(self._boxes.address)
-        self._tell_outboxes()
+        worker.thread.outboxes = Buffer(self._boxes.address)
+        self._tell()
 
-    def _tell_outboxes(self) -> None:
+    def _tell(self) -> None:
         boxes = self._boxes.array.reshape(-1, Buffer.WORDS)
         boxes[:, Buffer.address] = [memory.address for memory in self._contents]
         boxes[:, Buffer.words] = [memory.words for memory in self._contents]
@@ -71,22 +76,19 @@ class OutboxWorker(Worker):
         """The words in each outbox."""
         return self._boxes.array.reshape(-1, Buffer.WORDS)[:, Buffer.used].copy()
 
-    def take_outboxes(self) -> list[Words]:
+    def take(self) -> list[Words]:
         """What was sent to each shard, valid until the next task; the outboxes are empty afterwards."""
         found = [memory.array[:used] for memory, used in zip(self._contents, self.sent, strict=True)]
         self._boxes.array.reshape(-1, Buffer.WORDS)[:, Buffer.used] = 0
         return found
 
-    def provide(self, status: int) -> None:
-        """See `Worker.provide`."""
-        if status != f.NEED_OUTBOXES:
-            super().provide(status)
-            return
-        more = max(1, self.pending) * ENTRY_WORDS_MAX
+    def make_room(self, pending: int) -> None:
+        """Make room for so many entries more in each."""
+        more = max(1, pending) * ENTRY_WORDS_MAX
         for number, used in enumerate(self.sent.tolist()):
             if used + more > self._contents[number].words:
                 self._contents[number] = self._contents[number].enlarged(used + more, used)
-        self._tell_outboxes()
+        self._tell()
 
 
 class Expander:
@@ -95,16 +97,31 @@ class Expander:
     Used by one thread at a time; `stop` may come from any other.
     """
 
-    def __init__(self, kernels: KernelTable, sharding: Sharding, store: ShardStore, *, deadlock: bool) -> None:
+    def __init__(
+        self,
+        kernels: KernelTable,
+        sharding: Sharding,
+        store: ShardStore,
+        *,
+        deadlock: bool,
+        noting: Noting | None = None,
+    ) -> None:
         self._kernels = kernels
         self._store = store
         self._sharding = sharding
         self._entry_words = 1 + kernels.wide + (kernels.rank != 0)
-        self._specialization = Specialization(kernels.wide, kernels.rank != 0, sharded=True)
+        edges = noting is not None
+        self._specialization = Specialization(kernels.wide, kernels.rank != 0, sharded=True, edges=edges)
         self._budget = MemoryBudget(Settings(), None)
         properties = kernels.check_count + kernels.step_count
         shards, batch = sharding.shards, sharding.batch
-        self._worker = OutboxWorker(self._budget, batch, kernels.action_count + 1, properties, shards)
+        counted = kernels.action_count + 1, properties
+        self._noting = NotingKernels(kernels, noting.apart) if noting is not None else None
+        self._worker: Worker = Worker(self._budget, batch, *counted)
+        self._notes: NotingWorker | None = None
+        if noting is not None:
+            self._worker = self._notes = NotingWorker(self._budget, batch, *counted, kernels)
+        self._outboxes = Outboxes(self._worker, shards)
         self._table = FingerprintTable(sharding.slots_min, ranked=kernels.rank != 0, wide=kernels.wide)
         # With ranks, a state of an earlier level is not told apart here, but by its owner.
         self._known = FingerprintTable(1, wide=kernels.wide)
@@ -136,7 +153,8 @@ class Expander:
         worker, shared, thread = self._worker, self.shared, self._worker.thread
         worker.abandon()
         worker.take_log()
-        worker.take_outboxes()
+        self._outboxes.take()
+        self._forget_notes()
         worker.begin_level()
         worker.generated.array[:] = 0
         worker.failed.array[:] = 0
@@ -147,6 +165,7 @@ class Expander:
         self._tell_table()
         shared.count = 0
         shared.wanted, shared.listing = task.wanted, task.listing
+        shared.expand = self._kernels.expand
         if self._dictionary_name != task.dictionary.name:
             self._dictionary.words[:] = read_words(self._store, task.dictionary).array
             self._dictionary_name = task.dictionary.name
@@ -162,6 +181,8 @@ class Expander:
         """
         began = clocks()
         self._begin(task.rows)
+        if self._noting is not None:
+            self._noting.tell(self.shared)
         starts = [SegmentStart(0, (0,) * self._sharding.shards)]
         if task.initial:
             actions = self._kernels.action_count
@@ -174,7 +195,29 @@ class Expander:
                 self._run(work_loop(self._specialization))
                 self._end_segment(starts, self._sharding.segment_rows)
         self._end_segment(starts, 1)
-        return self._answer(task.rows, starts, began)
+        answer, outboxes = self._answer(task.rows, starts, began)
+        return (replace(answer, **self._noted(task.rows)) if task.noted else answer), outboxes
+
+    def _forget_notes(self) -> None:
+        if self._notes is not None:
+            self._notes.take_states()
+            self._notes.give_back(self._notes.take_steps())
+
+    def _noted(self, task: RowsTask) -> dict[str, Any]:
+        """The files of what was noted for the behaviour graph."""
+        assert self._notes is not None, "the expander notes steps"
+        kernels, store = self._kernels, self._store
+        width, found = 1 + kernels.wide, self._notes.take_states()
+        states = None
+        if kernels.atoms:
+            rows = found.reshape(-1, width + len(kernels.atoms))
+            name = new_name("states", task.level, task.number)
+            states = write_in_ranges(store, name, rows[order_of(rows, width)])
+        blocks = self._notes.take_steps()
+        log = StepLog(blocks, kernels.wide, len(kernels.step_atoms))
+        steps = write_steps(store, task.level, task.number, log, self._worker.thread.expanded)
+        self._notes.give_back(blocks)
+        return {"steps": steps, "states": states}
 
     def _end_segment(self, starts: list[SegmentStart], rows_min: int) -> None:
         """End the segment that is being written if it has so many rows."""
@@ -182,7 +225,7 @@ class Expander:
         chunks = self._worker.made
         first = starts[-1].chunk
         if len(chunks) > first and thread.stored_in_level - int(chunks[first, Chunk.ordinal]) >= rows_min:
-            starts.append(SegmentStart(len(chunks), tuple((self._worker.sent // self._entry_words).tolist())))
+            starts.append(SegmentStart(len(chunks), tuple((self._outboxes.sent // self._entry_words).tolist())))
             thread.begin_chunk = 1
 
     def _answer(
@@ -199,7 +242,7 @@ class Expander:
             file = write_frontier(self._store, name, task.number, blocks, chunks, starts)
         self._budget.pool.give(block.memory for block in blocks)
         failed = worker.failed.array.tolist()
-        outboxes = worker.take_outboxes()
+        outboxes = self._outboxes.take()
         answer = Expanded(
             number=task.number,
             file=file,
@@ -224,7 +267,7 @@ class Expander:
             self._worker.thread.accepted = BitCursor(0)
             self._set_chunks(np.ascontiguousarray(chunks[start.chunk : end.chunk]))
             self._run(view_representatives_loop(self._specialization))
-            found.append(SegmentStart(end.chunk, tuple((self._worker.sent // self._entry_words).tolist())))
+            found.append(SegmentStart(end.chunk, tuple((self._outboxes.sent // self._entry_words).tolist())))
         return found
 
     def _findings(self) -> Words:
@@ -307,5 +350,7 @@ class Expander:
             if status == f.NEED_TABLE:
                 self._table.grow(self.shared.count + self._worker.pending, self._alone)
                 self._tell_table()
+            elif status == f.NEED_OUTBOXES:
+                self._outboxes.make_room(self._worker.pending)
             else:
                 self._worker.provide(status)

@@ -18,10 +18,11 @@ from kmc.engine.files.run_manifest import NAME, RunManifest, damaged
 from kmc.errors import SystemFault
 from kmc.shards.run_in_storage import StoredRun
 from kmc.shards.run_state import RunState, restored_state
+from kmc.shards.segment_groups import segment_groups, segments_of
 from kmc.shards.store import FolderStore, ShardStore
 from kmc.shards.store_place import StorePlace
 from kmc.shards.stored_directories import storage_of
-from kmc.shards.tasks import RowsTask, SegmentRef
+from kmc.shards.tasks import RowsTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +46,9 @@ class KeptStates:
         A task takes segments of consecutive rows until it has `rows_max`, refused rows among them.
         """
         files = self.state.levels[level]
-        groups: list[list[SegmentRef]] = []
-        rows = rows_max
-        for segment in (SegmentRef(file, n) for file in files.rows for n in range(len(file.segments))):
-            if rows >= rows_max:
-                groups.append([])
-                rows = 0
-            groups[-1].append(segment)
-            rows += segment.rows
         return [
-            RowsTask(level, number, tuple(group), files.bits, self.state.dictionary)
-            for number, group in enumerate(groups)
+            RowsTask(level, number, group, files.bits, self.state.dictionary)
+            for number, group in enumerate(segment_groups(segments_of(files.rows), rows_max))
         ]
 
 

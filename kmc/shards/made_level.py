@@ -16,8 +16,9 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.record_structs import FindingEntry
 from kmc.engine.native.memory import Words
+from kmc.errors import InternalError
 from kmc.shards.executors import Executor
-from kmc.shards.tasks import Expanded, RowsTask, SeekTask
+from kmc.shards.tasks import Expanded, Merged, RowsTask, SeekTask
 
 _ABOUT_NEW = (r.INVARIANT, r.STORED_CHECK_ERROR, r.REACHED)
 
@@ -82,3 +83,18 @@ def sought(
     seeks = [SeekTask(task, tuple(fingerprints), steps) for task in tasks]
     found = [record for part in executor.seek(seeks) for record in part]
     return sorted(found, key=lambda record: record.fingerprint)
+
+
+def compare_sums(levels: Sequence[int], expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
+    """Raise InternalError KMC928 unless all states of the last level were expanded, and all that was sent arrived."""
+    before = levels[-1] if levels else 0
+    if sum(part.expanded for part in expanded) != before:
+        raise lost(f"not all {before:,} states of level {len(levels)} were expanded")
+    sent = np.sum([part.sent for part in expanded], axis=0).tolist()
+    if sent != [part.received for part in merged]:
+        raise lost(f"not all candidates of level {len(levels) + 1} reached their owners")
+
+
+def lost(what: str) -> InternalError:
+    """The error of a level of which states or candidates are missing."""
+    return InternalError("KMC928", what)

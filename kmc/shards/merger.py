@@ -18,6 +18,7 @@ from kmc.engine.loops.checksums import WORD_MASK, checksum
 from kmc.engine.loops.compiled_loops import run_loop
 from kmc.engine.loops.sorted_runs import CandidateSet, RunCursor, RunMerge
 from kmc.engine.native.memory import SLACK_WORDS, Memory, Words
+from kmc.shards.section_files import SectionFile, write_in_ranges
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import FileWords, ShardStore, new_name
 from kmc.shards.tasks import Effort, Merged, MergeTask, SortedRun, clocks
@@ -62,6 +63,7 @@ class Merger:
         head = np.array(starts, np.int64) + len(starts)
         answered = write_words(self._store, name, [head, bits.array[: starts[-1]]])
         kept, replaced, written = self._kept(task, candidates, runs)
+        found = self._noted(task, candidates) if task.noted and candidates.found_count else None
         return Merged(
             shard=task.shard,
             bits=answered,
@@ -73,7 +75,13 @@ class Merger:
             replaced=replaced,
             written_bytes=(written + answered.words) * f.WORD_BYTES,
             effort=Effort.since(began),
+            found=found,
         )
+
+    def _noted(self, task: MergeTask, candidates: CandidateSet) -> SectionFile:
+        """The new fingerprints, in a file of their own."""
+        words = self._buffer("found", 0).array[: candidates.found_count * self._width]
+        return write_in_ranges(self._store, new_name("found", task.level, task.shard), words.reshape(-1, self._width))
 
     def _candidates(self, sent: Sequence[Words]) -> tuple[CandidateSet, list[int], int]:
         """The distinct candidates, in order; the first word of the bits of each task; how many entries there are.
@@ -183,3 +191,9 @@ def check_run(run: SortedRun, words: FileWords) -> None:
     """Raise SystemFault KMC551 if a run is not what was written."""
     if checksum(words.address, run.words, 0) != run.checksum:
         raise damaged(Path(run.name), "its checksum is wrong")
+
+
+def check_runs(store: ShardStore, shards: Sequence[Sequence[SortedRun]]) -> None:
+    """Raise SystemFault KMC551 if a known fingerprint may have been lost or changed since it was written."""
+    for run in (run for runs in shards for run in runs):
+        check_run(run, store.read(run.name, run.words))

@@ -29,6 +29,7 @@ from kmc.shards.expander import Stopped
 from kmc.shards.job_file import JobFile
 from kmc.shards.level_watch import EndedTask
 from kmc.shards.store import ShardStore
+from kmc.shards.store_task import StoreTask
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob, ShardWorker
 
@@ -86,6 +87,10 @@ class ProcessExecutor:
     def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """See `Executor`."""
         return self._each(_seek, [(task,) for task in tasks])
+
+    def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
+        """See `Executor`."""
+        return self._each(_run, [(task,) for task in tasks])
 
     def _each(
         self,
@@ -240,3 +245,7 @@ def _check(task: RowsTask, stored: bool) -> Checked:
 
 def _seek(task: SeekTask) -> list[PackedState]:
     return _worker().seek(task)
+
+
+def _run(task: StoreTask[Answer]) -> Answer:
+    return task.run(_worker().store)

@@ -9,6 +9,7 @@ from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.liveness.noting import Noting
 from kmc.result import Counters
 from kmc.shards.executors import Executor, ThreadExecutor
 from kmc.shards.on_processes import ProcessExecutor
@@ -28,19 +29,30 @@ def sharded(sharding: Sharding, processes: int | None = None) -> SearchMaker:
         progress: Callable[[Counters], None] | None,
         directory: RunDirectory | None,
         /,
+        noting: Noting | None = None,
     ) -> ShardedSearch:
         assert directory is not None, "shards keep their states in files"
         store = store_of(directory)
 
         def executor_of(poll: Callable[[], None]) -> Executor:
             if processes is not None:
-                job = ShardJob.of(compiled, sharding, deadlock=settings.deadlock, place=place_of(directory))
+                job = ShardJob.of(
+                    compiled, sharding, deadlock=settings.deadlock, place=place_of(directory), noting=noting
+                )
                 return ProcessExecutor(job, store, processes=processes, poll=poll)
             threads = settings.threads
             return ThreadExecutor(
-                compiled.kernels, sharding, store, deadlock=settings.deadlock, threads=threads, poll=poll
+                compiled.kernels,
+                sharding,
+                store,
+                deadlock=settings.deadlock,
+                threads=threads,
+                noting=noting,
+                poll=poll,
             )
 
-        return ShardedSearch(compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory)
+        return ShardedSearch(
+            compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory, noting
+        )
 
     return search_of

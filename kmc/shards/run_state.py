@@ -12,6 +12,8 @@ from typing import Any
 
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.shards.frontier_file import FrontierFile
+from kmc.shards.noted_steps import NotedSteps
+from kmc.shards.section_files import SectionFile
 from kmc.shards.tasks import Merged, SortedRun, WordFile
 
 
@@ -32,6 +34,27 @@ class LevelFiles:
     def bytes(self) -> int:
         """The sizes of its files."""
         return (sum(file.words for file in self.rows) + sum(file.words for file in self.bits)) * WORD_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class NotedLevel:
+    """What was noted of one level for the behaviour graph.
+
+    `found`: the fingerprints of its states, `states`: the atoms that hold in them, `steps`: their steps, none as long
+    as it is not expanded.
+    """
+
+    found: tuple[SectionFile, ...] = ()
+    states: tuple[SectionFile, ...] = ()
+    steps: tuple[NotedSteps, ...] = ()
+
+    @property
+    def files(self) -> Iterator[SectionFile]:
+        """Its files."""
+        yield from self.found
+        yield from self.states
+        for noted in self.steps:
+            yield from (noted.sources, noted.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +88,7 @@ class Traffic:
 class RunState:
     """The files of a search after its last level. `levels` are those kept, by number; the last one is among them.
 
+    `noted` has a level each, the first one first, if the behaviour graph is wanted.
     `digest` is a sum over all known fingerprints: equal sets have equal digests, whatever found them.
     """
 
@@ -75,6 +99,7 @@ class RunState:
     runs: tuple[tuple[SortedRun, ...], ...] = ()
     digest: int = 0
     traffic: Traffic = field(default_factory=Traffic)
+    noted: tuple[NotedLevel, ...] = ()
 
     @property
     def names(self) -> frozenset[str]:
@@ -82,6 +107,7 @@ class RunState:
         found = {self.dictionary.name, self.met.name}
         found.update(name for level in self.levels.values() for name in level.names)
         found.update(run.name for runs in self.runs for run in runs)
+        found.update(file.name for level in self.noted for file in level.files)
         return frozenset(found)
 
     @property
@@ -93,6 +119,7 @@ class RunState:
     def bytes(self) -> int:
         """The sizes of these files."""
         words = self.dictionary.words + self.met.words + sum(run.words for runs in self.runs for run in runs)
+        words += sum(file.words for level in self.noted for file in level.files)
         return words * WORD_BYTES + sum(level.bytes for level in self.levels.values())
 
     def as_json(self) -> dict[str, Any]:
@@ -110,6 +137,18 @@ def restored_state(saved: Mapping[str, Any]) -> RunState:
         runs=tuple(tuple(SortedRun(**run) for run in runs) for runs in saved["runs"]),
         digest=int(saved["digest"]),
         traffic=Traffic(**saved["traffic"]),
+        noted=tuple(map(_noted_level, saved.get("noted", ()))),
+    )
+
+
+def _noted_level(saved: Mapping[str, Any]) -> NotedLevel:
+    return NotedLevel(
+        tuple(SectionFile(**file) for file in saved["found"]),
+        tuple(SectionFile(**file) for file in saved["states"]),
+        tuple(
+            NotedSteps(noted["expanded"], SectionFile(**noted["sources"]), SectionFile(**noted["steps"]))
+            for noted in saved["steps"]
+        ),
     )
 
 

@@ -23,22 +23,26 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.layout.word_dictionary import Dictionary
+from kmc.engine.liveness.noting import Noting
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.engine.native.signals import heard
 from kmc.engine.stores.finding_log import FindingLog
-from kmc.errors import InternalError
 from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, Limits
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
+from kmc.shards.graph_maker import GraphMaker, Levels
 from kmc.shards.kept_states import require_kept
 from kmc.shards.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
 from kmc.shards.looking_back import KeptLevels, ShardedLookup
-from kmc.shards.made_level import MadeLevel, sought
-from kmc.shards.merger import Merger, check_run
+from kmc.shards.made_level import MadeLevel, compare_sums, lost, sought
+from kmc.shards.merger import Merger, check_runs
+from kmc.shards.noted_levels import noted_states, noted_steps, with_level
+from kmc.shards.noted_steps import NotedSteps
 from kmc.shards.redivide import Redivision
 from kmc.shards.run_state import LevelFiles, RunState, restored_state
+from kmc.shards.segment_groups import segment_groups, segments_of
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore, new_name
 from kmc.shards.tasks import (
@@ -47,7 +51,6 @@ from kmc.shards.tasks import (
     Merged,
     MergeTask,
     RowsTask,
-    SegmentRef,
     WordFile,
     this_process,
 )
@@ -76,6 +79,7 @@ class ShardedSearch:
         executor_of: Callable[[Callable[[], None]], Executor],
         progress: Callable[[Counters], None] | None = None,
         directory: RunDirectory | None = None,
+        noting: Noting | None = None,
     ) -> None:
         self._kernels = kernels
         self._initial = tuple(initial)
@@ -105,6 +109,9 @@ class ShardedSearch:
         )
         self._executor = executor_of(self._poll)
         self._again: SearchAgain | None = None
+        self._noting = noting
+        self._last_steps: tuple[NotedSteps, ...] = ()
+        self._graph: GraphMaker | None = None
         self.predecessors = ShardedLookup(kernels, self, self._search_again)
 
     @property
@@ -127,7 +134,7 @@ class ShardedSearch:
             try:
                 self._explore()
                 if not self._interrupted:
-                    self._check_runs()
+                    check_runs(self._store, self.state.runs)
                 looks_back = self._findings.found_any and 1 not in self.state.levels
                 if self._stopped is not None or self._interrupted or self._settings.keep_states or looks_back:
                     self._save()
@@ -142,7 +149,17 @@ class ShardedSearch:
     def close(self) -> None:
         """Give back what the executor holds; nothing can be looked up afterwards."""
         self.predecessors.close()
+        if self._graph is not None:
+            self._graph.close()
         self._executor.close()
+
+    @property
+    def behaviours(self) -> GraphMaker | None:
+        """What makes the behaviour graph, after `run`, if steps were noted."""
+        if self._graph is None and self._noting is not None:
+            levels = Levels.of(self.state.noted, self._last_steps, self._levels, bounded=self._beyond)
+            self._graph = GraphMaker(self._kernels, self._noting, levels, self._executor, self._store)
+        return self._graph
 
     def _interrupt(self) -> None:
         self._interrupted = True
@@ -194,10 +211,11 @@ class ShardedSearch:
 
     def _first_tasks(self) -> list[ExpandTask]:
         rows = RowsTask(1, 0, (), (), self.state.dictionary, self._asked)
-        return [ExpandTask(rows, self._initial)]
+        return [ExpandTask(rows, self._initial, self._noting is not None)]
 
     def _tasks(self) -> list[ExpandTask]:
-        return [ExpandTask(rows) for rows in self.rows_tasks(len(self._levels), self._asked)]
+        rows_tasks = self.rows_tasks(len(self._levels), self._asked)
+        return [ExpandTask(rows, noted=self._noting is not None) for rows in rows_tasks]
 
     @property
     def _asked(self) -> int:
@@ -207,39 +225,32 @@ class ShardedSearch:
     def rows_tasks(self, level: int, wanted: int = 0, files: LevelFiles | None = None) -> list[RowsTask]:
         """Tasks that together take all rows of a level: of one whose files are kept, or of these files."""
         found = files or self.state.levels[level]
-        segments = [SegmentRef(file, number) for file in found.rows for number in range(len(file.segments))]
+        segments = segments_of(found.rows)
         total = sum(segment.rows for segment in segments)
         share = max(1, min(self._sharding.task_rows, -(-total // self._executor.slots)))
-        groups: list[list[SegmentRef]] = []
-        rows = share
-        for segment in segments:
-            if rows >= share:
-                groups.append([])
-                rows = 0
-            groups[-1].append(segment)
-            rows += segment.rows
         return [
             RowsTask(
                 level=level + 1,
                 number=number,
-                segments=tuple(group),
+                segments=group,
                 bits=found.bits,
                 dictionary=self.state.dictionary,
                 wanted=wanted,
                 listing=not self._findings.found_any,
             )
-            for number, group in enumerate(groups)
+            for number, group in enumerate(segment_groups(segments, share))
         ]
 
     def _make_level(self, tasks: Sequence[ExpandTask], *, store: bool) -> bool:
         """Make the next level; False if it has no states, or was stopped. Without `store`, states are only checked."""
         number = len(self._levels) + 1
-        merges = [MergeTask(number, shard, self.state.runs[shard], store) for shard in range(self._sharding.shards)]
+        noted = store and self._noting is not None
+        merges = [MergeTask(number, shard, runs, store, noted) for shard, runs in enumerate(self.state.runs)]
         asked = self._asked
         self._watch.begin(number, len(tasks), len(merges))
         try:
             expanded, merged = self._executor.level(tasks, merges, self._watch.ended)
-            self._compare_sums(expanded, merged)
+            compare_sums(self._levels, expanded, merged)
             files = LevelFiles(tuple(part.file for part in expanded if part.file), tuple(part.bits for part in merged))
             new = sum(part.new for part in merged)
             made = MadeLevel(self._kernels, expanded, self.rows_tasks(number, asked, files), new, stored=store)
@@ -259,20 +270,12 @@ class ShardedSearch:
             self._reachable_asked = asked
         if not store or not new:
             self._beyond = not store and new > 0
-            self._store.remove(files.names)
+            self._store.remove((*files.names, *(file.name for file in noted_states(expanded))))
+            self._last_steps = noted_steps(expanded)
             return False
         self._levels.append(new)
         self._take(number, files, expanded, merged)
         return True
-
-    def _compare_sums(self, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
-        """Raise InternalError KMC928 unless all states were expanded, and all that was sent arrived."""
-        before = self._levels[-1] if self._levels else 0
-        if sum(part.expanded for part in expanded) != before:
-            raise InternalError("KMC928", f"not all {before:,} states of level {len(self._levels)} were expanded")
-        sent = np.sum([part.sent for part in expanded], axis=0).tolist()
-        if sent != [part.received for part in merged]:
-            raise InternalError("KMC928", f"not all candidates of level {len(self._levels) + 1} reached their owners")
 
     def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """See `StepLookup.seek`; KeyError if the files of the level are not kept."""
@@ -296,6 +299,7 @@ class ShardedSearch:
             runs=tuple(part.runs for part in merged),
             digest=(state.digest + sum(part.digest for part in merged)) % (1 << 64),
             traffic=state.traffic.and_of(tuple(merged), rows_bytes, self._entry_bytes),
+            noted=with_level(state.noted, expanded, merged) if self._noting is not None else (),
         )
         self._garbage += [name for part in merged for name in part.replaced]
         self._drop_old_levels()
@@ -359,6 +363,7 @@ class ShardedSearch:
             self._garbage.append(self.state.met.name)
             self.state = replace(self.state, met=self._written_met())
         needed = self.state.names
+        last = {name for steps in self._last_steps for name in steps.names}
         self._store.sync(needed - directory.manifest.files)
         bits = 128 if self._kernels.wide else 64
         snapshot = replace(standing, seconds=self._seconds, cpu_seconds=self._cpu_seconds)
@@ -366,7 +371,7 @@ class ShardedSearch:
         directory.commit(manifest)
         self._saved = time.monotonic()
         # No task runs that counts. One that comes late may still write: its file goes with the next save, or the run.
-        self._store.remove([name for name in self._store.names() if name not in needed])
+        self._store.remove([name for name in self._store.names() if name not in needed | last])
         self._garbage.clear()
 
     def _remove_garbage(self) -> None:
@@ -415,7 +420,7 @@ class ShardedSearch:
         self._dictionary.words[:] = read_words(self._store, state.dictionary).array
         met = read_words(self._store, state.met).array if state.met.words else np.zeros(0, np.int64)
         self._findings.restore(snapshot.findings, snapshot.counted, met)
-        self._check_runs()
+        check_runs(self._store, state.runs)
         self._levels = list(snapshot.levels)
         self._generated[:], self._failed[:] = snapshot.generated, snapshot.failed
         self._cut, self._expanded, self._rows_words = snapshot.cut, snapshot.expanded, snapshot.rows_words
@@ -425,12 +430,6 @@ class ShardedSearch:
         if state.shards != self._sharding.shards:
             self._redivide()
         return True
-
-    def _check_runs(self) -> None:
-        """Raise SystemFault KMC551 if a known fingerprint may have been lost or changed since it was written."""
-        for runs in self.state.runs:
-            for run in runs:
-                check_run(run, self._store.read(run.name, run.words))
 
     def _redivide(self) -> None:
         """Go on with as many shards as are asked for now; the levels keep the shards that they were made with."""
@@ -443,7 +442,7 @@ class ShardedSearch:
         runs = Redivision(self._store, mergers, width, shards, level, self._poll).runs(before)
         known, self.state = self.state.fingerprints, replace(self.state, shards=shards, runs=runs)
         if self.state.fingerprints != known:
-            raise InternalError("KMC928", "not all known states were divided among the new shards")
+            raise lost("not all known states were divided among the new shards")
         self._garbage += [run.name for runs in before for run in runs]
 
     def counters(self) -> Counters:

@@ -18,10 +18,10 @@ from typing import Protocol
 import numpy as np
 
 from kmc.engine.files.durable_folder import DurableFolder, step
-from kmc.engine.files.run_manifest import damaged
+from kmc.engine.files.run_manifest import SHARD_FILE, damaged
 from kmc.engine.native.memory import WORD_BYTES, MappedFile, Words
 
-_DATA_FILE = re.compile(r"(rows|bits|run|words|sent|graph)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}")
+_DATA_FILE = re.compile(SHARD_FILE)
 
 
 def new_name(kind: str, level: int, number: int) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.native.memory import Words
 from kmc.shards.frontier_file import FrontierFile
+from kmc.shards.noted_steps import NotedSteps
+from kmc.shards.section_files import SectionFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +84,11 @@ def this_process() -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class ExpandTask:
-    """Expand the rows of a level; `initial` are states without a source."""
+    """Expand the rows of a level; `initial` are states without a source. `noted`: the steps are written too."""
 
     rows: RowsTask
     initial: tuple[PackedState, ...] = ()
+    noted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ class Expanded:
     `file` holds the new rows, None if there are none; `sent` counts the entries for each shard, which travel apart.
     `expanded` and `refused` are rows that were read. `steps_failed` counts by action property. `violating` tells
     whether some new row violates an invariant; whether that counts is known once its owner has accepted it. `uncoded`
-    are words without a code.
+    are words without a code. For the behaviour graph, `steps` are those of the rows that were read, and `states` has
+    the masks of the atoms that hold in each new row, if there are atoms.
     """
 
     number: int
@@ -111,6 +115,8 @@ class Expanded:
     findings: Words
     uncoded: tuple[int, ...]
     effort: Effort
+    steps: NotedSteps | None = None
+    states: SectionFile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +132,16 @@ class SortedRun:
 
 @dataclass(frozen=True, slots=True)
 class MergeTask:
-    """Find out which candidates of a shard are new. With `store`, they become known; else they are only answered."""
+    """Find out which candidates of a shard are new. With `store`, they become known; else they are only answered.
+
+    `noted`: their fingerprints are written as those of one level too.
+    """
 
     level: int
     shard: int
     runs: tuple[SortedRun, ...]
     store: bool = True
+    noted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +149,8 @@ class Merged:
     """What a shard answers: the bits for all tasks, how many fingerprints were new, and its runs from now on.
 
     `received` counts entries, `distinct` the different fingerprints among them. `digest` is a sum over the new ones.
-    `replaced` are the runs that were merged into a new one.
+    `replaced` are the runs that were merged into a new one. `found` has the new fingerprints, where they were to be
+    noted.
     """
 
     shard: int
@@ -152,6 +163,7 @@ class Merged:
     replaced: tuple[str, ...]
     written_bytes: int
     effort: Effort
+    found: SectionFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

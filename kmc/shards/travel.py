@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
+from kmc.engine.liveness.noting import Noting
 from kmc.engine.loops.compiled_loops import object_codes, receive, sharded_loops_of
 from kmc.engine.native.memory import Words
 from kmc.runtime.compiled_spec import CompiledSpec
@@ -24,19 +25,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """A search: `spec` is a compiled spec with the object code of loops, `place` where all files lie."""
+    """A search: `spec` is a compiled spec with the object code of loops, `place` where all files lie.
+
+    With `noting`, steps are noted for the behaviour graph.
+    """
 
     spec: bytes
     sharding: Sharding
     deadlock: bool
     place: StorePlace
+    noting: Noting | None = None
 
     @classmethod
-    def of(cls, compiled: CompiledModel, sharding: Sharding, *, deadlock: bool, place: StorePlace) -> ShardJob:
+    def of(
+        cls,
+        compiled: CompiledModel,
+        sharding: Sharding,
+        *,
+        deadlock: bool,
+        place: StorePlace,
+        noting: Noting | None = None,
+    ) -> ShardJob:
         """The job of a model that is compiled here."""
         kernels = compiled.kernels
-        loops = object_codes(sharded_loops_of(kernels.wide, kernels.rank != 0))
-        return cls(compiled.spec.with_loops(loops).to_bytes(), sharding, deadlock, place)
+        loops = object_codes(sharded_loops_of(kernels.wide, kernels.rank != 0, edges=noting is not None))
+        return cls(compiled.spec.with_loops(loops).to_bytes(), sharding, deadlock, place, noting)
 
     def worker(self) -> ShardWorker:
         """What runs its tasks in this process."""
@@ -51,7 +64,7 @@ class ShardWorker:
         receive(self._spec.loops)
         kernels = KernelTable.of(self._spec)
         self.store = job.place.store()
-        self._expander = Expander(kernels, job.sharding, self.store, deadlock=job.deadlock)
+        self._expander = Expander(kernels, job.sharding, self.store, deadlock=job.deadlock, noting=job.noting)
         self._merger = Merger(job.sharding, self.store, wide=kernels.wide, ranked=kernels.rank != 0)
 
     def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:

@@ -21,7 +21,12 @@ NAME = "run.json"
 FORMAT = 8
 
 # The files of words: the fingerprints, and the rows of a level; or those of shards.
-_DATA_FILE = re.compile(r"known|rows-[0-9]{1,18}|(rows|bits|run|words|sent)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}")
+SHARD_FILE = (
+    r"(rows|bits|run|words|sent|sources|steps|states|found|known|graph|asked|told)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}"
+)
+"""The names of the files of a search in shards; what kind of file it is stands first."""
+
+_DATA_FILE = re.compile(rf"known|rows-[0-9]{{1,18}}|{SHARD_FILE}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import GraphPart, Shared
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.liveness.early_lassos import EarlyLassos
+from kmc.engine.liveness.noting import NotingKernels
 from kmc.engine.liveness.noting_worker import NotingWorker
 from kmc.engine.liveness.recorded_levels import RecordedLevels, StepPart
 from kmc.engine.loops.behaviour_log import HEAD_WORDS
@@ -55,13 +56,10 @@ class GraphRecorder:
         apart: Words | None = None,
         early: EarlyLassos | None = None,
     ) -> None:
-        if kernels.rank or kernels.settle:
-            raise ValueError("a view or symmetry joins states that temporal properties tell apart")
         self._kernels = kernels
+        self._noting = NotingKernels(kernels, apart.tolist() if apart is not None else ())
         self._atoms, self._step_atoms = atoms, step_atoms
         self._workers: list[NotingWorker] = []
-        self._addresses = _memory_of(kernels.atoms), _memory_of(kernels.step_atoms)
-        self._apart = _memory_of(apart.tolist()) if apart is not None and apart.any() else None
         self._expanded = 0
         self._fingerprints: list[NDArray[np.int64]] = []
         self._levels = RecordedLevels()
@@ -79,11 +77,7 @@ class GraphRecorder:
 
     def tell(self, shared: Shared, /) -> None:
         """See `LevelRecorder`."""
-        of_states, of_steps = self._addresses
-        shared.atom_kernels, shared.atom_words = of_states.address, len(self._kernels.atoms)
-        shared.step_atom_kernels, shared.step_atom_words = of_steps.address, len(self._kernels.step_atoms)
-        shared.expand = self._kernels.expand_all or self._kernels.expand
-        shared.apart = self._apart.address if self._apart is not None else 0
+        self._noting.tell(shared)
 
     @property
     def more_bytes(self) -> int:
@@ -111,7 +105,7 @@ class GraphRecorder:
         keys = [noted[:, column].view(np.uint64) for column in range(width)]
         noted = noted.take(np.lexsort(keys[::-1]) if width > 1 else np.argsort(keys[0]), axis=0)
         self._fingerprints.append(np.ascontiguousarray(noted[:, :width]))
-        self._levels.state_bits.append(_packed(noted[:, width:], self._atoms))
+        self._levels.state_bits.append(packed(noted[:, width:], self._atoms))
         self._starts.append(self._starts[-1] + len(noted))
         levels = range(len(self._fingerprints))[-1:]
         if known.slots != self._slots:
@@ -186,7 +180,7 @@ class GraphRecorder:
             counts,
             targets.array.view(np.uint32)[:written],
             labels.array.view(np.uint16)[:written],
-            _packed(masks, self._step_atoms),
+            packed(masks, self._step_atoms),
         )
 
     def fingerprint(self, number: int) -> tuple[int, ...]:
@@ -209,7 +203,7 @@ class GraphRecorder:
             counts,
             np.zeros(offsets[-1], np.uint32),
             np.zeros(offsets[-1], np.uint16),
-            _packed(np.zeros((offsets[-1], len(self._kernels.step_atoms)), np.int64), self._step_atoms),
+            packed(np.zeros((offsets[-1], len(self._kernels.step_atoms)), np.int64), self._step_atoms),
         )
         written = 0
         for part in self._given_away():
@@ -223,7 +217,7 @@ class GraphRecorder:
             targets=steps.targets,
             labels=steps.labels,
             state_bits=np.concatenate(
-                [_packed(np.zeros((0, len(self._kernels.atoms)), np.int64), self._atoms), *self._levels.state_bits]
+                [packed(np.zeros((0, len(self._kernels.atoms)), np.int64), self._atoms), *self._levels.state_bits]
             ),
             step_bits=steps.bits,
         )
@@ -236,13 +230,7 @@ class GraphRecorder:
             yield parts.pop()
 
 
-def _memory_of(words: Any) -> Memory:
-    memory = Memory(max(1, len(words)))
-    memory.array[: len(words)] = words
-    return memory
-
-
-def _packed(masks: Words, count: int) -> NDArray[Any]:
+def packed(masks: Words, count: int) -> NDArray[Any]:
     """Masks of `ATOMS_MAX` bits as rows of as narrow words as hold `count` bits."""
     for width in _WIDTHS:
         if count <= 8 * width().itemsize:

@@ -228,15 +228,16 @@ def loops_of(specialization: Specialization) -> tuple[NativeLoop, ...]:
     return (work_loop(specialization), *ranked, seek_loop(), *tables, *map(storing_loop, files))
 
 
-def sharded_loops_of(wide: bool, ranked: bool) -> tuple[NativeLoop, ...]:
-    """All loops that the tasks of a sharded search may run."""
-    specialization = Specialization(wide=wide, ranked=ranked, sharded=True)
+def sharded_loops_of(wide: bool, ranked: bool, edges: bool = False) -> tuple[NativeLoop, ...]:
+    """All loops that the tasks of a sharded search may run; with `edges`, of one that notes steps."""
+    specialization = Specialization(wide=wide, ranked=ranked, sharded=True, edges=edges)
     tables = [loop(ranked, wide) for loop in (move_loop, settle_loop)]
     passes = [view_representatives_loop(specialization)] if ranked else []
     runs = [run_loop(name, wide, ranked) for name in ("make_keys", "distinct", "look_up", "accept")]
+    noted = [graph_loop("list_sources", wide)] if edges else []
     return (
         *(work_loop(specialization), *passes, seek_loop(sharded=True), check_accepted_loop()),
-        *(*tables, *runs, run_loop("merge", wide), run_loop("extend_index", wide), storing_loop("total")),
+        *(*tables, *runs, *noted, run_loop("merge", wide), run_loop("extend_index", wide), storing_loop("total")),
     )
 
 

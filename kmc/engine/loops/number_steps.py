@@ -85,6 +85,16 @@ def give_numbers(part: GraphPart, fingerprints: int, count: int) -> int:
     return 0
 
 
+def list_sources(part: GraphPart) -> int:
+    """Write where each source was noted, in words from the first; how many sources there are."""
+    place, found = part.steps, 0
+    while place != part.steps_end:
+        store(part.places, found, (place - part.steps) // f.WORD_BYTES)
+        place += (HEAD_WORDS + WIDE + load(place, 1 + WIDE) * step_words(part)) * f.WORD_BYTES
+        found += 1
+    return found
+
+
 def find_sources(part: GraphPart) -> int:
     """Write where the steps of each source were noted, and how many; 0."""
     place = ahead = part.steps

@@ -32,6 +32,7 @@ from kmc.engine.search.predecessors import Predecessors
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import SystemFault
+from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, Limits
 
@@ -73,6 +74,7 @@ class Search:
         threads = WorkerPool(self._settings.threads, self._poll, self._stop)
         self._maker = LevelMaker(kernels, self._settings, threads, self._budget, self._fits, recorder)
         self.predecessors = Predecessors(kernels, self._maker, self._history, self._search_again)
+        self.behaviours: BehaviourSource | None = recorder
         self._saver: Saver | None = None
         if directory is not None and files is not None:
             parts = Parts(self._findings, self._maker.dictionary, files, threads, self._maker.shared)

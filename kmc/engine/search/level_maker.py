@@ -32,9 +32,10 @@ from kmc.engine.search import counters
 from kmc.engine.search.worker import Worker
 from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
+from kmc.liveness.behaviour_graph import BehaviourSource
 
 
-class LevelRecorder(Protocol):
+class LevelRecorder(BehaviourSource, Protocol):
     """What makes the behaviour graph of a search."""
 
     def worker(self, budget: MemoryBudget, batch: int, actions: int, properties: int, /) -> Worker:

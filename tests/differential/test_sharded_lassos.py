@@ -1,0 +1,83 @@
+"""TLC's golden cases of temporal properties in shards: verdicts, graphs and lassos are those of a search in memory.
+
+A search in memory explores the whole graph only with `keep_going`; one in shards always does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.liveness_cases import LivenessCase, liveness_cases, reductions
+from support.native_results import told
+from support.sharded_graphs import TINY, checked_in_shards, graphs_of_checks, unequal_fields
+
+from kmc.engine.check_model import check_native
+from kmc.errors import KmcError
+from kmc.reference.accepted_problem import accepted_problem
+from kmc.result import Limits, Result
+from kmc.shards.sharding import Sharding
+
+IN_THE_SUITE = {"d57_nested_scc", "d78_long_stem", "d33_not_gf", "c46_cat_none", "c21_alloc_sf_ClientsWillReturn"}
+"""A case takes a tenth of a second for each number of shards: `make golden` runs the others."""
+
+WAYS: tuple[tuple[Sharding, int | None], ...] = ((Sharding(1), None), (TINY, None))
+MORE_WAYS: tuple[tuple[Sharding, int | None], ...] = ((Sharding(64), None), (Sharding(4), 2))
+"""How the state space is divided, and the number of processes; without these, two threads."""
+
+
+def all_said(result: Result) -> dict[str, Any]:
+    """What a result says, with the lasso and why it is one."""
+    refutation = result.violation and result.violation.refutation
+    return {**told(result), "refutation": refutation, "fairness": result.fairness, "cut": result.cut_fairness}
+
+
+def _when(case: LivenessCase) -> Any:
+    return pytest.mark.slow if case.id in IN_THE_SUITE else pytest.mark.golden_large
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.id, marks=_when(case)) for case in liveness_cases()])
+def test_a_golden_case_has_the_answer_of_memory(case: LivenessCase, tmp_path: Path) -> None:
+    model = case.model()
+    number = [each.id for each in liveness_cases()].index(case.id)
+    ways = WAYS if case.id in IN_THE_SUITE or number % 10 else (*WAYS, *MORE_WAYS)
+    with graphs_of_checks() as graphs:
+        wanted = _outcome(partial(check_native, model, Limits(), keep_going=True, problem=accepted_problem(model)))
+        for way in ways:
+            assert _outcome(partial(checked_in_shards, model, tmp_path, *way)) == wanted
+    assert all(unequal_fields(graphs[0], graph) == [] for graph in graphs[1:])
+
+
+def _outcome(check: Any) -> Any:
+    """What a check says, or the code of its error."""
+    try:
+        return all_said(check())
+    except KmcError as error:
+        return error.code
+
+
+@pytest.mark.golden_large
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.parametrize("case", [case for case in reductions() if "CONSTRAINT" in case.cfg], ids=lambda case: case.id)
+def test_what_a_constraint_cuts_is_told(case: LivenessCase, tmp_path: Path) -> None:
+    model = case.model()
+    wanted = check_native(model, Limits(), keep_going=True, problem=accepted_problem(model))
+    assert wanted.cut_fairness
+    for sharding, processes in WAYS:
+        assert all_said(checked_in_shards(model, tmp_path, sharding, processes)) == all_said(wanted)
+
+
+@pytest.mark.golden_large
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.parametrize("limits", [Limits(depth=4), Limits(states=9)])
+def test_a_bounded_search_refutes_as_much(limits: Limits, tmp_path: Path) -> None:
+    for case in liveness_cases():
+        if case.answer["kind"] == "c":
+            model = case.model()
+            wanted = check_native(model, limits, keep_going=True, problem=accepted_problem(model))
+            found = checked_in_shards(model, tmp_path, replace(TINY, shards=3), limits=limits)
+            assert all_said(found) == all_said(wanted), case.id
