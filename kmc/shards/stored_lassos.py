@@ -119,11 +119,21 @@ class StoredLassoSearch(LassoAnswers):
     def _walk(
         self, where: StoredComponents, distances: StoredDistances, components: FairComponents, states: Bytes
     ) -> Bytes:
-        """The states of a fair walk from the nearest state of a fair component."""
+        """The states of a fair walk from the nearest state of a fair component, and those around it as far as they fit."""
         start = next(int(here.min()) for _, level in distances.by_distance() if len(here := level[states[level]]))
         numbers = components.numbered(self._rounds.states)
+        component = numbers == numbers[start]
         out = np.zeros(self._rounds.states, np.bool_)
-        out[fair_walk(where, start, numbers == numbers[start])] = True
+        out[fair_walk(where, start, component)] = True
+        reached = np.zeros_like(out)
+        reached[start] = True
+        # Among the states around it there may be a shorter cycle.
+        while where.fits(reached | out):
+            out |= reached
+            following = self._rounds.targets(reached, component & ~reached, where.steps)
+            if not following.any():
+                break
+            reached = reached | following
         return out
 
     def _label(self, state: int, target: int) -> int:
