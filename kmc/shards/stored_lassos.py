@@ -119,7 +119,7 @@ class StoredLassoSearch(LassoAnswers):
     def _walk(
         self, where: StoredComponents, distances: StoredDistances, components: FairComponents, states: Bytes
     ) -> Bytes:
-        """The states of a fair walk from the nearest state of a fair component, and those around it as far as they fit."""
+        """The states of a fair walk from the nearest state of a fair component, and as many around it as fit."""
         start = next(int(here.min()) for _, level in distances.by_distance() if len(here := level[states[level]]))
         numbers = components.numbered(self._rounds.states)
         component = numbers == numbers[start]
