@@ -1,7 +1,7 @@
 """The benchmarks that a spec declares in its `benchmarks.toml`, and the model that each runs.
 
-A benchmark is a model of the manifest without its level bound, perhaps with other reductions and constants. So a
-benchmark measures a model that is also checked.
+A benchmark is a model of the manifest without its level bound, perhaps with other reductions, constants and properties.
+So a benchmark measures a model that is also checked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kmc.lang.modelfile import ModelFile, Word, parse_set
 from kmc.spec.shipped import find_model, find_spec_root
 
 FILE_NAME = "benchmarks.toml"
-_KEYS = ("description", "model", "symmetry", "set", "tla_module")
+_KEYS = ("description", "model", "symmetry", "set", "specification", "properties", "tla_module")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,8 @@ def _declared(name: str, root: Path, path: Path, table: object) -> Benchmark:
     for key in table:
         if key not in _KEYS:
             raise ModelError("KMC327", f"a benchmark has no key '{key}'", at, did_you_mean(key, _KEYS))
-    description, model, module = (_text(table, key, name, at) for key in ("description", "model", "tla_module"))
+    texts = ("description", "model", "tla_module", "specification")
+    description, model, module, specification = (_text(table, key, name, at) for key in texts)
     if not model or not description:
         raise ModelError("KMC327", f"'{name}' needs 'model' and 'description'", at, 'write model = "smoke"')
     file = find_model(root, model)
@@ -88,6 +89,10 @@ def _declared(name: str, root: Path, path: Path, table: object) -> Benchmark:
     file = replace(file, name=name, max_depth=None, expect=None)
     if "symmetry" in table:
         file = replace(file, symmetry=tuple(Word(word, at) for word in _texts(table, "symmetry", name, at)))
+    if specification:
+        file = replace(file, specification=Word(specification, at), init=None, next=None)
+    if "properties" in table:
+        file = replace(file, properties=tuple(Word(word, at) for word in _texts(table, "properties", name, at)))
     file = file.with_overrides(parse_set(text) for text in _texts(table, "set", name, at))
     return Benchmark(name, root.name, root, description, file, module or None)
 

@@ -33,7 +33,8 @@ def figures(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "peak_memory_bytes": max(run["peak_memory_bytes"] for run in runs),
         "peak_memory_bytes_per_distinct": max(run["peak_memory_bytes"] for run in runs) / distinct,
     }
-    return {**found, **(_memory(best) if "table_bytes" in best else {})}
+    temporal = {"temporal": best["temporal"]} if "temporal" in best else {}
+    return {**found, **(_memory(best) if "table_bytes" in best else {}), **temporal}
 
 
 def _memory(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,3 +81,22 @@ def _agreement(mine: Mapping[str, Any], tlc: Mapping[str, Any]) -> bool | None:
     if not mine["complete"] or not tlc["complete"]:
         return None
     return (mine["generated"], mine["distinct"]) == (tlc["generated"], tlc["distinct"])
+
+
+def temporal_ratios(
+    by_threads: Mapping[str, Mapping[str, Any]], plain: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """For each number of threads, how many times as much as the search alone the graph costs, and with the verdicts."""
+    return {threads: _temporal(found, plain[threads]) for threads, found in by_threads.items()}
+
+
+def _temporal(found: Mapping[str, Any], plain: Mapping[str, Any]) -> dict[str, Any]:
+    costs, seconds = found["temporal"], plain["cpu_seconds"]
+    return {
+        "graph_times_search": costs["graph_cpu_seconds"] / seconds,
+        "whole_times_search": found["cpu_seconds"] / seconds,
+        "whole_times_search_by_wall": found["seconds_least"] / plain["seconds_least"],
+        "generated_per_cpu_second": found["generated"] / found["cpu_seconds"],
+        "more_bytes_per_distinct": found["peak_memory_bytes_per_distinct"] - plain["peak_memory_bytes_per_distinct"],
+        "counts_agree": (found["generated"], found["distinct"]) == (plain["generated"], plain["distinct"]),
+    }

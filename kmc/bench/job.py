@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kmc.bench.machine import load_average
 from kmc.compiler.view_order import fingerprint_order
@@ -24,6 +24,9 @@ from kmc.reference.search import Search as Interpreter
 from kmc.result import Limits, Verdict
 from kmc.spec.model import Model, bind
 from kmc.spec.shipped import find_spec_root
+
+if TYPE_CHECKING:
+    from kmc.engine.layout.search_outcome import SearchOutcome
 
 PYTHON, NATIVE = "python", "native"
 _WARM_UP_SHARE = 50
@@ -74,22 +77,29 @@ class _Clock:
 
 
 def _native(model: Model, request: Request) -> dict[str, Any]:
+    from kmc.bench.temporal_job import TimedVerdicts
     from kmc.engine.compiled_model import compile_model
     from kmc.engine.layout.search_outcome import Settings
     from kmc.engine.search.breadth_first import Search
+    from kmc.reference.accepted_problem import accepted_problem
     from kmc.reference.initial import initial_states
 
-    compiled = compile_model(model)
+    problem = accepted_problem(model)
+    verdicts = None if problem is None else TimedVerdicts(model, problem)
+    compiled = compile_model(model) if verdicts is None else verdicts.compiled
     initial = [compiled.record(state) for state in initial_states(model)]
 
-    def search(states: int) -> Search:
+    def searched(states: int) -> SearchOutcome:
         limits = Limits(states=states, memory_bytes=request.memory_bytes)
-        return Search(compiled.kernels, initial, Settings(request.threads, limits, model.deadlock))
+        settings = Settings(request.threads, limits, model.deadlock)
+        if verdicts is not None:
+            return verdicts.searched(initial, settings)
+        return Search(compiled.kernels, initial, settings).run()
 
-    search(max(1, request.states // _WARM_UP_SHARE)).run()
+    searched(max(1, request.states // _WARM_UP_SHARE))
     before = memory_bytes()
     clock = _Clock()
-    outcome = search(request.states).run()
+    outcome = searched(request.states)
     spent = clock.read()
     average = average_bytes_per_state(outcome.growths, outcome.distinct, outcome.table_bytes)
     return {
@@ -108,6 +118,7 @@ def _native(model: Model, request: Request) -> dict[str, Any]:
         "memory_bytes_before": before,
         "peak_memory_bytes": peak_memory_bytes(),
         "compile_seconds": compiled.compile_seconds,
+        **({} if verdicts is None else {"temporal": verdicts.figures}),
     }
 
 

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,15 +19,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from kmc.bench.declared import Benchmark
-from kmc.bench.figures import figures, scaling, tlc_ratios
+from kmc.bench.figures import figures, scaling, temporal_ratios, tlc_ratios
 from kmc.bench.job import NATIVE, PYTHON, Request
 from kmc.bench.machine import available_bytes, commit, load_average, machine
 from kmc.bench.processes import children_cpu_seconds, run_job, run_timed
 from kmc.bench.tlc import Tlc, run_tlc
 from kmc.errors import ExitStatus, SystemFault
 from kmc.lang.modelfile import render_cfg
-from kmc.spec.model import bind
+from kmc.spec.model import Model, bind
 
+WITHOUT = "without temporal properties"
 STATES = 20_000_000
 PYTHON_STATES = 20_000
 BYTES_PER_STATE = 200
@@ -87,10 +88,16 @@ def measure(benchmark: Benchmark, plan: Plan, tell: Tell) -> dict[str, Any]:
         cfg.write_text(render_cfg(benchmark.file), encoding="utf-8")
         starts = _starts(benchmark, cfg, folder, tell) if plan.starts else None
         request = Request(str(benchmark.root), str(cfg), NATIVE, 1, plan.states, int(available_bytes() * 0.9))
-        runs = _runs(request, plan, folder, tell)
+        requests = {"": request}
+        if model.temporal:
+            requests[WITHOUT] = replace(request, cfg=str(_without_temporal(benchmark, model, folder)))
+        runs = _runs(requests, plan, folder, tell)
+        safety = [run for run in runs if run["kind"] == WITHOUT]
+        runs = [run for run in runs if run["kind"] != WITHOUT]
         python = _python(request, folder, tell) if plan.python else None
         tlc = _tlc(benchmark, plan, folder, tell) if plan.tlc is not None else None
-    by_threads = {str(threads): figures([run for run in runs if run["threads"] == threads]) for threads in plan.threads}
+    by_threads = _by_threads(runs, plan)
+    plain = _by_threads(safety, plan) if safety else None
     return {
         "benchmark": benchmark.title,
         "description": benchmark.description,
@@ -107,17 +114,34 @@ def measure(benchmark: Benchmark, plan: Plan, tell: Tell) -> dict[str, Any]:
         "python": figures([python]) if python else None,
         "tlc": tlc,
         "ratios": tlc_ratios(by_threads, tlc) if tlc else None,
-        "runs": [*runs, *([python] if python else [])],
+        "without_temporal": plain,
+        "temporal": temporal_ratios(by_threads, plain) if plain else None,
+        "runs": [*runs, *safety, *([python] if python else [])],
     }
 
 
-def _runs(request: Request, plan: Plan, folder: Path, tell: Tell) -> list[dict[str, Any]]:
-    """All runs. The numbers of threads alternate, so that other work on the machine affects them equally."""
+def _by_threads(runs: Sequence[dict[str, Any]], plan: Plan) -> dict[str, dict[str, Any]]:
+    return {str(threads): figures([run for run in runs if run["threads"] == threads]) for threads in plan.threads}
+
+
+def _without_temporal(benchmark: Benchmark, model: Model, folder: Path) -> Path:
+    """A model file of the same graph that asks for no temporal property."""
+    temporal = {prop.name for prop in model.temporal}
+    kept = tuple(word for word in benchmark.file.properties if word.text not in temporal)
+    path = folder / "safety.cfg"
+    path.write_text(render_cfg(replace(benchmark.file, properties=kept)), encoding="utf-8")
+    return path
+
+
+def _runs(requests: Mapping[str, Request], plan: Plan, folder: Path, tell: Tell) -> list[dict[str, Any]]:
+    """All runs. Kinds and numbers of threads alternate, so that other work on the machine affects them equally."""
     found = []
     for number in range(plan.runs):
         for threads in plan.threads:
-            tell(f"run {number + 1} of {plan.runs} on {threads} thread{'s' * (threads > 1)}")
-            found.append(_checked(run_job(replace(request, threads=threads), folder)))
+            for kind, request in requests.items():
+                about = f" {kind}" if kind else ""
+                tell(f"run {number + 1} of {plan.runs} on {threads} thread{'s' * (threads > 1)}{about}")
+                found.append({**_checked(run_job(replace(request, threads=threads), folder)), "kind": kind})
     return found
 
 

@@ -26,7 +26,7 @@ _EPILOG = """\b
 Examples:
   kmc bench kraft                                 all benchmarks of the spec
   kmc bench kraft symmetry --states 1000000       one, and a smaller one
-  kmc bench kip_996 --threads 1,2,4 --runs 5 --python
+  kmc bench kip_996 liveness --threads 1,2,4      what temporal properties cost beside the search
   kmc bench kraft plain --tlc tla2tools.jar --spec-dir ~/kafka-tlaplus/kraft --tlc-seconds 120
   kmc bench kip_996 large --spark 'local[2]' --runs 1
 
@@ -251,6 +251,15 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"  kmc generates {ratio['generated_per_second']:,.0f} times as many states a second as TLC with {workers}"
             f" worker{'s' * (workers != '1')}, each for {ratio['cpu_per_generated']:,.0f} times less CPU time{agree}"
+        )
+    for threads, ratio in (found["temporal"] or {}).items():
+        costs = found["figures"][threads]["temporal"]
+        agree = "" if ratio["counts_agree"] else ", THE COUNTS DIFFER"
+        verdicts = ", ".join(f"{name} {verdict}" for name, verdict in costs["verdicts"].items())
+        yield (
+            f"  {threads} thread{'s' * (threads != '1')}: {verdicts} under {costs['fairness']} conditions of fairness:"
+            f" {ratio['graph_times_search']:.2f} times the CPU time of the search alone with the graph,"
+            f" {ratio['whole_times_search']:.2f} with the verdicts too{agree}"
         )
     if found["starts"]:
         starts = found["starts"]

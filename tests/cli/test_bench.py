@@ -359,7 +359,24 @@ def test_a_declared_benchmark_is_a_model_without_bound(spec: str) -> None:
     for benchmark in benchmarks_of(spec).values():
         model = bind(benchmark.root, benchmark.file)
         assert (model.max_depth, model.deadlock) == (None, False)
-        assert model.invariants
+        assert model.invariants or model.temporal, "it checks something"
+
+
+def test_a_model_with_temporal_properties_is_measured_with_and_without_them(tmp_path: Path) -> None:
+    words = ["two_phase_commit", "fair", "--runs", "2", "--threads", "1", "--no-starts", "--out", str(tmp_path)]
+    ran = kmc("bench", *words, "--states", "500")
+    assert ran.exit_code == ExitStatus.OK, ran.output
+    found = json.loads((tmp_path / "two_phase_commit-fair.json").read_text())
+    assert [run["kind"] for run in found["runs"]] == ["", "", *["without temporal properties"] * 2]
+    figures, plain, ratio = (found[name]["1"] for name in ("figures", "without_temporal", "temporal"))
+    costs = figures["temporal"]
+    assert (costs["verdicts"], costs["checks"]) == ({"Decides": "holds"}, 1)
+    assert costs["fairness"] > 0
+    assert ratio["counts_agree"]
+    assert isclose(ratio["whole_times_search"], figures["cpu_seconds"] / plain["cpu_seconds"])
+    assert ratio["graph_times_search"] < ratio["whole_times_search"]
+    assert "temporal" not in plain
+    assert "1 thread: Decides holds under" in ran.stdout
 
 
 BROKEN = {
