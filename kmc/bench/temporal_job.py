@@ -33,7 +33,7 @@ class TimedVerdicts:
         found = cpu_seconds()
         judged = None
         if not outcome.findings and not outcome.interrupted:
-            judged = self._temporal.outcome(search.predecessors, outcome, None, _say_nothing)
+            judged = self._temporal.outcome(search, initial, outcome, None, _say_nothing)
         self.figures = {
             "fairness": len(self._problem.fairness),
             "checks": len(self._problem.checks),
