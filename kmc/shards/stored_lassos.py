@@ -25,7 +25,8 @@ from kmc.engine.liveness.lasso_choice import (
 )
 from kmc.engine.liveness.native_graph import FairComponents, fair_components
 from kmc.engine.liveness.phase_levels import Numbers
-from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase
+from kmc.liveness.behaviour_graph import Array
+from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase, StepSet
 from kmc.shards.fair_walk import fair_walk
 from kmc.shards.graph_rounds import GraphRounds, StoredDistances
 from kmc.shards.stored_components import Region, StoredComponents
@@ -54,6 +55,24 @@ class StoredLassoSearch(LassoAnswers):
         self._rounds = rounds
         self._fairness = tuple(each.condition for each in fairness)
         self._memory_bytes = memory_bytes
+
+    @property
+    def level_starts(self) -> Array:
+        """See `LassoAnswers`."""
+        return np.array(self._rounds.stored.level_starts, np.int64)
+
+    @property
+    def expanded(self) -> int:
+        """See `LassoAnswers`."""
+        return self._rounds.stored.expanded
+
+    def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
+        """See `LassoAnswers`."""
+        return self._rounds.first_dropped(asked, next_labels, end)
+
+    def close(self) -> None:
+        """See `LassoAnswers`."""
+        self._rounds.close()
 
     def distances(self, phases: tuple[Phase, ...]) -> StoredDistances:
         """See `LassoAnswers`."""

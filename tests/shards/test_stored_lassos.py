@@ -24,6 +24,7 @@ from kmc.engine.liveness import lasso_search, phase_levels
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.liveness import lasso_queries as q
 from kmc.shards.graph_rounds import GraphRounds
+from kmc.shards.stored_lassos import StoredLassoSearch
 
 NOTHING_FITS = 0
 LITTLE_FITS = 600
@@ -66,7 +67,7 @@ def test_more_nodes_than_words_of_32_bits_number_have_the_same_lassos(
             assert search_of(graph, fairness).find(check) == found
 
 
-def test_dropped_steps_are_found_part_by_part(tmp_path: Path) -> None:
+def test_dropped_steps_are_found_in_memory_and_part_by_part(tmp_path: Path) -> None:
     random, store = Random(11), store_in(tmp_path)
     dropping = 0
     for _ in range(40):
@@ -78,7 +79,10 @@ def test_dropped_steps_are_found_part_by_part(tmp_path: Path) -> None:
             dropped = [p for p in small.pairs if p.target is None and p.labels & labels and p.source < end]
             expected.append(min((p.source for p in dropped if small.in_steps(wanted, p)), default=None))
         rounds = GraphRounds(runs_in(store), store, stored_in_parts(store, small.as_arrays(), 2))
-        assert rounds.first_dropped(steps, labels, end) == expected
+        for search in (StoredLassoSearch(rounds, (), ALL_FITS), LassoSearch(small.as_arrays(), ())):
+            assert search.first_dropped(steps, labels, end) == expected
+        rounds.close()
+        assert not [name for name in store.names() if name.startswith("bits")]
         dropping += any(first is not None for first in expected)
     assert dropping > 5
 

@@ -7,7 +7,7 @@ renumbered in their order gives the lasso that the whole graph does.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -19,8 +19,8 @@ from kmc.engine.liveness.graph_sets import Bytes
 from kmc.engine.liveness.native_graph import FairComponents
 from kmc.engine.liveness.phase_levels import Numbers, PhaseLevels
 from kmc.engine.liveness.short_cycles import ShortCycles
-from kmc.liveness.behaviour_graph import BehaviourGraph
-from kmc.liveness.lasso_queries import LassoQuery, Phase, Recurrence, Response, StateSet, TemporalCheck
+from kmc.liveness.behaviour_graph import Array, BehaviourGraph
+from kmc.liveness.lasso_queries import LassoQuery, Phase, Recurrence, Response, StateSet, StepSet, TemporalCheck
 from kmc.liveness.problem import Lasso
 
 _GREEDY_STARTS = 8
@@ -50,7 +50,17 @@ class FoundLasso:
 
 
 class LassoAnswers(ABC):
-    """A search for lassos: checks are made of queries, and each is answered alone."""
+    """A search for lassos in a graph: checks are made of queries, and each is answered alone."""
+
+    @property
+    @abstractmethod
+    def level_starts(self) -> Array:
+        """See `BehaviourGraph`."""
+
+    @property
+    @abstractmethod
+    def expanded(self) -> int:
+        """See `BehaviourGraph`."""
 
     def find(self, check: TemporalCheck, below: int | None = None) -> Lasso | None:
         """A lasso that answers one of the queries of a check; of several, the shortest that is found.
@@ -78,6 +88,17 @@ class LassoAnswers(ABC):
     @abstractmethod
     def distances(self, phases: tuple[Phase, ...]) -> PhaseLevels:
         """How behaviours go through some phases."""
+
+    @abstractmethod
+    def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
+        """For each set of steps the first state below `end` with one that a constraint drops; None where none is.
+
+        `next_labels` are those of the actions of Next: other steps are not part of the graph anyway.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give back what the search holds beside the graph."""
 
     @abstractmethod
     def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:

@@ -17,8 +17,8 @@ from kmc.engine.liveness.condition_masks import ConditionMasks, SetColumns
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
 from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, LassoAnswers, asked_of_cycle, nearest, with_cycle
 from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances, fair_components, stuttering_states
-from kmc.liveness.behaviour_graph import BehaviourGraph
-from kmc.liveness.lasso_queries import NO_STEPS, FairnessCondition, LassoQuery, Phase, Recurrence, Response
+from kmc.liveness.behaviour_graph import OUTSIDE, Array, BehaviourGraph
+from kmc.liveness.lasso_queries import NO_STEPS, FairnessCondition, LassoQuery, Phase, Recurrence, Response, StepSet
 
 NEAREST_STATES = 1 << 18
 """A search begins with so many states of the last phase, the nearest, and mostly ends there if the property fails."""
@@ -70,6 +70,29 @@ class LassoSearch(LassoAnswers):
         self._staying: Bytes | None = None
         self._whole: FairComponents | None = None
         self._large_searches = 0
+
+    @property
+    def level_starts(self) -> Array:
+        """See `LassoAnswers`."""
+        return self.graph.level_starts
+
+    @property
+    def expanded(self) -> int:
+        """See `LassoAnswers`."""
+        return self.graph.expanded
+
+    def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
+        """See `LassoAnswers`."""
+        graph, places_end = self.graph, int(self.graph.offsets[end])
+        outside = graph.targets[:places_end] == OUTSIDE
+        outside &= np.isin(graph.labels[:places_end], sorted(next_labels))
+        dropped = np.flatnonzero(outside)
+        found = (dropped[self._sets.dropped_steps(steps, dropped)] for steps in asked)
+        firsts = (places[:1] for places in found)
+        return [int(np.searchsorted(graph.offsets, first[0], "right")) - 1 if len(first) else None for first in firsts]
+
+    def close(self) -> None:
+        """See `LassoAnswers`: there is nothing to give back."""
 
     def distances(self, phases: tuple[Phase, ...]) -> PhaseDistances:
         """See `LassoAnswers`."""
