@@ -171,6 +171,7 @@ def or_pre_votes_for_ever(formula):
 
     Fairness does not forbid that every election is a draw. In liveness mode a counter counts pre-votes, so a finite
     graph has no behaviour with infinitely many, and no lasso tells this formula from the one inside it.
+    With DropUnread it does not count.
     """
     return or_for_ever(formula, or_(voter_fetch_timeout, voter_election_timeout))
 

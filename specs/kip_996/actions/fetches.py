@@ -5,6 +5,7 @@ from kmc.spec import WEAK, spec
 
 from ...consensus.logs import end_offset_for_epoch, epoch_at, last_epoch
 from ...consensus.quorums import is_quorum
+from ..abstraction import abstracted
 from ..functions import (
     apply_state,
     config_for,
@@ -82,7 +83,7 @@ def send_fetch_request(st, s: ServerId, peer: ServerId):
             dest=peer,
         )
         node = me.set(fetch_state=update_fetch_state_with_fetch_req(me, fetch_msg))
-        yield send(st, fetch_msg).set(servers=st.servers.set(s, node))
+        yield abstracted(send(st, fetch_msg).set(servers=st.servers.set(s, node)))
 
 
 @spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
@@ -109,7 +110,7 @@ def reject_fetch_request(st, m, s, peer):
         dest=peer,
         correlation=m,
     )
-    yield reply(st, m, response)
+    yield abstracted(reply(st, m, response))
 
 
 @spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
@@ -133,7 +134,7 @@ def diverging_fetch_request(st, m, s, peer):
         dest=peer,
         correlation=m,
     )
-    yield reply(st, m, response)
+    yield abstracted(reply(st, m, response))
 
 
 def entry_removes_server_from_cluster(me, s, new_hwm):
@@ -226,17 +227,17 @@ def handle_voter_fetch(st, m, s, peer):
     leaves = entry_removes_server_from_cluster(me, s, new_hwm)
     replied = reply(st, m, ok_response(me, m, None if leaves else me.leader, new_hwm))
     if new_hwm <= me.hwm:
-        yield replied.set(servers=st.servers.set(s, me.set(flwr_end_offset=new_end_offset)))
+        yield abstracted(replied.set(servers=st.servers.set(s, me.set(flwr_end_offset=new_end_offset))))
     elif leaves:
-        yield advance_hwm_and_resign(replied, me, s, new_hwm)
+        yield abstracted(advance_hwm_and_resign(replied, me, s, new_hwm))
     else:
-        yield advance_hwm(replied, me, s, new_end_offset, new_hwm)
+        yield abstracted(advance_hwm(replied, me, s, new_end_offset, new_hwm))
 
 
 def handle_observer_fetch(st, m, s):
     """HandleObserverFetch(s, peer, m, entries): never reached, because the action's guard requires a voter."""
     me = st.servers[s]
-    yield reply(st, m, ok_response(me, m, me.leader, me.hwm))
+    yield abstracted(reply(st, m, ok_response(me, m, me.leader, me.hwm)))
 
 
 @spec.receive(FetchRequest, s="dest", peer="source", fair=WEAK)
@@ -283,4 +284,6 @@ def handle_fetch_response(st, m, s, peer):
         node = maybe_switch_configurations(me, s, curr_config, response.transition).set(
             log=new_log, hwm=m.hwm if isinstance(m, FetchResponseOk) else me.hwm
         )
-    yield discard(st, m).set(servers=st.servers.set(s, node.set(fetch_state=update_fetch_state_with_fetch_res(me, m))))
+    yield abstracted(
+        discard(st, m).set(servers=st.servers.set(s, node.set(fetch_state=update_fetch_state_with_fetch_res(me, m))))
+    )

@@ -3,6 +3,7 @@
 from kmc.lang import count, require
 from kmc.spec import WEAK, spec
 
+from ..abstraction import abstracted
 from ..functions import (
     apply_state,
     blank_fetch_state,
@@ -50,7 +51,7 @@ def become_leader(st, s: ServerId):
         for peer in members
         if peer != s
     }
-    yield send_all(st, requests).set(servers=st.servers.set(s, node))
+    yield abstracted(send_all(st, requests).set(servers=st.servers.set(s, node)))
 
 
 def begin_quorum_epoch_request_timeout(st, s, peer):
@@ -76,7 +77,9 @@ def resend_begin_quorum_epoch_request(st, s: ServerId, peer: ServerId):
     if me.state != ServerState.LEADER or s == peer or peer not in me.config.members:
         return
     if begin_quorum_epoch_request_timeout(st, s, peer):
-        yield send(st, BeginQuorumEpochRequestToVoter(replica_epoch=me.current_epoch, resend=True, source=s, dest=peer))
+        yield abstracted(
+            send(st, BeginQuorumEpochRequestToVoter(replica_epoch=me.current_epoch, resend=True, source=s, dest=peer))
+        )
 
 
 @spec.receive(BeginQuorumEpochRequest, s="dest", peer="source", fair=WEAK)
@@ -88,7 +91,7 @@ def accept_begin_quorum_request(st, m, s, peer):
     node = apply_state(me, maybe_transition(me, s, peer, m.replica_epoch)).set(
         fetch_state=blank_fetch_state(), pending_ack=set()
     )
-    yield discard(st, m).set(servers=st.servers.set(s, node), inv_neg_acked=fail_any_pending_writes(st, me))
+    yield abstracted(discard(st, m).set(servers=st.servers.set(s, node), inv_neg_acked=fail_any_pending_writes(st, me)))
 
 
 def within_values_per_epoch_limit(me):
@@ -114,4 +117,4 @@ def handle_client_request(st, s: ServerId, v: Value):
         hwm=len(new_log) if len(me.config.members) == 1 else me.hwm,
         pending_ack=me.pending_ack | {v},
     )
-    yield st.set(servers=st.servers.set(s, node), inv_sent=st.inv_sent | {v})
+    yield abstracted(st.set(servers=st.servers.set(s, node), inv_sent=st.inv_sent | {v}))

@@ -5,6 +5,7 @@ from kmc.spec import WEAK, spec
 
 from ...consensus.logs import last_epoch
 from ...consensus.quorums import majority_count
+from ..abstraction import abstracted
 from ..functions import (
     apply_state,
     aux_inc_timeout_ctrs,
@@ -65,10 +66,12 @@ def check_quorum_resign(st, s: ServerId):
         resigned = apply_state(me, transition_to_resigned(me, s)).set(
             pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members)
         )
-        yield st.set(
-            servers=st.servers.set(s, resigned),
-            inv_neg_acked=fail_any_pending_writes(st, me),
-            aux_ctrs=st.aux_ctrs if with_reason else aux_increment_disruptions(st),
+        yield abstracted(
+            st.set(
+                servers=st.servers.set(s, resigned),
+                inv_neg_acked=fail_any_pending_writes(st, me),
+                aux_ctrs=st.aux_ctrs if with_reason else aux_increment_disruptions(st),
+            )
         )
 
 
@@ -111,7 +114,7 @@ def voter_fetch_timeout(st, s: ServerId):
         return
     me = st.servers[s]
     for _ in ways(last_fetch_failed(me), pending_fetch_lost(st, me), aux_under_disruption_limit(st)):
-        yield prospective(st, s, not fetch_can_timeout(st, me))
+        yield abstracted(prospective(st, s, not fetch_can_timeout(st, me)))
 
 
 def not_enough_votes(st, s, pre_vote):
@@ -149,7 +152,7 @@ def voter_election_timeout(st, s: ServerId):
     """VoterElectionTimeout(s): a candidate or unattached voter becomes prospective (KIP-996)."""
     if s not in st.servers or not may_campaign(st.servers[s], s) or not eventual_election_timeout(st, s):
         return
-    yield prospective(st, s, not causal_election_timeout(st, s))
+    yield abstracted(prospective(st, s, not causal_election_timeout(st, s)))
 
 
 @spec.action(fair=WEAK)
@@ -158,4 +161,6 @@ def resigned_election_timeout(st, s: ServerId):
     if s not in st.servers or st.servers[s].state != ServerState.RESIGNED:
         return
     me = st.servers[s]
-    yield st.set(servers=st.servers.set(s, apply_state(me, transition_to_unattached(me, me.current_epoch + 1, None))))
+    yield abstracted(
+        st.set(servers=st.servers.set(s, apply_state(me, transition_to_unattached(me, me.current_epoch + 1, None))))
+    )

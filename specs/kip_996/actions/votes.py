@@ -4,6 +4,7 @@ from kmc.lang import ways
 from kmc.spec import WEAK, spec
 
 from ...consensus.logs import compare_entries, last_epoch
+from ..abstraction import abstracted
 from ..functions import (
     apply_state,
     blank_fetch_state,
@@ -97,10 +98,10 @@ def handle_vote_request(st, m, s, peer):
         return
     me = st.servers[s]
     if m.last_log_epoch > m.replica_epoch:
-        yield refuse_vote_request(st, m, Error.INVALID_REQUEST)
+        yield abstracted(refuse_vote_request(st, m, Error.INVALID_REQUEST))
         return
     if m.replica_epoch < me.current_epoch:
-        yield refuse_vote_request(st, m, Error.FENCED_LEADER_EPOCH)
+        yield abstracted(refuse_vote_request(st, m, Error.FENCED_LEADER_EPOCH))
         return
     newer = m.replica_epoch > me.current_epoch
     state0 = transition_to_unattached(me, m.replica_epoch, None) if newer else no_transition(me)
@@ -122,9 +123,11 @@ def handle_vote_request(st, m, s, peer):
         source=s,
         dest=peer,
     )
-    yield reply(st, m, response).set(
-        servers=st.servers.set(s, voter),
-        inv_neg_acked=fail_any_pending_writes(st, me) if changed else st.inv_neg_acked,
+    yield abstracted(
+        reply(st, m, response).set(
+            servers=st.servers.set(s, voter),
+            inv_neg_acked=fail_any_pending_writes(st, me) if changed else st.inv_neg_acked,
+        )
     )
 
 
@@ -150,9 +153,11 @@ def handle_vote_response(st, m, s, peer):
     node = apply_state(me, state1)
     if loses_leadership:
         node = node.set(pending_ack=set(), flwr_end_offset=reset_follower_fetch_state(me.config.members))
-    yield discard(st, m).set(
-        servers=st.servers.set(s, node),
-        inv_neg_acked=fail_any_pending_writes(st, me) if loses_leadership else st.inv_neg_acked,
+    yield abstracted(
+        discard(st, m).set(
+            servers=st.servers.set(s, node),
+            inv_neg_acked=fail_any_pending_writes(st, me) if loses_leadership else st.inv_neg_acked,
+        )
     )
 
 
@@ -188,12 +193,14 @@ def conclude_pre_vote(st, s: ServerId):
     for _ in ways(no_more_pre_votes_to_count(st, s), has_majority):
         if has_majority:
             candidate = transition_to_candidate(me, s)
-            yield send_vote_requests(st, s, candidate.epoch, False).set(
-                servers=st.servers.set(s, apply_state(me, candidate))
+            yield abstracted(
+                send_vote_requests(st, s, candidate.epoch, False).set(
+                    servers=st.servers.set(s, apply_state(me, candidate))
+                )
             )
         elif me.leader is not None:
             follower = transition_to_follower(me, s, me.leader, me.current_epoch)
-            yield st.set(servers=st.servers.set(s, apply_state(me, follower)))
+            yield abstracted(st.set(servers=st.servers.set(s, apply_state(me, follower))))
         else:
             unattached = transition_to_unattached(me, me.current_epoch, me.leader)
-            yield st.set(servers=st.servers.set(s, apply_state(me, unattached)))
+            yield abstracted(st.set(servers=st.servers.set(s, apply_state(me, unattached))))
