@@ -138,6 +138,9 @@ def _bounded(outcome: Outcome) -> str:
                 f"{_proof(result, model)} Not proved: what behaviors do that leave {constraints_text(model)}, so no "
                 f"temporal property is proved."
             )
+        case Bound.TIME if counters.left == 0:
+            unchecked = listing([prop.name for prop in result.properties if prop.verdict == "not checked"])
+            return f"{_proof(result, model)} Not proved: {unchecked}, since the time for lassos ran out."
         case Bound.NOT_CHECKED:
             unchecked = listing([prop.name for prop in model.temporal])
             reason = "since this search does not check temporal properties"

@@ -7,9 +7,11 @@ before it is returned. An error in a kernel has no words of its own: the interpr
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from typing import Any, Protocol
 
@@ -21,6 +23,7 @@ from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
 from kmc.engine.liveness.noting import Noting
+from kmc.engine.liveness.patience import patience
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.predecessors import StepLookup
 from kmc.errors import CommandLineError, InternalError, KmcError
@@ -35,9 +38,18 @@ from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
 from kmc.reference.order_dependence import order_dependent
 from kmc.reference.replay import check_violation, error_at_end
-from kmc.reference.temporal import Tell, TemporalOutcome, assumed_fairness, bound_of, is_refuted, temporal_verdicts
+from kmc.reference.temporal import (
+    LassosUnfinished,
+    Tell,
+    TemporalOutcome,
+    assumed_fairness,
+    bound_of,
+    is_refuted,
+    lasso_seconds,
+    temporal_verdicts,
+)
 from kmc.reference.traces import concrete_trace
-from kmc.result import Counters, Limits, PropertyVerdict, Result, Verdict, Violation
+from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
 from kmc.spec.model import Model
 
 ENGINE = "native"
@@ -120,7 +132,7 @@ def check_native(
     """
     temporal = TemporalSearch(model, problem, fingerprint_bits) if problem is not None else None
     compiled = compile_model(model, fingerprint_bits) if temporal is None else temporal.compiled
-    began = cpu_seconds()
+    began, started = cpu_seconds(), time.monotonic()
     beginnings = initial_states(model) if start is None else [start]
     bounds = _bounds(model, limits)
     chosen = replace(
@@ -139,14 +151,13 @@ def check_native(
         outcome = search.run()
         durable_folder.reach("after search model")
         violation = _Report(model, compiled, search, start, problem).violation(outcome)
-        if directory is not None:
-            directory.ended = outcome.stopped is None and not outcome.interrupted
         further = None
         if temporal is not None and violation is None and not outcome.interrupted:
-            try:
-                further = temporal.outcome(search, records, outcome, start, _told_of(search, progress))
-            except KeyboardInterrupt:
-                outcome = replace(outcome, interrupted=True)
+            seconds = lasso_seconds(bounds.seconds, time.monotonic() - started, outcome.stopped)
+            asked = partial(temporal.outcome, search, records, outcome, start)
+            outcome, further = _within(seconds, outcome, _told_of(search, progress), asked)
+        if directory is not None:
+            directory.ended = outcome.stopped is None and not outcome.interrupted
         cpu = outcome.cpu_seconds_elsewhere + cpu_seconds() - began
         generated = temporal.generated(outcome) if temporal is not None else _generated(model, outcome)
         counted = _Counted(search.counters(), generated, cpu)
@@ -160,6 +171,29 @@ def _bounds(model: Model, limits: Limits) -> Limits:
     """The limits of a search, with the bound of the model."""
     depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
     return replace(limits, depth=min(depths, default=None))
+
+
+def _within(
+    seconds: float | None, outcome: SearchOutcome, tell: Tell, verdicts: Callable[[Tell], TemporalOutcome]
+) -> tuple[SearchOutcome, TemporalOutcome | None]:
+    """The verdicts on temporal properties; none where that was cut short, as the outcome says then."""
+    began = time.monotonic()
+
+    def poll() -> None:
+        if seconds is not None and time.monotonic() - began >= seconds:
+            raise LassosUnfinished
+
+    def told(activity: str) -> None:
+        tell(activity)
+        poll()
+
+    try:
+        with patience(poll):
+            return outcome, verdicts(told)
+    except KeyboardInterrupt:
+        return replace(outcome, interrupted=True), None
+    except LassosUnfinished:
+        return replace(outcome, stopped=outcome.stopped or Bound.TIME), None
 
 
 def _told_of(search: ModelSearch, progress: Callable[[Counters], None] | None) -> Tell:

@@ -30,11 +30,13 @@ from kmc.reference.identity import StateSet, ViewOrder
 from kmc.reference.initial import initial_states
 from kmc.reference.replay import check_violation, error_at_end
 from kmc.reference.temporal import (
+    LassosUnfinished,
     TemporalOutcome,
     assumed_fairness,
     bound_of,
     interpreted,
     is_refuted,
+    lasso_seconds,
     temporal_verdicts,
 )
 from kmc.reference.traces import trace_of
@@ -86,6 +88,7 @@ class Search:
         self._unstored: set[Any] = set()
         self._failing: set[Any] = set()
         self._beyond_bound = False
+        self._lassos_until: float | None = None
         self._stopped: Bound | None = None
         self._began = self._told = time.monotonic()
         self._cpu_began = cpu_seconds()
@@ -107,6 +110,8 @@ class Search:
                 temporal = self._temporal(self._problem)
             except KeyboardInterrupt:
                 interrupted = True
+            except LassosUnfinished:
+                self._stopped = self._stopped or Bound.TIME
         return self._result(violation, temporal, interrupted)
 
     def counters(self) -> Counters:
@@ -277,9 +282,14 @@ class Search:
         initial = self.graph.levels[0] if self.graph.levels else 0
         assert self._behaviours is not None, "there is a problem"
         self._behaviours.grow(self._expanded)
+        ended = time.monotonic()
+        seconds = lasso_seconds(self._limits.seconds, ended - self._began, self._stopped)
+        self._lassos_until = None if seconds is None else ended + seconds
         return interpreted(self._model, problem, self._behaviours, initial, self._start, self._tell_activity)
 
     def _tell_activity(self, activity: str) -> None:
+        if self._lassos_until is not None and time.monotonic() >= self._lassos_until:
+            raise LassosUnfinished
         if self._progress is not None:
             self._progress(replace(self.counters(), activity=activity))
 

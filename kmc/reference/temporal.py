@@ -35,6 +35,10 @@ from kmc.spec.variables import encode_state
 Tell: TypeAlias = Callable[[str], None]
 
 
+class LassosUnfinished(Exception):
+    """The time for the search for lassos is over."""
+
+
 def _silent(activity: str, /) -> None:
     """Do nothing: progress is not shown."""
 
@@ -109,11 +113,15 @@ def interpreted(
 def verdicts(
     model: Model, problem: TemporalProblem, finder: LassoFinder, start: Any = None, tell: Tell = _silent
 ) -> tuple[tuple[PropertyVerdict, ...], Violation | None]:
-    """The verdict on each property, and the violation to report, replayed. `tell` is called with what is going on."""
+    """The verdict on each property, and the violation to report, replayed. `tell` is called with what is going on.
+
+    It, and the finder, may raise `LassosUnfinished`: then what has been found so far counts, if there is something.
+    """
     shown: tuple[TemporalCheck, LassoQuery, Path] | None = None
     violated: set[str] = set()
-    for of_prefixes in (True, False):
-        for number, check in enumerate(problem.checks, start=1):
+    remaining = "holds"
+    try:
+        for of_prefixes, number, check in _in_order(problem):
             if check.name in violated:
                 continue
             what = f"{check.name} {check.instance}".rstrip()
@@ -126,9 +134,13 @@ def verdicts(
                 # Of what is not shown, the verdict is enough.
                 fails = _is_answered(check, finder, of_prefixes=of_prefixes)
             violated |= {check.name} if fails else set()
+    except LassosUnfinished:
+        if shown is None:
+            raise
+        remaining = "not checked"
     names = dict.fromkeys(check.name for check in problem.checks)
     properties = tuple(
-        PropertyVerdict(name, "violated" if name in violated else "holds", int(name in violated), is_temporal=True)
+        PropertyVerdict(name, "violated" if name in violated else remaining, int(name in violated), is_temporal=True)
         for name in names
     )
     if shown is None:
@@ -139,6 +151,20 @@ def verdicts(
     violation = temporal_violation(model, problem, check, query, stem, cycle)
     check_refutation(model, problem, violation, start)
     return properties, violation
+
+
+def _in_order(problem: TemporalProblem) -> Iterator[tuple[bool, int, TemporalCheck]]:
+    """The checks, first as finite prefixes refute them, with their numbers from 1 on."""
+    for of_prefixes in (True, False):
+        for number, check in enumerate(problem.checks, start=1):
+            yield of_prefixes, number, check
+
+
+def lasso_seconds(seconds: float | None, passed: float, stopped: Bound | None) -> float | None:
+    """How many seconds are left for lassos. After a search that took all its time, a tenth of it, and at least one."""
+    if seconds is None:
+        return None
+    return max(1.0, seconds / 10) if stopped is Bound.TIME else seconds - passed
 
 
 def bound_of(

@@ -23,6 +23,8 @@ from kmc.engine.native.intrinsics import (
 )
 from kmc.engine.native.structs import Struct
 
+_SELDOM = (1 << 12) - 1
+
 DONE = 0xFFFF_FFFF
 """The index of a state that is not searched, or no more."""
 
@@ -85,6 +87,7 @@ class ComponentSearch(Struct):
     ends: int  # where each of them ends
     components: int  # how many they are
     entering: int  # how many more states may be entered; the others are left out
+    stopping: int  # the address of a word that is not 0 when the loop shall end
     conditions: Conditions
 
 
@@ -96,7 +99,14 @@ class Scan(Struct):
     labels: int
     states: int
     candidates: int  # a byte per state: 0 or 1 before, and after
+    stopping: int  # see `ComponentSearch`
     conditions: Conditions
+
+
+@inlined
+def is_stopped(stopping: int, number: int) -> int:
+    """1 if the loop shall end, else 0; looked at for some of the numbers that it counts through."""
+    return 1 if number & _SELDOM == 0 and load(stopping, 0) != 0 else 0
 
 
 @inlined
@@ -208,6 +218,8 @@ def gather(search: ComponentSearch, members: int, count: int) -> None:
     for number in range(count):
         store_half(search.indexes, load_half(members, number), CURRENT)
     for number in range(count):
+        if is_stopped(search.stopping, number) != 0:
+            return
         if number + 3 * _AHEAD < count:
             ask_for_members(search, members + number * 4)
         state = load_half(members, number)
@@ -283,6 +295,8 @@ def check_component(search: ComponentSearch, members: int, count: int) -> None:
         else:
             place = search.pending_count
             for number in range(count):
+                if is_stopped(search.stopping, number) != 0:
+                    return
                 state = load_half(members, number)
                 store_half(search.pending, place, state)
                 place += 1 - triggers(search, state)
@@ -299,9 +313,8 @@ def check_component(search: ComponentSearch, members: int, count: int) -> None:
 def search_from(search: ComponentSearch, root: int) -> None:
     """Find the components of all that is reached from a state."""
     offsets, targets = search.offsets, search.targets
-    allowed, states = search.allowed, search.states
+    allowed, states, entering = search.allowed, search.states, search.entering
     indexes, stack, cursors = search.indexes, search.stack, search.cursors
-    entering = search.entering
     depth = 0
     visited = 1
     # States of open components that have no step left stand at the end of the stack.
@@ -337,6 +350,8 @@ def search_from(search: ComponentSearch, root: int) -> None:
             store_half(cursors, depth, (place - first) << 1 | lowered)
             depth += 1
             visited += 1
+            if is_stopped(search.stopping, visited) != 0:
+                return
             store_half(stack, depth, child)
             store_half(cursors, depth, 0)
             store_half(indexes, child, visited)
@@ -365,6 +380,8 @@ def find_components(search: ComponentSearch) -> int:
                 search_from(search, state)
             else:
                 store_half(search.indexes, state, DONE)
+            if load(search.stopping, 0) != 0:
+                return 0
     while search.regions > 0:
         search.entering = search.states
         search.regions -= 1
@@ -377,6 +394,8 @@ def find_components(search: ComponentSearch) -> int:
             state = load_half(search.pending, place)
             if load_half(search.indexes, state) == 0:
                 search_from(search, state)
+            if load(search.stopping, 0) != 0:
+                return 0
         # What is left of this region stands behind it, and takes its place.
         for place in range(end, search.pending_count):
             store_half(search.pending, place - size, load_half(search.pending, place))
@@ -389,6 +408,8 @@ def find_stuttering(scan: Scan) -> int:
     conditions = scan.conditions
     count = 0
     for state in range(scan.states):
+        if is_stopped(scan.stopping, state) != 0:
+            return 0
         if load_byte(scan.candidates, state) != 0:
             note_steps(conditions, state, scan.offsets, scan.targets, scan.labels)
             note_states(conditions, state)

@@ -18,6 +18,7 @@ from kmc.engine.liveness.component_loops import DONE, ComponentSearch, Scan
 from kmc.engine.liveness.condition_masks import ConditionMasks
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
 from kmc.engine.liveness.path_loops import PhaseSearch
+from kmc.engine.liveness.patience import run_loop, stop_word
 from kmc.engine.liveness.phase_levels import Numbers, PhaseLevels
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.memory import Memory
@@ -93,8 +94,8 @@ def fair_components(
     search.stack, search.cursors, search.pending, search.sizes, search.fair = map(address_of, rooms)
     search.ends = address_of(ends)
     search.entering = count if states_max is None else states_max
-    search.conditions = masks.native
-    graph_loop(component_loops.find_components)(search)
+    search.stopping, search.conditions = stop_word(), masks.native
+    run_loop(graph_loop(component_loops.find_components), count, search)
     return FairComponents(rooms[-1][: search.fair_count].copy(), ends[: search.components].copy())
 
 
@@ -105,7 +106,8 @@ def stuttering_states(graph: BehaviourGraph, masks: ConditionMasks, candidates: 
     scan = Scan.of(Memory(Scan.WORDS))
     scan.offsets, scan.targets, scan.labels = map(address_of, (graph.offsets, graph.targets, graph.labels))
     scan.states, scan.candidates, scan.conditions = graph.expanded, address_of(found), masks.native
-    graph_loop(component_loops.find_stuttering)(scan)
+    scan.stopping = stop_word()
+    run_loop(graph_loop(component_loops.find_stuttering), graph.expanded, scan)
     return found
 
 
@@ -154,12 +156,12 @@ class PhaseDistances(PhaseLevels):
         addresses = map(address_of, self._tables)
         search.allowed_states, search.first_states, search.allowed_steps, search.entering_steps = addresses
         search.parents, search.queue = address_of(self.parents), address_of(self.queue)
-        search.begin, search.end = 0, end
+        search.begin, search.end, search.stopping = 0, end, stop_word()
         return end
 
     def _advance(self) -> int:
         """See `PhaseLevels`."""
-        graph_loop(path_loops.advance)(self._search)
+        run_loop(graph_loop(path_loops.advance), self._count, self._search)
         return self._search.end
 
 

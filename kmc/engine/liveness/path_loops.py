@@ -5,7 +5,7 @@ Invariant: what is found first depends on the numbers of states and the order of
 
 from __future__ import annotations
 
-from kmc.engine.liveness.component_loops import Conditions, add_columns, add_labels, clear
+from kmc.engine.liveness.component_loops import Conditions, add_columns, add_labels, clear, is_stopped
 from kmc.engine.native.intrinsics import inlined, load, load_byte, load_code, load_half, store_half
 from kmc.engine.native.structs import Struct
 
@@ -28,6 +28,7 @@ class PhaseSearch(Struct):
     queue: int  # 32 bits per node
     begin: int  # the last level in the queue
     end: int
+    stopping: int  # see `ComponentSearch`
 
 
 class ComponentPaths(Struct):
@@ -48,6 +49,7 @@ class ComponentPaths(Struct):
     wanted_steps: int  # bits of sets of steps
     wanted_lacks: int  # bits of sets of which a state should have no step
     wanted_states: int
+    stopping: int  # see `ComponentSearch`
     conditions: Conditions
 
 
@@ -80,6 +82,8 @@ def advance(search: PhaseSearch) -> int:
     states, phases = search.states, search.phases
     begin, end = search.begin, search.end
     for number in range(begin, end):
+        if is_stopped(search.stopping, number) != 0:
+            return 0
         node = load_half(search.queue, number)
         phase, state = node // states, node % states
         following = phase + 1
@@ -155,6 +159,8 @@ def find_way(ways: ComponentPaths, start: int) -> int:
     begin = 0
     end = 1
     while begin < end:
+        if is_stopped(ways.stopping, begin) != 0:
+            return -1
         state = load_half(queue, begin)
         begin += 1
         for place in range(load(ways.offsets, state), load(ways.offsets, state + 1)):

@@ -15,6 +15,7 @@ from kmc.engine.liveness import path_loops
 from kmc.engine.liveness.cycle_progress import CycleProgress
 from kmc.engine.liveness.native_graph import address_of, graph_loop
 from kmc.engine.liveness.path_loops import ComponentPaths
+from kmc.engine.liveness.patience import run_loop, stop_word
 from kmc.engine.native.memory import Memory
 
 Cycle = tuple[int, ...]
@@ -91,7 +92,8 @@ class ShortCycles:
         wanted = (0, 0, 0) if goal is not None else self._progress.wanted(met)
         for array, bits in zip(self._wanted, wanted, strict=True):
             array[:] = [(bits >> (64 * word)) & _WORD_MASK for word in range(len(array))]
-        end = graph_loop(path_loops.find_way)(ways, state)
+        ways.stopping = stop_word()
+        end = run_loop(graph_loop(path_loops.find_way), ways.states, ways, state)
         assert end >= 0, "a fair component meets every obligation"
         path = [end]
         node = int(self._room[2][0])
