@@ -40,6 +40,11 @@ def _frozen_afterwards() -> Iterator[None]:
     gc.freeze()
 
 
+def pytest_sessionfinish() -> None:
+    """Python frees at its end what is not frozen; some libraries print what is left."""
+    gc.unfreeze()
+
+
 def pytest_xdist_auto_num_workers() -> int:
     """For `-n auto`: the CPUs that this process may run on, where pytest-xdist counts those of the machine."""
     return usable_cpus()

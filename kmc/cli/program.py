@@ -15,6 +15,7 @@ from kmc.cli.bench import bench
 from kmc.cli.check import check
 from kmc.cli.conform import conform
 from kmc.cli.console import show, stderr, stdout_fault
+from kmc.cli.graph import graph
 from kmc.cli.main import INTERRUPTED
 from kmc.cli.plan import plan
 from kmc.cli.query import query
@@ -113,5 +114,5 @@ def cli(ctx: click.Context) -> int:
     return ExitStatus.OK
 
 
-for _command in (check, specs, simulate, trace, conform, runs, states, query, plan, bench, report):
+for _command in (check, specs, simulate, trace, graph, conform, runs, states, query, plan, bench, report):
     cli.add_command(_command)

@@ -8,7 +8,7 @@ from typing import Any
 
 from kmc.errors import KmcError
 from kmc.lang.order import SortKey
-from kmc.reference.graph import StateGraph
+from kmc.reference.state_graph import StateGraph
 from kmc.result import Verdict
 
 _KINDS = (Verdict.ERROR, Verdict.ASSERTION, Verdict.DEADLOCK, Verdict.VIOLATION)

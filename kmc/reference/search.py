@@ -25,10 +25,10 @@ from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
 from kmc.reference.behaviours import GrowingBehaviours
 from kmc.reference.early_refutations import ObviousEarlyLassos
 from kmc.reference.findings import Finding, Findings
-from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet, ViewOrder
 from kmc.reference.initial import initial_states
 from kmc.reference.replay import check_violation, error_at_end
+from kmc.reference.state_graph import StateGraph
 from kmc.reference.temporal import (
     LassosUnfinished,
     TemporalOutcome,

@@ -15,9 +15,9 @@ from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
 from kmc.lang.order import sort_key
 from kmc.reference.findings import Finding
-from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet
 from kmc.reference.initial import initial_states
+from kmc.reference.state_graph import StateGraph
 from kmc.result import Trace, TraceStep
 from kmc.spec.model import Model
 

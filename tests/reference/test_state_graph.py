@@ -14,8 +14,8 @@ from kmc.lang.annotations import Bool, Int, Opt, PartialMap
 from kmc.lang.idents import ident_class
 from kmc.lang.maps import map_literal
 from kmc.reference.findings import Finding, Findings, error_rank
-from kmc.reference.graph import StateGraph
 from kmc.reference.identity import StateSet
+from kmc.reference.state_graph import StateGraph
 from kmc.result import Verdict
 
 HERE = Span("spec.py", 1)

@@ -14,8 +14,8 @@ from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
-from kmc.reference.graph import StateGraph
 from kmc.reference.search import Search
+from kmc.reference.state_graph import StateGraph
 from kmc.result import Limits, Result
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.expander import Expander
