@@ -19,6 +19,8 @@ from kmc.spec.model import Model
 _STATES = 1_000
 _SECONDS = 3.0
 
+INTERPRETER_TAKES_IT = "the interpreter accepts it: add --engine python"
+
 
 def refusal(model: Model, start: Any, refused: SpecError) -> KmcError:
     """The interpreter's error, if one occurs in its first states; else `refused`, noting that the interpreter works."""
@@ -28,5 +30,5 @@ def refusal(model: Model, start: Any, refused: SpecError) -> KmcError:
     except KmcError as error:
         return error
     if violation is None or violation.error is None:
-        return refused.noting("the interpreter accepts it: add --engine python")
+        return refused.noting(INTERPRETER_TAKES_IT)
     return violation.error.noting("--engine python shows the behavior up to this point")

@@ -16,7 +16,16 @@ from kmc.cli.model_text import first_line
 from kmc.cli.options import debug_option, resource_options
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
-from kmc.cli.report_runs import RunOptions, compared, described, read_records, run, stale, write_text
+from kmc.cli.report_runs import (
+    BOUNDS_OF_THE_MODEL,
+    RunOptions,
+    compared,
+    described,
+    read_records,
+    run,
+    stale,
+    write_text,
+)
 from kmc.cli.report_text import report_text
 from kmc.cli.specs import loaded
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
@@ -60,11 +69,13 @@ class ReportOptions:
     @property
     def run(self) -> RunOptions:
         """How each model is run."""
-        words = ["--engine", self.engine]
-        words += ["--threads", str(self.threads)] if self.engine == "native" else []
-        words += ["--timeout", f"{self.timeout:g}"] if self.timeout is not None else []
-        words += ["--memory", str(self.memory)] if self.memory is not None else []
-        return RunOptions(tuple(words), self.fingerprint_bits if self.engine == "native" else None, self.memory)
+        limits = ["--timeout", f"{self.timeout:g}"] if self.timeout is not None else []
+        limits += ["--memory", str(self.memory)] if self.memory is not None else []
+        interpreted = ("--engine", "python", *limits)
+        if self.engine == "python":
+            return RunOptions(interpreted, None, self.memory)
+        native = ("--engine", "native", "--threads", str(self.threads), *limits)
+        return RunOptions(native, self.fingerprint_bits, self.memory, interpreted)
 
 
 @click.command(epilog=_EPILOG, short_help="Run the models of a spec and write results/SPEC.md and .json.")
@@ -176,7 +187,7 @@ def _names(spec: Spec) -> dict[str, list[str]]:
 
 
 def _is_off(record: Mapping[str, Any]) -> bool:
-    return "failed" in record or bool(record["differences"]) or record["bound"] not in (None, "depth")
+    return "failed" in record or bool(record["differences"]) or record["bound"] not in BOUNDS_OF_THE_MODEL
 
 
 def _last_words(path: Path, chosen: Sequence[str], kept: Mapping[str, Any]) -> list[str]:

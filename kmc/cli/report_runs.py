@@ -19,6 +19,7 @@ from typing import Any
 from kmc.bench.machine import available_bytes, commit, machine
 from kmc.cli.expectation import differences
 from kmc.cli.fingerprint_width import enough_bits
+from kmc.cli.refusal import INTERPRETER_TAKES_IT
 from kmc.errors import SystemFault
 from kmc.lang.manifest import Manifest
 from kmc.lang.modelfile import ModelFile, render_raw
@@ -52,6 +53,8 @@ _KEPT = (
     "levels",
 )
 _LAST_LINES = 6
+BOUNDS_OF_THE_MODEL = (None, Bound.DEPTH.value, Bound.CONSTRAINT.value)
+"""What may bound a check that was not cut short: levels and constraints are part of a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +62,14 @@ class RunOptions:
     """How each model is run: the words for `kmc check`, such as `--engine native --threads 1 --timeout 10m`.
 
     `fingerprint_bits` is "64", "128", or "auto" for what `enough_bits` says of the number of states that the manifest
-    expects and of the memory; None for an engine without fingerprints. `memory` is the limit that `words` set.
+    expects and of the memory; None for an engine without fingerprints. `memory` is the limit that `words` set. A model
+    that the compiler refuses and the interpreter takes is run with the words `interpreted`, if there are any.
     """
 
     words: tuple[str, ...]
     fingerprint_bits: str | None = None
     memory: int | None = None
+    interpreted: tuple[str, ...] = ()
 
     def words_for(self, file: ModelFile) -> tuple[str, ...]:
         """The words for one model."""
@@ -95,8 +100,16 @@ def digest_of(root: Path, file: ModelFile) -> str:
 
 def run(spec: str, file: ModelFile, options: RunOptions) -> dict[str, Any]:
     """Check a model of a spec; the record of its result. `failed` has the last lines of a check without a result."""
+    record, said = _checked(spec, file, options.words_for(file))
+    if options.interpreted and INTERPRETER_TAKES_IT in said:
+        record, _ = _checked(spec, file, options.interpreted)
+    return record
+
+
+def _checked(spec: str, file: ModelFile, options: Sequence[str]) -> tuple[dict[str, Any], str]:
+    """The record of one check, and what it said on stderr."""
     with tempfile.TemporaryDirectory() as folder:
-        check = ["check", spec, file.name, *options.words_for(file)]
+        check = ["check", spec, file.name, *options]
         words = [*check, "--json", "--quiet", "--run-dir", folder]
         ran = subprocess.run([sys.executable, "-m", "kmc", *words], capture_output=True, text=True, check=False)
         about = {"command": shlex.join(["kmc", *check]), "machine": machine(), "commit": commit()}
@@ -104,11 +117,11 @@ def run(spec: str, file: ModelFile, options: RunOptions) -> dict[str, Any]:
             found = json.loads(ran.stdout)
         except json.JSONDecodeError:
             last = ran.stderr.strip().splitlines()[-_LAST_LINES:]
-            return {**about, "failed": [f"ended with status {ran.returncode}", *last]}
+            return {**about, "failed": [f"ended with status {ran.returncode}", *last]}, ran.stderr
         if found["generated"] is None:
-            return {**about, "failed": [found["error"]["message"]]}
+            return {**about, "failed": [found["error"]["message"]]}, ran.stderr
         trace = _labels(Path(found["trace_file"])) if found["trace_file"] else None
-        return {**about, **{key: found[key] for key in _KEPT}, "trace": trace}
+        return {**about, **{key: found[key] for key in _KEPT}, "trace": trace}, ran.stderr
 
 
 def _labels(path: Path) -> list[str]:
@@ -139,7 +152,7 @@ def described(manifest: Manifest, file: ModelFile) -> dict[str, Any]:
 def compared(record: dict[str, Any]) -> dict[str, Any]:
     """The record with its `differences` from what is expected; none of a check that failed or was cut short."""
     expect = record["expect"]
-    whole = "failed" not in record and record["bound"] in (None, Bound.DEPTH.value)
+    whole = "failed" not in record and record["bound"] in BOUNDS_OF_THE_MODEL
     return {**record, "differences": differences(expect, record) if expect and whole else []}
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from kmc.cli.console import bytes_in_words, seconds_in_words
 from kmc.cli.fingerprint_width import odds_text
+from kmc.cli.report_runs import BOUNDS_OF_THE_MODEL
 from kmc.invariants.kinds import Role, kind_of
 
 Records = Mapping[str, Mapping[str, Any]]
@@ -97,6 +98,8 @@ def _verdict(record: Mapping[str, Any]) -> str:
             return "holds, whole graph" if _is_whole(record) else f"holds{_cut(record)}"
         case "bound reached", "depth":
             return f"holds up to level {record['depth']}{_cut(record)}"
+        case "bound reached", "constraint":
+            return f"not refuted{_cut(record)}"
         case "bound reached", bound:
             explored = record["depth"] - (record["left"] > 0)
             return f"stopped by {bound}; holds up to level {explored}{_cut(record)}"
@@ -111,7 +114,7 @@ def _agreement(record: Mapping[str, Any]) -> str:
         return "nothing expected"
     if record["differences"]:
         return "DIFFERS: " + "; ".join(record["differences"])
-    if record["bound"] not in (None, "depth"):
+    if record["bound"] not in BOUNDS_OF_THE_MODEL:
         return "not compared"
     return "equal to TLC's" if expect["origin"].startswith("TLC") else "as recorded from kmc"
 

@@ -152,6 +152,14 @@ def test_a_check_that_fails_has_a_line_of_its_own(light: Path) -> None:
     assert any(line.startswith("| `smoke` | failed: ") for line in lines_of("light.md"))
 
 
+def test_a_model_that_compiled_code_refuses_is_interpreted(light: Path) -> None:
+    many = "{n: n for n in range(0, 100)}[st.brightness] < 3"
+    (light / "spec.py").write_text(SPEC.replace("return st.brightness < 3", f"return {many}"))
+    assert report("smoke")[0] == 0
+    record = json.loads(Path("results/light.json").read_text())["models"]["smoke"]
+    assert (record["engine"], record["command"]) == ("python", "kmc check ./light smoke --engine python")
+
+
 def test_a_file_that_is_not_a_report_is_not_overwritten() -> None:
     Path("results").mkdir()
     Path("results/light.json").write_text("{}")
@@ -243,6 +251,10 @@ def row_of(model: str, lines: list[str]) -> list[str]:
             ["holds without breaking Small or Slow, 1,234 generated states outside", "2.4E-18"],
         ),
         ({"asked": {"constraints": ["Small"]}, "cut": 0}, ["holds, whole graph", "2.4E-18"]),
+        (
+            {"result": "bound reached", "bound": "constraint", "asked": {"constraints": ["Small"]}, "cut": 9},
+            ["not refuted without breaking Small, 9 generated states outside", "2.4E-18"],
+        ),
     ],
 )
 def test_a_model_says_how_far_it_holds_and_with_what_odds(record: dict[str, Any], cells: list[str]) -> None:
