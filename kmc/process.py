@@ -9,10 +9,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psutil
 
 _PROCESS = psutil.Process()
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+_CGROUP_USED = Path("/sys/fs/cgroup/memory.current")
 
 
 def cpu_seconds() -> float:
@@ -46,3 +49,13 @@ def uncollected() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+def available_bytes() -> int:
+    """The available memory, within the limit of a container if there is one."""
+    free = int(psutil.virtual_memory().available)
+    try:
+        limit = int(_CGROUP_LIMIT.read_text()) - int(_CGROUP_USED.read_text())
+    except (OSError, ValueError):
+        return free
+    return max(0, min(free, limit))

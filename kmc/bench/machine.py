@@ -14,8 +14,6 @@ import psutil
 import kmc
 
 _PACKAGES = ("llvmlite", "numba", "numpy")
-_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
-_CGROUP_USED = Path("/sys/fs/cgroup/memory.current")
 
 
 def machine() -> dict[str, Any]:
@@ -39,16 +37,6 @@ def cores() -> int:
 def load_average() -> float:
     """The load: processes running or ready to run, on average over the last minute."""
     return round(os.getloadavg()[0], 2)
-
-
-def available_bytes() -> int:
-    """The available memory, within the limit of a container if there is one."""
-    free = int(psutil.virtual_memory().available)
-    try:
-        limit = int(_CGROUP_LIMIT.read_text()) - int(_CGROUP_USED.read_text())
-    except (OSError, ValueError):
-        return free
-    return max(0, min(free, limit))
 
 
 def commit() -> dict[str, Any] | None:

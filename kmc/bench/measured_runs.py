@@ -21,11 +21,12 @@ from typing import Any
 from kmc.bench.declared import Benchmark
 from kmc.bench.figures import figures, scaling, temporal_ratios, tlc_ratios
 from kmc.bench.job import NATIVE, PYTHON, Request
-from kmc.bench.machine import available_bytes, commit, load_average, machine
+from kmc.bench.machine import commit, load_average, machine
 from kmc.bench.processes import children_cpu_seconds, run_job, run_timed
 from kmc.bench.tlc import Tlc, run_tlc
 from kmc.errors import ExitStatus, SystemFault
 from kmc.lang.modelfile import render_cfg
+from kmc.process import available_bytes
 from kmc.spec.model import Model, bind
 
 WITHOUT = "without temporal properties"

@@ -13,7 +13,7 @@ import click
 
 from kmc.bench.growth import Forecast, forecast
 from kmc.bench.job import NATIVE, Request
-from kmc.bench.machine import available_bytes, cores
+from kmc.bench.machine import cores
 from kmc.bench.processes import run_job
 from kmc.cli.console import bytes_in_words, say, seconds_in_words, show, stderr
 from kmc.cli.model_choice import choose_model
@@ -21,6 +21,7 @@ from kmc.cli.options import debug_option, json_option, set_option
 from kmc.cli.progress import StatusLine
 from kmc.errors import ExitStatus
 from kmc.lang.modelfile import render_cfg
+from kmc.process import available_bytes
 from kmc.spec.shipped import find_spec_root
 
 SAMPLE_STATES = 3_000_000

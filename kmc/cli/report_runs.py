@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kmc.bench.machine import available_bytes, commit, machine
+from kmc.bench.machine import commit, machine
 from kmc.cli.expectation import differences
 from kmc.cli.fingerprint_width import enough_bits
 from kmc.cli.refusal import INTERPRETER_TAKES_IT
 from kmc.errors import SystemFault
 from kmc.lang.manifest import Manifest
 from kmc.lang.modelfile import ModelFile, render_raw
+from kmc.process import available_bytes
 from kmc.result import Bound
 from kmc.spec.model import bind
 from kmc.trace.files import pick

@@ -7,7 +7,7 @@ them before anyone sees a lasso.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,13 +19,12 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.liveness.early_lassos import EarlyLassos
 from kmc.engine.liveness.graph_recorder import GraphRecorder
-from kmc.engine.liveness.graph_sets import GraphSets
+from kmc.engine.liveness.lasso_choice import LassoAnswers
 from kmc.engine.liveness.lasso_search import LassoSearch
-from kmc.engine.liveness.native_graph import PhaseDistances
 from kmc.engine.liveness.noting import Noting
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.predecessors import StepLookup
-from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph, BehaviourSource
+from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.lassos import Path
@@ -44,6 +43,14 @@ class NotingSearch(Protocol):
     @property
     def predecessors(self) -> StepLookup:
         """What has the states."""
+
+
+@runtime_checkable
+class LassoSource(Protocol):
+    """Who has a graph that need not fit into memory."""
+
+    def lassos(self, fairness: Sequence[FairnessCondition], /) -> LassoAnswers:
+        """The search for lassos; to be asked once."""
 
 
 class TemporalSearch:
@@ -92,19 +99,14 @@ class TemporalSearch:
 
     def _cut(self, finder: _Finder, *, by_depth: bool) -> Iterator[CutFairness]:
         """The conditions of fairness whose steps a constraint drops, each with the first state in the graph."""
-        graph = finder.graph
+        lassos, fairness = finder.lassos, self._problem.fairness
         # The steps of the last level may lead out of the bound; those of the others, out of the constraints only.
-        level = -2 if by_depth else -1
-        end = int(graph.offsets[min(int(graph.level_starts[level]), graph.expanded)])
-        outside = graph.targets[:end] == OUTSIDE
-        in_next = np.array([action in self._model.spec.actions for action, _ in self.instances])
-        outside &= in_next[graph.labels[:end]]
-        dropped = np.flatnonzero(outside)
-        sets = GraphSets(graph)
-        for fair in self._problem.fairness:
-            places = dropped[sets.dropped_steps(fair.steps, dropped)]
-            if len(places):
-                source = int(np.searchsorted(graph.offsets, places[0], side="right")) - 1
+        end = min(int(lassos.level_starts[-2 if by_depth else -1]), lassos.expanded)
+        actions = self._model.spec.actions
+        in_next = frozenset(label for label, (action, _) in enumerate(self.instances) if action in actions)
+        dropped = lassos.first_dropped([fair.steps for fair in fairness], in_next, end)
+        for fair, source in zip(fairness, dropped, strict=True):
+            if source is not None:
                 yield cut_fairness(self._model, fair, finder.states([source])[0])
 
 
@@ -120,29 +122,31 @@ class _Finder:
         initial: Sequence[Any],
     ) -> None:
         self._compiled, self._predecessors, self._source = compiled, predecessors, source
-        self.graph: BehaviourGraph = source.graph()
-        self._fairness = tuple(fairness)
         self._initial = initial
         spec = compiled.model.spec
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
-        self._lassos = LassoSearch(self.graph, fairness)
+        self.lassos: LassoAnswers
+        if isinstance(source, LassoSource):
+            self.lassos = source.lassos(fairness)
+        else:
+            self.lassos = LassoSearch(source.graph(), fairness)
 
     def least(self, query: LassoQuery, below: int | None) -> Path | None:
         """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
-        lasso = self._lassos.find(TemporalCheck("", "", (query,)), below)
+        lasso = self.lassos.find(TemporalCheck("", "", (query,)), below)
         return Path(lasso.stem, lasso.cycle) if lasso is not None else None
 
     def has_lasso(self, query: LassoQuery) -> bool:
         """Whether a fair lasso answers a query."""
-        return self._lassos.has_lasso(query)
+        return self.lassos.has_lasso(query)
 
     def shortest_prefix(self, query: LassoQuery) -> Path | None:
         """The shortest way into the last phase, or None."""
-        distances = PhaseDistances(GraphSets(self.graph), query.phases)
+        distances = self.lassos.distances(query.phases)
         for nodes in distances.levels():
             states = distances.last_states(nodes)
             # The steps of others are not known, and a phase may ask for them.
-            states = states[states < self.graph.expanded]
+            states = states[states < self.lassos.expanded]
             if len(states):
                 return Path(tuple(distances.path_to(int(states.min()))), ())
         return None
@@ -170,7 +174,7 @@ class _Finder:
         found: dict[int, Any] = {}
         by_level: dict[int, list[int]] = {}
         for number in dict.fromkeys(numbers):
-            level = int(np.searchsorted(self.graph.level_starts, number, side="right"))
+            level = int(np.searchsorted(self.lassos.level_starts, number, side="right"))
             by_level.setdefault(level, []).append(number)
         # A search that goes again for a level keeps those before it too, as far as they fit.
         for level, there in sorted(by_level.items(), reverse=True):

@@ -14,18 +14,30 @@ import numpy as np
 
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.liveness.graph_recorder import packed
+from kmc.engine.liveness.lasso_choice import LassoAnswers
+from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.noting import Noting
 from kmc.liveness.behaviour_graph import BehaviourGraph
+from kmc.liveness.lasso_queries import FairnessCondition
+from kmc.process import available_bytes, memory_bytes
 from kmc.shards.executors import Executor
 from kmc.shards.graph_files import BitRows, GraphFormat, StoredGraph, assemble
+from kmc.shards.graph_rounds import GraphRounds
 from kmc.shards.noted_steps import NotedSteps
 from kmc.shards.part_tasks import AskTask, GraphShape, KnownPart, KnowTask, Piece, TellTask, WriteTask, incomplete
 from kmc.shards.run_state import NotedLevel
 from kmc.shards.section_files import FingerprintRange, SectionFile, read_sections
 from kmc.shards.store import ShardStore
+from kmc.shards.stored_lassos import StoredLassoSearch
 
 PART_STATES = 1 << 15
 """A part of the graph has up to twice as many states: ranges of one level have about equal numbers."""
+
+_SEARCH_BYTES = 60
+"""For a state, while a graph in memory is searched for lassos."""
+
+_ROUNDS_BYTES_MIN = 1 << 24
+"""A search by rounds has so much memory at least, whatever the limit."""
 
 _RANGE_STATES = 1 << 20
 """How many states are numbered by one task."""
@@ -53,7 +65,13 @@ class GraphMaker:
     """Makes the graph of a search that is over; `close` removes what it wrote."""
 
     def __init__(
-        self, kernels: KernelTable, noting: Noting, levels: Levels, executor: Executor, store: ShardStore
+        self,
+        kernels: KernelTable,
+        noting: Noting,
+        levels: Levels,
+        executor: Executor,
+        store: ShardStore,
+        memory_bytes: int | None = None,
     ) -> None:
         self._levels = levels
         self._executor, self._store = executor, store
@@ -61,6 +79,8 @@ class GraphMaker:
         self._known: list[KnownPart] = []
         self._written: list[str] = []
         self._stored: StoredGraph | None = None
+        self._memory_bytes = memory_bytes
+        self._rounds: GraphRounds | None = None
 
     def stored(self) -> StoredGraph:
         """The graph, in files. Raises Stopped; InternalError KMC931 if something noted is missing."""
@@ -72,6 +92,15 @@ class GraphMaker:
         """The graph, in memory."""
         return assemble(self._store, self.stored())
 
+    def lassos(self, fairness: Sequence[FairnessCondition]) -> LassoAnswers:
+        """The search for lassos: in memory where the graph fits, else by rounds over its files."""
+        stored = self.stored()
+        memory = available_bytes() if self._memory_bytes is None else self._memory_bytes - memory_bytes()
+        if stored.bytes_in_memory + stored.states * _SEARCH_BYTES <= memory:
+            return LassoSearch(assemble(self._store, stored), fairness)
+        self._rounds = GraphRounds(self._executor.each, self._store, stored, slots=self._executor.slots)
+        return StoredLassoSearch(self._rounds, fairness, max(memory // 2, _ROUNDS_BYTES_MIN))
+
     def fingerprint(self, number: int) -> tuple[int, ...]:
         """The words of the fingerprint of a state."""
         part = next(part for part in self._known if number < part.firsts[-1])
@@ -82,6 +111,8 @@ class GraphMaker:
 
     def close(self) -> None:
         """Remove all files."""
+        if self._rounds is not None:
+            self._rounds.close()
         self._store.remove(self._written)
 
     def _made(self) -> StoredGraph:

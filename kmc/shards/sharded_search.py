@@ -158,7 +158,8 @@ class ShardedSearch:
         """What makes the behaviour graph, after `run`, if steps were noted."""
         if self._graph is None and self._noting is not None:
             levels = Levels.of(self.state.noted, self._last_steps, self._levels, bounded=self._beyond)
-            self._graph = GraphMaker(self._kernels, self._noting, levels, self._executor, self._store)
+            memory = self._settings.limits.memory_bytes
+            self._graph = GraphMaker(self._kernels, self._noting, levels, self._executor, self._store, memory)
         return self._graph
 
     def _interrupt(self) -> None:

@@ -18,6 +18,7 @@ from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.noting import Noting
 from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.reference.accepted_problem import accepted_problem
@@ -103,7 +104,8 @@ def graphs_of_checks() -> Iterator[list[BehaviourGraph]]:
 
     def watched(finder: Any, *given: Any) -> None:
         begin(finder, *given)
-        found.append(finder.graph)
+        if isinstance(finder.lassos, LassoSearch):
+            found.append(finder.lassos.graph)
 
     begin = check_temporal._Finder.__init__
     with patch.object(check_temporal._Finder, "__init__", watched):
