@@ -22,10 +22,11 @@ from kmc.shards.graph_rounds import GraphRounds
 from kmc.shards.graph_rows import Numbers, RowSets, packed, unpacked
 from kmc.shards.graph_tasks import GatherTask, StayTask, TriggerTask, joined
 
-_STEP_BYTES = 24
+_STEP_BYTES = 36
 _STATE_BYTES = 64
 """What a step and a state of a region take while its components are searched, beside their rows of bits."""
 
+_BLOCK_STATES = 1 << 16
 _WORTH_A_ROUND = 64
 """Trimming goes on while a round removes one state of so many."""
 
@@ -118,7 +119,7 @@ class StoredComponents:
     def _split(self, region: Bytes, found: list[Numbers]) -> list[Bytes]:
         """The regions that are left when the component of one state is taken out; it is kept if it is fair."""
         pivot = np.zeros_like(region)
-        pivot[region.argmax()] = True
+        pivot[_middle(region)] = True
         after = self.rounds.reached(pivot, region, self.steps)
         before = self.rounds.reaching(pivot, region, self.steps)
         component = after & before
@@ -153,3 +154,17 @@ class StoredComponents:
     def _masks(self) -> ConditionMasks:
         """The bits of the conditions, which are those of any states."""
         return self.region(np.zeros(self.rounds.states, np.bool_)).masks
+
+
+def _middle(region: Bytes) -> int:
+    """The state of a region that has as many of it before it as behind it, about.
+
+    Most steps lead to higher numbers. So the first state would reach nearly all others, and a split would take out one
+    component only.
+    """
+    blocks = np.add.reduceat(region, np.arange(0, len(region), _BLOCK_STATES), dtype=np.int64)
+    before = np.cumsum(blocks)
+    block = int(np.searchsorted(before, (before[-1] + 1) // 2))
+    first = block * _BLOCK_STATES
+    here = np.flatnonzero(region[first : first + _BLOCK_STATES])
+    return first + int(here[len(here) // 2])
