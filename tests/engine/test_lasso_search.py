@@ -70,6 +70,7 @@ def test_whether_there_is_a_lasso_is_what_the_search_for_a_short_one_says(
     monkeypatch: pytest.MonkeyPatch, nearest: int
 ) -> None:
     monkeypatch.setattr(lasso_search, "NEAREST_STATES", nearest)
+    monkeypatch.setattr(lasso_search, "_WHOLE_FROM", 1 if nearest == 1 else 4)
     random = Random(nearest)
     found = 0
     for number in range(300):

@@ -24,6 +24,8 @@ NEAREST_STATES = 1 << 18
 """A search begins with so many states of the last phase, the nearest, and mostly ends there if the property fails."""
 
 _LEAST_WITH_STEPS = 2
+_WHOLE_FROM = 4
+"""The whole graph is searched once searches of its parts have seen one of so many of its states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class LassoSearch(LassoAnswers):
         self._fair_masks = ConditionMasks(self._columns, self._fairness)
         self._staying: Bytes | None = None
         self._whole: FairComponents | None = None
-        self._large_searches = 0
+        self._searched = 0
 
     @property
     def level_starts(self) -> Array:
@@ -109,7 +111,6 @@ class LassoSearch(LassoAnswers):
         anywhere = question.distances.are_unrestricted
         if anywhere and question.has_component(states, NEAREST_STATES):
             return True
-        self._large_searches += 1
         on_cycles = self._staying_in(question, states)
         if not (anywhere and on_cycles.any()):
             on_cycles[self._components(question, states).members] = True
@@ -129,7 +130,6 @@ class LassoSearch(LassoAnswers):
         # A lasso that is known already, or one farther away, is not worth a search of a large graph.
         if are_all or found is not None or below is not None:
             return found
-        self._large_searches += 1
         states = question.among(question.distances.reached_last(None)[0])
         staying = self._staying_in(question, states)
         return self._shortest(question, staying, partial(self._components, question, states), below)
@@ -175,8 +175,9 @@ class LassoSearch(LassoAnswers):
         Each lies in a fair component of the whole graph. Where that is not cut, and all that the query asks is that
         states recur, there is nothing to search.
         """
-        # The first search is not worth one of the whole graph, unless it is one nearly.
-        if self._large_searches == 1 and 2 * np.count_nonzero(states) < self.graph.expanded:
+        # A few states are not worth a search of the whole graph, until there have been several such searches.
+        self._searched += int(np.count_nonzero(states))
+        if self._whole is None and self._searched < self.graph.expanded // _WHOLE_FROM:
             return question.components(states)
         whole = self._whole_components()
         kept = whole.counts(states)
