@@ -214,9 +214,7 @@ def _run_model(run: HeldRun) -> _Done:
         folder = RunFolder(run.directory.path)
     elif not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
-        # A search in memory that makes a behaviour graph for temporal properties cannot be resumed.
-        resumable = options.engine != ENGINE_PYTHON and (problem is None or _is_elsewhere(options))
-        run.directory = create_directory(folder.path, options) if resumable else None
+        run.directory = create_directory(folder.path, options) if options.engine != ENGINE_PYTHON else None
     result = _search(options, chosen, problem, start, run.directory)
     warnings = (*view_warnings(model, shown_path), *fingerprint_warnings(result, options.words), *warnings)
     result = replace(result, warnings=(*result.warnings, *warnings))
@@ -271,11 +269,6 @@ def _search(
         except SpecError as error:
             # All other mistakes of a spec were found when it was loaded.
             raise refusal(model, start, error) from None
-
-
-def _is_elsewhere(options: CheckOptions) -> bool:
-    """Whether the states are in files or on a cluster."""
-    return options.shards is not None or options.spark is not None
 
 
 def _deliver(run: HeldRun, done: _Done) -> int:

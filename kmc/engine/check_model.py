@@ -125,7 +125,7 @@ def check_native(
     With a `directory` the run can be resumed until the caller discards it. Where `directory.ended` says that the
     search was not cut short, the caller does so as soon as the result is written, and not before. `search_of` makes the
     search: one in memory, or one with the same answers. The temporal properties of `problem` are checked when the
-    search has found no other failure; such a search in memory cannot be resumed.
+    search has found no other failure.
 
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
@@ -144,7 +144,7 @@ def check_native(
     if temporal is None:
         searched = search_of(compiled, records, chosen, progress, directory)
     elif search_of is search_in_memory:  # which makes the graph itself
-        searched = temporal.search(records, chosen, progress)
+        searched = temporal.search(records, chosen, progress, directory)
     else:
         searched = search_of(compiled, records, chosen, progress, directory, temporal.noting)
     with closing(searched) as search:

@@ -15,6 +15,7 @@ from kmc.actions.action import instances_of
 from kmc.actions.relation import NextStateRelation
 from kmc.compiler.model_kernels import Atoms, all_actions
 from kmc.engine.compiled_model import CompiledModel, compile_model
+from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.liveness.early_lassos import EarlyLassos
@@ -68,13 +69,14 @@ class TemporalSearch:
         initial: Sequence[PackedState],
         settings: Settings,
         progress: Callable[[Counters], None] | None,
+        directory: RunDirectory | None = None,
     ) -> Search:
         """A search in memory, to be run once."""
         noting = self.noting
         apart = np.array(noting.apart, np.int64)
         early = EarlyLassos(self._problem) if not settings.keep_going else None
         recorder = GraphRecorder(self.compiled.kernels, noting.atoms, noting.step_atoms, apart, early)
-        return Search(self.compiled.kernels, initial, settings, progress, recorder=recorder)
+        return Search(self.compiled.kernels, initial, settings, progress, directory, recorder)
 
     def generated(self, outcome: SearchOutcome) -> dict[str, int]:
         """The states that each action of Next generated."""

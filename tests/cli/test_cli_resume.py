@@ -99,6 +99,58 @@ def test_a_counterexample_is_the_same_after_a_kill() -> None:
     assert "Reproduce: kmc check kraft restarts --engine native\n" in ran.stdout
 
 
+TEMPORAL = ("properties", "counterexample", "invariant", "trace_length", "exit_status")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "point"),
+    [
+        (("two_phase_commit", "fair"), "after write graph:4"),
+        (("two_phase_commit", "fair"), "after rename run.json:5"),
+        (("die_hard", "aimless"), "after sync graph:3"),
+        (("die_hard", "aimless"), "after search model:1"),
+    ],
+)
+def test_temporal_properties_are_checked_in_a_run_that_goes_on(model: tuple[str, str], point: str) -> None:
+    check = ("check", *model, *EACH_LEVEL)
+    assert in_child(dying_at(point), *check) == KILLED
+    found, expected = resumed(the_run(), "--threads", "2"), check_json(*model, *NATIVE)
+    same(found, expected)
+    assert {key: found.get(key) for key in TEMPORAL} == {key: expected.get(key) for key in TEMPORAL}
+    assert not (the_run() / "checkpoint").exists()
+
+
+def test_a_bound_leaves_a_behavior_graph_that_goes_on() -> None:
+    bounded = json.loads(kmc("check", "two_phase_commit", "fair", *EACH_LEVEL, "--max-depth", "4", "--json").stdout)
+    assert (bounded["exit_status"], bounded["bound"]) == (20, "depth")
+    found = resumed(the_run(), "--max-depth", "20")
+    same(found, check_json("two_phase_commit", "fair", *NATIVE))
+    assert [prop["verdict"] for prop in found["properties"]][-1] == "holds"
+
+
+def test_a_behavior_graph_that_is_damaged_is_refused() -> None:
+    assert in_child(dying_at("after rename run.json:5"), "check", "die_hard", "aimless", *EACH_LEVEL) == KILLED
+    file = the_run() / "checkpoint" / "graph"
+    words = bytearray(file.read_bytes())
+    words[-1] ^= 1
+    file.write_bytes(words)
+    ran = kmc("check", "--resume", str(the_run()))
+    assert ran.exit_code != 0
+    assert "KMC551" in ran.stderr
+
+
+def test_a_search_for_lassos_that_is_cut_short_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("kmc.engine.check_model.lasso_seconds", lambda *_: 0.0)
+        cut = json.loads(kmc("check", "die_hard", "aimless", *EACH_LEVEL, "--timeout", "1h", "--json").stdout)
+    assert (cut["exit_status"], cut["bound"], cut["left"]) == (20, "time", 0)
+    assert cut["resume"] == f"kmc check --resume {the_run()}"
+    found = resumed(the_run())
+    assert (found["exit_status"], found["trace_length"]) == (13, 2)
+    assert not (the_run() / "checkpoint").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_a_run_that_goes_on(number: int) -> None:

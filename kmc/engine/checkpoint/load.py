@@ -76,6 +76,13 @@ class Loader:
         chunks[:, Chunk.first] = file.address + chunks[:, Chunk.first] * f.WORD_BYTES
         return Level(self._levels[-1], np.ascontiguousarray(chunks), (), file)
 
+    def graph(self) -> tuple[Extent, Words]:
+        """The behaviour graph, level by level, and its extent in the file."""
+        extent = self._manifest.graph
+        if extent is None:
+            raise damaged(self._directory.folder, "it has no behaviour graph")
+        return extent, self._words(extent)
+
     def dictionary(self, dictionary: Dictionary) -> None:
         """Restore the dictionary, so that the codes in rows mean what they meant."""
         assert self._manifest.frontier is not None, "there is a level"

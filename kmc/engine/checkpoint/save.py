@@ -15,7 +15,7 @@ import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,21 @@ from kmc.engine.stores.finding_log import FindingLog
 from kmc.engine.stores.fingerprint_table import FingerprintTable
 
 _KNOWN = "known"
+_GRAPH = "graph"
 _RANGE_SLOTS = 1 << 20
 _RANGE_CHUNKS = 1 << 12
 _SHARE_MAX = 0.05
 _BYTES_PER_SECOND = 5e8
+
+
+class SavedGraph(Protocol):
+    """A behaviour graph that is saved level by level."""
+
+    def words_of_level(self, level: int, /) -> Words:
+        """What the graph has of a level, counted from 0, that was made."""
+
+    def restore(self, words: Words, levels: int, /) -> None:
+        """Stand where so many levels had been made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,7 @@ class Parts:
     files: SpillFiles
     pool: WorkerPool
     shared: Shared
+    graph: SavedGraph | None = None
 
 
 class Saver:
@@ -65,6 +77,9 @@ class Saver:
         self._ended = time.monotonic()
         self._file: DataFile | None = None
         self._known = Extent(_KNOWN, 0, 0, 0)
+        self._graph_file: DataFile | None = None
+        self._graph = Extent(_GRAPH, 0, 0, 0)
+        self._graph_levels = 0
         self._latest: tuple[Snapshot, Level] | None = None
         self.saves = 0
         self.seconds_spent = 0.0
@@ -87,7 +102,17 @@ class Saver:
         loader.dictionary(parts.dictionary)
         loader.findings(parts.findings)
         self._file = self._directory.file(_KNOWN)
+        if parts.graph is not None:
+            self._graph, words = loader.graph()
+            self._graph_levels = self.levels
+            parts.graph.restore(words, self.levels)
+            self._graph_file = self._directory.file(_GRAPH)
         return level
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the last checkpoint is as long ago as it may be."""
+        return time.monotonic() - self._ended >= self._seconds
 
     def end_level(self, snapshot: Snapshot, level: Level, table: FingerprintTable) -> None:
         """Take note of a level that has ended, and save it if a checkpoint is due."""
@@ -142,13 +167,28 @@ class Saver:
         assert self._file is not None, "the table was written"
         self._file.sync()
         parts.files.sync(number)
+        graph = self._written_graph(number) if parts.graph is not None else None
         return replace(
             self._directory.manifest,
             snapshot=snapshot,
             known=self._known,
             met=met,
             frontier=Frontier(placed, chunks, dictionary),
+            graph=graph,
         )
+
+    def _written_graph(self, levels: int) -> Extent:
+        """Append the levels of the behaviour graph that the file lacks, and wait until they are on the disk."""
+        assert self._parts.graph is not None, "there is one"
+        self._graph_file = self._graph_file or self._directory.file(_GRAPH)
+        for level in range(self._graph_levels, levels):
+            words = self._parts.graph.words_of_level(level)
+            found = checksum(words.ctypes.data, len(words), self._graph.words)
+            self._graph_file.write(words.ctypes.data, len(words), self._graph.words)
+            self._graph = _longer(self._graph, len(words), found)
+        self._graph_levels = levels
+        self._graph_file.sync()
+        return self._graph
 
     def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
         """Start the file of fingerprints with those in the table, except those of the unfinished level."""

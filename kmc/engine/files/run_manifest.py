@@ -26,7 +26,7 @@ SHARD_FILE = (
 )
 """The names of the files of a search in shards; what kind of file it is stands first."""
 
-_DATA_FILE = re.compile(rf"known|rows-[0-9]{{1,18}}|{SHARD_FILE}")
+_DATA_FILE = re.compile(rf"known|graph|rows-[0-9]{{1,18}}|{SHARD_FILE}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ class Frontier:
 class RunManifest:
     """A saved run. `about` is the command line's, `digests` tell what was compiled; at first no level is saved.
 
+    `graph` is the behaviour graph of a search in memory that checks temporal properties.
     What a sharded search saves of its files is `sharded`, and then `known`, `met` and `frontier` are None.
     """
 
@@ -86,6 +87,7 @@ class RunManifest:
     known: Extent | None = None
     met: Extent | None = None
     frontier: Frontier | None = None
+    graph: Extent | None = None
     sharded: Mapping[str, Any] | None = None
 
     @property
@@ -101,7 +103,7 @@ class RunManifest:
     @property
     def all_extents(self) -> tuple[Extent, ...]:
         """`extents`, and those without words."""
-        found = [extent for extent in (self.known, self.met) if extent is not None]
+        found = [extent for extent in (self.known, self.met, self.graph) if extent is not None]
         if self.frontier is not None:
             found += [*self.frontier.blocks, self.frontier.chunks, self.frontier.dictionary]
         return tuple(found)
@@ -212,6 +214,7 @@ def _restored(run: Mapping[str, Any]) -> RunManifest:
         snapshot=_snapshot(run["snapshot"]) if run["snapshot"] is not None else None,
         known=_extent(run["known"]) if run["known"] is not None else None,
         met=_extent(run["met"]) if run["met"] is not None else None,
+        graph=_extent(run["graph"]) if run.get("graph") is not None else None,
         sharded=run["sharded"],
         frontier=found and Frontier(_extents(found["blocks"]), _extent(found["chunks"]), _extent(found["dictionary"])),
     )

@@ -44,7 +44,7 @@ class Search:
     """One run of a model from `initial` states; `progress` is called about once a second, in the calling thread.
 
     `predecessors` answers, after `run`, which states a level has and which steps lead to them. A `recorder` makes the
-    behaviour graph meanwhile; such a search is not resumed.
+    behaviour graph meanwhile, and gives it away afterwards.
     """
 
     def __init__(
@@ -75,9 +75,10 @@ class Search:
         self._maker = LevelMaker(kernels, self._settings, threads, self._budget, self._fits, recorder)
         self.predecessors = Predecessors(kernels, self._maker, self._history, self._search_again)
         self.behaviours: BehaviourSource | None = recorder
+        self._has_graph = recorder is not None
         self._saver: Saver | None = None
         if directory is not None and files is not None:
-            parts = Parts(self._findings, self._maker.dictionary, files, threads, self._maker.shared)
+            parts = Parts(self._findings, self._maker.dictionary, files, threads, self._maker.shared, recorder)
             self._saver = Saver(directory, parts, self._settings.save_seconds)
 
     def run(self) -> SearchOutcome:
@@ -89,7 +90,7 @@ class Search:
         with heard(self._interrupt):
             try:
                 self._explore(None)
-                if self._stopped is not None or self._interrupted:
+                if self._stopped is not None or self._interrupted or self._is_graph_due:
                     self._save()
             except SystemFault as fault:
                 if fault.code in _MEMORY_CODES:
@@ -117,6 +118,12 @@ class Search:
     def _save(self) -> None:
         if self._saver is not None:
             self._saver.save(self._maker.known, self._maker.unfinished)
+
+    @property
+    def _is_graph_due(self) -> bool:
+        """Whether to save a whole graph, since the search for lassos that follows may be cut short."""
+        saver = self._saver
+        return self._has_graph and saver is not None and not self._findings.found_any and saver.is_due
 
     def _explore(self, until: int | None) -> None:
         """Expand level after level; with `until`, stop when that many are known, whatever they hold."""

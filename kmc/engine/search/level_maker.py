@@ -51,6 +51,12 @@ class LevelRecorder(BehaviourSource, Protocol):
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """Take what the workers noted while a level was made; no thread runs."""
 
+    def words_of_level(self, level: int, /) -> Words:
+        """What the graph has of a level, counted from 0, that was made: its states, and the steps that lead there."""
+
+    def restore(self, words: Words, levels: int, /) -> None:
+        """Stand where so many levels had been made, with what `words_of_level` gave of each."""
+
     @property
     def is_refuted(self) -> bool:
         """Whether the levels that were expanded refute a property for certain, so that the search may end."""
