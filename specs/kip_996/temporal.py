@@ -86,7 +86,7 @@ def SSome():
 
 @spec.specification
 def STell():
-    """Leaders tell of themselves, and are heard. Nobody need fetch, or time out and ask."""
+    """Leaders tell of themselves, and are heard. No server need fetch, or time out and ask."""
     return and_(
         for_all(ServerId, lambda s: weak_fairness(become_leader, s)),
         for_all(
