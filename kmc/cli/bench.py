@@ -256,6 +256,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         costs = found["figures"][threads]["temporal"]
         agree = "" if ratio["counts_agree"] else ", THE COUNTS DIFFER"
         verdicts = ", ".join(f"{name} {verdict}" for name, verdict in costs["verdicts"].items())
+        if len(costs["verdicts"]) > 1:
+            verdicts = f"{len(costs['verdicts'])} temporal properties"
         yield (
             f"  {threads} thread{'s' * (threads != '1')}: {verdicts} under {costs['fairness']} conditions of fairness:"
             f" {ratio['graph_times_search']:.2f} times the CPU time of the search alone with the graph,"
