@@ -15,6 +15,7 @@ from support.shipped_models import shipped_model
 from support.small_specs import COUNTER, TOKENS, model_of
 
 from kmc.engine.layout.search_outcome import FindingKind, Settings
+from kmc.engine.liveness import graph_recorder
 from kmc.engine.liveness.graph_recorder import GraphRecorder
 from kmc.engine.loops import compiled_loops
 from kmc.invariants.properties import ActionProperty
@@ -306,6 +307,31 @@ def test_parts_of_a_level_are_put_together_in_order(tmp_path: Path, monkeypatch:
     alone = native_graph(model, atoms_of(model))
     monkeypatch.setattr("kmc.engine.liveness.graph_recorder._PART_STATES", 3)
     assert_equal(alone.graph, native_graph(model, atoms_of(model), settings=three_threads()).graph)
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_a_graph_that_is_saved_and_read_back_is_the_same(
+    walk: Model, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
+    saved: list[np.ndarray] = []
+    right = GraphRecorder.graph
+
+    def saving(recorder: GraphRecorder) -> BehaviourGraph:
+        for level in range(len(recorder._starts) - 1):
+            saved.extend(recorder.words_of_level(level))
+        return right(recorder)
+
+    monkeypatch.setattr(graph_recorder, "_PART_STATES", 3)
+    monkeypatch.setattr(GraphRecorder, "graph", saving)
+    of_states, of_steps = atoms_of(walk), step_atoms_of(walk)
+    found = native_graph(walk, of_states, of_steps, fingerprint_bits=bits)
+    monkeypatch.undo()
+    again = GraphRecorder(found.compiled.kernels, len(of_states), len(of_steps))
+    again.restore(np.concatenate(saved), len(found.graph.level_starts))
+    assert [again.fingerprint(n) for n in range(found.graph.states)] == [
+        found.recorder.fingerprint(n) for n in range(found.graph.states)
+    ]
+    assert_equal(again.graph(), found.graph)
 
 
 def test_a_model_without_initial_states_inside_has_an_empty_graph(tmp_path: Path) -> None:

@@ -77,11 +77,13 @@ class Loader:
         return Level(self._levels[-1], np.ascontiguousarray(chunks), (), file)
 
     def graph(self) -> tuple[Extent, Words]:
-        """The behaviour graph, level by level, and its extent in the file."""
+        """The behaviour graph, level by level, and its extent: all of its file that counts."""
         extent = self._manifest.graph
         if extent is None:
             raise damaged(self._directory.folder, "it has no behaviour graph")
-        return extent, self._words(extent)
+        file = self._directory.mapped(extent.file)
+        self._check(extent, file)
+        return extent, file.array[: extent.words]
 
     def dictionary(self, dictionary: Dictionary) -> None:
         """Restore the dictionary, so that the codes in rows mean what they meant."""

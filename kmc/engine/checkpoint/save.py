@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -47,8 +47,8 @@ _BYTES_PER_SECOND = 5e8
 class SavedGraph(Protocol):
     """A behaviour graph that is saved level by level."""
 
-    def words_of_level(self, level: int, /) -> Words:
-        """What the graph has of a level, counted from 0, that was made."""
+    def words_of_level(self, level: int, /) -> Iterator[Words]:
+        """What the graph has of a level, counted from 0, that was made; in pieces."""
 
     def restore(self, words: Words, levels: int, /) -> None:
         """Stand where so many levels had been made."""
@@ -181,8 +181,8 @@ class Saver:
         """Append the levels of the behaviour graph that the file lacks, and wait until they are on the disk."""
         assert self._parts.graph is not None, "there is one"
         self._graph_file = self._graph_file or self._directory.file(_GRAPH)
-        for level in range(self._graph_levels, levels):
-            words = self._parts.graph.words_of_level(level)
+        pieces = map(self._parts.graph.words_of_level, range(self._graph_levels, levels))
+        for words in filter(len, itertools.chain.from_iterable(pieces)):
             found = checksum(words.ctypes.data, len(words), self._graph.words)
             self._graph_file.write(words.ctypes.data, len(words), self._graph.words)
             self._graph = _longer(self._graph, len(words), found)

@@ -8,7 +8,6 @@ steps of one level at most.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,7 +18,7 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import GraphPart, Shared
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.liveness.early_lassos import EarlyLassos
-from kmc.engine.liveness.graph_words import AddedLevel
+from kmc.engine.liveness.graph_words import LevelReader, words_of_level
 from kmc.engine.liveness.noting import NotingKernels
 from kmc.engine.liveness.noting_worker import NotingWorker
 from kmc.engine.liveness.recorded_levels import RecordedLevels, StepPart
@@ -99,48 +98,33 @@ class GraphRecorder:
         if len(self._starts) > 2:
             self._look_early(len(self._starts) - 3)
 
-    def words_of_level(self, level: int, /) -> Words:
+    def words_of_level(self, level: int, /) -> Iterator[Words]:
         """See `LevelRecorder`."""
-        empty = self._empty_level()
-        if level == 0:
-            return replace(empty, fingerprints=self._fingerprints[0], state_bits=self._levels.state_bits[0]).as_words()
-        first, end = self._starts[level - 1 : level + 1]
+        first, end = self._starts[level - 1 : level + 1] if level > 0 else (0, 0)
         parts = [part for part in self._levels.parts if first <= part.first < end]
-        return AddedLevel(
-            self._fingerprints[level],
-            self._levels.state_bits[level],
-            self._counts[level - 1],
-            np.concatenate([empty.targets, *(part.targets for part in parts)]),
-            np.concatenate([empty.labels, *(part.labels for part in parts)]),
-            np.concatenate([empty.step_bits, *(part.bits for part in parts)]),
-        ).as_words()
+        return words_of_level(self._fingerprints[level], self._levels.state_bits[level], parts)
 
     def restore(self, words: Words, levels: int, /) -> None:
         """See `LevelRecorder`."""
-        place, like = 0, self._empty_level()
-        for level in range(levels):
-            added, place = like.next_in(words, place)
-            if level > 0:
-                first = self._starts[-2]
-                self._levels.parts.append(StepPart(first, added.counts, added.targets, added.labels, added.step_bits))
-                self._counts.append(added.counts)
-                self._expanded = self._starts[-1]
-            self._fingerprints.append(added.fingerprints)
-            self._levels.state_bits.append(added.state_bits)
-            self._starts.append(self._starts[-1] + len(added.fingerprints))
-            if level > 0:
-                self._look_early(level - 1)
-
-    def _empty_level(self) -> AddedLevel:
         kernels = self._kernels
-        return AddedLevel(
+        reader = LevelReader(
+            words,
             np.zeros((0, 1 + kernels.wide), np.int64),
             packed(np.zeros((0, len(kernels.atoms)), np.int64), self._atoms),
-            np.zeros(0, np.uint32),
-            np.zeros(0, np.uint32),
-            np.zeros(0, np.uint16),
             packed(np.zeros((0, len(kernels.step_atoms)), np.int64), self._step_atoms),
         )
+        for level in range(levels):
+            fingerprints, state_bits, parts = reader.states()
+            for _ in range(parts):
+                part = reader.part(self._expanded)
+                self._levels.parts.append(part)
+                self._counts.append(part.counts)
+                self._expanded += len(part.counts)
+            self._fingerprints.append(fingerprints)
+            self._levels.state_bits.append(state_bits)
+            self._starts.append(self._starts[-1] + len(fingerprints))
+            if level > 0:
+                self._look_early(level - 1)
 
     def _look_early(self, level: int) -> None:
         if self._early is not None and not self.is_refuted:

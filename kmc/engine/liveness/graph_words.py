@@ -1,56 +1,72 @@
 """The levels of a behaviour graph as words of a file, one level after another.
 
-A level adds its states, and the steps of the level before it. First stand three words: how many states, sources and
-steps. Then come the arrays of `AddedLevel`, each from a new word on.
+A level adds its states, and the steps of the level before it, part by part. First stand how many states and parts there
+are, then fingerprints and bits; then for each part how many sources and steps it has, and its arrays. Each array begins
+at a word. So what is written is taken from where it lies, and little of it is copied.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.layout.control_words import WORD_BYTES
+from kmc.engine.liveness.recorded_levels import StepPart
 from kmc.engine.native.memory import Words
 
 
-@dataclass(frozen=True, slots=True)
-class AddedLevel:
-    """`fingerprints` and `state_bits` have a row a state; `counts` a number a source; the others a row a step."""
-
-    fingerprints: NDArray[np.int64]
-    state_bits: NDArray[Any]
-    counts: NDArray[np.uint32]
-    targets: NDArray[np.uint32]
-    labels: NDArray[np.uint16]
-    step_bits: NDArray[Any]
-
-    def as_words(self) -> Words:
-        """Its words."""
-        head = np.array([len(self.fingerprints), len(self.counts), len(self.targets)], np.int64)
-        return np.concatenate([head, *(_words_of(getattr(self, field.name)) for field in fields(self))])
-
-    def next_in(self, words: Words, place: int) -> tuple[AddedLevel, int]:
-        """The level that begins at a word, of arrays with the types of these; where the next one begins."""
-        states, sources, steps = words[place : place + 3].tolist()
-        place += 3
-        found = []
-        for count, like in zip((states, states, sources, steps, steps, steps), _arrays(self), strict=True):
-            width = like[:0].dtype.itemsize * (like.shape[1] if like.ndim > 1 else 1)
-            end = place + -(-count * width // WORD_BYTES)
-            part = words[place:end].tobytes()[: count * width]
-            found.append(np.frombuffer(part, like.dtype).reshape(count, *like.shape[1:]))
-            place = end
-        return AddedLevel(*found), place
+def words_of_level(
+    fingerprints: NDArray[np.int64], state_bits: NDArray[Any], parts: Sequence[StepPart]
+) -> Iterator[Words]:
+    """The words of a level, in pieces."""
+    yield np.array([len(fingerprints), len(parts)], np.int64)
+    yield from map(_words_of, (fingerprints, state_bits))
+    for part in parts:
+        yield np.array([len(part.counts), len(part.targets)], np.int64)
+        yield from map(_words_of, (part.counts, part.targets, part.labels, part.bits))
 
 
-def _arrays(level: AddedLevel) -> Sequence[NDArray[Any]]:
-    return [getattr(level, field.name) for field in fields(level)]
+class LevelReader:
+    """Reads levels one after another. Arrays are like the empty ones that are given."""
+
+    def __init__(
+        self, words: Words, fingerprints: NDArray[np.int64], state_bits: NDArray[Any], step_bits: NDArray[Any]
+    ) -> None:
+        self._words, self._place = words, 0
+        self._of_states = fingerprints, state_bits
+        self._of_steps = np.zeros(0, np.uint32), np.zeros(0, np.uint16), step_bits
+
+    def states(self) -> tuple[NDArray[np.int64], NDArray[Any], int]:
+        """The fingerprints and bits of the next level, and how many parts follow."""
+        count, parts = self._numbers()
+        fingerprints, bits = (self._array(count, like) for like in self._of_states)
+        return fingerprints, bits, parts
+
+    def part(self, first: int) -> StepPart:
+        """The next part, of states from `first` on."""
+        sources, steps = self._numbers()
+        counts = self._array(sources, np.zeros(0, np.uint32))
+        targets, labels, bits = (self._array(steps, like) for like in self._of_steps)
+        return StepPart(first, counts, targets, labels, bits)
+
+    def _numbers(self) -> tuple[int, int]:
+        one, other = self._words[self._place : self._place + 2].tolist()
+        self._place += 2
+        return one, other
+
+    def _array(self, count: int, like: NDArray[Any]) -> NDArray[Any]:
+        size = count * like.dtype.itemsize * (like.shape[1] if like.ndim > 1 else 1)
+        end = self._place + -(-size // WORD_BYTES)
+        found = np.frombuffer(self._words[self._place : end].tobytes(), like.dtype, size // like.dtype.itemsize)
+        self._place = end
+        return found.reshape(count, *like.shape[1:])
 
 
 def _words_of(array: NDArray[Any]) -> Words:
-    data = np.ascontiguousarray(array).tobytes()
-    return np.frombuffer(data + bytes(-len(data) % WORD_BYTES), np.int64)
+    """The bytes of an array as words, with as few copies as that takes."""
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    missing = -len(flat) % WORD_BYTES
+    return (np.concatenate((flat, np.zeros(missing, np.uint8))) if missing else flat).view(np.int64)

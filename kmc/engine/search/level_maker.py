@@ -9,7 +9,7 @@ A level maker knows kernels, tables and threads. Limits, saving and what a findi
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -51,7 +51,7 @@ class LevelRecorder(BehaviourSource, Protocol):
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """Take what the workers noted while a level was made; no thread runs."""
 
-    def words_of_level(self, level: int, /) -> Words:
+    def words_of_level(self, level: int, /) -> Iterator[Words]:
         """What the graph has of a level, counted from 0, that was made: its states, and the steps that lead there."""
 
     def restore(self, words: Words, levels: int, /) -> None:
