@@ -21,6 +21,7 @@ from kmc.cli.render_errors import shown_path
 from kmc.cli.search_choice import refuse_several, require_pyspark
 from kmc.errors import CommandLineError, ExitStatus, SystemFault
 from kmc.process import cpu_seconds, usable_cpus
+from kmc.reference.accepted_problem import accepted_problem
 
 if TYPE_CHECKING:
     from kmc.engine.compiled_model import CompiledModel
@@ -110,6 +111,7 @@ class Ways:
 
 
 def _written(found: KeptStates, run: Path, folder: Path, wanted: Wanted, ways: Ways, quiet: bool) -> Written:
+    from kmc.engine.check_temporal import TemporalSearch
     from kmc.engine.compiled_model import compile_model
     from kmc.engine.files.run_directory import SPEC_DIGEST, refuse_changed
     from kmc.tables.new_tables import new_tables
@@ -118,7 +120,10 @@ def _written(found: KeptStates, run: Path, folder: Path, wanted: Wanted, ways: W
     about: Mapping[str, Any] = found.about
     model = choose_model(about["spec"], about["model"], about["sets"], about["deadlock"]).model
     compiled = compile_model(model, found.fingerprint_bits)
-    refuse_changed(run, found.digests, {SPEC_DIGEST: compiled.spec.digest})
+    problem = accepted_problem(model)
+    # With temporal properties, other kernels made the same rows.
+    checked = compiled if problem is None else TemporalSearch(model, problem, found.fingerprint_bits).compiled
+    refuse_changed(run, found.digests, {SPEC_DIGEST: checked.spec.digest})
     refuse_unknown(compiled.spec, found, wanted.columns)
     total = sum(found.levels)
     with StatusLine(stderr(), quiet=quiet) as line:

@@ -17,10 +17,11 @@ from kmc.engine.liveness.graph_recorder import packed
 from kmc.engine.liveness.lasso_choice import LassoAnswers
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.noting import Noting
+from kmc.engine.liveness.patience import poll_now
 from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.liveness.lasso_queries import FairnessCondition
 from kmc.process import available_bytes, memory_bytes
-from kmc.shards.executors import Executor
+from kmc.shards.executors import Answer, Executor
 from kmc.shards.graph_files import BitRows, GraphFormat, StoredGraph, assemble
 from kmc.shards.graph_rounds import GraphRounds
 from kmc.shards.noted_steps import NotedSteps
@@ -28,10 +29,13 @@ from kmc.shards.part_tasks import AskTask, GraphShape, KnownPart, KnowTask, Piec
 from kmc.shards.run_state import NotedLevel
 from kmc.shards.section_files import FingerprintRange, SectionFile, read_sections
 from kmc.shards.store import ShardStore
+from kmc.shards.store_task import StoreTask
 from kmc.shards.stored_lassos import StoredLassoSearch
 
 PART_STATES = 1 << 15
 """A part of the graph has up to twice as many states: ranges of one level have about equal numbers."""
+
+_TASKS_MIN, _TASKS_A_SLOT = 32, 8
 
 _SEARCH_BYTES = 60
 """For a state, while a graph in memory is searched for lassos."""
@@ -115,21 +119,30 @@ class GraphMaker:
             self._rounds.close()
         self._store.remove(self._written)
 
+    def _each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
+        """What each task answers; a limit on time is heard of after some of them."""
+        some = max(_TASKS_MIN, _TASKS_A_SLOT * self._executor.slots)
+        found: list[Answer] = []
+        for first in range(0, len(tasks), some):
+            poll_now()
+            found += self._executor.each(tasks[first : first + some])
+        return found
+
     def _made(self) -> StoredGraph:
         self._require_steps()
         shape, parts = self._shape, self._parts()
-        found = self._executor.each([KnowTask(shape, number, pieces) for number, pieces in enumerate(parts)])
+        found = self._each([KnowTask(shape, number, pieces) for number, pieces in enumerate(parts)])
         self._written += [file.name for file, _ in found]
         self._known = self._numbered(parts, found)
         bits = max(0, (self._starts[-1] - 1) // _RANGE_STATES).bit_length()
         of_parts = list(zip(range(len(parts)), parts, self._known, strict=True))
-        asked = self._executor.each([AskTask(shape, *part, bits) for part in of_parts])
+        asked = self._each([AskTask(shape, *part, bits) for part in of_parts])
         self._written += [file.name for file in asked]
         ranges = [FingerprintRange(bits, number) for number in range(1 << bits)]
         known = tuple(self._known)
-        told = self._executor.each([TellTask(shape.width, each, known, tuple(asked)) for each in ranges])
+        told = self._each([TellTask(shape.width, each, known, tuple(asked)) for each in ranges])
         self._written += [file.name for file in told]
-        files = self._executor.each(
+        files = self._each(
             [WriteTask(shape, *part, answer, tuple(told)) for part, answer in zip(of_parts, asked, strict=True)]
         )
         self._written += [file.name for file in files]

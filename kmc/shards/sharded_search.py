@@ -88,8 +88,7 @@ class ShardedSearch:
         self._store = store
         self._directory = directory
         self._progress = progress
-        self._began = self._told = time.monotonic()
-        self._saved = time.monotonic()
+        self._began = self._told = self._saved = time.monotonic()
         self._seconds_before, self._cpu_before, self._cpu_began = 0.0, 0.0, cpu_seconds()
         self._cpu_elsewhere = 0.0
         self._stopped: Bound | None = None
@@ -127,7 +126,7 @@ class ShardedSearch:
     def run(self) -> SearchOutcome:
         """Explore until done, a finding, a limit or Ctrl-C.
 
-        The last level is saved where the search was cut short, its states are kept, or a trace may take as long again.
+        The last level is saved where the search was cut short, its states are kept, or what follows may take as long.
         """
         self._told = time.monotonic()
         with heard(self._interrupt):
@@ -135,8 +134,9 @@ class ShardedSearch:
                 self._explore()
                 if not self._interrupted:
                     check_runs(self._store, self.state.runs)
-                looks_back = self._findings.found_any and 1 not in self.state.levels
-                if self._stopped is not None or self._interrupted or self._settings.keep_states or looks_back:
+                goes_on = self._findings.found_any and 1 not in self.state.levels
+                goes_on |= self._noting is not None and self._is_save_due
+                if self._stopped is not None or self._interrupted or self._settings.keep_states or goes_on:
                     self._save()
             except KeyboardInterrupt:
                 # The second: wherever it came, what was saved before is whole.
@@ -200,8 +200,12 @@ class ShardedSearch:
             self._stop(Bound.STATES)
         self._poll()
         self._warn_of_disk()
-        if time.monotonic() - self._saved >= self._settings.save_seconds:
+        if self._is_save_due:
             self._save()
+
+    @property
+    def _is_save_due(self) -> bool:
+        return time.monotonic() - self._saved >= self._settings.save_seconds
 
     def _warn_of_disk(self) -> None:
         """Tell of the progress where the disk is probably too small for the next level."""
@@ -410,8 +414,7 @@ class ShardedSearch:
     def _resumed(self) -> bool:
         """Stand where a saved search stood; False if there is none."""
         directory = self._directory
-        manifest = directory.manifest if directory is not None else None
-        if directory is None or manifest is None or manifest.snapshot is None or manifest.sharded is None:
+        if directory is None or (manifest := directory.manifest).snapshot is None or manifest.sharded is None:
             return False
         snapshot, state = manifest.snapshot, restored_state(manifest.sharded)
         if self._settings.keep_states:
@@ -450,14 +453,13 @@ class ShardedSearch:
         """The counters so far; while a level is made, with those of the tasks that have ended."""
         running = self._watch.tasks
         distinct = sum(self._levels)
-        expanded = self._expanded + sum(task.expanded for task in running)
         found = shard_progress(self.state, self._watch, self._levels, wide=self._kernels.wide, entry=self._entry_bytes)
         if self._again is not None:
             found = self._again.told(found)
         return Counters(
             generated=int(self._generated.sum()) + sum(task.generated for task in running),
             distinct=distinct,
-            left=distinct - expanded,
+            left=distinct - self._expanded - sum(task.expanded for task in running),
             depth=max(1, len(self._levels)),
             seconds=self._seconds,
             memory_bytes=memory_bytes(),
@@ -475,7 +477,6 @@ class ShardedSearch:
         if kernels.meets_again:
             failed[: kernels.check_count] = 0
         failed[: kernels.check_count] += self._findings.counted
-        runs = [run for shard in self.state.runs for run in shard]
         return SearchOutcome(
             generated=int(self._generated.sum()),
             cut=self._cut,
@@ -490,7 +491,7 @@ class ShardedSearch:
             reachable_asked=self._reachable_asked,
             stopped=self._stopped,
             interrupted=self._interrupted,
-            table_bytes=sum(run.words for run in runs) * WORD_BYTES,
+            table_bytes=sum(run.words for shard in self.state.runs for run in shard) * WORD_BYTES,
             frontier_bytes_max=0,
             rows_bytes=self._rows_words * WORD_BYTES,
             growths=(),

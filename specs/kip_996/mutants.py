@@ -1,6 +1,6 @@
 """Constants that each weaken one rule, so that a property that depends on it must fail; all are off by default.
 
-The manifest has a mutant for every invariant and every promise of the KIPs, so each of them can fail. The last four
+The manifest has a mutant for every invariant and every promise of the KIPs, so each of them can fail. The last three
 mutants break no invariant, but temporal properties. A constant that is off leaves no code in the compiled spec.
 """
 
@@ -29,7 +29,4 @@ LeadersKeepOffice = constant(
 )
 FollowersRefusePreVotes = constant(
     "FollowersRefusePreVotes", Bool, "Mutant: a follower refuses pre-votes even if it has not fetched yet", False
-)
-LeadersTellOnce = constant(
-    "LeadersTellOnce", Bool, "Mutant: a leader does not send BeginQuorumEpoch again if it is lost", False
 )

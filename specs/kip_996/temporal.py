@@ -24,13 +24,10 @@ from ..consensus.progress import (
     or_for_ever,
     some_value_is_sent,
 )
-from ..consensus.reachable import leads_after_election
 from .actions.fetches import accept_fetch_request, handle_fetch_response, send_fetch_request
-from .actions.leaders import accept_begin_quorum_request, become_leader, resend_begin_quorum_epoch_request
 from .actions.timeouts import should_resign, voter_election_timeout, voter_fetch_timeout
 from .actions.votes import within_epoch_limit
 from .functions import is_observer
-from .network import connected
 from .properties import (
     EventuallyLeaderElected,
     NotStuckInProspective,
@@ -81,24 +78,6 @@ def SSome():
     """Some pair of servers sends, some pair answers and some pair handles fetches, no matter which."""
     return and_(
         weak_fairness(send_fetch_request), weak_fairness(accept_fetch_request), weak_fairness(handle_fetch_response)
-    )
-
-
-@spec.specification
-def STell():
-    """Leaders tell of themselves, and are heard. No server need fetch, or time out and ask."""
-    return and_(
-        for_all(ServerId, lambda s: weak_fairness(become_leader, s)),
-        for_all(
-            ServerId,
-            lambda s: for_all(
-                ServerId,
-                lambda peer: and_(
-                    weak_fairness(resend_begin_quorum_epoch_request, s, peer),
-                    weak_fairness(accept_begin_quorum_request, s, peer),
-                ),
-            ),
-        ),
     )
 
 
@@ -170,33 +149,6 @@ def CutOffLeaderResigns():
     return for_all(
         ServerId,
         lambda s: leads_to(lambda st: leads_without_a_majority(st, s), lambda st: not leads_without_a_majority(st, s)),
-    )
-
-
-def leads_unknown(st, s, peer):
-    """Server s was elected, leads, and reaches a voter of its epoch or an earlier one that does not know of it."""
-    if s not in st.servers or peer not in st.servers:
-        return False
-    me, other = st.servers[s], st.servers[peer]
-    return (
-        leads_after_election(me, ServerState.LEADER)
-        and peer in me.config.members
-        and connected(st, s, peer)
-        and (
-            other.current_epoch < me.current_epoch or (other.current_epoch == me.current_epoch and other.leader is None)
-        )
-    )
-
-
-@spec.liveness
-def LeaderIsKnown():
-    """Every voter that a leader reaches learns of it, unless the leader leads no more."""
-    return for_all(
-        ServerId,
-        lambda s: for_all(
-            ServerId,
-            lambda peer: leads_to(lambda st: leads_unknown(st, s, peer), lambda st: not leads_unknown(st, s, peer)),
-        ),
     )
 
 

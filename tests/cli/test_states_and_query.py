@@ -32,6 +32,20 @@ def test_states_are_written_and_asked(run: str) -> None:
     assert kmc("query", run, joined).exit_code == 0
 
 
+def test_a_run_with_temporal_properties_has_the_same_states(
+    run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kmc("check", COUNTER, "temporal", "--shards", "2", "--keep-states", "--run-dir", "temporal")
+    (other,) = Path("temporal").iterdir()
+    ran = kmc("states", str(other), "--parents")
+    assert ran.exit_code == 0, ran.stderr
+    kmc("states", run, "--parents")
+    asked = "SELECT * FROM states ORDER BY fingerprint"
+    first, second = (json.loads(kmc("query", each, asked, "--json").stdout)["rows"] for each in (run, str(other)))
+    assert first == second != []
+
+
 def test_an_answer_is_a_table(run: str) -> None:
     kmc("states", run)
     found = kmc("query", run, "SELECT 1234 AS number, 'x' AS text, true AS truth, NULL AS nothing")

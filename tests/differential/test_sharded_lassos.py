@@ -12,16 +12,19 @@ from typing import Any
 
 import pytest
 from support.liveness_cases import LivenessCase, liveness_cases, reductions
-from support.native_results import told
-from support.sharded_graphs import TINY, checked_in_shards, graphs_of_checks, unequal_fields
+from support.sharded_graphs import (
+    TINY,
+    all_said,
+    checked_in_memory,
+    checked_in_shards,
+    graphs_of_checks,
+    unequal_fields,
+)
 
-from kmc.engine.check_model import check_native
 from kmc.errors import KmcError
-from kmc.reference.accepted_problem import accepted_problem
-from kmc.result import Limits, Result
+from kmc.result import Limits
 from kmc.shards import graph_maker
 from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
 
 IN_THE_SUITE = {"d57_nested_scc", "d78_long_stem", "d33_not_gf", "c46_cat_none", "c21_alloc_sf_ClientsWillReturn"}
 """A case takes a tenth of a second for each number of shards: `make golden` runs the others."""
@@ -32,17 +35,6 @@ MANY_STATES = 600
 WAYS: tuple[tuple[Sharding, int | None], ...] = ((Sharding(1), None), (TINY, None))
 MORE_WAYS: tuple[tuple[Sharding, int | None], ...] = ((Sharding(64), None), (Sharding(4), 2))
 """How the state space is divided, and the number of processes; without these, two threads."""
-
-
-def all_said(result: Result) -> dict[str, Any]:
-    """What a result says, with the lasso and why it is one."""
-    refutation = result.violation and result.violation.refutation
-    return {**told(result), "refutation": refutation, "fairness": result.fairness, "cut": result.cut_fairness}
-
-
-def checked_in_memory(model: Model, limits: Limits | None = None) -> Result:
-    """The result of a check whose search goes to its end."""
-    return check_native(model, limits or Limits(), keep_going=True, problem=accepted_problem(model))
 
 
 def _when(case: LivenessCase) -> Any:

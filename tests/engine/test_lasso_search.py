@@ -86,17 +86,6 @@ def test_whether_there_is_a_lasso_is_what_the_search_for_a_short_one_says(
     assert 200 < found < 700, "of 900 questions"
 
 
-def test_the_sets_of_steps_that_were_asked_for_last_are_kept() -> None:
-    sets = GraphSets(graph_of((0, 1, 0), (1, 0, 1), (1, 2, 2)).as_arrays())
-    first, second, third = (q.Labelled(frozenset({label})) for label in range(3))
-    found = [sets.steps(each) for each in (first, second, first)]
-    assert found[0] is found[2]
-    assert [each.tolist() for each in found[:2]] == [[True, False, False], [False, True, False]]
-    assert sets.steps(third).tolist() == [False, False, True]
-    assert sets.steps(first) is not found[0], "only two are kept"
-    assert not found[0].flags.writeable
-
-
 @pytest.mark.parametrize("label", [0, 1])
 def test_the_last_phase_is_entered_by_the_steps_that_are_asked_for(label: int) -> None:
     last = q.Phase(enters_at=q.AtomHolds(0), entered_by=q.Labelled(frozenset({label})))

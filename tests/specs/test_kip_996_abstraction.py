@@ -19,8 +19,6 @@ from kmc.spec.model import Model
 EPOCHS = {"current_epoch", "replica_epoch", "last_log_epoch", "last_fetched_epoch", "diverging_epoch", "epoch"}
 """The fields that hold an epoch."""
 
-SAFETY_MODE = "safety mode"
-
 MODELS = {
     "a restart": ("live_connections", "MaxRestarts=1", "MaxConnectivityChanges=0"),
     "a crash": ("live_quiet", "MaxPermCrashes=1"),
@@ -28,9 +26,8 @@ MODELS = {
     "a change of connections": ("live_quiet", "MaxConnectivityChanges=1", "MaxValuesPerEpoch=0"),
     "a new voter": ("live_add_voter", "MaxRestarts=1"),
     "a removal": ("live_quiet", "MinClusterSize=2", "MaxRemoveReconfigs=1", "MaxRestarts=1"),
-    SAFETY_MODE: ("resend", "MaxRestarts=1"),
 }
-"""Models whose graphs are infinite, or large; all but one are of liveness mode."""
+"""Models of liveness mode whose graphs are infinite, or large."""
 
 
 def _model(name: str, *more: str) -> Model:
@@ -121,8 +118,7 @@ def _states(name: str) -> tuple[Any, ...]:
 def test_the_abstractions_keep_all_steps(name: str) -> None:
     relation = relation_of(_concrete(name))
     assert steps_differ(relation, without_unread, _states(name)) is None
-    if name != SAFETY_MODE:
-        assert steps_differ(relation, renumbered, _states(name)) is None
+    assert steps_differ(relation, renumbered, _states(name)) is None
 
 
 def _keys(steps: Iterable[tuple[Any, Any, Any]], abstraction: Callable[[Any], Any]) -> Counter[Any]:

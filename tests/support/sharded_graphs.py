@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from support.native_results import told
 
 from kmc.actions.action import instances_of
 from kmc.compiler.model_kernels import Atoms, all_actions
@@ -110,3 +111,14 @@ def graphs_of_checks() -> Iterator[list[BehaviourGraph]]:
     begin = check_temporal._Finder.__init__
     with patch.object(check_temporal._Finder, "__init__", watched):
         yield found
+
+
+def all_said(result: Result) -> dict[str, Any]:
+    """What a result says, with the lasso and why it is one."""
+    refutation = result.violation and result.violation.refutation
+    return {**told(result), "refutation": refutation, "fairness": result.fairness, "cut": result.cut_fairness}
+
+
+def checked_in_memory(model: Model, limits: Limits | None = None) -> Result:
+    """The result of a check whose search goes to its end."""
+    return check_native(model, limits or Limits(), keep_going=True, problem=accepted_problem(model))

@@ -121,7 +121,7 @@ class _Ways:
         for phase, reached, stays, enters in zip(self._phases, self._reached, staying_in, entering, strict=True):
             inside = _members(levels, (phase.states,), stays)
             entered = _members(levels, (phase.enters_at, phase.states), enters)
-            both = _once(np.concatenate((inside, entered)))
+            both = np.union1d(inside, entered)
             reached.add(both)
             nearest.append(both)
         self._nearest = nearest
@@ -129,7 +129,7 @@ class _Ways:
 
     def _following(self, levels: RecordedLevels) -> tuple[list[Numbers], list[Numbers]]:
         """Where steps inside each phase lead, and steps into it, to states that it has not reached."""
-        sources = _once(np.concatenate(self._nearest))
+        sources = np.unique(np.concatenate(self._nearest))
         rows = levels.with_steps(sources)
         sets = GraphSets(rows.graph)
         leads_on = (rows.targets != OUTSIDE) & (rows.targets != sources[rows.sources])
@@ -144,15 +144,7 @@ class _Ways:
         return stays, enters
 
     def _new(self, phase: int, targets: Numbers) -> Numbers:
-        return _once(targets[~self._reached[phase].of(targets)])
-
-
-def _once(numbers: Numbers) -> Numbers:
-    """Each number once, in ascending order. `np.unique` hashes them, which takes a hundred times as long as to sort."""
-    ordered = np.sort(numbers)
-    different = np.ones(len(ordered), np.bool_)
-    different[1:] = ordered[1:] != ordered[:-1]
-    return ordered[different]
+        return np.unique(targets[~self._reached[phase].of(targets)])
 
 
 def _allowed(sets: GraphSets, steps: StepSet, among: Bytes) -> Bytes:

@@ -40,8 +40,6 @@ from kmc.liveness.lasso_queries import (
 Bytes: TypeAlias = NDArray[np.bool_]
 
 _BLOCK_STATES = 1 << 18
-_KEPT = 2
-"""How many sets of steps are kept, a byte a step."""
 
 
 class StepBlock:
@@ -83,7 +81,6 @@ class GraphSets:
 
     def __init__(self, graph: BehaviourGraph) -> None:
         self.graph = graph
-        self._recent: dict[StepSet, Bytes] = {}
 
     def states(self, wanted: StateSet) -> Bytes:
         """Which states are in a set."""
@@ -104,17 +101,11 @@ class GraphSets:
                 assert_never(wanted)
 
     def steps(self, wanted: StepSet) -> Bytes:
-        """Which stored steps are in a set. Queries of one property ask for the same sets, so a few are kept."""
-        if wanted in self._recent:
-            return self._recent[wanted]
+        """Which stored steps are in a set."""
         sets = self._sets_within(wanted)
         out = np.empty(len(self.graph.targets), np.bool_)
         for block in self._blocks():
             out[block.steps] = self._in_block(wanted, block, sets)
-        out.flags.writeable = False
-        if len(self._recent) == _KEPT:
-            del self._recent[next(iter(self._recent))]
-        self._recent[wanted] = out
         return out
 
     def dropped_steps(self, wanted: StepSet, places: NDArray[np.intp]) -> Bytes:

@@ -21,6 +21,7 @@ LARGE_STATES = 1 << 18
 class _Patience:
     def __init__(self, poll: Callable[[], None]) -> None:
         self.word = Memory(1)
+        self.poll = poll
         self.threads = WorkerPool(1, poll, self._stop)
 
     def _stop(self) -> None:
@@ -38,6 +39,12 @@ def patience(poll: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         _PATIENCE.reset(token)
+
+
+def poll_now() -> None:
+    """Call what listens; it may raise."""
+    if (listening := _PATIENCE.get()) is not None:
+        listening.poll()
 
 
 def run_loop(loop: NativeLoop, states: int, *words: int) -> int:

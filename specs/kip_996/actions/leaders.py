@@ -14,7 +14,6 @@ from ..functions import (
     reset_follower_fetch_state,
     transition_to_leader,
 )
-from ..mutants import LeadersTellOnce
 from ..network import connected, discard, not_lost_req_with_replica_epoch, send, send_all
 from ..types import (
     BeginQuorumEpochRequest,
@@ -75,7 +74,7 @@ def resend_begin_quorum_epoch_request(st, s: ServerId, peer: ServerId):
     if s not in st.servers:
         return
     me = st.servers[s]
-    if me.state != ServerState.LEADER or s == peer or peer not in me.config.members or LeadersTellOnce:
+    if me.state != ServerState.LEADER or s == peer or peer not in me.config.members:
         return
     if begin_quorum_epoch_request_timeout(st, s, peer):
         yield abstracted(
