@@ -85,6 +85,7 @@ def checked_in_shards(
     model: Model, folder: Path, sharding: Sharding, processes: int | None = None, limits: Limits | None = None
 ) -> Result:
     """The result of a check with the model's temporal properties."""
+    problem = accepted_problem(model)
     directory = RunDirectory.created(folder, {})
     found = check_native(
         model,
@@ -92,7 +93,7 @@ def checked_in_shards(
         threads=2,
         directory=directory,
         search_of=sharded(sharding, processes),
-        problem=accepted_problem(model),
+        problem=problem,
     )
     directory.discard()
     return found
