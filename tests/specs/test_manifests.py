@@ -97,7 +97,12 @@ def test_a_model_that_names_a_golden_case_of_liveness_has_its_graph(spec: str, f
     cases = [case for case in liveness_cases() if case.id.startswith(str(_liveness_id(file)))]
     figures = {key: value for key, value in (file.expect or {}).items() if key in ("generated", "distinct", "depth")}
     assert cases
-    assert all(case.root == shipped_specs()[spec] and figures.items() <= case.graph.items() for case in cases)
+    assert all(case.root == shipped_specs()[spec] for case in cases)
+    if "the states until it fails are kmc's own" in _origin(file):
+        # kmc stops where a state refutes, and TLC explores the whole graph first.
+        assert all(figures["distinct"] < case.graph["distinct"] for case in cases)
+    else:
+        assert all(figures.items() <= case.graph.items() for case in cases)
 
 
 def test_one_model_is_left_to_a_run_by_hand() -> None:
