@@ -13,10 +13,10 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
-from kmc.engine.check_temporal import TemporalSearch
+from kmc.engine.check_temporal import EndedBefore, TemporalSearch
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
@@ -53,6 +53,8 @@ from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict
 from kmc.spec.model import Model
 
 ENGINE = "native"
+
+_Answer = TypeVar("_Answer")
 
 
 class ModelSearch(Protocol):
@@ -141,21 +143,20 @@ def check_native(
     records = [compiled.record(state) for state in beginnings]
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    if temporal is None:
-        searched = search_of(compiled, records, chosen, progress, directory)
-    elif search_of is search_in_memory:  # which makes the graph itself
-        searched = temporal.search(records, chosen, progress, directory)
-    else:
-        searched = search_of(compiled, records, chosen, progress, directory, temporal.noting)
-    with closing(searched) as search:
+    search_of = search_of if temporal is None else _noting(temporal, search_of)
+    with closing(search_of(compiled, records, chosen, progress, directory)) as search:
         outcome = search.run()
         durable_folder.reach("after search model")
-        violation = _Report(model, compiled, search, start, problem).violation(outcome)
-        further = None
-        if temporal is not None and violation is None and not outcome.interrupted:
+        tell, has_time = _told_of(search, progress), not outcome.interrupted
+        if temporal is not None and not keep_going and has_time:
             seconds = lasso_seconds(bounds.seconds, time.monotonic() - started, outcome.stopped)
-            asked = partial(temporal.outcome, search, records, outcome, start)
-            outcome, further = _within(seconds, outcome, _told_of(search, progress), asked)
+            outcome, has_time = _as_in_memory(temporal, search, outcome, seconds, tell)
+        violation, further = _Report(model, compiled, search, start, problem).violation(outcome), None
+        if temporal is not None and violation is None and has_time:
+            seconds = lasso_seconds(bounds.seconds, time.monotonic() - started, outcome.stopped)
+            outcome, further = _within(
+                seconds, outcome, tell, partial(temporal.outcome, search, records, outcome, start)
+            )
         if directory is not None:
             directory.ended = outcome.stopped is None and not outcome.interrupted
         cpu = outcome.cpu_seconds_elsewhere + cpu_seconds() - began
@@ -173,10 +174,30 @@ def _bounds(model: Model, limits: Limits) -> Limits:
     return replace(limits, depth=min(depths, default=None))
 
 
+def _noting(temporal: TemporalSearch, search_of: SearchMaker) -> SearchMaker:
+    """What makes searches that make the behaviour graph too."""
+    if search_of is not search_in_memory:
+        return partial(search_of, noting=temporal.noting)
+    return lambda _, *given, noting=None: temporal.search(*given)
+
+
+def _as_in_memory(
+    temporal: TemporalSearch, search: ModelSearch, outcome: SearchOutcome, seconds: float | None, tell: Tell
+) -> tuple[SearchOutcome, bool]:
+    """The outcome of a search that ends where its steps refute a property; False where finding that out was cut short.
+
+    A search in memory has ended there by itself.
+    """
+    if not isinstance(search, EndedBefore):
+        return outcome, True
+    outcome, ended = _within(seconds, outcome, tell, partial(temporal.ended, search, outcome))
+    return ended or outcome, ended is not None
+
+
 def _within(
-    seconds: float | None, outcome: SearchOutcome, tell: Tell, verdicts: Callable[[Tell], TemporalOutcome]
-) -> tuple[SearchOutcome, TemporalOutcome | None]:
-    """The verdicts on temporal properties; none where that was cut short, as the outcome says then."""
+    seconds: float | None, outcome: SearchOutcome, tell: Tell, asked: Callable[[Tell], _Answer]
+) -> tuple[SearchOutcome, _Answer | None]:
+    """What is asked of the behaviour graph; None where that was cut short, as the outcome says then."""
     began = time.monotonic()
 
     def poll() -> None:
@@ -189,7 +210,7 @@ def _within(
 
     try:
         with patience(poll):
-            return outcome, verdicts(told)
+            return outcome, asked(told)
     except KeyboardInterrupt:
         return replace(outcome, interrupted=True), None
     except LassosUnfinished:

@@ -23,6 +23,7 @@ from kmc.engine.liveness.graph_recorder import GraphRecorder
 from kmc.engine.liveness.lasso_choice import LassoAnswers
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.noting import Noting
+from kmc.engine.liveness.refuting_level import refuting_level
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.predecessors import StepLookup
 from kmc.liveness.behaviour_graph import BehaviourSource
@@ -54,6 +55,18 @@ class LassoSource(Protocol):
         """The search for lassos; to be asked once."""
 
 
+@runtime_checkable
+class EndedBefore(Protocol):
+    """A search that goes on where its steps refute a property, and can tell what it would have been without that."""
+
+    @property
+    def behaviours(self) -> BehaviourSource | None:
+        """See `NotingSearch`."""
+
+    def ended_at(self, levels: int, /) -> SearchOutcome | None:
+        """The outcome of a search that ends when it has made so many levels; None if this one made fewer."""
+
+
 class TemporalSearch:
     """A search that makes the behaviour graph for the temporal properties of a model. `noting` says what it notes."""
 
@@ -63,6 +76,7 @@ class TemporalSearch:
         self.compiled = compile_model(model, fingerprint_bits, Atoms(problem.atoms, problem.step_atoms))
         apart = tuple(int(not action.in_next) for action, _ in self.instances)
         self.noting = Noting(len(problem.atoms), len(problem.step_atoms), apart)
+        self._lassos: tuple[BehaviourSource, LassoAnswers] | None = None
 
     def search(
         self,
@@ -86,6 +100,23 @@ class TemporalSearch:
                 counts[action.title] += count
         return counts
 
+    def ended(self, search: EndedBefore, outcome: SearchOutcome, tell: Tell) -> SearchOutcome:
+        """The outcome of a search as if it had ended where its steps refute a property."""
+        assert search.behaviours is not None, "the search has noted steps"
+        tell("Building the behaviour graph")
+        level = refuting_level(self._lassos_of(search.behaviours), self._problem)
+        # The steps of a level are known when the next one has been made.
+        return outcome if level is None else search.ended_at(level + 2) or outcome
+
+    def _lassos_of(self, source: BehaviourSource) -> LassoAnswers:
+        """The search for lassos in a graph, made once."""
+        if self._lassos is None or self._lassos[0] is not source:
+            fairness, lassos = self._problem.fairness, None
+            if isinstance(source, LassoSource):
+                lassos = source.lassos(fairness)
+            self._lassos = source, lassos or LassoSearch(source.graph(), fairness)
+        return self._lassos[1]
+
     def outcome(
         self, search: NotingSearch, initial: Sequence[PackedState], found: SearchOutcome, start: Any, tell: Tell
     ) -> TemporalOutcome:
@@ -93,7 +124,8 @@ class TemporalSearch:
         assert search.behaviours is not None, "the search has noted steps"
         tell("Building the behaviour graph")
         states = [self.compiled.state(record.row) for record in initial]
-        finder = _Finder(self.compiled, search.predecessors, search.behaviours, self._problem.fairness, states)
+        lassos = self._lassos_of(search.behaviours)
+        finder = _Finder(self.compiled, search.predecessors, search.behaviours, lassos, states)
         properties, violation = verdicts(self._model, self._problem, finder, start, tell)
         by_depth = found.stopped is Bound.DEPTH
         cut = tuple(self._cut(finder, by_depth=by_depth)) if found.cut else ()
@@ -120,18 +152,13 @@ class _Finder:
         compiled: CompiledModel,
         predecessors: StepLookup,
         source: BehaviourSource,
-        fairness: Sequence[FairnessCondition],
+        lassos: LassoAnswers,
         initial: Sequence[Any],
     ) -> None:
         self._compiled, self._predecessors, self._source = compiled, predecessors, source
-        self._initial = initial
+        self.lassos, self._initial = lassos, initial
         spec = compiled.model.spec
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
-        self.lassos: LassoAnswers
-        if isinstance(source, LassoSource):
-            self.lassos = source.lassos(fairness)
-        else:
-            self.lassos = LassoSearch(source.graph(), fairness)
 
     def least(self, query: LassoQuery, below: int | None) -> Path | None:
         """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""

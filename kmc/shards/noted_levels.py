@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kmc.engine.files.run_manifest import Snapshot
 from kmc.shards.noted_steps import NotedSteps
 from kmc.shards.run_state import NotedLevel
 from kmc.shards.section_files import SectionFile
@@ -22,9 +23,9 @@ def noted_states(expanded: Sequence[Expanded]) -> tuple[SectionFile, ...]:
 
 
 def with_level(
-    noted: tuple[NotedLevel, ...], expanded: Sequence[Expanded], merged: Sequence[Merged]
+    noted: tuple[NotedLevel, ...], expanded: Sequence[Expanded], merged: Sequence[Merged], made: Snapshot
 ) -> tuple[NotedLevel, ...]:
-    """The levels noted before, of which the last was expanded, and the one that was made of it."""
+    """The levels noted before, of which the last was expanded, and the one that was made of it, with the figures."""
     before = (*noted[:-1], replace(noted[-1], steps=noted_steps(expanded))) if noted else ()
     found = tuple(part.found for part in merged if part.found is not None)
-    return (*before, NotedLevel(found, noted_states(expanded)))
+    return (*before, NotedLevel(replace(made, levels=(), findings=()), found, noted_states(expanded)))

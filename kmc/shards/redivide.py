@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 from kmc.engine.loops.outboxes import SCATTER
 from kmc.engine.native.memory import Words
 from kmc.engine.native.threads import WorkerPool
+from kmc.shards.made_level import lost
 from kmc.shards.merger import Merger
+from kmc.shards.run_state import RunState
 from kmc.shards.store import FileWords, ShardStore, new_name
 from kmc.shards.tasks import SortedRun
 
@@ -47,6 +50,13 @@ class Redivision:
         self._shard_of = partial(_NewShard, store, width, shards, level)
         self._poll = poll
         self._stopping = False
+
+    def of_state(self, before: RunState) -> RunState:
+        """Where a search stands with as many shards as are wanted. Its levels keep those that they were made with."""
+        after = replace(before, shards=self._shards, runs=self.runs(before.runs))
+        if after.fingerprints != before.fingerprints:
+            raise lost("not all known states were divided among the new shards")
+        return after
 
     def runs(self, before: Sequence[Sequence[SortedRun]]) -> tuple[tuple[SortedRun, ...], ...]:
         """For each new shard one run, or none, of the fingerprints that it owns."""

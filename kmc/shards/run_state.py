@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from kmc.engine.files.run_manifest import Snapshot, restored_snapshot
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.shards.frontier_file import FrontierFile
 from kmc.shards.noted_steps import NotedSteps
@@ -41,9 +42,11 @@ class NotedLevel:
     """What was noted of one level for the behaviour graph.
 
     `found`: the fingerprints of its states, `states`: the atoms that hold in them, `steps`: their steps, none as long
-    as it is not expanded.
+    as it is not expanded. `figures` are what the search had counted when the level had been made, without levels and
+    findings.
     """
 
+    figures: Snapshot
     found: tuple[SectionFile, ...] = ()
     states: tuple[SectionFile, ...] = ()
     steps: tuple[NotedSteps, ...] = ()
@@ -122,6 +125,17 @@ class RunState:
         words += sum(file.words for level in self.noted for file in level.files)
         return words * WORD_BYTES + sum(level.bytes for level in self.levels.values())
 
+    def within(self, level_bytes: int) -> tuple[RunState, list[str]]:
+        """With so many bytes of levels at most, but for the last one, and the names of the files that go."""
+        levels, dropped = dict(self.levels), list[str]()
+        size = sum(files.bytes for files in levels.values())
+        for old in sorted(levels)[:-1]:
+            if size <= level_bytes:
+                break
+            size -= levels[old].bytes
+            dropped += levels.pop(old).names
+        return replace(self, levels=levels), dropped
+
     def as_json(self) -> dict[str, Any]:
         """What a manifest holds of it."""
         return {**asdict(replace(self, levels={})), "levels": {str(n): asdict(x) for n, x in self.levels.items()}}
@@ -143,6 +157,7 @@ def restored_state(saved: Mapping[str, Any]) -> RunState:
 
 def _noted_level(saved: Mapping[str, Any]) -> NotedLevel:
     return NotedLevel(
+        restored_snapshot(saved["figures"]),
         tuple(SectionFile(**file) for file in saved["found"]),
         tuple(SectionFile(**file) for file in saved["states"]),
         tuple(

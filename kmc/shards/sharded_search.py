@@ -36,7 +36,7 @@ from kmc.shards.graph_maker import GraphMaker, Levels
 from kmc.shards.kept_states import require_kept
 from kmc.shards.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
 from kmc.shards.looking_back import KeptLevels, ShardedLookup
-from kmc.shards.made_level import MadeLevel, compare_sums, lost, sought
+from kmc.shards.made_level import MadeLevel, compare_sums, sought
 from kmc.shards.merger import Merger, check_runs
 from kmc.shards.noted_levels import noted_states, noted_steps, with_level
 from kmc.shards.noted_steps import NotedSteps
@@ -231,20 +231,10 @@ class ShardedSearch:
         """Tasks that together take all rows of a level: of one whose files are kept, or of these files."""
         found = files or self.state.levels[level]
         segments = segments_of(found.rows)
-        total = sum(segment.rows for segment in segments)
-        share = max(1, min(self._sharding.task_rows, -(-total // self._executor.slots)))
-        return [
-            RowsTask(
-                level=level + 1,
-                number=number,
-                segments=group,
-                bits=found.bits,
-                dictionary=self.state.dictionary,
-                wanted=wanted,
-                listing=not self._findings.found_any,
-            )
-            for number, group in enumerate(segment_groups(segments, share))
-        ]
+        share = -(-sum(segment.rows for segment in segments) // self._executor.slots)
+        groups = segment_groups(segments, max(1, min(self._sharding.task_rows, share)))
+        common = found.bits, self.state.dictionary, wanted, not self._findings.found_any
+        return [RowsTask(level + 1, number, group, *common) for number, group in enumerate(groups)]
 
     def _make_level(self, tasks: Sequence[ExpandTask], *, store: bool) -> bool:
         """Make the next level; False if it has no states, or was stopped. Without `store`, states are only checked."""
@@ -304,7 +294,7 @@ class ShardedSearch:
             runs=tuple(part.runs for part in merged),
             digest=(state.digest + sum(part.digest for part in merged)) % (1 << 64),
             traffic=state.traffic.and_of(tuple(merged), rows_bytes, self._entry_bytes),
-            noted=with_level(state.noted, expanded, merged) if self._noting is not None else (),
+            noted=with_level(state.noted, expanded, merged, self._snapshot()) if self._noting is not None else (),
         )
         self._garbage += [name for part in merged for name in part.replaced]
         self._drop_old_levels()
@@ -320,14 +310,8 @@ class ShardedSearch:
         """
         if self._settings.keep_states:
             return
-        levels = dict(self.state.levels)
-        size = sum(files.bytes for files in levels.values())
-        for old in sorted(levels)[:-1]:
-            if size <= self._settings.history_bytes:
-                break
-            size -= levels[old].bytes
-            self._garbage += levels.pop(old).names
-        self.state = replace(self.state, levels=levels)
+        self.state, dropped = self.state.within(self._settings.history_bytes)
+        self._garbage += dropped
 
     def _search_again(self, level: int) -> KeptLevels:
         from kmc.shards.search_again import SearchAgain  # which is a search of this kind
@@ -363,15 +347,14 @@ class ShardedSearch:
         directory = self._directory
         if directory is None or directory.manifest.levels == len(self._levels) or not self._levels:
             return
-        standing = self._standing
-        if standing.met * 2 != self.state.met.words:
+        if self._standing.met * 2 != self.state.met.words:
             self._garbage.append(self.state.met.name)
             self.state = replace(self.state, met=self._written_met())
         needed = self.state.names
         last = {name for steps in self._last_steps for name in steps.names}
         self._store.sync(needed - directory.manifest.files)
         bits = 128 if self._kernels.wide else 64
-        snapshot = replace(standing, seconds=self._seconds, cpu_seconds=self._cpu_seconds)
+        snapshot = replace(self._standing, seconds=self._seconds, cpu_seconds=self._cpu_seconds)
         manifest = replace(directory.manifest, snapshot=snapshot, fingerprint_bits=bits, sharded=self.state.as_json())
         directory.commit(manifest)
         self._saved = time.monotonic()
@@ -425,34 +408,51 @@ class ShardedSearch:
         met = read_words(self._store, state.met).array if state.met.words else np.zeros(0, np.int64)
         self._findings.restore(snapshot.findings, snapshot.counted, met)
         check_runs(self._store, state.runs)
-        self._levels = list(snapshot.levels)
-        self._generated[:], self._failed[:] = snapshot.generated, snapshot.failed
-        self._cut, self._expanded, self._rows_words = snapshot.cut, snapshot.expanded, snapshot.rows_words
-        self._reached, self._reachable_asked = snapshot.reached, snapshot.reachable_asked
+        self._stand_at(snapshot)
         self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
-        self._standing = snapshot
         if state.shards != self._sharding.shards:
             self._redivide()
         return True
 
+    def _stand_at(self, snapshot: Snapshot) -> None:
+        """Have counted what was counted at the end of some level."""
+        self._levels = list(snapshot.levels)
+        self._generated[:], self._failed[:] = snapshot.generated, snapshot.failed
+        self._cut, self._expanded, self._rows_words = snapshot.cut, snapshot.expanded, snapshot.rows_words
+        self._reached, self._reachable_asked = snapshot.reached, snapshot.reachable_asked
+        self._standing = snapshot
+
+    def ended_at(self, levels: int) -> SearchOutcome | None:
+        """The outcome of a search that ends when it has made so many levels; None if this one made fewer.
+
+        After that `behaviours` and `counters` are those of that search.
+        """
+        if levels > len(self.state.noted):
+            return None
+        *before, last = self.state.noted[:levels]
+        self.state = replace(self.state, noted=(*before, replace(last, steps=())))
+        self._stand_at(replace(last.figures, levels=tuple(self._levels[:levels])))
+        self._findings.restore((), last.figures.counted, np.zeros(0, np.int64))
+        self._last_steps, self._stopped, self._beyond = (), None, False
+        if self._graph is not None:
+            self._graph.close()
+            self._graph = None
+        return self._outcome()
+
     def _redivide(self) -> None:
         """Go on with as many shards as are asked for now; the levels keep the shards that they were made with."""
-        kernels, shards, before = self._kernels, self._sharding.shards, self.state.runs
+        kernels, before = self._kernels, self.state
         mergers = [
             Merger(self._sharding, self._store, wide=kernels.wide, ranked=kernels.rank != 0)
             for _ in range(self._settings.threads)
         ]
-        width, level = 1 + kernels.wide, len(self._levels)
-        runs = Redivision(self._store, mergers, width, shards, level, self._poll).runs(before)
-        known, self.state = self.state.fingerprints, replace(self.state, shards=shards, runs=runs)
-        if self.state.fingerprints != known:
-            raise lost("not all known states were divided among the new shards")
-        self._garbage += [run.name for runs in before for run in runs]
+        width, shards, level = 1 + kernels.wide, self._sharding.shards, len(self._levels)
+        self.state = Redivision(self._store, mergers, width, shards, level, self._poll).of_state(before)
+        self._garbage += [run.name for runs in before.runs for run in runs]
 
     def counters(self) -> Counters:
         """The counters so far; while a level is made, with those of the tasks that have ended."""
-        running = self._watch.tasks
-        distinct = sum(self._levels)
+        running, distinct = self._watch.tasks, sum(self._levels)
         found = shard_progress(self.state, self._watch, self._levels, wide=self._kernels.wide, entry=self._entry_bytes)
         if self._again is not None:
             found = self._again.told(found)
@@ -472,11 +472,10 @@ class ShardedSearch:
         return WORD_BYTES * (1 + self._kernels.wide + (self._kernels.rank != 0))
 
     def _outcome(self) -> SearchOutcome:
-        kernels = self._kernels
-        failed = self._failed.copy()
-        if kernels.meets_again:
-            failed[: kernels.check_count] = 0
-        failed[: kernels.check_count] += self._findings.counted
+        failed, checks = self._failed.copy(), self._kernels.check_count
+        if self._kernels.meets_again:
+            failed[:checks] = 0
+        failed[:checks] += self._findings.counted
         return SearchOutcome(
             generated=int(self._generated.sum()),
             cut=self._cut,

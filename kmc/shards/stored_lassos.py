@@ -26,7 +26,7 @@ from kmc.engine.liveness.lasso_choice import (
 from kmc.engine.liveness.native_graph import FairComponents, fair_components
 from kmc.engine.liveness.phase_levels import Numbers
 from kmc.liveness.behaviour_graph import Array
-from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase, StepSet
+from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase, StateSet, StepSet
 from kmc.shards.fair_walk import fair_walk
 from kmc.shards.graph_rounds import GraphRounds, StoredDistances
 from kmc.shards.stored_components import Region, StoredComponents
@@ -65,6 +65,11 @@ class StoredLassoSearch(LassoAnswers):
     def expanded(self) -> int:
         """See `LassoAnswers`."""
         return self._rounds.stored.expanded
+
+    def states_of(self, wanted: StateSet) -> Bytes:
+        """See `LassoAnswers`."""
+        self._rounds.ask_about((wanted,))
+        return self._rounds.set_of(wanted).copy()
 
     def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
         """See `LassoAnswers`."""

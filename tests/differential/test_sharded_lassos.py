@@ -1,7 +1,4 @@
-"""TLC's golden cases of temporal properties in shards: verdicts, graphs and lassos are those of a search in memory.
-
-A search in memory explores the whole graph only with `keep_going`; one in shards always does.
-"""
+"""TLC's golden cases of temporal properties in shards: counts, verdicts, graphs and lassos are those of memory."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from support.sharded_graphs import (
     graphs_of_checks,
     unequal_fields,
 )
+from support.shipped_models import shipped_model
 
 from kmc.errors import KmcError
 from kmc.result import Limits
@@ -54,6 +52,23 @@ def test_a_golden_case_has_the_answer_of_memory(case: LivenessCase, tmp_path: Pa
         for way in ways:
             assert _outcome(partial(checked_in_shards, model, tmp_path, *way)) == wanted
     assert all(unequal_fields(graphs[0], graph) == [] for graph in graphs[1:])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.parametrize("keep_going", [False, True])
+@pytest.mark.parametrize(("spec", "name", "early"), [("two_phase_commit", "unfair", 8), ("kraft", "no_leader", 92)])
+def test_a_search_in_shards_ends_where_one_in_memory_does(
+    spec: str, name: str, early: int, keep_going: bool, tmp_path: Path
+) -> None:
+    model = shipped_model(spec, name)
+    wanted = checked_in_memory(model, keep_going=keep_going)
+    assert (sum(wanted.levels) == early) is not keep_going
+    with graphs_of_checks() as graphs:
+        for limits in (None, Limits(states=early + 1), Limits(depth=len(wanted.levels))):
+            found = checked_in_shards(model, tmp_path, Sharding(3), None, limits, keep_going)
+            assert all_said(found) == all_said(checked_in_memory(model, limits, keep_going))
+    assert unequal_fields(graphs[0], graphs[1]) == []
 
 
 def _outcome(check: Any) -> Any:

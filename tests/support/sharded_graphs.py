@@ -82,7 +82,12 @@ def unequal_fields(left: BehaviourGraph, right: BehaviourGraph) -> list[str]:
 
 
 def checked_in_shards(
-    model: Model, folder: Path, sharding: Sharding, processes: int | None = None, limits: Limits | None = None
+    model: Model,
+    folder: Path,
+    sharding: Sharding,
+    processes: int | None = None,
+    limits: Limits | None = None,
+    keep_going: bool = False,
 ) -> Result:
     """The result of a check with the model's temporal properties."""
     problem = accepted_problem(model)
@@ -91,6 +96,7 @@ def checked_in_shards(
         model,
         limits or Limits(),
         threads=2,
+        keep_going=keep_going,
         directory=directory,
         search_of=sharded(sharding, processes),
         problem=problem,
@@ -120,6 +126,6 @@ def all_said(result: Result) -> dict[str, Any]:
     return {**told(result), "refutation": refutation, "fairness": result.fairness, "cut": result.cut_fairness}
 
 
-def checked_in_memory(model: Model, limits: Limits | None = None) -> Result:
-    """The result of a check whose search goes to its end."""
-    return check_native(model, limits or Limits(), keep_going=True, problem=accepted_problem(model))
+def checked_in_memory(model: Model, limits: Limits | None = None, keep_going: bool = False) -> Result:
+    """The result of a check in memory."""
+    return check_native(model, limits or Limits(), keep_going=keep_going, problem=accepted_problem(model))

@@ -211,7 +211,7 @@ def _restored(run: Mapping[str, Any]) -> RunManifest:
         about=run["about"],
         digests=run["digests"],
         fingerprint_bits=run["fingerprint_bits"],
-        snapshot=_snapshot(run["snapshot"]) if run["snapshot"] is not None else None,
+        snapshot=restored_snapshot(run["snapshot"]) if run["snapshot"] is not None else None,
         known=_extent(run["known"]) if run["known"] is not None else None,
         met=_extent(run["met"]) if run["met"] is not None else None,
         graph=_extent(run["graph"]) if run.get("graph") is not None else None,
@@ -220,7 +220,8 @@ def _restored(run: Mapping[str, Any]) -> RunManifest:
     )
 
 
-def _snapshot(found: Mapping[str, Any]) -> Snapshot:
+def restored_snapshot(found: Mapping[str, Any]) -> Snapshot:
+    """The snapshot that a manifest holds as JSON."""
     lists = {name: tuple(found[name]) for name in ("levels", "generated", "failed", "counted")}
     findings = tuple(SearchFinding(**{**plain, "kind": FindingKind(plain["kind"])}) for plain in found["findings"])
     return Snapshot(**{**found, **lists, "findings": findings})

@@ -90,6 +90,10 @@ class LassoAnswers(ABC):
         """How behaviours go through some phases."""
 
     @abstractmethod
+    def states_of(self, wanted: StateSet) -> Bytes:
+        """Which states are in a set; the caller may change the answer."""
+
+    @abstractmethod
     def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
         """For each set of steps the first state below `end` with one that a constraint drops; None where none is.
 

@@ -18,7 +18,16 @@ from kmc.engine.liveness.graph_sets import Bytes, GraphSets
 from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, LassoAnswers, asked_of_cycle, nearest, with_cycle
 from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances, fair_components, stuttering_states
 from kmc.liveness.behaviour_graph import OUTSIDE, Array, BehaviourGraph
-from kmc.liveness.lasso_queries import NO_STEPS, FairnessCondition, LassoQuery, Phase, Recurrence, Response, StepSet
+from kmc.liveness.lasso_queries import (
+    NO_STEPS,
+    FairnessCondition,
+    LassoQuery,
+    Phase,
+    Recurrence,
+    Response,
+    StateSet,
+    StepSet,
+)
 
 NEAREST_STATES = 1 << 18
 """A search begins with so many states of the last phase, the nearest, and mostly ends there if the property fails."""
@@ -82,6 +91,10 @@ class LassoSearch(LassoAnswers):
     def expanded(self) -> int:
         """See `LassoAnswers`."""
         return self.graph.expanded
+
+    def states_of(self, wanted: StateSet) -> Bytes:
+        """See `LassoAnswers`."""
+        return self._sets.states(wanted).copy()
 
     def first_dropped(self, asked: Sequence[StepSet], next_labels: frozenset[int], end: int) -> list[int | None]:
         """See `LassoAnswers`."""
