@@ -101,11 +101,12 @@ def test_json_tells_how_a_behavior_refutes_a_temporal_property() -> None:
     assert (told["instance"], told["back_to"], told["stutters"], told["closed_by"]) == (None, 1, True, None)
 
 
-def test_a_search_in_shards_refutes_temporal_properties_as_one_in_memory() -> None:
-    ran = kmc("check", COUNTER, "temporal", "--shards", "2", "--json")
-    found, wanted = json.loads(ran.stdout), check_json(COUNTER, "temporal", "--continue")
-    assert (ran.exit_code, found["exit_status"]) == (13, 13)
-    for name in ("properties", "counterexample", "fairness", "trace_length", "distinct", "bound"):
+@pytest.mark.parametrize(("words", "distinct"), [([], 2), (["--continue"], 4)])
+def test_a_search_in_shards_refutes_temporal_properties_as_one_in_memory(words: list[str], distinct: int) -> None:
+    ran = kmc("check", COUNTER, "temporal", "--shards", "2", "--json", *words)
+    found, wanted = json.loads(ran.stdout), check_json(COUNTER, "temporal", *words)
+    assert (ran.exit_code, found["exit_status"], found["distinct"]) == (13, 13, distinct)
+    for name in ("properties", "counterexample", "fairness", "trace_length", "generated", "levels", "bound"):
         assert found[name] == wanted[name], name
 
 
