@@ -34,6 +34,9 @@ from kmc.liveness.lasso_queries import (
 )
 from kmc.liveness.problem import TemporalProblem
 
+WAYS_STATES_MAX = 1 << 16
+"""Ways through phases are followed as long as no more states are expanded: later they would cost as much as a search."""
+
 
 @dataclass(frozen=True, slots=True)
 class EarlyQuery:
@@ -45,6 +48,15 @@ class EarlyQuery:
     phases: tuple[Phase, ...]
     ends: tuple[StateSet, ...]
     stutters: bool
+
+    @property
+    def reaches_all(self) -> bool:
+        """Whether every behaviour goes through the phases, so that no way need be followed."""
+        return self.phases == (Phase(),)
+
+    def is_asked(self, expanded: int) -> bool:
+        """Whether it is asked in a level with which so many states have been expanded."""
+        return self.reaches_all or expanded <= WAYS_STATES_MAX
 
 
 def early_queries(problem: TemporalProblem) -> tuple[EarlyQuery, ...]:

@@ -26,16 +26,16 @@ class ObviousEarlyLassos:
 
         After something was found, it is not asked again. The first `initial` states are initial.
         """
+        asked = [ways for ways in self._queries if ways.query.is_asked(max(level, default=-1) + 1)]
         fair = [state for state in level if all(behaviours.has(each, state) for each in self._staying)]
-        return any(ways.lead_to(behaviours, fair if ways.stutters else level, initial) for ways in self._queries)
+        return any(ways.lead_to(behaviours, fair if ways.query.stutters else level, initial) for ways in asked)
 
 
 class _Ways:
     """The states of each phase of a query that behaviours reach, one step further with each level."""
 
     def __init__(self, query: EarlyQuery) -> None:
-        self.stutters = query.stutters
-        self._query = query
+        self.query = query
         self._last = len(query.phases) - 1
         self._ends: set[int] = set()
         self._levels = 0
@@ -45,9 +45,7 @@ class _Ways:
     def lead_to(self, behaviours: Behaviours, candidates: Sequence[int], initial: int) -> bool:
         """Whether one more step leads to an end, among `candidates` of a new level or those before it."""
         self._levels += 1
-        self._ends.update(
-            state for state in candidates if all(behaviours.has(each, state) for each in self._query.ends)
-        )
+        self._ends.update(state for state in candidates if all(behaviours.has(each, state) for each in self.query.ends))
         if not self._ends:
             return False  # The ways are followed later, if need be.
         for _ in range(self._levels):
@@ -65,16 +63,16 @@ class _Ways:
 
     def _steps(self, behaviours: Behaviours, node: Node) -> Iterator[Node]:
         source, phase = node
-        here = self._query.phases[phase]
+        here = self.query.phases[phase]
         for target in behaviours.successors(source):
             if behaviours.has(here.states, target) and behaviours.has_step(here.steps, source, target):
                 yield target, phase
-            for after in self._query.phases[phase + 1 : phase + 2]:
+            for after in self.query.phases[phase + 1 : phase + 2]:
                 if behaviours.has_step(after.entered_by, source, target) and self._enters(
                     behaviours, target, phase + 1
                 ):
                     yield target, phase + 1
 
     def _enters(self, behaviours: Behaviours, state: int, phase: int) -> bool:
-        wanted = self._query.phases[phase]
+        wanted = self.query.phases[phase]
         return behaviours.has(wanted.enters_at, state) and behaviours.has(wanted.states, state)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.early_ends import EarlyCase, early_cases, interpreted_level, native_level
+from support.early_ends import EarlyCase, early_cases, interpreted_level, level_of_whole_graph, native_level
 
 from kmc.engine.liveness import early_lassos
 from kmc.engine.liveness.recorded_levels import RecordedLevels
@@ -35,9 +35,24 @@ def wrong(level_of: Level) -> EarlyCase | None:
     return next((case for case in early_cases(1, CASES) if level_of(case) != case.expected), None)
 
 
-@pytest.mark.parametrize("level_of", [native_level, interpreted_level])
+WAYS = [native_level, interpreted_level, level_of_whole_graph]
+
+
+@pytest.mark.parametrize("level_of", WAYS)
 def test_each_query_is_reported_in_the_level_of_its_nearest_end(level_of: Level) -> None:
     assert wrong(level_of) is None
+
+
+@pytest.mark.parametrize("level_of", WAYS)
+def test_ways_are_not_followed_far(level_of: Level, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kmc.liveness.early_queries.WAYS_STATES_MAX", most := 3)
+    left_out = 0
+    for case in early_cases(1, CASES):
+        (query,) = early_queries(case.problem)
+        is_late = case.expected is not None and case.starts[case.expected + 1] > most and not query.reaches_all
+        left_out += is_late
+        assert level_of(case) == (None if is_late else case.expected)
+    assert left_out > 20
 
 
 def test_the_random_queries_end_in_many_levels_and_in_none() -> None:

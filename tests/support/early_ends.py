@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from random import Random
 
+import numpy as np
 from support.lasso_oracle import SmallGraph, least_end
 from support.random_lassos import random_fairness, random_graph, random_query
 
 from kmc.engine.liveness.early_lassos import EarlyLassos
+from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.recorded_levels import RecordedLevels, StepPart
+from kmc.engine.liveness.refuting_level import refuting_level
 from kmc.liveness.early_queries import early_queries
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 from kmc.liveness.problem import TemporalProblem
@@ -97,6 +100,13 @@ def native_level(case: EarlyCase) -> int | None:
         if early.is_found(levels, level):
             return level
     return None
+
+
+def level_of_whole_graph(case: EarlyCase) -> int | None:
+    """The level that is told of the graph when it is whole; None if it was not looked at on the way."""
+    arrays = replace(case.graph.as_arrays(), level_starts=np.array(case.starts, np.int64))
+    level = refuting_level(LassoSearch(arrays, case.problem.fairness), case.problem)
+    return level if level is not None and level < len(case.starts) - 1 else None
 
 
 def interpreted_level(case: EarlyCase) -> int | None:

@@ -48,6 +48,8 @@ class EarlyLassos:
         first, end = levels.starts[level : level + 2]
         stuttering: Numbers | None = None
         for waiting in self._queries:
+            if not waiting.query.is_asked(end):
+                continue
             if waiting.query.stutters and stuttering is None:
                 stuttering = self._stuttering(levels, first, end)
             candidates = stuttering if waiting.query.stutters else np.arange(first, end, dtype=np.uint32)
@@ -89,7 +91,7 @@ class _Waiting:
         self._has_ends = self._has_ends or len(ends) > 0
         if not self._has_ends:
             return False
-        if self._ways.reach_all:
+        if self.query.reaches_all:
             return True
         self._ends.add(ends)
         found = False
@@ -102,7 +104,6 @@ class _Ways:
     """The states of each phase that behaviours reach in `distance` steps or fewer."""
 
     def __init__(self, phases: Sequence[Phase]) -> None:
-        self.reach_all = tuple(phases) == (Phase(),)
         self.distance = -1
         self._phases = phases
         self._reached = [_Marks() for _ in phases]

@@ -26,7 +26,8 @@ def refuting_level(lassos: LassoAnswers, problem: TemporalProblem) -> int | None
         if not ends.any():
             continue
         for distance, states in lassos.distances(query.phases).by_distance():
-            if least is not None and distance >= least:
+            expanded = int(lassos.level_starts[min(distance + 1, len(lassos.level_starts) - 1)])
+            if (least is not None and distance >= least) or not query.is_asked(expanded):
                 break
             if ends[states].any():
                 least = distance
