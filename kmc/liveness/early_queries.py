@@ -35,7 +35,7 @@ from kmc.liveness.lasso_queries import (
 from kmc.liveness.problem import TemporalProblem
 
 WAYS_STATES_MAX = 1 << 16
-"""Ways through phases are followed as long as no more states are expanded: later they would cost as much as a search."""
+"""Ways through phases are followed as long as no more states are expanded: later they would cost what a search does."""
 
 
 @dataclass(frozen=True, slots=True)
