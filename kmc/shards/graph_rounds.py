@@ -71,7 +71,7 @@ class GraphRounds:
         self._kept, self._known = {}, {}
 
     def ask_about(self, asked: Iterable[StateSet | StepSet | Recurrence | Response]) -> None:
-        """Evaluate what is needed to tell which steps are in these sets, before any of them is asked for."""
+        """Evaluate the sets of target states on which these sets depend; to be called before tasks use them."""
         for states in sets_of_targets(asked):
             self._known[states] = self.bits(states)
 

@@ -118,7 +118,7 @@ def test_a_loop_over_a_large_graph_is_told_to_end(reason: type[BaseException]) -
         return 0
 
     with patience.patience(poll), pytest.raises(reason):
-        patience.run_loop(loop, patience.LARGE_STATES, patience.stop_word())  # type: ignore[arg-type]  # a function
+        patience.run_loop(loop, patience.LARGE_STATES, patience.stop_word())
 
 
 @pytest.fixture
@@ -170,7 +170,8 @@ def test_what_was_found_before_the_time_was_over_counts(model: Model) -> None:
 
     search = Search(model, problem=problem, keep_going=True)
     search.run()
-    finder = GraphFinder(search._behaviours, 1, ())  # type: ignore[arg-type]  # there is a problem
+    assert search._behaviours is not None
+    finder = GraphFinder(search._behaviours, 1, ())
     properties, violation = verdicts(model, problem, finder, None, tell)
     assert [prop.verdict for prop in properties] == ["violated", "not checked"]
     assert violation is not None

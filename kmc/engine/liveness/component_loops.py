@@ -32,7 +32,7 @@ CURRENT = DONE - 1
 """The index of the states of the component that is being checked."""
 
 _AHEAD = 8
-"""How many states ahead memory is asked for."""
+"""How many states ahead steps are prefetched."""
 
 FAIR = 1
 UNFAIR = 2
