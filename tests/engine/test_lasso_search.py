@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
+import networkx as nx
 import numpy as np
 import pytest
 from support.lasso_oracle import Pair, SmallGraph, least_length
@@ -20,7 +21,7 @@ from kmc.engine.liveness import lasso_search
 from kmc.engine.liveness.condition_masks import ConditionMasks, SetColumns
 from kmc.engine.liveness.graph_sets import GraphSets
 from kmc.engine.liveness.lasso_search import LassoSearch
-from kmc.engine.liveness.native_graph import fair_components
+from kmc.engine.liveness.native_graph import fair_components, trimmed
 from kmc.liveness import lasso_queries as q
 from kmc.liveness.behaviour_graph import OUTSIDE
 from kmc.liveness.problem import Lasso
@@ -99,6 +100,28 @@ def test_components_of_a_few_states_are_those_of_the_states_that_are_entered() -
     for most, members in ((1, []), (2, [0, 1]), (3, [0, 1, 2]), (4, [0, 1, 2]), (5, [0, 1, 2, 3, 4])):
         found = fair_components(graph, masks, np.ones(5, np.bool_), None, states_max=most)
         assert sorted(found.members.tolist()) == members
+
+
+def test_what_is_trimmed_is_on_no_cycle_and_small_graphs_without_cycles_are_trimmed_away() -> None:
+    random = Random(5)
+    left = removed = 0
+    for number in range(200):
+        pairs = [(random.randrange(9), random.randrange(9)) for _ in range(random.randrange(1, 22))]
+        graph = graph_of(*((source, target, 0) for source, target in pairs), (8, 8, 0)).as_arrays()
+        asked = np.array([random.random() < 0.9 for _ in range(9)])
+        steps = None if number % 2 else np.array([random.random() < 0.8 for _ in graph.targets])
+        taken = np.ones(len(graph.targets), np.bool_) if steps is None else steps
+        sources = np.repeat(np.arange(9), np.diff(graph.offsets))
+        there = [(s, int(t)) for s, t, may in zip(sources.tolist(), graph.targets, taken, strict=True) if may]
+        allowed = nx.DiGraph((s, t) for s, t in there if asked[s] and asked[t])
+        on_cycles = {s for part in nx.strongly_connected_components(allowed) if len(part) > 1 for s in part}
+        found = set(np.flatnonzero(trimmed(graph, asked, steps)).tolist())
+        assert on_cycles <= found <= set(np.flatnonzero(asked).tolist()), f"graph {number}: {pairs}"
+        assert on_cycles or not found, f"graph {number}: {pairs}"
+        left += len(found)
+        removed += int(asked.sum()) - len(found)
+    assert left > 300
+    assert removed > 300
 
 
 def test_a_state_without_fair_steps_is_a_cycle() -> None:

@@ -97,6 +97,8 @@ def test_the_cycle_may_take_other_steps(monkeypatch: Patch) -> None:
     monkeypatch.setattr(
         lasso_search, "fair_components", lambda graph, masks, states, _: right(graph, masks, states, None)
     )
+    trimmed = lasso_search.trimmed
+    monkeypatch.setattr(lasso_search, "trimmed", lambda graph, states, _: trimmed(graph, states, None))
     assert is_caught()
 
 

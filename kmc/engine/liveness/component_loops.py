@@ -403,6 +403,19 @@ def find_components(search: ComponentSearch) -> int:
     return search.components
 
 
+@inlined
+def has_weak_step(conditions: Conditions, state: int, scan: Scan) -> int:
+    """1 if a label of a step to another state names a set with weak fairness: nothing more is asked then. Else 0."""
+    targets, labels = scan.targets, scan.labels
+    for place in range(load(scan.offsets, state), load(scan.offsets, state + 1)):
+        if load_half(targets, place) != state:
+            row = conditions.table + load_code(labels, place) * conditions.table_bytes
+            for word in range(conditions.label_words):
+                if load(row, word) & load(conditions.weak, word) != 0:
+                    return 1
+    return 0
+
+
 def find_stuttering(scan: Scan) -> int:
     """Of the candidates leave those where staying for ever meets all conditions; how many there are."""
     conditions = scan.conditions
@@ -411,6 +424,9 @@ def find_stuttering(scan: Scan) -> int:
         if is_stopped(scan.stopping, state) != 0:
             return 0
         if load_byte(scan.candidates, state) != 0:
+            if has_weak_step(conditions, state, scan) != 0:
+                store_byte(scan.candidates, state, 0)
+                continue
             note_steps(conditions, state, scan.offsets, scan.targets, scan.labels)
             note_states(conditions, state)
             clear(conditions.taken, conditions.words, 0)

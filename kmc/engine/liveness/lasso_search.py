@@ -16,7 +16,7 @@ import numpy as np
 from kmc.engine.liveness.condition_masks import ConditionMasks, SetColumns
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
 from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, LassoAnswers, asked_of_cycle, nearest, with_cycle
-from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances, fair_components, stuttering_states
+from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances, fair_components, stuttering_states, trimmed
 from kmc.liveness.behaviour_graph import OUTSIDE, Array, BehaviourGraph
 from kmc.liveness.lasso_queries import (
     NO_STEPS,
@@ -58,7 +58,8 @@ class _Question:
 
     def components(self, states: Bytes) -> FairComponents:
         """The fair components among some states."""
-        return fair_components(self.graph, self.masks, states, self.steps)
+        on_cycles = trimmed(self.graph, states, self.steps)
+        return fair_components(self.graph, self.masks, on_cycles, self.steps)
 
     def has_component(self, states: Bytes, states_max: int | None = None) -> bool:
         """Whether there is a fair component among some states, or among `states_max` of them."""
@@ -213,8 +214,8 @@ class LassoSearch(LassoAnswers):
     def _whole_components(self) -> FairComponents:
         """The fair components of the whole graph."""
         if self._whole is None:
-            everywhere = np.ones(self.graph.states, np.bool_)
-            self._whole = fair_components(self.graph, self._fair_masks, everywhere, None)
+            on_cycles = trimmed(self.graph, np.ones(self.graph.states, np.bool_), None)
+            self._whole = fair_components(self.graph, self._fair_masks, on_cycles, None)
         return self._whole
 
     def _label(self, state: int, target: int) -> int:

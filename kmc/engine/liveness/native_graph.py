@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmc.engine.liveness import component_loops, path_loops
+from kmc.engine.liveness import component_loops, path_loops, trimming_loops
 from kmc.engine.liveness.component_loops import DONE, ComponentSearch, Scan
 from kmc.engine.liveness.condition_masks import ConditionMasks
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
 from kmc.engine.liveness.path_loops import PhaseSearch
 from kmc.engine.liveness.patience import run_loop, stop_word
 from kmc.engine.liveness.phase_levels import Numbers, PhaseLevels
+from kmc.engine.liveness.trimming_loops import Trimming
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.memory import Memory
 from kmc.liveness.behaviour_graph import BehaviourGraph
@@ -97,6 +98,20 @@ def fair_components(
     search.stopping, search.conditions = stop_word(), masks.native
     run_loop(graph_loop(component_loops.find_components), count, search)
     return FairComponents(rooms[-1][: search.fair_count].copy(), ends[: search.components].copy())
+
+
+def trimmed(graph: BehaviourGraph, states: Bytes, steps: Bytes | None) -> Bytes:
+    """Those of some states that may be on a cycle of several of them with these steps. Targets of a state ascend."""
+    out = states.copy()
+    out[graph.expanded :] = False
+    marks = out[: graph.expanded]
+    trimming = Trimming.of(Memory(Trimming.WORDS))
+    trimming.offsets, trimming.targets, trimming.allowed = map(address_of, (graph.offsets, graph.targets, steps))
+    left, bits = np.empty(len(marks), np.uint32), np.zeros((2, len(marks) // 64 + 1), np.int64)
+    trimming.left, trimming.staying, trimming.entered = map(address_of, (left, bits[0], bits[1]))
+    trimming.states, trimming.marks, trimming.stopping = len(marks), address_of(marks), stop_word()
+    run_loop(graph_loop(trimming_loops.trim), len(marks), trimming)
+    return out
 
 
 def stuttering_states(graph: BehaviourGraph, masks: ConditionMasks, candidates: Bytes) -> Bytes:
