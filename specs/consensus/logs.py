@@ -43,3 +43,23 @@ def knows_position(log, offset, epoch):
     """The last disjunct of ValidFetchPosition: this log has an entry of that epoch at `offset` or later."""
     end = end_offset_for_epoch(log, epoch)
     return offset <= end and epoch == epoch_at(log, end)
+
+
+def logs_agree(log1, log2, offset_max):
+    """The logs have equal entries at 1..offset_max."""
+    return all(log1.at(offset) == log2.at(offset) for offset in range(1, offset_max + 1))
+
+
+def has_entry(log, other, offset):
+    """The log has the entry that the other has at `offset`."""
+    return min(len(log), len(other)) >= offset and log.at(offset) == other.at(offset)
+
+
+def has_value(log, v):
+    """The value is in the log, committed or not."""
+    return any(entry.value == v for entry in log)
+
+
+def only_grows(old, new):
+    """The new log is the old one, perhaps with more entries."""
+    return len(new) >= len(old) and new.upto(len(old)) == old

@@ -5,7 +5,7 @@ What a formula ranges over is an argument, since server identifiers and values a
 
 from kmc.spec import always_eventually, eventually, eventually_always, for_all, leads_to, or_
 
-from .promises import has_value
+from .logs import has_value
 
 
 def every_server_gets_every_value(servers, values):

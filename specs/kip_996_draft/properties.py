@@ -3,7 +3,7 @@
 from kmc.lang import count
 from kmc.spec import always_eventually, for_all, leads_to, spec
 
-from ..consensus.promises import has_value, logs_agree
+from ..consensus.logs import has_value, logs_agree
 from ..consensus.quorums import majority_count
 from .functions import OBSERVER_STATES, is_config_command
 from .network import connected

@@ -4,10 +4,10 @@ from kmc.lang import ways
 from kmc.spec import spec
 
 from ..consensus.logs import compare_entries, end_offset_for_epoch, epoch_at, last_epoch
-from .functions import (
+from ..consensus.pull_raft.rules import (
+    elects,
     fetches_from_start,
     fetches_known_position,
-    is_quorum,
     maybe_handle_common_response,
     maybe_transition,
     new_highwatermark,
@@ -21,28 +21,22 @@ from .functions import (
     truncate_log,
     valid_fetch_position,
 )
+from ..consensus.pull_raft.types import EpochMatch, FetchResult, MaxElections, MaxRestarts, Server, ServerState, Value
 from .network import discard, reply, send, send_multiple_once
 from .types import (
     BeginQuorumRequest,
     BeginQuorumResponse,
     Entry,
-    EpochMatch,
     Error,
     FetchRequest,
     FetchResponse,
     FetchResponseDiverging,
     FetchResponseNotOk,
     FetchResponseOk,
-    FetchResult,
-    MaxElections,
-    MaxRestarts,
     Node,
     RequestVoteRequest,
     RequestVoteResponse,
-    Server,
-    ServerState,
     State,
-    Value,
 )
 
 spec.names(init="Init", next="Next", specifications=["Spec", "LivenessSpec"])
@@ -186,7 +180,7 @@ def handle_request_vote_response(st, m):
 def become_leader(st, i: Server):
     """BecomeLeader(i): a candidate with a majority tells all peers (KIP-595, BeginQuorumEpoch)."""
     me = st.servers[i]
-    if me.state != ServerState.CANDIDATE or not is_quorum(me.votes_granted):
+    if me.state != ServerState.CANDIDATE or not elects(me.votes_granted, Server):
         return
     leader = me.set(state=ServerState.LEADER, leader=i, end_offset={j: 0 for j in Server})
     requests = {BeginQuorumRequest(mepoch=me.current_epoch, msource=i, mdest=j) for j in Server if j != i}
@@ -272,7 +266,7 @@ def accept_fetch_request(st, m):
     offset = m.mfetch_offset + 1
     for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
         new_end_offset = me.end_offset.set(j, m.mfetch_offset)
-        new_hwm = new_highwatermark(me, i, new_end_offset)
+        new_hwm = new_highwatermark(me, i, new_end_offset, Server)
         newly_acked = {me.log.at(ind).value for ind in range(me.high_watermark + 1, new_hwm + 1)}
         response = FetchResponseOk(
             mepoch=me.current_epoch,

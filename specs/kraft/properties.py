@@ -3,7 +3,7 @@
 from kmc.lang import subsets
 from kmc.spec import always_eventually, spec
 
-from .types import MaxElections, Server, ServerState, Value
+from ..consensus.pull_raft.types import MaxElections, Server, ServerState, Value
 
 spec.symmetry("symmServers", Server)
 spec.symmetry("symmValues", Value)

@@ -14,6 +14,7 @@ from kmc.spec import (
     weak_fairness,
 )
 
+from ..consensus.pull_raft.types import MaxElections, Server, ServerState, Value
 from .actions import (
     accept_fetch_request,
     become_leader,
@@ -30,7 +31,6 @@ from .actions import (
     request_vote,
     send_fetch_request,
 )
-from .types import MaxElections, Server, ServerState, Value
 
 
 def elections():

@@ -7,7 +7,7 @@ what a server does in two. KRaft.tla breaks both tables; the manifest holds the 
 
 from kmc.spec import spec
 
-from .types import Server, ServerState
+from ..consensus.pull_raft.types import Server, ServerState
 
 REACHED_FROM_UNATTACHED = {
     ServerState.UNATTACHED,

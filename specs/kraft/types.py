@@ -5,57 +5,20 @@ Not modelled there or here: BeginQuorumResponse handling, EndQuorumEpoch, snapsh
 message in the bag stays deliverable until it is handled.
 """
 
-from kmc.lang import Bool, Enum, IdentSet, Int, Map, Message, MessageBag, Opt, Record, Seq, Set, constant
+from kmc.lang import Bool, Enum, Int, Map, Message, MessageBag, Opt, Record, Seq, Set, constant
 
-Server = constant("Server", IdentSet(symmetric=True, at_most=7), "The voters; a model may permute them")
-Value = constant("Value", IdentSet(symmetric=True, at_most=8), "The values that clients send; each is sent once")
-MaxElections = constant("MaxElections", Int(0, 12), "How many elections may start")
-MaxRestarts = constant("MaxRestarts", Int(0, 12), "How many restarts may happen")
+from ..consensus.pull_raft.types import Epoch, FetchResult, MaxElections, MaxRestarts, Server, ServerState, Value
 
-# Bounds that only kmc needs. An epoch starts at 1 and each election raises one by 1; a log holds each value once.
-MaxEpoch = constant("MaxEpoch", Int(1, 63), "The largest epoch that a server or message can hold", 1 + MaxElections)
+# A bound that only kmc needs: a log holds each value once.
 MaxLogLength = constant("MaxLogLength", Int(1, 63), "The longest log", len(Value))
 
-# Corrections that follow KIP-595, off by default: in KRaft.tla a server restarts as a follower without a leader.
-RestartFromQuorumState = constant(
-    "RestartFromQuorumState",
-    Bool,
-    "A restarted server is what its quorum-state file says: voted, candidate, follower of its leader, or unattached",
-    False,
-)
-RestartedLeaderResigns = constant(
-    "RestartedLeaderResigns",
-    Bool,
-    "A restarted leader comes back as Resigned, and takes no answer for its leadership",
-    False,
-)
-
-Epoch = Int(0, MaxEpoch)
 Offset = Int(0, MaxLogLength)
-
-
-class ServerState(Enum):
-    """Server states; NoIllegalState looks for ILLEGAL_STATE, and RESIGNED occurs with RestartedLeaderResigns only."""
-
-    FOLLOWER, CANDIDATE, LEADER, UNATTACHED, VOTED, ILLEGAL_STATE, RESIGNED = range(7)
-
-
-class FetchResult(Enum):
-    """Fetch response codes."""
-
-    OK, NOT_OK, DIVERGING = range(3)
 
 
 class Error(Enum):
     """Errors of responses."""
 
     FENCED_LEADER_EPOCH, NOT_LEADER, UNKNOWN_LEADER = range(3)
-
-
-class EpochMatch(Enum):
-    """Which epochs of a message a receiver takes."""
-
-    ANY_EPOCH, EQUAL_EPOCH = range(2)
 
 
 class Entry(Record):
@@ -172,20 +135,3 @@ class State(Record):
     acked: Map[Value, Opt[Bool]]
     election_ctr: Int(0, MaxElections)
     restart_ctr: Int(0, MaxRestarts)
-
-
-class Transition(Record):
-    """What a transition helper decides about a server: its new state, epoch and leader."""
-
-    state: ServerState
-    epoch: Epoch
-    leader: Opt[Server]
-
-
-class CommonResponse(Record):
-    """A transition, and whether the response is thereby handled."""
-
-    state: ServerState
-    epoch: Epoch
-    leader: Opt[Server]
-    handled: Bool

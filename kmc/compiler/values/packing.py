@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
@@ -247,6 +248,8 @@ def pack(code: Code, value: Value, declared: Type, node: ast.AST) -> Words:
     value = value.value if isinstance(value, Received) else value
     if isinstance(value, Packed | Stored) and value.type == declared:
         return words(value)
+    if _is_narrower(value, declared):
+        return pack(code, _narrowed(code, value, declared, node), declared, node)
     match declared:
         case BoolType() if isinstance(value, Bool):
             return (value.code,)
@@ -272,6 +275,24 @@ def pack(code: Code, value: Value, declared: Type, node: ast.AST) -> Words:
     if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
         return pack(code, unwrap(code, value, node), declared, node)
     code.refuse(node, f"this value as {describe(declared)}")
+
+
+def _is_narrower(value: Value, declared: Type) -> TypeGuard[Packed | Stored]:
+    """The value is of a union of several alternatives, and `declared` is not a union."""
+    if not (isinstance(value, Packed | Stored) and isinstance(value.type, UnionType)):
+        return False
+    joint = isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) > 1)
+    return not joint and len(union_layout(value.type).alternatives) > 1
+
+
+def _narrowed(code: Code, value: Packed | Stored, declared: Type, node: ast.AST) -> Value:
+    """The value of a union as its one alternative that can be a `declared`; a check where it could be another."""
+    fitting = [(here, item) for here, item in alternatives(code, value) if _is_alternative(item, declared)]
+    if len(fitting) != 1:
+        code.refuse(node, f"this value as {describe(declared)}")
+    here, item = fitting[0]
+    code.check(here, node)
+    return item
 
 
 def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, node: ast.AST) -> Expr:

@@ -1,26 +1,26 @@
-"""Helpers of KRaft.tla: logs, epochs and end offsets, and the transitions of a server's state.
+"""Rules of KRaft.tla on one server: its log, the position of a fetch, and the transitions of its state.
 
-A helper that reads the variables of server i in TLA+ takes that server's record, `me`, and `i` where it needs the name.
+Shared by the specs that build on KRaft.tla. A rule that reads the variables of server i in TLA+ takes that server's
+record, `me`, and `i` where it needs the name.
 """
 
 from kmc.lang import count
 
-from ..consensus.logs import highest_common_offset, knows_position
-from ..consensus.quorums import majority_count
+from ..logs import highest_common_offset, knows_position
+from ..quorums import majority_count
 from .types import (
     CommonResponse,
     EpochMatch,
     RestartedLeaderResigns,
     RestartFromQuorumState,
-    Server,
     ServerState,
     Transition,
 )
 
 
-def is_quorum(votes):
-    """votes in Quorum: a majority of all servers."""
-    return len(votes) >= majority_count(Server)
+def elects(votes, voters):
+    """votes in Quorum: a majority of the voters."""
+    return count(k in votes for k in voters) >= majority_count(voters)
 
 
 def receivable_message(st, m, epoch_match):
@@ -139,8 +139,8 @@ def maybe_handle_common_response(me, i, leader_id, epoch, error):
     return CommonResponse(state=me.state, epoch=me.current_epoch, leader=me.leader, handled=False)
 
 
-def new_highwatermark(me, i, new_end_offset):
-    """NewHighwaterMark(i, newEndOffset): the highest offset that a quorum has, if it is of the current epoch.
+def new_highwatermark(me, i, new_end_offset, voters):
+    """NewHighwaterMark(i, newEndOffset): the highest offset that a majority has, if it is of the current epoch.
 
     KIP-595, Fetch: the high watermark passes older entries only together with an entry of the leader's own epoch.
     """
@@ -148,7 +148,7 @@ def new_highwatermark(me, i, new_end_offset):
         (
             offset
             for offset in me.log.offsets()
-            if count(k == i or new_end_offset[k] >= offset for k in Server) >= majority_count(Server)
+            if count(k == i or new_end_offset[k] >= offset for k in voters) >= majority_count(voters)
         ),
         default=0,
     )

@@ -1,0 +1,60 @@
+"""Init, and the names of the formulas: no leader, or server 1 leading epoch 1 (StartsElected)."""
+
+from kmc.lang import pairs
+from kmc.spec import spec
+
+from ...consensus.pull_raft.types import Server, ServerState, Value
+from ..assignments import first_assignment
+from ..readings import KeepsDelivered, StartsElected
+from ..types import (
+    Counters,
+    FirstTarget,
+    InitialVoters,
+    LastTarget,
+    Node,
+    Plan,
+    State,
+)
+
+spec.names(init="Init", next="Next", specifications=["Spec"])
+
+
+def plan_of(voters):
+    """quorum.voters, and the target voters that people may ask for."""
+    target = {Server.at(n) for n in range(FirstTarget, LastTarget + 1)} if FirstTarget > 0 else set()
+    return Plan(quorum_voters=voters, target=target)
+
+
+def first_node(plan, i, leads, follows):
+    """A server with an empty log in epoch 1."""
+    return Node(
+        current_epoch=1,
+        state=ServerState.LEADER if leads else ServerState.FOLLOWER if follows else ServerState.UNATTACHED,
+        voted_for=None,
+        leader=Server.at(1) if leads or follows else None,
+        pending_fetch=None,
+        votes_granted=set(),
+        end_offset={j: 0 for j in Server},
+        log=[],
+        high_watermark=0,
+        assignment=first_assignment(plan),
+        applied=0,
+    )
+
+
+@spec.init
+def init():
+    """Init: all servers in epoch 1 with empty logs, the first so many of them the voters."""
+    voters = {Server.at(n) for n in range(1, InitialVoters + 1)}
+    plan = plan_of(voters)
+    yield State(
+        messages={} if KeepsDelivered else set(),
+        servers={i: first_node(plan, i, StartsElected and i == Server.at(1), StartsElected) for i in Server},
+        acked={v: None for v in Value},
+        election_ctr=0,
+        restart_ctr=0,
+        plan=plan,
+        connected={p: True for p in pairs(Server)},
+        crashed=set(),
+        counters=Counters(requests=0, resignations=0, clusters=0, disk_losses=0, disconnects=0),
+    )

@@ -1,0 +1,177 @@
+"""AlterPartitionReassignments, and the leader's way to the target voters (KIP-642, Reassignment Algorithm)."""
+
+from kmc.lang import require
+from kmc.spec import spec
+
+from ...consensus.pull_raft.types import Server, ServerState
+from ..assignments import acked_by, appended, has_committed_in_own_epoch, last_assignment_is_committed
+from ..clusters import known_cluster
+from ..mutants import AddsTwoAtOnce, LeaderNeverResigns, LeaderRemovesItselfFirst, NewVotersAreNotTold
+from ..network import is_alive, send_all, settled
+from ..readings import (
+    ClearsTargetAtOnce,
+    LeaderCommitsFirst,
+    LeaderWaitsForCommit,
+    Reassignment,
+    RequestsWaitForCommit,
+    WaitsForCatchUp,
+)
+from ..types import (
+    BeginQuorumRequest,
+    EndQuorumRequest,
+    FirstTarget,
+    MaxRequests,
+    MaxResignations,
+    MayCancelByNull,
+    MayCancelByOldVoters,
+)
+
+
+def leads(st, i):
+    """Only a leader handles reassignments; others answer NOT_LEADER, which changes nothing."""
+    return Reassignment and st.servers[i].state == ServerState.LEADER and is_alive(st, i)
+
+
+def with_assignment(st, i, assignment):
+    """The state after leader i appends an assignment; it acts on it at once, and so counts by its voters."""
+    me = st.servers[i]
+    leader = appended(st.plan, i, me, assignment)
+    return st.set(servers=st.servers.set(i, leader), acked=acked_by(st, me, leader))
+
+
+def asked(st, i, wanted):
+    """Request handling 2 and 3: the leader appends the desired TargetVoters, unless they stand there already."""
+    me = st.servers[i]
+    require(wanted != me.assignment.target)
+    longer = with_assignment(st, i, me.assignment.set(target=wanted))
+    yield settled(longer.set(counters=st.counters.set(requests=st.counters.requests + 1)))
+
+
+@spec.action
+def alter_partition_reassignments(st, i: Server):
+    """AlterPartitionReassignments: the planned target, null, or the first voters again (Cancellation).
+
+    A request that is sent again finds its TargetVoters in the newest assignment, and changes nothing. The answer (4)
+    comes when the record is committed: what was answered is what is committed, so properties speak of that.
+    """
+    if not leads(st, i) or st.counters.requests >= MaxRequests:
+        return
+    if RequestsWaitForCommit and not last_assignment_is_committed(st.servers[i]):
+        return
+    if FirstTarget > 0:
+        yield from asked(st, i, st.plan.target)
+    if MayCancelByNull:
+        yield from asked(st, i, set())
+    if MayCancelByOldVoters:
+        yield from asked(st, i, st.plan.quorum_voters)
+
+
+def new_voters(assignment):
+    """NewVoters: target voters that are not voters yet."""
+    return assignment.target - assignment.current
+
+
+def removing_voters(assignment):
+    """RemovingVoters: voters that are not target voters."""
+    return assignment.current - assignment.target
+
+
+def may_change(st, i):
+    """Leader i may take the next step of a reassignment."""
+    me = st.servers[i]
+    if not leads(st, i) or me.assignment.target == set():
+        return False
+    if LeaderWaitsForCommit and not last_assignment_is_committed(me):
+        return False
+    return not LeaderCommitsFirst or has_committed_in_own_epoch(me)
+
+
+def adds_next(assignment):
+    """Reassignment Algorithm 3: add while there are at least as many new voters as removing ones."""
+    added = new_voters(assignment)
+    return len(added) > 0 and len(added) >= len(removing_voters(assignment))
+
+
+def changed_to(assignment, voters):
+    """The assignment with other voters; where the example is followed, the last change clears the target."""
+    done = ClearsTargetAtOnce and voters == assignment.target
+    return assignment.set(current=voters, target=set() if done else assignment.target)
+
+
+def has_caught_up(me, s):
+    """Observer Promotion: the server has fetched all that the leader has."""
+    return not WaitsForCatchUp or me.end_offset[s] == len(me.log)
+
+
+@spec.action
+def add_voter(st, i: Server, s: Server):
+    """Reassignment Algorithm 3.1: the leader adds one of NewVoters, and tells it by BeginQuorumEpoch."""
+    if not may_change(st, i):
+        return
+    me = st.servers[i]
+    added = new_voters(me.assignment)
+    if not adds_next(me.assignment) or s not in added or not has_caught_up(me, s):
+        return
+    joining = added if AddsTwoAtOnce else {s}
+    longer = with_assignment(st, i, changed_to(me.assignment, me.assignment.current | joining))
+    begin = {
+        BeginQuorumRequest(mepoch=me.current_epoch, mcluster=known_cluster(me), msource=i, mdest=k)
+        for k in joining
+        if not NewVotersAreNotTold
+    }
+    yield settled(longer.set(messages=send_all(st, begin)))
+
+
+def leaves_next(i, assignment, s):
+    """Reassignment Algorithm 3.2: the leader removes other voters; only a mutant removes itself before."""
+    if LeaderRemovesItselfFirst and i in removing_voters(assignment):
+        return s == i
+    return s != i
+
+
+@spec.action
+def remove_voter(st, i: Server, s: Server):
+    """Reassignment Algorithm 3.2: the leader removes one of RemovingVoters, never itself."""
+    if not may_change(st, i):
+        return
+    me = st.servers[i]
+    if adds_next(me.assignment) or s not in removing_voters(me.assignment) or not leaves_next(i, me.assignment, s):
+        return
+    yield settled(with_assignment(st, i, changed_to(me.assignment, me.assignment.current - {s})))
+
+
+@spec.action
+def complete_reassignment(st, i: Server):
+    """Reassignment Algorithm 6.1: the voters are the target voters, so the leader clears the target."""
+    if not may_change(st, i):
+        return
+    me = st.servers[i]
+    if me.assignment.current != me.assignment.target:
+        return
+    yield settled(with_assignment(st, i, me.assignment.set(target=set())))
+
+
+@spec.action
+def resign_to_be_removed(st, i: Server):
+    """Reassignment Algorithm 6.2: the last voter to be removed leads, so it steps down by EndQuorumEpoch.
+
+    It stays a voter, and can be elected again, until the next leader removes it.
+    """
+    if not may_change(st, i) or LeaderNeverResigns or st.counters.resignations >= MaxResignations:
+        return
+    me = st.servers[i]
+    if adds_next(me.assignment) or removing_voters(me.assignment) != {i}:
+        return
+    requests = {
+        EndQuorumRequest(mepoch=me.current_epoch, mcluster=known_cluster(me), msource=i, mdest=j)
+        for j in me.assignment.current
+        if j != i
+    }
+    resigned = me.set(state=ServerState.RESIGNED, leader=None)
+    yield settled(
+        st.set(
+            servers=st.servers.set(i, resigned),
+            messages=send_all(st, requests),
+            counters=st.counters.set(resignations=st.counters.resignations + 1),
+        )
+    )

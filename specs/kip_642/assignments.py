@@ -1,0 +1,118 @@
+"""Which voters a server acts on, and what a leader has committed (KIP-642, Quorum Change Protocol).
+
+An assignment takes effect when it is in the log, and stops to be in effect when it is truncated. The quorum-state file
+holds committed assignments only; after a restart the rest is found by scanning the log forward from AppliedOffset.
+"""
+
+from ..consensus.pull_raft.rules import new_highwatermark
+from .mutants import OldVotersCommit, RestartForgetsUncommitted, TruncationKeepsAssignment
+from .readings import AssignmentTakesEffect, Bootstrapping, Reassignment, TakesEffect
+from .types import Assignment, Entry, Value
+
+
+def is_voter(me, i):
+    """Server i is a voter as far as it knows."""
+    return not Reassignment or i in me.assignment.current
+
+
+def is_observer(me, i):
+    """Server i is not a voter as far as it knows; it may know no voters at all."""
+    return Reassignment and i not in me.assignment.current
+
+
+def no_quorum():
+    """The assignment of a server that knows of no quorum."""
+    return Assignment(current=set(), target=set(), cluster=0)
+
+
+def first_assignment(plan):
+    """What a server acts on whose log has no assignment: the first voters, unless it must find the quorum."""
+    if Bootstrapping:
+        return no_quorum()
+    return Assignment(current=plan.quorum_voters, target=set(), cluster=0)
+
+
+def newest_offset(log, last):
+    """The offset of the newest assignment up to offset `last`, or 0."""
+    return max((o for o in log.offsets() if o <= last and isinstance(log.at(o).value, Assignment)), default=0)
+
+
+def newest_assignment(plan, log, last):
+    """The newest assignment of a log up to offset `last`, or the first one."""
+    offset = newest_offset(log, last)
+    return log.at(offset).value if offset > 0 else first_assignment(plan)
+
+
+def assignment_after(plan, me, log, hwm):
+    """What a server acts on when its log and high watermark become these.
+
+    A server that learned the voters from others keeps them as long as its log says nothing else.
+    """
+    if Bootstrapping and newest_offset(log, len(log)) == 0 and newest_offset(me.log, len(me.log)) == 0:
+        return me.assignment
+    last = hwm if AssignmentTakesEffect == TakesEffect.WHEN_COMMITTED else len(log)
+    return newest_assignment(plan, log, last)
+
+
+def with_log(plan, me, log, hwm):
+    """The server with another log and high watermark, and what follows from them."""
+    if not Reassignment:
+        return me.set(log=log, high_watermark=hwm)
+    keeps = TruncationKeepsAssignment and len(log) < len(me.log)
+    return me.set(
+        log=log,
+        high_watermark=hwm,
+        assignment=me.assignment if keeps else assignment_after(plan, me, log, hwm),
+        applied=max({me.applied, newest_offset(log, hwm)}),
+    )
+
+
+def restarted_assignment(plan, me):
+    """Bootstrapping Procedure 1: the quorum-state file, and then what the log has beyond AppliedOffset."""
+    if not Reassignment:
+        return me.assignment
+    if RestartForgetsUncommitted or AssignmentTakesEffect == TakesEffect.WHEN_COMMITTED:
+        return newest_assignment(plan, me.log, me.applied)
+    return newest_assignment(plan, me.log, len(me.log))
+
+
+def committing_voters(plan, me):
+    """The voters of whom a majority must have an entry."""
+    return plan.quorum_voters if OldVotersCommit else me.assignment.current
+
+
+def committed(plan, i, me):
+    """A leader with its high watermark advanced as far as its voters allow."""
+    hwm = new_highwatermark(me, i, me.end_offset, committing_voters(plan, me))
+    return with_log(plan, me, me.log, hwm)
+
+
+def is_pending(acked):
+    """acked[v] = FALSE: sent to a leader, not yet acknowledged."""
+    return acked is not None and not acked
+
+
+def acked_by(st, me, leader):
+    """The acknowledgements after a leader's high watermark has risen from that of `me` to that of `leader`."""
+    return {
+        v: any(leader.log.at(o).value == v for o in range(me.high_watermark + 1, leader.high_watermark + 1))
+        if is_pending(st.acked[v])
+        else st.acked[v]
+        for v in Value
+    }
+
+
+def appended(plan, i, me, value):
+    """A leader with one more entry; an entry that needs no other voter is committed at once."""
+    longer = with_log(plan, me, me.log.append(Entry(epoch=me.current_epoch, value=value)), me.high_watermark)
+    return committed(plan, i, longer) if Reassignment else longer
+
+
+def has_committed_in_own_epoch(me):
+    """A record of the leader's own epoch is committed: the rule that the draft lacks."""
+    return any(me.log.at(o).epoch == me.current_epoch for o in me.log.offsets() if o <= me.high_watermark)
+
+
+def last_assignment_is_committed(me):
+    """The leader's newest assignment is at or below its high watermark."""
+    return newest_offset(me.log, len(me.log)) <= me.high_watermark

@@ -1,0 +1,30 @@
+"""Constants that each break one rule of the protocol, so that a property that depends on it must fail; all are off."""
+
+from kmc.lang import Bool, constant
+
+AddsTwoAtOnce = constant("AddsTwoAtOnce", Bool, "Mutant: the leader adds all new voters by one record", False)
+TruncationKeepsAssignment = constant(
+    "TruncationKeepsAssignment",
+    Bool,
+    "Mutant: a truncated assignment stays in effect",
+    False,
+)
+RestartForgetsUncommitted = constant(
+    "RestartForgetsUncommitted", Bool, "Mutant: a restarted server does not scan its log for assignments", False
+)
+LeaderRemovesItselfFirst = constant(
+    "LeaderRemovesItselfFirst", Bool, "Mutant: the leader removes itself as soon as any voter is removed", False
+)
+OldVotersCommit = constant(
+    "OldVotersCommit", Bool, "Mutant: the high watermark counts the first voters, whatever the assignment", False
+)
+NonVotersCampaign = constant("NonVotersCampaign", Bool, "Mutant: an observer asks for votes", False)
+AnyLogIsElected = constant("AnyLogIsElected", Bool, "Mutant: votes are granted whatever the candidate's log", False)
+NewVotersAreNotTold = constant("NewVotersAreNotTold", Bool, "Mutant: no BeginQuorumEpoch is sent to a new voter", False)
+LeaderNeverResigns = constant(
+    "LeaderNeverResigns", Bool, "Mutant: the last voter to be removed leads on without EndQuorumEpoch", False
+)
+ZombiesDoNotAsk = constant(
+    "ZombiesDoNotAsk", Bool, "Mutant: a leader that hears no majority does not look for a newer one", False
+)
+IdsAreNotValidated = constant("IdsAreNotValidated", Bool, "Mutant: no request's ClusterId is validated", False)

@@ -1,0 +1,104 @@
+"""The parts of KIP-642 that a model switches on, and the readings where its text is silent or contradicts itself.
+
+With all parts off, the spec's graphs are those of `specs/kraft`. README.md quotes the sentence behind each reading.
+"""
+
+from kmc.lang import Bool, Enum, constant
+
+Reassignment = constant(
+    "Reassignment",
+    Bool,
+    "The log holds VoterAssignment records, servers that are not voters observe, and voters may be reassigned",
+    False,
+)
+Bootstrapping = constant(
+    "Bootstrapping",
+    Bool,
+    "Servers start without a quorum, and find or found one by quorum.voters and DiscoverBrokers",
+    False,
+)
+KeepsDelivered = constant(
+    "KeepsDelivered",
+    Bool,
+    "A delivered message is remembered, as in KRaft.tla, which sends some messages once; else it is forgotten",
+    True,
+)
+StartsElected = constant("StartsElected", Bool, "Server 1 leads epoch 1 at the start, and every voter knows it", False)
+LeaderChangeRecords = constant(
+    "LeaderChangeRecords", Bool, "A new leader appends a LeaderChangeMessage, so that it commits soon", False
+)
+
+
+class TakesEffect(Enum):
+    """When a server acts on a VoterAssignment record."""
+
+    WHEN_APPENDED, WHEN_COMMITTED = range(2)
+
+
+class VotesFromNonVoters(Enum):
+    """What a server does with the vote request of a server that is not a voter as far as it knows."""
+
+    REJECT_AND_CAMPAIGN, REJECT, GRANT = range(3)
+
+
+AssignmentTakesEffect = constant(
+    "AssignmentTakesEffect",
+    TakesEffect,
+    "Reassignment Algorithm 4: followers act on the record in their log; Quorum Reassignment: once it is committed",
+    TakesEffect.WHEN_APPENDED,
+)
+VoteRequestOfNonVoter = constant(
+    "VoteRequestOfNonVoter",
+    VotesFromNonVoters,
+    "Reject it and become a candidate (the text), only reject it and keep the epoch, or vote as for a voter (Raft)",
+    VotesFromNonVoters.REJECT_AND_CAMPAIGN,
+)
+ObserversVote = constant(
+    "ObserversVote", Bool, "A server that is not a voter as far as it knows answers vote requests", True
+)
+LeaderWaitsForCommit = constant(
+    "LeaderWaitsForCommit", Bool, "The leader changes the voters only when its last assignment is committed", True
+)
+LeaderCommitsFirst = constant(
+    "LeaderCommitsFirst",
+    Bool,
+    "Correction: a leader changes the voters only when a record of its own epoch is committed",
+    False,
+)
+RequestsWaitForCommit = constant(
+    "RequestsWaitForCommit", Bool, "A reassignment is taken only when the last assignment is committed", False
+)
+ClearsTargetAtOnce = constant(
+    "ClearsTargetAtOnce",
+    Bool,
+    "The last change clears TargetVoters (the example), not a record of its own (Reassignment Algorithm 6.1)",
+    False,
+)
+WaitsForCatchUp = constant(
+    "WaitsForCatchUp", Bool, "A voter is added only when it has fetched the leader's log (Observer Promotion)", True
+)
+RemovedVoterIsTold = constant(
+    "RemovedVoterIsTold", Bool, "A fetch says whether its sender is a voter, so that a removed one is refused", True
+)
+
+ClusterIdIsGiven = constant(
+    "ClusterIdIsGiven", Bool, "All first leaders use one ClusterId, as after a migration from ZooKeeper", False
+)
+BlankClusterIdPasses = constant(
+    "BlankClusterIdPasses", Bool, "A request without a ClusterId passes the validation; strictly it does not", True
+)
+FollowersValidate = constant(
+    "FollowersValidate", Bool, "Correction: all servers validate the ClusterId, and not leaders only", False
+)
+FallsBackOnce = constant(
+    "FallsBackOnce",
+    Bool,
+    "The --bootstrap flag: quorum.voters counts only when a server first starts",
+    False,
+)
+DropsStale = constant(
+    "DropsStale",
+    Bool,
+    "A message that can change nothing any more is dropped at once (README.md)",
+    not KeepsDelivered,
+)
