@@ -75,3 +75,39 @@ def test_a_mistake_in_the_initial_states_comes_before_a_refusal(tmp_path: Path) 
     (tmp_path / "spec.py").write_text(text, encoding="utf-8")
     ran = kmc("check", str(tmp_path), "--engine", "native", "--no-run-dir", "--quiet")
     assert "7 is not in 0..3" in ran.stderr
+
+
+FAR = """\
+def larger(number):
+    # One line more, so that the line is none of the action's.
+    return (number + 9223372036854775807) % 2
+"""
+FAR_STEPS = """\
+def larger_steps(st):
+    # The same in a function that yields.
+    yield st.set(number=(st.number + 9223372036854775807) % 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("rules", "name", "body", "place"),
+    [
+        (FAR, "larger", "yield st.set(number=larger(st.number))", "rules.py:3:"),
+        (FAR_STEPS, "larger_steps", "yield from larger_steps(st)", "rules.py:3:"),
+        (
+            FAR,
+            "larger",
+            "yield st.set(number=(st.number + 9223372036854775807) % 2 + larger(st.number))",
+            "actions.py:",
+        ),
+    ],
+)
+def test_a_refusal_is_shown_in_the_file_of_the_function_that_it_is_about(
+    tmp_path: Path, rules: str, name: str, body: str, place: str
+) -> None:
+    text = SPEC.format(change="number=0", promise="True").replace("yield st.set(number=0)", body)
+    head, rest = text.split("\n\n\n", 1)
+    (tmp_path / "actions.py").write_text(f"{head}\n\nfrom .rules import {name}\n\n\n{rest}", encoding="utf-8")
+    (tmp_path / "rules.py").write_text(rules, encoding="utf-8")
+    ran = kmc("check", str(tmp_path), "--engine", "native", "--no-run-dir", "--quiet", "--no-deadlock")
+    assert (ran.exit_code, place in ran.stderr) == (150, True), ran.stderr

@@ -346,3 +346,55 @@ def test_a_field_that_records_of_a_union_do_not_share_is_refused(
     with pytest.raises(SpecError) as caught:
         build_kernels(reading(tmp_path, kind, name))
     assert (caught.value.code, why in caught.value.message) == ("KMC811", True), caught.value.message
+
+
+NARROWED = """
+class Role(Enum):
+    FOLLOWER, LEADER, VOTER = range(3)
+class Pair(Record):
+    x: Int(0, 2)
+    y: Int(0, 9)
+class Triple(Record):
+    x: Int(0, 2)
+    z: Bool
+class State(Record):
+    before: Bool
+    a0: {kind}
+    found: {declared}
+@spec.init
+def init():
+    yield State(before=True, a0={first}, found={first})
+@spec.action
+def read(st):
+    yield st.set(found=st.a0)
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "declared", "first"),
+    [
+        ("Pair | Role", "Pair", "Pair(x=0, y=0)"),
+        ("Pair | Role", "Role", "Role.LEADER"),
+        ("Opt[Role | Triple | Pair]", "Pair", "Pair(x=0, y=0)"),
+        ("Opt[Role | Triple | Pair]", "Triple", "Triple(x=0, z=True)"),
+        ("Opt[Role | Int(1, 5)]", "Role", "Role.VOTER"),
+        ("Opt[Role | Int(1, 5)]", "Int(0, 5)", "4"),
+        ("Opt[Role | Bool]", "Bool", "True"),
+        ("Role | Int(0, 9) | Pair", "Int(2, 5)", "2"),
+    ],
+)
+def test_a_value_of_a_union_is_stored_where_one_of_its_types_is_declared(
+    kind: str, declared: str, first: str, tmp_path: Path
+) -> None:
+    text = NARROWED.format(kind=kind, declared=declared, first=first)
+    model = model_of(tmp_path, text, "CHECK_DEADLOCK FALSE")
+    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
+    assert list(differences(kernels, drawn_states(model)))[:2] == []
+
+
+def test_a_union_without_the_declared_type_is_refused(tmp_path: Path) -> None:
+    text = NARROWED.format(kind="Pair | Role", declared="Triple", first="Pair(x=0, y=0)")
+    text = text.replace("found=Pair(x=0, y=0))", "found=Triple(x=0, z=True))")
+    with pytest.raises(SpecError) as caught:
+        build_kernels(model_of(tmp_path, text, "CHECK_DEADLOCK FALSE"))
+    assert caught.value.code == "KMC811"

@@ -171,15 +171,16 @@ class Lowering:
         """Inline a function whose parameters have these values; `scope` is the one it was defined in."""
         inner = scope.child()
         inner.locals.update({name: self.kept(value) for name, value in arguments.items()})
-        if isinstance(node, ast.Lambda):
-            return self.evaluate(node.body, inner)
-        if len(self.calls) > 60:
-            self.code.refuse(node, "recursion")
-        call = Call(self.code.fresh("call"))
-        self.calls.append(call)
-        body = self.code.capture(lambda: self.run(_body_of(node), inner))
-        self.calls.pop()
-        return self._returned(call, body, node)
+        with self.code.reading(inner.path):
+            if isinstance(node, ast.Lambda):
+                return self.evaluate(node.body, inner)
+            if len(self.calls) > 60:
+                self.code.refuse(node, "recursion")
+            call = Call(self.code.fresh("call"))
+            self.calls.append(call)
+            body = self.code.capture(lambda: self.run(_body_of(node), inner))
+            self.calls.pop()
+            return self._returned(call, body, node)
 
     def _returned(self, call: Call, body: Draft, node: ast.AST) -> Value:
         if not call.returns:

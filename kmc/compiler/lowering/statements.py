@@ -115,5 +115,6 @@ def _delegate(low: Lowering, node: ast.Call, scope: Scope) -> None:
     """`yield from helper(...)`: a `return` or a failed `require` leaves the helper only."""
     found, arguments, inner = bound_call(low, node, scope)
     outer = low.choice_label
-    low.run_action(found, {name: low.kept(value) for name, value in arguments.items()}, inner)
+    with low.code.reading(inner.path):
+        low.run_action(found, {name: low.kept(value) for name, value in arguments.items()}, inner)
     low.choice_label = outer

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn, TypeAlias
 
@@ -145,6 +146,15 @@ class Code:
         if not self.forgiving:
             return body
         return (*(Let(name, ZERO) for name in dict.fromkeys(assigned(body)) if name not in _PARAMETERS), *body)
+
+    @contextmanager
+    def reading(self, path: str) -> Iterator[None]:
+        """Refusals in the body are of this file; an empty path leaves the file as it is."""
+        outer, self.path = self.path, path or self.path
+        try:
+            yield
+        finally:
+            self.path = outer
 
     def refuse(self, node: ast.AST, what: str, help_line: str | None = None) -> NoReturn:
         """Raise SpecError: the compiler does not take this construct."""

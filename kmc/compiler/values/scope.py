@@ -43,14 +43,15 @@ LAMBDA = "<lambda>"
 
 @dataclass(slots=True)
 class Scope:
-    """Local values of one function, and the function it is."""
+    """Local values of one function, and the file that it stands in; no file for code that the compiler makes."""
 
     globals: dict[str, Any]
     locals: dict[str, Value] = field(default_factory=dict)
+    path: str = ""
 
     def child(self) -> Scope:
         """A scope that starts with these locals; changes do not come back."""
-        return Scope(self.globals, dict(self.locals))
+        return Scope(self.globals, dict(self.locals), self.path)
 
 
 def python_value(found: Any) -> Value:
@@ -175,7 +176,8 @@ def _lambdas(path: str, version: tuple[int, int]) -> dict[int, list[ast.Lambda]]
 def scope_of(function: Any) -> Scope:
     """What a function sees around it: its module, and the variables of the functions that it stands in."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
-    return Scope(function.__globals__, {name: python_value(cell.cell_contents) for name, cell in cells.items()})
+    around = {name: python_value(cell.cell_contents) for name, cell in cells.items()}
+    return Scope(function.__globals__, around, function.__code__.co_filename)
 
 
 def is_spec_function(found: object) -> bool:
