@@ -43,15 +43,20 @@ def newest_assignment(plan, log, last):
     return log.at(offset).value if offset > 0 else first_assignment(plan)
 
 
-def assignment_after(plan, me, log, hwm):
-    """What a server acts on when its log and high watermark become these.
+def effective_offset(log, applied):
+    """The offset of the assignment that is in effect, or 0."""
+    return applied if AssignmentTakesEffect == TakesEffect.WHEN_COMMITTED else newest_offset(log, len(log))
 
-    A server that learned the voters from others keeps them as long as its log says nothing else.
+
+def assignment_after(plan, me, log, applied):
+    """What a server acts on when its log and AppliedOffset become these.
+
+    A server that was told who the voters are, or that it is none, believes it until another assignment takes effect.
     """
-    if Bootstrapping and newest_offset(log, len(log)) == 0 and newest_offset(me.log, len(me.log)) == 0:
+    offset = effective_offset(log, applied)
+    if offset == effective_offset(me.log, me.applied):
         return me.assignment
-    last = hwm if AssignmentTakesEffect == TakesEffect.WHEN_COMMITTED else len(log)
-    return newest_assignment(plan, log, last)
+    return newest_assignment(plan, log, offset)
 
 
 def with_log(plan, me, log, hwm):
@@ -59,11 +64,12 @@ def with_log(plan, me, log, hwm):
     if not Reassignment:
         return me.set(log=log, high_watermark=hwm)
     keeps = TruncationKeepsAssignment and len(log) < len(me.log)
+    applied = max({me.applied, newest_offset(log, hwm)})
     return me.set(
         log=log,
         high_watermark=hwm,
-        assignment=me.assignment if keeps else assignment_after(plan, me, log, hwm),
-        applied=max({me.applied, newest_offset(log, hwm)}),
+        assignment=me.assignment if keeps else assignment_after(plan, me, log, applied),
+        applied=applied,
     )
 
 
@@ -82,9 +88,17 @@ def committing_voters(plan, me):
 
 
 def committed(plan, i, me):
-    """A leader with its high watermark advanced as far as its voters allow."""
-    hwm = new_highwatermark(me, i, me.end_offset, committing_voters(plan, me))
-    return with_log(plan, me, me.log, hwm)
+    """A leader with its high watermark advanced as far as its voters allow.
+
+    KRaft.tla's rule can lower it where a voter joins or leaves that is behind; what is committed stays committed.
+    """
+    agreed = new_highwatermark(me, i, me.end_offset, committing_voters(plan, me))
+    return with_log(plan, me, me.log, max(agreed, me.high_watermark) if Reassignment else agreed)
+
+
+def is_tracked(assignment, j):
+    """Observer Promotion: a leader tracks the progress of voters, and of observers only if they shall be voters."""
+    return not Reassignment or j in assignment.current or j in assignment.target
 
 
 def is_pending(acked):

@@ -7,9 +7,11 @@ stopped, or over a lost connection, never arrives. A message may always stay in 
 
 from kmc.lang import pair, require
 
-from .readings import DropsStale, KeepsDelivered
+from ..consensus.pull_raft.types import Server, ServerState
+from .readings import KeepsDelivered
 from .types import (
     BeginQuorumRequest,
+    DropsStale,
     EndQuorumRequest,
     FetchRequest,
     FetchResponse,
@@ -17,7 +19,6 @@ from .types import (
     MaxDisconnects,
     RequestVoteRequest,
     RequestVoteResponse,
-    ServerState,
 )
 
 
@@ -76,9 +77,13 @@ def reply(st, response, request):
 
 
 def changes_nothing(st, m):
-    """The message can change nothing, now or later: README.md argues this for each kind.
+    """The message can change nothing, now or later.
 
-    Epochs never fall, except where a disk is lost; so nothing is dropped in models with such losses.
+    Epochs never fall, except where a disk is lost; so nothing is dropped in models with such losses. A request of an
+    older epoch only makes an answer, which tells of a newer epoch: to a vote request it may matter, and to a fetch that
+    its sender does not wait for it is not read. Vote answers are read by candidates, and no server becomes one of an
+    epoch that it is in. A server may send the same fetch again, but real fetches are numbered: the answer to the first
+    is not one to the second.
     """
     to = st.servers[m.mdest]
     if isinstance(m, RequestVoteResponse):
@@ -93,8 +98,20 @@ def changes_nothing(st, m):
     return False
 
 
+def without_unread(me):
+    """The server without what is written before it is read again: votes, and what a leader or a candidate counts."""
+    return me.set(
+        voted_for=me.voted_for if me.state == ServerState.VOTED else None,
+        votes_granted=me.votes_granted if me.state == ServerState.CANDIDATE else set(),
+        end_offset=me.end_offset if me.state == ServerState.LEADER else {j: 0 for j in Server},
+    )
+
+
 def settled(st):
-    """The state without messages that can change nothing any more; every action ends with this."""
+    """The state without what can change nothing any more; every action ends with this."""
     if not DropsStale:
         return st
-    return st.set(messages=st.messages.keep(lambda m: not changes_nothing(st, m)))
+    return st.set(
+        messages=st.messages.keep(lambda m: not changes_nothing(st, m)),
+        servers={i: without_unread(me) for i, me in st.servers.items()},
+    )

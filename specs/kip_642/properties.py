@@ -13,6 +13,7 @@ from .types import Assignment
 
 spec.symmetry("symmServers", Server)
 spec.symmetry("symmValues", Value)
+spec.view("view", drop=["election_ctr", "restart_ctr"])
 
 spec.variables(
     {
@@ -57,6 +58,19 @@ def ElectionSafety(st):
         and st.servers[i].current_epoch == st.servers[j].current_epoch
         for i in Server
         for j in Server
+    )
+
+
+@spec.invariant
+def NeverTwoLeadersInSameEpoch(st):
+    """Two servers of one epoch do not believe in different leaders."""
+    return not any(
+        one.leader is not None
+        and other.leader is not None
+        and one.leader != other.leader
+        and one.current_epoch == other.current_epoch
+        for one in st.servers.values()
+        for other in st.servers.values()
     )
 
 

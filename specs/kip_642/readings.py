@@ -96,9 +96,3 @@ FallsBackOnce = constant(
     "The --bootstrap flag: quorum.voters counts only when a server first starts",
     False,
 )
-DropsStale = constant(
-    "DropsStale",
-    Bool,
-    "A message that can change nothing any more is dropped at once (README.md)",
-    not KeepsDelivered,
-)

@@ -34,6 +34,12 @@ MaxCrashes = constant("MaxCrashes", Int(0, 7), "How many servers may stop for ev
 MaxDiskLosses = constant("MaxDiskLosses", Int(0, 7), "How many servers may restart with a blank disk", 0)
 MaxDisconnects = constant("MaxDisconnects", Int(0, 7), "How many connections may be lost for ever", 0)
 MaxResignations = constant("MaxResignations", Int(0, 7), "How often a leader may resign to be removed", MaxRequests)
+DropsStale = constant(
+    "DropsStale",
+    Bool,
+    "What can change nothing any more is dropped at once: messages, and variables that are never read (network.py)",
+    not KeepsDelivered and MaxDiskLosses == 0,
+)
 MaxClusters = constant("MaxClusters", Int(0, 7), "How many ClusterIds may be generated", 2 if Bootstrapping else 0)
 
 spec.assume(InitialVoters <= len(Server))
@@ -41,6 +47,7 @@ spec.assume(LastTarget <= len(Server))
 spec.assume(FirstTarget <= LastTarget)
 spec.assume(FirstTarget > 0 or MaxRequests == 0 or MayCancelByNull or MayCancelByOldVoters)
 spec.assume(Reassignment or (MaxRequests == 0 and InitialVoters == len(Server) and not StartsElected))
+spec.assume(not DropsStale or (not KeepsDelivered and MaxDiskLosses == 0))
 spec.assume(not Bootstrapping or (Reassignment and not StartsElected and MaxClusters > 0))
 
 # Bounds that only kmc needs; a run that exceeds one stops with an error. A log holds each value once, a record of

@@ -42,6 +42,11 @@ ELECTION_TIMEOUT_STATES = {
 }
 
 
+def may_time_out(me):
+    """States with an election timeout. KRaft.tla leaves out VOTED: a voter whose candidate stops waits for ever."""
+    return me.state in ELECTION_TIMEOUT_STATES or (Reassignment and me.state == ServerState.VOTED)
+
+
 def knows_majority(st, me):
     """Bootstrapping Procedure 6: a majority of the expected voters show themselves in DiscoverBrokers responses."""
     if not Bootstrapping or len(me.log) > 0:
@@ -84,7 +89,7 @@ def request_vote(st, i: Server):
     me = st.servers[i]
     if st.election_ctr >= MaxElections or not is_alive(st, i):
         return
-    if me.state not in ELECTION_TIMEOUT_STATES or not (is_voter(me, i) or NonVotersCampaign):
+    if not may_time_out(me) or not (is_voter(me, i) or NonVotersCampaign):
         return
     if not knows_majority(st, me):
         return
@@ -166,7 +171,13 @@ def handle_request_vote_response(st, m):
     me = st.servers[i]
     new = maybe_handle_common_response(me, i, m.mleader, m.mepoch, m.merror)
     if new.handled:
-        changed = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch)
+        waits = not Reassignment or (new.state == me.state and new.epoch == me.current_epoch)
+        changed = me.set(
+            state=new.state,
+            leader=new.leader,
+            current_epoch=new.epoch,
+            pending_fetch=me.pending_fetch if waits else None,
+        )
     elif me.state == ServerState.CANDIDATE:
         changed = me.set(votes_granted=me.votes_granted | {j}) if m.mvote_granted else me
     elif KeepsDelivered:
@@ -190,7 +201,9 @@ def become_leader(st, i: Server):
     write a record of its epoch.
     """
     me = st.servers[i]
-    if me.state != ServerState.CANDIDATE or not elects(me.votes_granted, me.assignment.current):
+    if me.state != ServerState.CANDIDATE or not is_alive(st, i):
+        return
+    if not elects(me.votes_granted, me.assignment.current):
         return
     founds = Bootstrapping and len(me.log) == 0
     if founds and st.counters.clusters >= MaxClusters:

@@ -16,6 +16,7 @@ from ..assignments import (
     acked_by,
     committed,
     is_observer,
+    is_tracked,
     is_voter,
     newest_assignment,
     with_log,
@@ -145,7 +146,8 @@ def accept_fetch_request(st, m):
         return
     offset = m.mfetch_offset + 1
     for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
-        leader = committed(st.plan, i, me.set(end_offset=me.end_offset.set(j, m.mfetch_offset)))
+        tracked = me.end_offset.set(j, m.mfetch_offset) if is_tracked(me.assignment, j) else me.end_offset
+        leader = committed(st.plan, i, me.set(end_offset=tracked))
         response = FetchResponseOk(
             mepoch=me.current_epoch,
             mleader=me.leader,
@@ -210,6 +212,9 @@ def handle_error_fetch_response(st, m):
         changed = me.set(pending_fetch=None)
     else:
         changed = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
+    if is_observer(me, i) and m.merror == Error.NOT_LEADER and changed.leader == m.msource:
+        # KIP-595, BeginQuorumEpoch: where the old leader knows no new one, an observer asks others.
+        changed = changed.set(state=ServerState.UNATTACHED, leader=None)
     if Reassignment and m.merror == Error.NOT_FOLLOWER and not is_observer(me, i):
         changed = demoted(changed, i)
     yield settled(st.set(servers=st.servers.set(i, changed), messages=discard(st, m)))

@@ -4,7 +4,7 @@ from kmc.lang import require
 from kmc.spec import spec
 
 from ...consensus.pull_raft.types import Server, ServerState
-from ..assignments import acked_by, appended, has_committed_in_own_epoch, last_assignment_is_committed
+from ..assignments import acked_by, appended, has_committed_in_own_epoch, is_tracked, last_assignment_is_committed
 from ..clusters import known_cluster
 from ..mutants import AddsTwoAtOnce, LeaderNeverResigns, LeaderRemovesItselfFirst, NewVotersAreNotTold
 from ..network import is_alive, send_all, settled
@@ -35,7 +35,8 @@ def leads(st, i):
 def with_assignment(st, i, assignment):
     """The state after leader i appends an assignment; it acts on it at once, and so counts by its voters."""
     me = st.servers[i]
-    leader = appended(st.plan, i, me, assignment)
+    tracked = {j: me.end_offset[j] if is_tracked(assignment, j) else 0 for j in Server}
+    leader = appended(st.plan, i, me.set(end_offset=tracked), assignment)
     return st.set(servers=st.servers.set(i, leader), acked=acked_by(st, me, leader))
 
 
@@ -167,7 +168,8 @@ def resign_to_be_removed(st, i: Server):
         for j in me.assignment.current
         if j != i
     }
-    resigned = me.set(state=ServerState.RESIGNED, leader=None)
+    # A resigned leader takes no late answer for its leadership, as one that restarts does not.
+    resigned = me.set(state=ServerState.RESIGNED)
     yield settled(
         st.set(
             servers=st.servers.set(i, resigned),
