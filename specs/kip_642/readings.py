@@ -23,7 +23,7 @@ KeepsDelivered = constant(
     "A delivered message is remembered, as in KRaft.tla, which sends some messages once; else it is forgotten",
     True,
 )
-StartsElected = constant("StartsElected", Bool, "Server 1 leads epoch 1 at the start, and every voter knows it", False)
+StartsElected = constant("StartsElected", Bool, "A voter leads epoch 1 at the start, and every server knows it", False)
 LeaderChangeRecords = constant(
     "LeaderChangeRecords", Bool, "A new leader appends a LeaderChangeMessage, so that it commits soon", False
 )

@@ -25,6 +25,7 @@ from ..consensus.pull_raft.types import Epoch, FetchResult, MaxElections, MaxRes
 from .readings import Bootstrapping, ClusterIdIsGiven, KeepsDelivered, LeaderChangeRecords, Reassignment, StartsElected
 
 InitialVoters = constant("InitialVoters", Int(1, 7), "The first so many servers are the first voters", len(Server))
+FirstLeader = constant("FirstLeader", Int(1, 7), "The first leader, with StartsElected", 1)
 FirstTarget = constant("FirstTarget", Int(0, 7), "The first server of the TargetVoters that are asked for; 0: none", 0)
 LastTarget = constant("LastTarget", Int(0, 7), "The last server of the TargetVoters that are asked for", FirstTarget)
 MaxRequests = constant("MaxRequests", Int(0, 4), "How many reassignments are asked for, cancellations included", 0)
@@ -43,6 +44,7 @@ DropsStale = constant(
 MaxClusters = constant("MaxClusters", Int(0, 7), "How many ClusterIds may be generated", 2 if Bootstrapping else 0)
 
 spec.assume(InitialVoters <= len(Server))
+spec.assume(FirstLeader <= InitialVoters)
 spec.assume(LastTarget <= len(Server))
 spec.assume(FirstTarget <= LastTarget)
 spec.assume(FirstTarget > 0 or MaxRequests == 0 or MayCancelByNull or MayCancelByOldVoters)

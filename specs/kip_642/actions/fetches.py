@@ -42,12 +42,14 @@ def asks_its_leader(me, j):
 def looks_for_leader(st, i, j):
     """Quorum Bootstrapping: an observer without a leader fetches from any server, which tells it of the leader.
 
-    A server that knows of no leader tells nothing, so it is not asked.
+    A server that knows of no leader but itself, resigned, tells nothing, so it is not asked.
     """
-    me = st.servers[i]
+    me, peer = st.servers[i], st.servers[j]
     if not Reassignment or i == j or me.leader is not None or is_voter(me, i):
         return False
-    return me.state != ServerState.LEADER and me.state != ServerState.CANDIDATE and st.servers[j].leader is not None
+    if peer.leader is None or peer.state == ServerState.RESIGNED:
+        return False
+    return me.state != ServerState.LEADER and me.state != ServerState.CANDIDATE
 
 
 @spec.action

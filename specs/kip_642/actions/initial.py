@@ -1,4 +1,4 @@
-"""Init, and the names of the formulas: no leader, or server 1 leading epoch 1 (StartsElected)."""
+"""Init, and the names of the formulas: no leader, or one that leads epoch 1 (StartsElected)."""
 
 from kmc.lang import pairs
 from kmc.spec import spec
@@ -8,6 +8,7 @@ from ..assignments import first_assignment
 from ..readings import KeepsDelivered, StartsElected
 from ..types import (
     Counters,
+    FirstLeader,
     FirstTarget,
     InitialVoters,
     LastTarget,
@@ -31,7 +32,7 @@ def first_node(plan, i, leads, follows):
         current_epoch=1,
         state=ServerState.LEADER if leads else ServerState.FOLLOWER if follows else ServerState.UNATTACHED,
         voted_for=None,
-        leader=Server.at(1) if leads or follows else None,
+        leader=Server.at(FirstLeader) if leads or follows else None,
         pending_fetch=None,
         votes_granted=set(),
         end_offset={j: 0 for j in Server},
@@ -49,7 +50,7 @@ def init():
     plan = plan_of(voters)
     yield State(
         messages={} if KeepsDelivered else set(),
-        servers={i: first_node(plan, i, StartsElected and i == Server.at(1), StartsElected) for i in Server},
+        servers={i: first_node(plan, i, StartsElected and i == Server.at(FirstLeader), StartsElected) for i in Server},
         acked={v: None for v in Value},
         election_ctr=0,
         restart_ctr=0,
