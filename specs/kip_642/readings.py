@@ -24,6 +24,13 @@ KeepsDelivered = constant(
     True,
 )
 StartsElected = constant("StartsElected", Bool, "A voter leads epoch 1 at the start, and every server knows it", False)
+StartsReassigning = constant(
+    "StartsReassigning",
+    Bool,
+    "At the start, the log of every voter holds the first assignment with its target, and each knows it is committed",
+    False,
+)
+ClientsWrite = constant("ClientsWrite", Bool, "Clients send values; a model of elections alone does without", True)
 LeaderChangeRecords = constant(
     "LeaderChangeRecords", Bool, "A new leader appends a LeaderChangeMessage, so that it commits soon", False
 )

@@ -22,7 +22,15 @@ from kmc.lang import (
 from kmc.spec import spec
 
 from ..consensus.pull_raft.types import Epoch, FetchResult, MaxElections, MaxRestarts, Server, ServerState, Value
-from .readings import Bootstrapping, ClusterIdIsGiven, KeepsDelivered, LeaderChangeRecords, Reassignment, StartsElected
+from .readings import (
+    Bootstrapping,
+    ClusterIdIsGiven,
+    KeepsDelivered,
+    LeaderChangeRecords,
+    Reassignment,
+    StartsElected,
+    StartsReassigning,
+)
 
 InitialVoters = constant("InitialVoters", Int(1, 7), "The first so many servers are the first voters", len(Server))
 FirstLeader = constant("FirstLeader", Int(1, 7), "The first leader, with StartsElected", 1)
@@ -50,6 +58,7 @@ spec.assume(FirstTarget <= LastTarget)
 spec.assume(FirstTarget > 0 or MaxRequests == 0 or MayCancelByNull or MayCancelByOldVoters)
 spec.assume(Reassignment or (MaxRequests == 0 and InitialVoters == len(Server) and not StartsElected))
 spec.assume(not DropsStale or (not KeepsDelivered and MaxDiskLosses == 0))
+spec.assume(not StartsReassigning or (StartsElected and FirstTarget > 0))
 spec.assume(not Bootstrapping or (Reassignment and not StartsElected and MaxClusters > 0))
 
 # Bounds that only kmc needs; a run that exceeds one stops with an error. A log holds each value once, a record of
@@ -61,7 +70,7 @@ MaxLogLength = constant(
     len(Value)
     + (MaxElections if LeaderChangeRecords else 0)
     + (1 if Bootstrapping else 0)
-    + MaxRequests * (2 + len(Server)),
+    + (MaxRequests + (1 if StartsReassigning else 0)) * (2 + len(Server)),
 )
 
 Offset = Int(0, MaxLogLength)

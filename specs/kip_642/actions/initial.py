@@ -5,9 +5,10 @@ from kmc.spec import spec
 
 from ...consensus.pull_raft.types import Server, ServerState, Value
 from ..assignments import first_assignment
-from ..readings import KeepsDelivered, StartsElected
+from ..readings import KeepsDelivered, StartsElected, StartsReassigning
 from ..types import (
     Counters,
+    Entry,
     FirstLeader,
     FirstTarget,
     InitialVoters,
@@ -43,6 +44,20 @@ def first_node(plan, i, leads, follows):
     )
 
 
+def reassigning(plan, i, node):
+    """The server after the first leader's first request: what a voter has committed, an observer has yet to fetch."""
+    if not StartsReassigning or i not in plan.quorum_voters:
+        return node
+    first = node.assignment.set(target=plan.target)
+    return node.set(
+        log=[Entry(epoch=1, value=first)],
+        high_watermark=1,
+        assignment=first,
+        applied=1,
+        end_offset={j: 1 if node.leader == i and j in plan.quorum_voters and j != i else 0 for j in Server},
+    )
+
+
 @spec.init
 def init():
     """Init: all servers in epoch 1 with empty logs, the first so many of them the voters."""
@@ -50,7 +65,10 @@ def init():
     plan = plan_of(voters)
     yield State(
         messages={} if KeepsDelivered else set(),
-        servers={i: first_node(plan, i, StartsElected and i == Server.at(FirstLeader), StartsElected) for i in Server},
+        servers={
+            i: reassigning(plan, i, first_node(plan, i, StartsElected and i == Server.at(FirstLeader), StartsElected))
+            for i in Server
+        },
         acked={v: None for v in Value},
         election_ctr=0,
         restart_ctr=0,

@@ -10,7 +10,7 @@ from ..assignments import acked_by, appended, is_voter
 from ..clusters import wrong_cluster
 from ..mutants import ZombiesDoNotAsk
 from ..network import discard, is_alive, reaches, reply, settled
-from ..readings import KeepsDelivered, Reassignment
+from ..readings import ClientsWrite, KeepsDelivered, Reassignment
 from ..types import BeginQuorumRequest, BeginQuorumResponse, EndQuorumRequest, Error
 from .elections import ELECTION_TIMEOUT_STATES, campaigned
 
@@ -19,7 +19,7 @@ from .elections import ELECTION_TIMEOUT_STATES, campaigned
 def client_request(st, i: Server, v: Value):
     """A leader appends a value that was never sent before. KRaft.tla: ClientRequest."""
     me = st.servers[i]
-    if me.state != ServerState.LEADER or st.acked[v] is not None or not is_alive(st, i):
+    if not ClientsWrite or me.state != ServerState.LEADER or st.acked[v] is not None or not is_alive(st, i):
         return
     sent = st.set(acked=st.acked.set(v, False))
     leader = appended(st.plan, i, me, v)
