@@ -35,6 +35,13 @@ LeaderChangeRecords = constant(
     "LeaderChangeRecords", Bool, "A new leader appends a LeaderChangeMessage, so that it commits soon", False
 )
 
+VotedTimesOut = constant(
+    "VotedTimesOut",
+    Bool,
+    "A server that has voted has an election timeout (KIP-595); in KRaft.tla it has none",
+    Reassignment,
+)
+
 
 class TakesEffect(Enum):
     """When a server acts on a VoterAssignment record."""

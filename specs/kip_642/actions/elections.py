@@ -22,6 +22,7 @@ from ..readings import (
     LeaderChangeRecords,
     ObserversVote,
     Reassignment,
+    VotedTimesOut,
     VoteRequestOfNonVoter,
     VotesFromNonVoters,
 )
@@ -44,7 +45,7 @@ ELECTION_TIMEOUT_STATES = {
 
 def may_time_out(me):
     """States with an election timeout. KRaft.tla leaves out VOTED: a voter whose candidate stops waits for ever."""
-    return me.state in ELECTION_TIMEOUT_STATES or (Reassignment and me.state == ServerState.VOTED)
+    return me.state in ELECTION_TIMEOUT_STATES or (VotedTimesOut and me.state == ServerState.VOTED)
 
 
 def knows_majority(st, me):
