@@ -6,7 +6,7 @@ holds committed assignments only; after a restart the rest is found by scanning 
 
 from ..consensus.pull_raft.rules import new_highwatermark
 from .mutants import OldVotersCommit, RestartForgetsUncommitted, TruncationKeepsAssignment
-from .readings import AssignmentTakesEffect, Bootstrapping, Reassignment, TakesEffect
+from .readings import AssignmentTakesEffect, Bootstrapping, Reassignment, StartsFounded, TakesEffect
 from .types import Assignment, Entry, Value
 
 
@@ -23,6 +23,11 @@ def is_observer(me, i):
 def no_quorum():
     """The assignment of a server that knows of no quorum."""
     return Assignment(current=set(), target=set(), cluster=0)
+
+
+def blank_epoch():
+    """The epoch of a server that has never heard of any: the first cluster is founded in the epoch after it."""
+    return 0 if StartsFounded else 1
 
 
 def first_assignment(plan):

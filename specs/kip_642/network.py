@@ -17,6 +17,7 @@ from .types import (
     FetchResponse,
     MaxCrashes,
     MaxDisconnects,
+    MaxDiskLosses,
     RequestVoteRequest,
     RequestVoteResponse,
 )
@@ -79,7 +80,7 @@ def reply(st, response, request):
 def changes_nothing(st, m):
     """The message can change nothing, now or later.
 
-    Epochs never fall, except where a disk is lost; so nothing is dropped in models with such losses. A request of an
+    Epochs never fall, except where a disk is lost; so nothing is dropped while another disk may be. A request of an
     older epoch only makes an answer, which tells of a newer epoch: to a vote request it may matter, and to a fetch that
     its sender does not wait for it is not read. Vote answers are read by candidates, and no server becomes one of an
     epoch that it is in. A server may send the same fetch again, but real fetches are numbered: the answer to the first
@@ -109,7 +110,7 @@ def without_unread(me):
 
 def settled(st):
     """The state without what can change nothing any more; every action ends with this."""
-    if not DropsStale:
+    if not DropsStale or st.counters.disk_losses < MaxDiskLosses:
         return st
     return st.set(
         messages=st.messages.keep(lambda m: not changes_nothing(st, m)),

@@ -104,9 +104,24 @@ BlankClusterIdPasses = constant(
 FollowersValidate = constant(
     "FollowersValidate", Bool, "Correction: all servers validate the ClusterId, and not leaders only", False
 )
+ClusterIdIsDiscovered = constant(
+    "ClusterIdIsDiscovered",
+    Bool,
+    "Correction: a server learns the ClusterId with the voters, before its log has it",
+    False,
+)
 FallsBackOnce = constant(
     "FallsBackOnce",
     Bool,
-    "The --bootstrap flag: quorum.voters counts only when a server first starts",
+    "The --bootstrap flag: quorum.voters counts only when a server first starts, and not with a blank disk later",
     False,
+)
+FallsBackInSilence = constant(
+    "FallsBackInSilence",
+    Bool,
+    "A server falls back to quorum.voters only if no server that it reaches knows a quorum",
+    False,
+)
+StartsFounded = constant(
+    "StartsFounded", Bool, "FirstLeader has founded the cluster at the start, and all first voters know it", False
 )

@@ -29,6 +29,7 @@ from .readings import (
     LeaderChangeRecords,
     Reassignment,
     StartsElected,
+    StartsFounded,
     StartsReassigning,
 )
 
@@ -47,7 +48,7 @@ DropsStale = constant(
     "DropsStale",
     Bool,
     "What can change nothing any more is dropped at once: messages, and variables that are never read (network.py)",
-    not KeepsDelivered and MaxDiskLosses == 0,
+    not KeepsDelivered,
 )
 MaxClusters = constant("MaxClusters", Int(0, 7), "How many ClusterIds may be generated", 2 if Bootstrapping else 0)
 
@@ -57,9 +58,10 @@ spec.assume(LastTarget <= len(Server))
 spec.assume(FirstTarget <= LastTarget)
 spec.assume(FirstTarget > 0 or MaxRequests == 0 or MayCancelByNull or MayCancelByOldVoters)
 spec.assume(Reassignment or (MaxRequests == 0 and InitialVoters == len(Server) and not StartsElected))
-spec.assume(not DropsStale or (not KeepsDelivered and MaxDiskLosses == 0))
 spec.assume(not StartsReassigning or (StartsElected and FirstTarget > 0))
-spec.assume(not Bootstrapping or (Reassignment and not StartsElected and MaxClusters > 0))
+spec.assume(not DropsStale or not KeepsDelivered)
+spec.assume(not Bootstrapping or (Reassignment and not KeepsDelivered and not StartsElected and MaxClusters > 0))
+spec.assume(Bootstrapping or not StartsFounded)
 
 # Bounds that only kmc needs; a run that exceeds one stops with an error. A log holds each value once, a record of
 # each leader, and for each request the request and at most one addition and one removal of each server, and the end.
@@ -216,13 +218,14 @@ class Plan(Record):
 
 
 class Counters(Record):
-    """What bounds the state space beside elections and restarts."""
+    """What bounds the state space beside elections and restarts; `blanked` lost their disks (FallsBackOnce)."""
 
     requests: Int(0, MaxRequests)
     resignations: Int(0, MaxResignations)
     clusters: ClusterId
     disk_losses: Int(0, MaxDiskLosses)
     disconnects: Int(0, MaxDisconnects)
+    blanked: Set[Server]
 
 
 class State(Record):

@@ -14,7 +14,7 @@ from ...consensus.pull_raft.types import MaxElections, Server, ServerState
 from ..assignments import acked_by, appended, is_observer, is_voter
 from ..clusters import known_cluster, wrong_cluster
 from ..mutants import AnyLogIsElected, NonVotersCampaign
-from ..network import discard, is_alive, reply, send_all, settled
+from ..network import discard, is_alive, reaches, reply, send_all, settled
 from ..readings import (
     Bootstrapping,
     ClusterIdIsGiven,
@@ -48,13 +48,15 @@ def may_time_out(me):
     return me.state in ELECTION_TIMEOUT_STATES or (VotedTimesOut and me.state == ServerState.VOTED)
 
 
-def knows_majority(st, me):
-    """Bootstrapping Procedure 6: a majority of the expected voters show themselves in DiscoverBrokers responses."""
+def knows_majority(st, i, me):
+    """Bootstrapping Procedure 6: a majority of the expected voters show themselves in DiscoverBrokers responses.
+
+    A server shows itself when it has promoted itself to voter (5.1). One whose log has the voters campaigns as ever.
+    """
     if not Bootstrapping or len(me.log) > 0:
         return True
-    return elects(
-        {k for k in Server if st.servers[k].assignment.current == me.assignment.current}, me.assignment.current
-    )
+    shown = {k for k in Server if is_voter(st.servers[k], k) and is_alive(st, k) and reaches(st, k, i)}
+    return elects(shown, me.assignment.current)
 
 
 def campaigned(st, i, me):
@@ -92,7 +94,7 @@ def request_vote(st, i: Server):
         return
     if not may_time_out(me) or not (is_voter(me, i) or NonVotersCampaign):
         return
-    if not knows_majority(st, me):
+    if not knows_majority(st, i, me):
         return
     yield settled(campaigned(st, i, me))
 
@@ -191,7 +193,7 @@ def handle_request_vote_response(st, m):
 def with_first_assignment(st, i, leader):
     """Quorum Bootstrapping: the first leader of a cluster writes quorum.voters and the ClusterId to its empty log."""
     cluster = 1 if ClusterIdIsGiven else st.counters.clusters + 1
-    return appended(st.plan, i, leader, Assignment(current=leader.assignment.current, target=set(), cluster=cluster))
+    return appended(st.plan, i, leader, Assignment(current=st.plan.quorum_voters, target=set(), cluster=cluster))
 
 
 @spec.action

@@ -5,9 +5,9 @@ from kmc.spec import spec
 
 from ...consensus.pull_raft.rules import restarted_leader, restarted_state, restarted_votes
 from ...consensus.pull_raft.types import MaxRestarts, Server, ServerState
-from ..assignments import first_assignment, restarted_assignment
+from ..assignments import blank_epoch, first_assignment, restarted_assignment
 from ..network import is_alive, settled
-from ..readings import KeepsDelivered
+from ..readings import FallsBackOnce, KeepsDelivered
 from ..types import MaxCrashes, MaxDisconnects, MaxDiskLosses
 
 
@@ -36,7 +36,7 @@ def lose_disk(st, i: Server):
         return
     me = st.servers[i]
     blank = me.set(
-        current_epoch=1,
+        current_epoch=blank_epoch(),
         state=ServerState.UNATTACHED,
         voted_for=None,
         leader=None,
@@ -48,7 +48,10 @@ def lose_disk(st, i: Server):
         assignment=first_assignment(st.plan),
         applied=0,
     )
-    counters = st.counters.set(disk_losses=st.counters.disk_losses + 1)
+    counters = st.counters.set(
+        disk_losses=st.counters.disk_losses + 1,
+        blanked=st.counters.blanked | {i} if FallsBackOnce else st.counters.blanked,
+    )
     yield settled(st.set(servers=st.servers.set(i, blank), counters=counters))
 
 

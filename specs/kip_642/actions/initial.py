@@ -4,9 +4,10 @@ from kmc.lang import pairs
 from kmc.spec import spec
 
 from ...consensus.pull_raft.types import Server, ServerState, Value
-from ..assignments import first_assignment
-from ..readings import KeepsDelivered, StartsElected, StartsReassigning
+from ..assignments import blank_epoch, first_assignment, with_log
+from ..readings import ClusterIdIsGiven, KeepsDelivered, StartsElected, StartsFounded, StartsReassigning
 from ..types import (
+    Assignment,
     Counters,
     Entry,
     FirstLeader,
@@ -28,9 +29,9 @@ def plan_of(voters):
 
 
 def first_node(plan, i, leads, follows):
-    """A server with an empty log in epoch 1."""
+    """A server with an empty log in the first epoch."""
     return Node(
-        current_epoch=1,
+        current_epoch=blank_epoch(),
         state=ServerState.LEADER if leads else ServerState.FOLLOWER if follows else ServerState.UNATTACHED,
         voted_for=None,
         leader=Server.at(FirstLeader) if leads or follows else None,
@@ -58,22 +59,42 @@ def reassigning(plan, i, node):
     )
 
 
+def founded(plan, i, me):
+    """A server after the first leader has founded a cluster with all first voters; others have not heard of it."""
+    if i not in plan.quorum_voters:
+        return me
+    record = Entry(epoch=1, value=Assignment(current=plan.quorum_voters, target=set(), cluster=1))
+    leader = Server.at(FirstLeader)
+    state = ServerState.LEADER if i == leader else ServerState.FOLLOWER
+    return with_log(plan, me.set(current_epoch=1, state=state, leader=leader), [record], 1)
+
+
+def first_server(plan, i):
+    """Server i at the start."""
+    me = first_node(plan, i, StartsElected and i == Server.at(FirstLeader), StartsElected)
+    return founded(plan, i, me) if StartsFounded else reassigning(plan, i, me)
+
+
 @spec.init
 def init():
-    """Init: all servers in epoch 1 with empty logs, the first so many of them the voters."""
+    """Init: all servers in one epoch with empty logs, the first so many of them the voters (StartsFounded: founded)."""
     voters = {Server.at(n) for n in range(1, InitialVoters + 1)}
     plan = plan_of(voters)
     yield State(
         messages={} if KeepsDelivered else set(),
-        servers={
-            i: reassigning(plan, i, first_node(plan, i, StartsElected and i == Server.at(FirstLeader), StartsElected))
-            for i in Server
-        },
+        servers={i: first_server(plan, i) for i in Server},
         acked={v: None for v in Value},
         election_ctr=0,
         restart_ctr=0,
         plan=plan,
         connected={p: True for p in pairs(Server)},
         crashed=set(),
-        counters=Counters(requests=0, resignations=0, clusters=0, disk_losses=0, disconnects=0),
+        counters=Counters(
+            requests=0,
+            resignations=0,
+            clusters=1 if StartsFounded and not ClusterIdIsGiven else 0,
+            disk_losses=0,
+            disconnects=0,
+            blanked=set(),
+        ),
     )
