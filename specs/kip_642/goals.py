@@ -102,7 +102,7 @@ def a_successor_completes_after_a_resignation(st):
 
 @spec.reachable
 def a_removed_server_observes(st):
-    """A server that was a voter follows the leader that completed the reassignment, and knows that it is not a voter."""
+    """A server that was a voter follows the leader that completed the reassignment, and knows that it was removed."""
     return any(
         me.state == ServerState.FOLLOWER
         and i in st.plan.quorum_voters
