@@ -26,6 +26,7 @@ from kmc.result import Limits
 from kmc.runtime.codec import encode_row
 from kmc.runtime.state_layout import row_layout
 from kmc.spec.model import bind_all
+from kmc.spec.shipped import find_spec_root, manifest_of
 
 
 def assert_same(kernels: Kernels, states: list[Any]) -> None:
@@ -46,11 +47,21 @@ SHIPPED = [
     ("kip_996_draft", "smoke"),
     ("kip_996_draft", "with_reason"),
     ("kip_996_draft", "acked_value_lost"),
+    ("kip_642", "plain_two_servers"),
+    ("kip_642", "pair_failures"),
 ]
 
 
+def shipped_parameters() -> list[Any]:
+    """These, and with `make golden` all other models of kip_642, which has no TLA+ original to be compared with."""
+    manifest = manifest_of(find_spec_root("kip_642"))
+    assert manifest is not None
+    others = [("kip_642", name) for name in manifest.models if ("kip_642", name) not in SHIPPED]
+    return [*SHIPPED, *(pytest.param(*model, marks=pytest.mark.golden_large) for model in others)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("spec", "name"), SHIPPED)
+@pytest.mark.parametrize(("spec", "name"), shipped_parameters())
 def test_a_shipped_spec_takes_the_same_steps(spec: str, name: str) -> None:
     model = shipped_model(spec, name)
     states = level_states(model, Limits(states=400), at_most=120)

@@ -15,9 +15,12 @@ import pytest
 from support.bisimulation import Abstraction, relation_of, walk
 from support.shipped_models import shipped_model
 
+from kmc.lang.modelfile import parse_set
 from kmc.lang.order import sort_key
 from kmc.reference.initial import initial_states
-from kmc.spec.model import Model
+from kmc.reference.search import Search
+from kmc.spec.model import Model, bind
+from kmc.spec.shipped import find_model, find_spec_root
 
 Stale = Callable[[Any, Any], bool]
 
@@ -149,6 +152,16 @@ def test_the_states_without_what_is_stale_are_those_of_the_model_that_drops_it()
     images = {sort_key(drop(st)) for st in reached(relation.steps, next(iter(initial_states(whole))))}
     ours = reached(relation_of(dropping).steps, next(iter(initial_states(dropping))))
     assert images == {sort_key(st) for st in ours}
+
+
+@pytest.mark.parametrize("drops", ["FALSE", "TRUE"])
+def test_a_violation_is_found_with_and_without_what_is_stale(drops: str) -> None:
+    root = find_spec_root("kip_642")
+    file = find_model(root, "adds_two_at_once")
+    assert file is not None
+    violation = Search(bind(root, file.with_overrides([parse_set(f"DropsStale={drops}")]))).run().violation
+    assert violation is not None
+    assert (violation.name, len(violation.trace)) == ("ConsecutiveMajoritiesIntersect", 8)
 
 
 def old_vote_requests_too(st: Any, m: Any) -> bool:
