@@ -8,7 +8,7 @@ all elections are used up and no leader is heard by a majority, nothing is asked
 """
 
 from kmc.lang import count
-from kmc.spec import and_, for_all, leads_to, or_, spec, steps, strong_fairness, weak_fairness
+from kmc.spec import always, and_, for_all, leads_to, or_, spec, steps, strong_fairness, weak_fairness
 
 from ..consensus.logs import compare_entries, last_epoch
 from ..consensus.pull_raft.types import MaxElections, Server, ServerState
@@ -44,9 +44,9 @@ from .actions.reassignments import (
     remove_voter,
     resign_to_be_removed,
 )
-from .assignments import is_observer, is_voter, last_assignment_is_committed, newest_offset
+from .assignments import is_observer, is_voter, last_assignment_is_committed, newest_assignment, newest_offset
 from .network import is_alive, reaches
-from .readings import ObserversVote, VoteRequestOfNonVoter, VotesFromNonVoters
+from .readings import ObserversVote, StartsReassigning, VoteRequestOfNonVoter, VotesFromNonVoters
 from .types import (
     BeginQuorumRequest,
     EndQuorumRequest,
@@ -113,16 +113,20 @@ def elections():
     )
 
 
-def fetches():
-    """Followers fetch, and all fetches and answers are handled; a server without a leader asks all others in turn."""
+def fetch_messages():
+    """Fetches and their answers are handled, and an observer gives up a fetch that was lost."""
     requests = or_(reject_fetch_request, diverging_fetch_request, accept_fetch_request)
     answers = or_(handle_success_fetch_response, handle_diverging_fetch_response, handle_error_fetch_response)
     return and_(
-        each_pair(lambda i, j: strong_fairness(send_fetch_request, i, j)),
         delivered(FetchRequest, requests),
         delivered(FetchResponse, answers),
         each_server(lambda i: weak_fairness(fetch_timeout, i)),
     )
+
+
+def fetches():
+    """Followers fetch, and a server that knows of no leader asks all others in turn."""
+    return and_(fetch_messages(), each_pair(lambda i, j: strong_fairness(send_fetch_request, i, j)))
 
 
 def reassignments():
@@ -181,9 +185,18 @@ def SNoFetch():
 
 
 @spec.specification
-def SNoQuestion():
-    """SAll, but a leader that hears no majority need not ask."""
-    return and_(elections(), vote_messages(), fetches(), reassignments(), discovery())
+def SNoLooking():
+    """SAll, but a server that knows of no leader need not look for one."""
+    return and_(
+        elections(),
+        vote_messages(),
+        fetch_messages(),
+        each_pair(
+            lambda i, j: strong_fairness(and_(steps(send_fetch_request, i, j), lambda st: st.servers[i].leader == j))
+        ),
+        reassignments(),
+        zombie_rule(),
+    )
 
 
 def governs(st, i):
@@ -219,15 +232,16 @@ def last_committed(st):
 
 
 def committed_voters(st):
-    """The voters of the newest assignment that is committed."""
-    newest = {me.log.at(me.applied).value.current for me in st.servers.values() if 0 < me.applied == last_committed(st)}
-    return newest if len(newest) > 0 else {st.plan.quorum_voters}
+    """The voters of the newest assignment that is committed; where a model is faulty, logs may name several."""
+    last = last_committed(st)
+    newest = {newest_assignment(st.plan, me.log, last).current for me in st.servers.values() if me.applied == last}
+    return newest if last > 0 else {st.plan.quorum_voters}
 
 
 def majorities_live(st):
     """A majority of the committed voters is alive, and of each newer assignment in the log of a server that runs."""
     return all(
-        any(is_alive(st, i) and reaches_majority(st, i, c) for i in Server) for c in committed_voters(st)
+        any(i in c and is_alive(st, i) and reaches_majority(st, i, c) for i in Server) for c in committed_voters(st)
     ) and all(
         not is_alive(st, i)
         or newest_offset(me.log, len(me.log)) <= last_committed(st)
@@ -248,7 +262,10 @@ def is_excused(st):
 
 @spec.liveness
 def LeaderIsElected():
-    """A cluster with a live majority of its voters gets a leader, unless the model allows no more elections."""
+    """A cluster with a live majority of its voters gets a leader, unless the model allows no more elections.
+
+    So it holds in a cluster that loses all the elections it may hold; SomeServerCanWin has no such excuse.
+    """
     return leads_to(lambda st: not is_governed(st), lambda st: is_governed(st) or is_excused(st))
 
 
@@ -291,7 +308,9 @@ def is_settled(st):
 @spec.liveness
 def ReassignmentEnds():
     """A reassignment that was asked for ends, or is replaced by another that ends."""
-    return leads_to(lambda st: st.counters.requests > 0, lambda st: is_settled(st) or is_excused(st))
+    return leads_to(
+        lambda st: StartsReassigning or st.counters.requests > 0, lambda st: is_settled(st) or is_excused(st)
+    )
 
 
 def waits_for_commit(st, i):
@@ -333,8 +352,8 @@ def NoZombieForEver():
 
 
 def waits_for_election(st, i):
-    """Server i hears of no leader, and may not ask for votes any more."""
-    return elections_are_spent(st) and hears_no_leader(st, i)
+    """Server i is a voter that hears of no leader, and the model allows it no more elections."""
+    return elections_are_spent(st) and hears_no_leader(st, i) and is_voter(st.servers[i], i)
 
 
 def was_removed(st, i):
@@ -380,3 +399,29 @@ def VotersFollow():
             lambda st: was_not_told(st, i), lambda st: not was_not_told(st, i) or waits_for_election(st, i)
         ),
     )
+
+
+def has_not_joined(st, i):
+    """Server i has no assignment in its log, though it reaches a leader with committed voters that a majority hears."""
+    return (
+        is_alive(st, i)
+        and newest_offset(st.servers[i].log, len(st.servers[i].log)) == 0
+        and any(governs(st, j) and reaches(st, i, j) and st.servers[j].applied > 0 for j in Server)
+    )
+
+
+@spec.liveness
+def ServersJoin():
+    """A server that can reach the leader gets the assignment into its log (Bootstrapping Procedure 2 to 4)."""
+    return for_all(
+        Server,
+        lambda i: leads_to(
+            lambda st: has_not_joined(st, i), lambda st: not has_not_joined(st, i) or waits_for_election(st, i)
+        ),
+    )
+
+
+@spec.liveness
+def AtMostTwoResignations():
+    """A leader that has resigned twice to be removed is not elected a third time."""
+    return always(lambda st: st.counters.resignations <= 2)
