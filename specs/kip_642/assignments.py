@@ -5,7 +5,7 @@ holds committed assignments only; after a restart the rest is found by scanning 
 """
 
 from ..consensus.pull_raft.rules import new_highwatermark
-from .mutants import OldVotersCommit, RestartForgetsUncommitted, TruncationKeepsAssignment
+from .mutants import OldVotersCommit, RestartForgetsUncommitted, TruncationKeepsAssignment, UncommittedIsPersisted
 from .readings import AssignmentTakesEffect, Bootstrapping, Reassignment, StartsFounded, TakesEffect
 from .types import Assignment, Entry, Value
 
@@ -69,7 +69,7 @@ def with_log(plan, me, log, hwm):
     if not Reassignment:
         return me.set(log=log, high_watermark=hwm)
     keeps = TruncationKeepsAssignment and len(log) < len(me.log)
-    applied = max({me.applied, newest_offset(log, hwm)})
+    applied = max({me.applied, newest_offset(log, len(log) if UncommittedIsPersisted else hwm)})
     return me.set(
         log=log,
         high_watermark=hwm,

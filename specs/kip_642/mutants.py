@@ -18,8 +18,17 @@ LeaderRemovesItselfFirst = constant(
 OldVotersCommit = constant(
     "OldVotersCommit", Bool, "Mutant: the high watermark counts the first voters, whatever the assignment", False
 )
-NonVotersCampaign = constant("NonVotersCampaign", Bool, "Mutant: an observer asks for votes", False)
+VotersVoteAgain = constant("VotersVoteAgain", Bool, "Mutant: an earlier vote in the epoch forbids none", False)
 AnyLogIsElected = constant("AnyLogIsElected", Bool, "Mutant: votes are granted whatever the candidate's log", False)
+AnyPositionIsValid = constant("AnyPositionIsValid", Bool, "Mutant: no fetch diverges", False)
+RemovesFirst = constant("RemovesFirst", Bool, "Mutant: voters are removed before any is added", False)
+UncommittedIsPersisted = constant(
+    "UncommittedIsPersisted", Bool, "Mutant: an assignment is in quorum-state before it is committed", False
+)
+FollowersTakeRequests = constant(
+    "FollowersTakeRequests", Bool, "Mutant: a server that does not lead appends what is asked for", False
+)
+RequestsRepeat = constant("RequestsRepeat", Bool, "Mutant: a request that is sent again is appended again", False)
 NewVotersAreNotTold = constant("NewVotersAreNotTold", Bool, "Mutant: no BeginQuorumEpoch is sent to a new voter", False)
 LeaderNeverResigns = constant(
     "LeaderNeverResigns", Bool, "Mutant: the last voter to be removed leads on without EndQuorumEpoch", False

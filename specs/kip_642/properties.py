@@ -8,8 +8,8 @@ from kmc.spec import spec
 from ..consensus.logs import has_entry, logs_agree
 from ..consensus.pull_raft.types import Server, ServerState, Value
 from ..consensus.quorums import majority_count
-from .assignments import newest_offset
-from .types import Assignment
+from .assignments import newest_assignment, newest_offset
+from .types import Assignment, RequestVoteRequest
 
 spec.symmetry("symmServers", Server)
 spec.symmetry("symmValues", Value)
@@ -74,12 +74,17 @@ def NeverTwoLeadersInSameEpoch(st):
     )
 
 
+def agree_up_to(log, other, offset):
+    """Both logs reach to the offset, and are equal up to there."""
+    return min(len(log), len(other)) >= offset and logs_agree(log, other, offset)
+
+
 @spec.invariant
 def NoLogDivergence(st):
     """Up to the lower of their high watermarks, two logs are equal."""
     return all(
         i == j
-        or logs_agree(
+        or agree_up_to(
             st.servers[i].log,
             st.servers[j].log,
             min(st.servers[i].high_watermark, st.servers[j].high_watermark),
@@ -133,7 +138,7 @@ def LeaderHasCommittedAssignments(st):
 def CommittedAssignmentsAgree(st):
     """What two quorum-state files hold is in one history: up to the older of the two, the logs are equal."""
     return all(
-        logs_agree(one.log, other.log, min(one.applied, other.applied))
+        agree_up_to(one.log, other.log, min(one.applied, other.applied))
         for one in st.servers.values()
         for other in st.servers.values()
     )
@@ -188,4 +193,81 @@ def DescribedVotersAreInALog(st):
         or any(entry.value == me.assignment for entry in me.log)
         or (me.assignment.current == st.plan.quorum_voters and me.assignment.target == set())
         for me in st.servers.values()
+    )
+
+
+@spec.invariant
+def ServersActOnTheirLog(st):
+    """Quorum Change Protocol: each server acts on the newest assignment in its log, committed or not.
+
+    One that was told NOT_FOLLOWER does so too, but as an observer.
+    """
+    return all(
+        newest_offset(me.log, len(me.log)) == 0
+        or me.assignment == newest_assignment(st.plan, me.log, len(me.log))
+        or me.assignment.current == newest_assignment(st.plan, me.log, len(me.log)).current - {i}
+        for i, me in st.servers.items()
+    )
+
+
+@spec.invariant
+def LeadersAreVoters(st):
+    """The leader removes itself last, by resigning first: who leads is a voter of its own assignment."""
+    return all(me.state != ServerState.LEADER or i in me.assignment.current for i, me in st.servers.items())
+
+
+@spec.invariant
+def VotersAreAsManyAsTheTarget(st):
+    """Reassignment Algorithm 3: a voter is removed only while there are more voters than target voters."""
+    return all(
+        not isinstance(me.log.at(o).value, Assignment)
+        or len(me.log.at(o).value.current) >= len(voters_before(st, me, o))
+        or len(me.log.at(o).value.current) >= len(me.log.at(o).value.target)
+        for me in st.servers.values()
+        for o in me.log.offsets()
+    )
+
+
+@spec.invariant
+def AssignmentsChangeSomething(st):
+    """Request Handling 2: no assignment in a log repeats the one before it."""
+    return all(
+        not isinstance(me.log.at(o).value, Assignment)
+        or newest_offset(me.log, o - 1) == 0
+        or me.log.at(newest_offset(me.log, o - 1)).value != me.log.at(o).value
+        for me in st.servers.values()
+        for o in me.log.offsets()
+    )
+
+
+@spec.action_property
+def VotersJoinWithTheLog(st, nxt):
+    """Observer Promotion: a leader adds a voter that has all records which the leader had."""
+    return all(
+        me.state != ServerState.LEADER
+        or nxt.servers[i].state != ServerState.LEADER
+        or all(len(st.servers[k].log) >= len(me.log) for k in nxt.servers[i].assignment.current - me.assignment.current)
+        for i, me in st.servers.items()
+    )
+
+
+@spec.action_property
+def NonVotersDeposeNoLeader(st, nxt):
+    """No leader gives up its leadership because of the vote request of a server that is not among its voters."""
+    return not any(
+        st.servers[m.mdest].state == ServerState.LEADER
+        and nxt.servers[m.mdest].state != ServerState.LEADER
+        and m.msource not in st.servers[m.mdest].assignment.current
+        and m not in nxt.messages
+        for m in st.messages.of(RequestVoteRequest)
+    )
+
+
+@spec.invariant
+def DescribedVotersAreCurrent(st):
+    """DescribeQuorum, as a reader would have it: no leader tells voters that a committed assignment has replaced."""
+    return all(
+        me.state != ServerState.LEADER or k.applied == 0 or has_entry(me.log, k.log, k.applied)
+        for me in st.servers.values()
+        for k in st.servers.values()
     )

@@ -67,6 +67,12 @@ VoteRequestOfNonVoter = constant(
     "Reject it and become a candidate (the text), only reject it and keep the epoch, or vote as for a voter (Raft)",
     VotesFromNonVoters.REJECT_AND_CAMPAIGN,
 )
+NonVotersCampaign = constant(
+    "NonVotersCampaign",
+    Bool,
+    "Raft: a server that its newest assignment leaves out may still stand for election; the draft has voters only",
+    False,
+)
 ObserversVote = constant(
     "ObserversVote", Bool, "A server that is not a voter as far as it knows answers vote requests", True
 )

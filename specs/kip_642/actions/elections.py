@@ -13,13 +13,14 @@ from ...consensus.pull_raft.rules import (
 from ...consensus.pull_raft.types import MaxElections, Server, ServerState
 from ..assignments import acked_by, appended, is_observer, is_voter
 from ..clusters import known_cluster, wrong_cluster
-from ..mutants import AnyLogIsElected, NonVotersCampaign
+from ..mutants import AnyLogIsElected, VotersVoteAgain
 from ..network import discard, is_alive, reaches, reply, send_all, settled
 from ..readings import (
     Bootstrapping,
     ClusterIdIsGiven,
     KeepsDelivered,
     LeaderChangeRecords,
+    NonVotersCampaign,
     ObserversVote,
     Reassignment,
     VotedTimesOut,
@@ -151,7 +152,8 @@ def handle_request_vote_request(st, m):
     state0 = transition_to_unattached(m.mepoch) if m.mepoch > me.current_epoch else no_transition(me)
     order = compare_entries(m.mlast_log_offset, m.mlast_log_epoch, len(me.log), last_epoch(me.log))
     grant = (order >= 0 or AnyLogIsElected) and (
-        state0.state == ServerState.UNATTACHED or (state0.state == ServerState.VOTED and me.voted_for == j)
+        state0.state == ServerState.UNATTACHED
+        or (state0.state == ServerState.VOTED and (me.voted_for == j or VotersVoteAgain))
     )
     final = transition_to_voted(m.mepoch, state0) if grant and state0.state == ServerState.UNATTACHED else state0
     voter = me.set(

@@ -22,6 +22,7 @@ from ..assignments import (
     with_log,
 )
 from ..clusters import known_cluster, wrong_cluster
+from ..mutants import AnyPositionIsValid
 from ..network import discard, is_alive, reply, send, settled
 from ..readings import KeepsDelivered, Reassignment, RemovedVoterIsTold
 from ..types import (
@@ -120,6 +121,8 @@ def diverging_fetch_request(st, m):
     me = st.servers[i]
     if fetch_error(st.plan, me, m) is not None or valid_fetch_position(me.log, m):
         return
+    if AnyPositionIsValid:
+        return
     end = end_offset_for_epoch(me.log, m.mlast_fetched_epoch)
     response = FetchResponseDiverging(
         mepoch=me.current_epoch,
@@ -147,7 +150,7 @@ def accept_fetch_request(st, m):
     if fetch_error(st.plan, me, m) is not None:
         return
     offset = m.mfetch_offset + 1
-    for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
+    for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m) or AnyPositionIsValid):
         tracked = me.end_offset.set(j, m.mfetch_offset) if is_tracked(me.assignment, j) else me.end_offset
         leader = committed(st.plan, i, me.set(end_offset=tracked))
         response = FetchResponseOk(

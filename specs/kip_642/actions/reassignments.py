@@ -6,7 +6,15 @@ from kmc.spec import spec
 from ...consensus.pull_raft.types import Server, ServerState
 from ..assignments import acked_by, appended, has_committed_in_own_epoch, is_tracked, last_assignment_is_committed
 from ..clusters import known_cluster
-from ..mutants import AddsTwoAtOnce, LeaderNeverResigns, LeaderRemovesItselfFirst, NewVotersAreNotTold
+from ..mutants import (
+    AddsTwoAtOnce,
+    FollowersTakeRequests,
+    LeaderNeverResigns,
+    LeaderRemovesItselfFirst,
+    NewVotersAreNotTold,
+    RemovesFirst,
+    RequestsRepeat,
+)
 from ..network import is_alive, send_all, settled
 from ..readings import (
     ClearsTargetAtOnce,
@@ -43,7 +51,7 @@ def with_assignment(st, i, assignment):
 def asked(st, i, wanted):
     """Request handling 2 and 3: the leader appends the desired TargetVoters, unless they stand there already."""
     me = st.servers[i]
-    require(wanted != me.assignment.target)
+    require(RequestsRepeat or wanted != me.assignment.target)
     longer = with_assignment(st, i, me.assignment.set(target=wanted))
     yield settled(longer.set(counters=st.counters.set(requests=st.counters.requests + 1)))
 
@@ -55,7 +63,7 @@ def alter_partition_reassignments(st, i: Server):
     A request that is sent again finds its TargetVoters in the newest assignment, and changes nothing. The answer (4)
     comes when the record is committed: what was answered is what is committed, so properties speak of that.
     """
-    if not leads(st, i) or st.counters.requests >= MaxRequests:
+    if not (leads(st, i) or FollowersTakeRequests) or st.counters.requests >= MaxRequests:
         return
     if RequestsWaitForCommit and not last_assignment_is_committed(st.servers[i]):
         return
@@ -89,8 +97,8 @@ def may_change(st, i):
 
 def adds_next(assignment):
     """Reassignment Algorithm 3: add while there are at least as many new voters as removing ones."""
-    added = new_voters(assignment)
-    return len(added) > 0 and len(added) >= len(removing_voters(assignment))
+    added, removed = new_voters(assignment), removing_voters(assignment)
+    return len(added) > 0 and len(removed) <= (0 if RemovesFirst else len(added))
 
 
 def changed_to(assignment, voters):
