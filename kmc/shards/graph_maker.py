@@ -13,11 +13,11 @@ from itertools import accumulate
 import numpy as np
 
 from kmc.engine.layout.kernel_interface import KernelTable
-from kmc.engine.liveness.graph_recorder import packed
 from kmc.engine.liveness.lasso_choice import LassoAnswers
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.noting import Noting
 from kmc.engine.liveness.patience import poll_now
+from kmc.engine.liveness.state_order import packed
 from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.liveness.lasso_queries import FairnessCondition
 from kmc.process import available_bytes, memory_bytes

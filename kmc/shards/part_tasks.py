@@ -16,8 +16,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kmc.engine.liveness.graph_recorder import packed
 from kmc.engine.liveness.noting import Noting
+from kmc.engine.liveness.state_order import packed
 from kmc.engine.loops.behaviour_log import APART, DROPPED, LABEL_MASK
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError

@@ -146,6 +146,21 @@ class GraphPart(Struct):
     entries: int  # the address of memory for the steps of one state
 
 
+class NewStates(Struct):
+    """Where the new states of a level are sorted by their fingerprints, see sort_states.py."""
+
+    noted: int  # the address of what a thread noted
+    noted_end: int
+    atom_words: int
+    bit_bytes: int  # 1, 2 or 4: so many bytes of the masks of a state are kept; or all their words
+    ranges: int  # the number of ranges that fingerprints are divided into
+    first: int  # the first range of this task
+    end: int
+    places: int  # 32 bits per range of this task: how many states, then where the next one belongs
+    fingerprints: int  # the address of the fingerprints in order
+    bits: int  # the address of their masks
+
+
 class TableMove(Struct, words=96):
     """A table that grows. Threads write the last two."""
 

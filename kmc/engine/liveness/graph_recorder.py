@@ -8,6 +8,7 @@ steps of one level at most.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -22,16 +23,15 @@ from kmc.engine.liveness.graph_words import LevelReader, words_of_level
 from kmc.engine.liveness.noting import NotingKernels
 from kmc.engine.liveness.noting_worker import NotingWorker
 from kmc.engine.liveness.recorded_levels import RecordedLevels, StepPart
+from kmc.engine.liveness.state_order import StateOrder, packed
+from kmc.engine.liveness.step_arena import StepArena
 from kmc.engine.loops.behaviour_log import HEAD_WORDS
 from kmc.engine.loops.compiled_loops import graph_loop
 from kmc.engine.native.memory import Memory, Words
-from kmc.engine.native.threads import WorkerPool
+from kmc.engine.native.threads import WorkerPool, each_on
 from kmc.engine.stores.fingerprint_table import FingerprintTable
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.liveness.behaviour_graph import BehaviourGraph
-
-ATOMS_MAX = 62
-"""How many atoms a mask of a kernel has, `kmc.compiler.model_kernels.ATOMS_MAX`."""
 
 _PART_STATES = 1 << 14
 _PARTS_A_THREAD = 8
@@ -39,7 +39,13 @@ _STEP_BYTES = 10
 _SEARCH_BYTES = 60
 """For a state, while its graph is searched for lassos."""
 
-_WIDTHS = (np.uint8, np.uint16, np.uint32)
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """How many steps of a part were written, and the bits of their predicates."""
+
+    steps: int
+    bits: NDArray[Any]
 
 
 class GraphRecorder:
@@ -66,7 +72,9 @@ class GraphRecorder:
         self._levels = RecordedLevels()
         self._starts = self._levels.starts
         self._counts: list[NDArray[np.uint32]] = []
+        self._arena = StepArena()
         self._early = early
+        self._order = StateOrder(wide=kernels.wide, atoms=atoms, atom_words=len(kernels.atoms))
         self.is_refuted = False
         self._numbers = Memory(1)
         self._slots = 0
@@ -117,6 +125,8 @@ class GraphRecorder:
             fingerprints, state_bits, parts = reader.states()
             for _ in range(parts):
                 part = reader.part(self._expanded)
+                steps = self._arena.append(part.targets, part.labels)
+                part.targets, part.labels = self._arena.targets(steps), self._arena.labels(steps)
                 self._levels.parts.append(part)
                 self._counts.append(part.counts)
                 self._expanded += len(part.counts)
@@ -132,14 +142,10 @@ class GraphRecorder:
 
     def _add_states(self, known: FingerprintTable, threads: WorkerPool) -> None:
         """Number the new states."""
-        width = 1 + self._kernels.wide
-        noted = np.concatenate([worker.take_states() for worker in self._workers])
-        noted = noted.reshape(-1, width + len(self._kernels.atoms))
-        keys = [noted[:, column].view(np.uint64) for column in range(width)]
-        noted = noted.take(np.lexsort(keys[::-1]) if width > 1 else np.argsort(keys[0]), axis=0)
-        self._fingerprints.append(np.ascontiguousarray(noted[:, :width]))
-        self._levels.state_bits.append(packed(noted[:, width:], self._atoms))
-        self._starts.append(self._starts[-1] + len(noted))
+        fingerprints, bits = self._order.ordered([worker.take_states() for worker in self._workers], threads)
+        self._fingerprints.append(fingerprints)
+        self._levels.state_bits.append(bits)
+        self._starts.append(self._starts[-1] + len(fingerprints))
         levels = range(len(self._fingerprints))[-1:]
         if known.slots != self._slots:
             # A table that has grown has other slots.
@@ -152,7 +158,7 @@ class GraphRecorder:
             for level in levels
             for place in range(0, len(self._fingerprints[level]), _PART_STATES)
         ]
-        _each(threads, lambda numbered: self._number(known, *numbered), parts)
+        each_on(threads, lambda numbered: self._number(known, *numbered), parts)
 
     def _part(self, known: FingerprintTable) -> GraphPart:
         part = GraphPart.of(Memory(GraphPart.WORDS))
@@ -184,37 +190,37 @@ class GraphRecorder:
             part.steps, part.steps_end = log[0].address, log[0].address + log[1] * f.WORD_BYTES
             self._loop("find_sources")(part)
 
-        def write(states: tuple[int, int]) -> StepPart:
+        def write(task: tuple[int, int, int]) -> _Written:
             part = part_of_level()
-            part.start, part.end = states
-            return self._written(part, counts[slice(*states)])
+            part.start, part.end = task[:2]
+            return self._written(part, counts[slice(*task[:2])], task[2])
 
-        _each(threads, find, logs)
-        # Each part takes maps of memory, of which a process may have few.
+        each_on(threads, find, logs)
         size = max(_PART_STATES, -(-(end - first) // (_PARTS_A_THREAD * threads.size)))
         bounds = [*range(0, end - first, size), end - first]
-        self._levels.parts += _each(threads, write, list(pairwise(bounds)))
+        sums = [0, *np.cumsum(np.add.reduceat(counts, bounds[:-1], dtype=np.int64)).tolist()]
+        for number in range(0, len(bounds) - 1, threads.size):
+            # Until it is known how many steps are the same, there is a gap behind each part.
+            free = self._arena.used - sums[number]
+            tasks = [(*states, free + before) for states, before in zip(pairwise(bounds), sums, strict=False)]
+            tasks = tasks[number : number + threads.size]
+            for (begin, stop, place), written in zip(tasks, each_on(threads, write, tasks), strict=True):
+                steps = self._arena.keep(place, written.steps)
+                targets, labels = self._arena.targets(steps), self._arena.labels(steps)
+                part = StepPart(first + begin, counts[begin:stop], targets, labels, written.bits)
+                self._levels.parts.append(part)
         self._counts.append(counts)
         self._expanded = end
 
-    def _written(self, part: GraphPart, counts: NDArray[np.uint32]) -> StepPart:
+    def _written(self, part: GraphPart, counts: NDArray[np.uint32], place: int) -> _Written:
         total, most = int(counts.sum()), int(counts.max(initial=0))
         words = part.step_atom_words
-        targets, labels, atoms = Memory(total // 2 + 1), Memory(total // 4 + 1), Memory(total * words)
-        entries = Memory((most + 1) * (1 + words))
-        part.targets, part.labels, part.atoms, part.entries = (
-            targets.address, labels.address, atoms.address, entries.address,
-        )  # fmt: skip
+        atoms, entries = Memory(total * words), Memory((most + 1) * (1 + words) + f.LINE_WORDS)
+        part.targets, part.labels = self._arena.addresses(place, total)
+        part.atoms, part.entries = atoms.address, entries.address
         self._loop("write_steps")(part)
-        written = part.written
-        masks = atoms.array[: written * words].reshape(written, words)
-        return StepPart(
-            part.first + part.start,
-            counts,
-            targets.array.view(np.uint32)[:written],
-            labels.array.view(np.uint16)[:written],
-            packed(masks, self._step_atoms),
-        )
+        masks = atoms.array[: part.written * words].reshape(part.written, words)
+        return _Written(part.written, packed(masks, self._step_atoms))
 
     def fingerprint(self, number: int) -> tuple[int, ...]:
         """The words of the fingerprint of a state."""
@@ -227,32 +233,22 @@ class GraphRecorder:
         self._numbers = Memory(1)
         states = self._starts[-1]
         starts = [0, *(start for before, start in pairwise(self._starts) if start > before)]
-        offsets = np.zeros(states + 1, np.int64)
+        offsets = Memory(states + 1).array
         counts = np.concatenate([np.zeros(0, np.uint32), *self._counts])
         np.cumsum(counts, out=offsets[1 : self._expanded + 1])
         offsets[self._expanded + 1 :] = offsets[self._expanded]
-        steps = StepPart(
-            0,
-            counts,
-            np.zeros(offsets[-1], np.uint32),
-            np.zeros(offsets[-1], np.uint16),
-            packed(np.zeros((offsets[-1], len(self._kernels.step_atoms)), np.int64), self._step_atoms),
-        )
-        written = 0
-        for part in self._given_away():
-            here = slice(written, written + len(part.targets))
-            steps.targets[here], steps.labels[here], steps.bits[here] = part.targets, part.labels, part.bits
-            written = here.stop
+        bits = packed(np.zeros((0, len(self._kernels.step_atoms)), np.int64), self._step_atoms)
+        steps = slice(0, self._arena.used)
         return BehaviourGraph(
             level_starts=np.array(starts if len(starts) > 1 else [0, 0], np.int64),
             expanded=self._expanded,
             offsets=offsets,
-            targets=steps.targets,
-            labels=steps.labels,
+            targets=self._arena.targets(steps),
+            labels=self._arena.labels(steps),
             state_bits=np.concatenate(
                 [packed(np.zeros((0, len(self._kernels.atoms)), np.int64), self._atoms), *self._levels.state_bits]
             ),
-            step_bits=steps.bits,
+            step_bits=np.concatenate([bits, *(part.bits for part in self._given_away())]),
         )
 
     def _given_away(self) -> Iterator[StepPart]:
@@ -261,30 +257,3 @@ class GraphRecorder:
         parts.reverse()
         while parts:
             yield parts.pop()
-
-
-def packed(masks: Words, count: int) -> NDArray[Any]:
-    """Masks of `ATOMS_MAX` bits as rows of as narrow words as hold `count` bits."""
-    for width in _WIDTHS:
-        if count <= 8 * width().itemsize:
-            return masks[:, : min(count, 1)].astype(width)
-    rows = np.zeros((len(masks), -(-count // 64)), np.uint64)
-    for number in range(masks.shape[1]):
-        mask = masks[:, number].view(np.uint64) if masks.flags.c_contiguous else masks[:, number].copy().view(np.uint64)
-        word, shift = divmod(number * ATOMS_MAX, 64)
-        rows[:, word] |= mask << np.uint64(shift)
-        if shift and word + 1 < rows.shape[1]:
-            rows[:, word + 1] |= mask >> np.uint64(64 - shift)
-    return rows
-
-
-def _each(threads: WorkerPool, task: Callable[[Any], Any], items: list[Any]) -> list[Any]:
-    """What `task` answers for each item, in their order, on all threads."""
-    answers: list[Any] = [None] * len(items)
-
-    def run(number: int) -> None:
-        for index in range(number, len(items), threads.size):
-            answers[index] = task(items[index])
-
-    threads.run(run, 0 if threads.size == 1 or len(items) < 2 else None)
-    return answers

@@ -24,6 +24,7 @@ from kmc.engine.loops import (
     fingerprint_table_128,
     list_rows,
     number_steps,
+    sort_states,
     sorted_runs,
     storage,
 )
@@ -180,6 +181,12 @@ def list_rows_loop() -> NativeLoop:
 def graph_loop(name: str, wide: bool) -> NativeLoop:
     """A loop of `kmc.engine.loops.number_steps` by name."""
     return NativeLoop(getattr(number_steps, name), Specialization(wide=wide))
+
+
+@cache
+def order_loop(name: str, wide: bool) -> NativeLoop:
+    """A loop of `kmc.engine.loops.sort_states` by name."""
+    return NativeLoop(getattr(sort_states, name), Specialization(wide=wide))
 
 
 @cache

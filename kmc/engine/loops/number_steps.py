@@ -12,12 +12,14 @@ from kmc.engine.loops.behaviour_log import APART, DROPPED, HEAD_WORDS, LABEL_MAS
 from kmc.engine.loops.fingerprint_table_64 import home
 from kmc.engine.loops.fingerprint_table_128 import word_of
 from kmc.engine.native.intrinsics import (
+    before_among_eight,
     equal_in_line,
     inlined,
     is_less,
     load,
     load_half,
     lowest,
+    ones,
     prefetch,
     store,
     store_code,
@@ -31,6 +33,11 @@ OUTSIDE = 0xFFFF_FFFF
 _LABEL_BITS = 16
 _AHEAD = 2
 _SOURCES_AHEAD = 8
+_NOTES_AHEAD = 256
+"""How many words ahead notes are prefetched that are read one after another: where one ends, only it tells."""
+
+_FEW = 64
+"""So many entries are sorted by counting, for each, how many are less."""
 
 
 @inlined
@@ -123,8 +130,9 @@ def write_steps(part: GraphPart) -> int:
         translate(part, index, count)
         before = part.written
         if part.step_atom_words == 0:
-            sort_words(part.entries, count)
-            append_words(part, count)
+            if count > _FEW or append_ranked(part, count) == 0:
+                sort_words(part.entries, count)
+                append_words(part, count)
         else:
             sort(part, count)
             append_different(part, count)
@@ -137,6 +145,8 @@ def ask_for_source(part: GraphPart, place: int) -> int:
     """Ask for the number of the source that was noted at an address; where the next one was noted."""
     if place == part.steps_end:
         return place
+    for word in range(_NOTES_AHEAD, _NOTES_AHEAD + 3 * f.LINE_WORDS, f.LINE_WORDS):
+        prefetch(place, word)
     ask_for_number(part, place)
     return place + (HEAD_WORDS + WIDE + load(place, 1 + WIDE) * step_words(part)) * f.WORD_BYTES
 
@@ -256,6 +266,32 @@ def sort_words(entries: int, count: int) -> None:
                 place -= gap
             store(entries, place, moved)
         gap //= 3
+
+
+@inlined
+def append_ranked(part: GraphPart, count: int) -> int:
+    """Append entries of one word in their order, if all are different: 1, or 0. Up to 7 words behind them are written.
+
+    The rank of an entry is its place, and comparing eight entries at a time takes no branch that is hard to predict.
+    """
+    entries, written = part.entries, part.written
+    targets, labels = part.targets, part.labels
+    whole = (count + f.LINE_WORDS - 1) // f.LINE_WORDS * f.LINE_WORDS
+    for index in range(count, whole):
+        store(entries, index, -1)
+    ranks = 0
+    for index in range(count):
+        entry = load(entries, index)
+        rank = 0
+        for first in range(0, whole, f.LINE_WORDS):
+            rank += ones(before_among_eight(entries, first, entry))
+        ranks += rank
+        store_half(targets, written + rank, entry >> _LABEL_BITS)
+        store_code(labels, written + rank, entry & LABEL_MASK)
+    if ranks != count * (count - 1) // 2:
+        return 0
+    part.written = written + count
+    return 1
 
 
 @inlined

@@ -122,11 +122,19 @@ def differing(builder: Any, left: Any, left_index: Any, right: Any, right_index:
 @LoopIntrinsic
 def equal_in_line(builder: Any, address: Any, index: Any, word: Any) -> Any:
     """A mask of the words that equal `word` among the eight from `address[index]` on, which are one cache line."""
-    eight = ir.VectorType(_I64, 8)
-    line = builder.load(builder.bitcast(_word(builder, address, index), eight.as_pointer()), align=64)
-    wanted = builder.insert_element(ir.Constant(eight, ir.Undefined), word, _I32(0))
-    wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
-    return builder.zext(builder.bitcast(builder.icmp_unsigned("==", line, wanted), ir.IntType(8)), _I64)
+    return _among_eight(builder, "==", address, index, word, align=64)
+
+
+@LoopIntrinsic
+def before_among_eight(builder: Any, address: Any, index: Any, word: Any) -> Any:
+    """A mask of the words that are less than `word`, as unsigned numbers, among the eight from `address[index]` on."""
+    return _among_eight(builder, "<", address, index, word)
+
+
+@LoopIntrinsic
+def equal_among_eight(builder: Any, address: Any, index: Any, word: Any) -> Any:
+    """A mask of the words that equal `word` among the eight from `address[index]` on, at any place."""
+    return _among_eight(builder, "==", address, index, word)
 
 
 @LoopIntrinsic
@@ -232,6 +240,14 @@ def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
     chosen = builder.bitcast(builder.trunc(mask, _I32), mask_kind)
     some = builder.call(function, [_codes(builder, source), chosen, ir.Constant(_CODES, ir.Undefined)])
     builder.store(some, builder.inttoptr(target, _CODES.as_pointer()), align=2)
+
+
+def _among_eight(builder: Any, how: str, address: Any, index: Any, word: Any, align: int = 8) -> Any:
+    eight = ir.VectorType(_I64, 8)
+    line = builder.load(builder.bitcast(_word(builder, address, index), eight.as_pointer()), align=align)
+    wanted = builder.insert_element(ir.Constant(eight, ir.Undefined), word, _I32(0))
+    wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
+    return builder.zext(builder.bitcast(builder.icmp_unsigned(how, line, wanted), ir.IntType(8)), _I64)
 
 
 def _code(builder: Any, address: Any, index: Any) -> Any:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from kmc.errors import SystemFault
@@ -51,11 +52,7 @@ class Memory:
         try:
             self._map = mmap.mmap(-1, size + huge * _HUGE_PAGE_BYTES, flags=_FLAGS)
         except (OSError, OverflowError, ValueError) as error:
-            raise SystemFault(
-                "KMC530",
-                f"no memory for {size:,} bytes more",
-                help="give --memory, fewer threads, or a smaller model",
-            ) from error
+            raise no_memory(size) from error
         if huge:
             self._map.madvise(mmap.MADV_HUGEPAGE)
         self._pinned: Any = ctypes.c_char.from_buffer(self._map)
@@ -100,6 +97,28 @@ class Memory:
         larger = Memory(max(words, 2 * self.words))
         ctypes.memmove(larger.address, self.address, used * WORD_BYTES)
         return larger
+
+
+def no_memory(size: int) -> SystemFault:
+    """The error that so many bytes cannot be had."""
+    return SystemFault(
+        "KMC530", f"no memory for {size:,} bytes more", help="give --memory, fewer threads, or a smaller model"
+    )
+
+
+def reserved(words: int, share: int, *, huge: bool = False) -> Memory:
+    """Memory with room to grow: addresses for 1/`share` of the machine's memory, or what the system grants.
+
+    At least `words` words; pages are taken when they are used.
+    """
+    wanted = max(words, psutil.virtual_memory().total // share // WORD_BYTES)
+    while True:
+        try:
+            return Memory(wanted, huge=huge)
+        except SystemFault:
+            if wanted == words:
+                raise
+            wanted = max(words, wanted // 2)
 
 
 class MappedFile:

@@ -6,11 +6,12 @@ Invariant: when `run` returns or raises, all its threads have ended, so memory m
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 _POLL_SECONDS = 0.05
 _Answer = TypeVar("_Answer")
+_Item = TypeVar("_Item")
 
 
 class _Job(Generic[_Answer]):
@@ -77,3 +78,15 @@ class WorkerPool:
                     self._stop()
         if interrupted:
             raise KeyboardInterrupt
+
+
+def each_on(threads: WorkerPool, task: Callable[[_Item], _Answer], items: Sequence[_Item]) -> list[_Answer]:
+    """What `task` answers for each item, in their order, on all threads."""
+    answers: dict[int, _Answer] = {}
+
+    def run(number: int) -> None:
+        for index in range(number, len(items), threads.size):
+            answers[index] = task(items[index])
+
+    threads.run(run, 0 if threads.size == 1 or len(items) < 2 else None)
+    return [answers[index] for index in range(len(items))]

@@ -12,13 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-import psutil
-
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared, TableMove
 from kmc.engine.layout.frontier import signed
 from kmc.engine.loops.compiled_loops import NativeLoop, move_loop, settle_loop
-from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.memory import Memory, Words, reserved
 from kmc.engine.native.threads import WorkerPool
 from kmc.errors import SystemFault
 
@@ -37,7 +35,7 @@ class FingerprintTable:
         self._ranked, self._wide = ranked, wide
         self._width = 1 + ranked + wide
         self.slots = _whole_lines(slots)
-        self._memory = _reserved(self.slots * self._width)
+        self._memory = reserved(self.slots * self._width, 2, huge=True)
         self.growths: list[tuple[int, int]] = []
 
     @property
@@ -129,18 +127,6 @@ def _whole_lines(slots: int) -> int:
 
 def _limit(slots: int) -> int:
     return min(int(slots * LOAD_MAX), slots - 1)
-
-
-def _reserved(words: int) -> Memory:
-    """Memory with room to grow: addresses for half of the machine's memory, or what the system grants."""
-    wanted = max(words, psutil.virtual_memory().total // 2 // f.WORD_BYTES)
-    while True:
-        try:
-            return Memory(wanted, huge=True)
-        except SystemFault:
-            if wanted == words:
-                raise
-            wanted = max(words, wanted // 2)
 
 
 def target_table(fingerprints: Collection[int]) -> Memory:

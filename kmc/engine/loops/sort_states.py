@@ -1,0 +1,149 @@
+"""The new states of a level in the order of their fingerprints: the loops that sort what a search noted of them.
+
+Fingerprints are evenly distributed, so ranges of equal size get a few states each. States are counted by range, each is
+put where its range begins, and those of a range are sorted by insertion.
+
+Invariant: the order depends on the states alone. A task has some ranges, and reads what all threads noted.
+"""
+
+from __future__ import annotations
+
+from kmc.engine.layout import control_words as f
+from kmc.engine.layout.control_words import NewStates
+from kmc.engine.native.intrinsics import (
+    inlined,
+    is_less,
+    load,
+    load_byte,
+    load_code,
+    load_half,
+    slot_of,
+    store,
+    store_byte,
+    store_code,
+    store_half,
+)
+from kmc.engine.native.specialization import WIDE
+
+STATES_OF_RANGE = 4
+"""How many states a range has on average."""
+
+
+@inlined
+def row_bytes(new: NewStates) -> int:
+    """The bytes that were noted of a state."""
+    return (1 + WIDE + new.atom_words) * f.WORD_BYTES
+
+
+def count_states(new: NewStates) -> int:
+    """Count the states of each range of this task; how many they are."""
+    row, step, ranges = new.noted, row_bytes(new), new.ranges
+    first, end, places = new.first, new.end, new.places
+    count = 0
+    while row != new.noted_end:
+        number = slot_of(load(row, 0), ranges)
+        if number >= first and number < end:
+            store_half(places, number - first, load_half(places, number - first) + 1)
+            count += 1
+        row += step
+    return count
+
+
+def add_counts(new: NewStates, begin: int) -> int:
+    """Turn counts into places, the first of which is `begin`; 0."""
+    places = new.places
+    for number in range(new.end - new.first):
+        count = load_half(places, number)
+        store_half(places, number, begin)
+        begin += count
+    return 0
+
+
+def place_states(new: NewStates) -> int:
+    """Put the states of each range where it begins, in any order; `places` are where each ends then; 0."""
+    row, step, ranges = new.noted, row_bytes(new), new.ranges
+    first, end, places = new.first, new.end, new.places
+    fingerprints, bits, bit_bytes = new.fingerprints, new.bits, new.bit_bytes
+    while row != new.noted_end:
+        number = slot_of(load(row, 0), ranges)
+        if number >= first and number < end:
+            place = load_half(places, number - first)
+            store_half(places, number - first, place + 1)
+            copy_words(fingerprints, place, row, 0, 1 + WIDE)
+            masks = row + (1 + WIDE) * f.WORD_BYTES
+            if bit_bytes > 4:
+                copy_words(bits, place, masks, 0, new.atom_words)
+            elif bit_bytes != 0:
+                store_narrow(bits, place, bit_bytes, load(masks, 0))
+        row += step
+    return 0
+
+
+def sort_states(new: NewStates, begin: int) -> int:
+    """Sort the states of each range of this task, the first of which begins at `begin`; 0."""
+    for number in range(new.end - new.first):
+        end = load_half(new.places, number)
+        for place in range(begin + 1, end):
+            if is_before(new.fingerprints, place, place - 1) != 0:
+                sink(new, begin, place)
+        begin = end
+    return 0
+
+
+@inlined
+def sink(new: NewStates, begin: int, place: int) -> None:
+    """Exchange a state with those before it, from `begin` on, that belong behind it."""
+    while place > begin and is_before(new.fingerprints, place, place - 1) != 0:
+        exchange_words(new.fingerprints, place, 1 + WIDE)
+        if new.bit_bytes > 4:
+            exchange_words(new.bits, place, new.atom_words)
+        elif new.bit_bytes != 0:
+            bits = load_narrow(new.bits, place, new.bit_bytes)
+            store_narrow(new.bits, place, new.bit_bytes, load_narrow(new.bits, place - 1, new.bit_bytes))
+            store_narrow(new.bits, place - 1, new.bit_bytes, bits)
+        place -= 1
+
+
+@inlined
+def is_before(fingerprints: int, left: int, right: int) -> int:
+    """1 if the fingerprint at one place is less than that at another, else 0."""
+    first, second = load(fingerprints, left * (1 + WIDE)), load(fingerprints, right * (1 + WIDE))
+    if WIDE != 0 and first == second:
+        return is_less(load(fingerprints, left * 2 + 1), load(fingerprints, right * 2 + 1))
+    return is_less(first, second)
+
+
+@inlined
+def copy_words(target: int, to: int, source: int, place: int, words: int) -> None:
+    """Copy a row of words."""
+    for word in range(words):
+        store(target, to * words + word, load(source, place * words + word))
+
+
+@inlined
+def exchange_words(rows: int, place: int, words: int) -> None:
+    """Exchange a row of words with the one before it."""
+    for word in range(words):
+        here, before = place * words + word, (place - 1) * words + word
+        kept = load(rows, here)
+        store(rows, here, load(rows, before))
+        store(rows, before, kept)
+
+
+@inlined
+def load_narrow(bits: int, place: int, width: int) -> int:
+    """The number of `width` bytes at a place."""
+    if width == 1:
+        return load_byte(bits, place)
+    return load_code(bits, place) if width == 2 else load_half(bits, place)
+
+
+@inlined
+def store_narrow(bits: int, place: int, width: int, value: int) -> None:
+    """Write a number of `width` bytes to a place."""
+    if width == 1:
+        store_byte(bits, place, value)
+    elif width == 2:
+        store_code(bits, place, value)
+    else:
+        store_half(bits, place, value)
