@@ -22,7 +22,7 @@ from kmc.engine.layout.record_structs import BitCursor, Chunk, FindingEntry
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.liveness.noting import Noting, NotingKernels
-from kmc.engine.liveness.noting_worker import NotingWorker
+from kmc.engine.liveness.noting_worker import NotingWorker, words_of
 from kmc.engine.loops.compiled_loops import (
     check_accepted_loop,
     seek_loop,
@@ -200,19 +200,20 @@ class Expander:
 
     def _forget_notes(self) -> None:
         if self._notes is not None:
-            self._notes.take_states()
+            self._notes.give_back(self._notes.take_states())
             self._notes.give_back(self._notes.take_steps())
 
     def _noted(self, task: RowsTask) -> dict[str, Any]:
         """The files of what was noted for the behaviour graph."""
         assert self._notes is not None, "the expander notes steps"
         kernels, store = self._kernels, self._store
-        width, found = 1 + kernels.wide, self._notes.take_states()
+        width, noted = 1 + kernels.wide, self._notes.take_states()
         states = None
         if kernels.atoms:
-            rows = found.reshape(-1, width + len(kernels.atoms))
+            rows = np.concatenate([np.zeros(0, np.int64), *words_of(noted)]).reshape(-1, width + len(kernels.atoms))
             name = new_name("states", task.level, task.number)
             states = write_in_ranges(store, name, rows[order_of(rows, width)])
+        self._notes.give_back(noted)
         blocks = self._notes.take_steps()
         log = StepLog(blocks, kernels.wide, len(kernels.step_atoms))
         steps = write_steps(store, task.level, task.number, log, self._worker.thread.expanded)

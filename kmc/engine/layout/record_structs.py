@@ -44,6 +44,7 @@ class Candidate(Struct):
 
     record: StateRecord
     source: int  # the number of its source among the pending ones
+    note: int  # where slots are noted: the address of the label of its step, see behaviour_log.py; 0 without a step
 
 
 class BitCursor(Struct):

@@ -21,13 +21,13 @@ from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.liveness.early_lassos import EarlyLassos
 from kmc.engine.liveness.graph_words import LevelReader, words_of_level
 from kmc.engine.liveness.noting import NotingKernels
-from kmc.engine.liveness.noting_worker import NotingWorker
+from kmc.engine.liveness.noting_worker import NotingWorker, words_of
 from kmc.engine.liveness.recorded_levels import RecordedLevels, StepPart
 from kmc.engine.liveness.state_order import StateOrder, packed
 from kmc.engine.liveness.step_arena import StepArena
 from kmc.engine.loops.behaviour_log import HEAD_WORDS
 from kmc.engine.loops.compiled_loops import graph_loop
-from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.memory import Memory, Words, reserved
 from kmc.engine.native.threads import WorkerPool, each_on
 from kmc.engine.stores.fingerprint_table import FingerprintTable
 from kmc.engine.stores.memory_budget import MemoryBudget
@@ -36,6 +36,7 @@ from kmc.liveness.behaviour_graph import BehaviourGraph
 _PART_STATES = 1 << 14
 _PARTS_A_THREAD = 8
 _STEP_BYTES = 10
+_NUMBERS_SHARE = 4
 _SEARCH_BYTES = 60
 """For a state, while its graph is searched for lassos."""
 
@@ -142,15 +143,19 @@ class GraphRecorder:
 
     def _add_states(self, known: FingerprintTable, threads: WorkerPool) -> None:
         """Number the new states."""
-        fingerprints, bits = self._order.ordered([worker.take_states() for worker in self._workers], threads)
+        noted = [worker.take_states() for worker in self._workers]
+        fingerprints, bits = self._order.ordered([words for blocks in noted for words in words_of(blocks)], threads)
+        for worker, blocks in zip(self._workers, noted, strict=True):
+            worker.give_back(blocks)
         self._fingerprints.append(fingerprints)
         self._levels.state_bits.append(bits)
         self._starts.append(self._starts[-1] + len(fingerprints))
         levels = range(len(self._fingerprints))[-1:]
         if known.slots != self._slots:
             # A table that has grown has other slots.
-            self._numbers = Memory(1)
-            self._numbers = Memory(known.slots // 2 + 1, huge=True)
+            if known.slots > 2 * self._numbers.words:
+                self._numbers = Memory(1)
+                self._numbers = reserved(known.slots // 2 + 1, _NUMBERS_SHARE, huge=True)
             self._slots = known.slots
             levels = range(len(self._fingerprints))
         parts = [
@@ -163,7 +168,7 @@ class GraphRecorder:
     def _part(self, known: FingerprintTable) -> GraphPart:
         part = GraphPart.of(Memory(GraphPart.WORDS))
         part.table, part.slots, part.numbers = known.address, known.slots, self._numbers.address
-        part.step_atom_words = len(self._kernels.step_atoms)
+        part.table_age, part.step_atom_words = known.age, len(self._kernels.step_atoms)
         return part
 
     def _number(self, known: FingerprintTable, first: int, fingerprints: NDArray[np.int64]) -> None:
@@ -233,7 +238,9 @@ class GraphRecorder:
         self._numbers = Memory(1)
         states = self._starts[-1]
         starts = [0, *(start for before, start in pairwise(self._starts) if start > before)]
-        offsets = Memory(states + 1).array
+        memory = Memory(states + 1)
+        memory.take_pages(memory.address, memory.words * f.WORD_BYTES)
+        offsets = memory.array
         counts = np.concatenate([np.zeros(0, np.uint32), *self._counts])
         np.cumsum(counts, out=offsets[1 : self._expanded + 1])
         offsets[self._expanded + 1 :] = offsets[self._expanded]

@@ -35,7 +35,9 @@ class StateOrder:
         """The fingerprints of all states that threads have noted, a row each, and the bits of their predicates."""
         width = 1 + self._wide
         count = sum(map(len, noted)) // (width + self._atom_words)
-        fingerprints = np.empty((count, width), np.int64)
+        memory = Memory(count * width)
+        memory.take_pages(memory.address, count * width * WORD_BYTES)
+        fingerprints = memory.array.reshape(count, width)
         like = packed(np.empty((0, self._atom_words), np.int64), self._atoms)
         narrow = like.itemsize < WORD_BYTES
         bits = np.empty((count, like.shape[1]), like.dtype) if narrow else np.empty((count, self._atom_words), np.int64)

@@ -43,7 +43,10 @@ class StepArena:
         end = first + count
         if _words(end * _TARGET_BYTES) > self._targets.words or _words(end * _LABEL_BYTES) > self._labels.words:
             raise no_memory(end * (_TARGET_BYTES + _LABEL_BYTES))
-        return self._targets.address + first * _TARGET_BYTES, self._labels.address + first * _LABEL_BYTES
+        targets, labels = self._targets.address + first * _TARGET_BYTES, self._labels.address + first * _LABEL_BYTES
+        self._targets.take_pages(targets, count * _TARGET_BYTES)
+        self._labels.take_pages(labels, count * _LABEL_BYTES)
+        return targets, labels
 
     def keep(self, first: int, count: int) -> slice:
         """Let steps that were written from `first` on follow those that are held; which they are now."""

@@ -3,6 +3,9 @@
 A thread notes words one after another. Steps: a state's fingerprint and how many steps follow, then for each step the
 fingerprint of its target, its label with flags, and the masks of the step's atoms. New states: the fingerprint and the
 masks of the state's atoms. A fingerprint is one word, or two where the search is `WIDE`.
+
+Where one word is a fingerprint, and the table has all states, the slot of the target is noted beside the label: who
+numbers the steps need not look for it, unless the table has grown meanwhile.
 """
 
 from __future__ import annotations
@@ -23,6 +26,9 @@ APART = 1 << 17
 """The action is not part of the next-state relation."""
 
 LABEL_MASK = (1 << 16) - 1
+AGE_SHIFT = 18
+AGE_MASK = (1 << 8) - 1
+SLOT_SHIFT = 26
 HEAD_WORDS = 2
 """Without the second word of a fingerprint: those of a source, and those of a step without atoms."""
 
@@ -93,6 +99,26 @@ def note_step(shared: Shared, thread: Thread, successor: StateRecord, label: int
                 add_finding(thread, r.EXPAND_ERROR, mask, source.fingerprint, 0)
             store(place, 1 + number, mask)
         thread.steps.used += HEAD_WORDS + WIDE + shared.step_atom_words
+
+
+@inlined
+def slot_note(shared: Shared, slot: int) -> int:
+    """What is added to the label of a step to the state in a slot; 0 for slot -1."""
+    return (slot << SLOT_SHIFT | shared.table_age << AGE_SHIFT) * (1 if slot >= 0 else 0)
+
+
+@inlined
+def last_note(shared: Shared, thread: Thread) -> int:
+    """The address of the label of the step that was noted last, or 0."""
+    place = thread.steps.used - 1 - shared.step_atom_words
+    return thread.steps.address + place * f.WORD_BYTES if thread.source != 0 else 0
+
+
+@inlined
+def note_slot(shared: Shared, note: int, slot: int) -> None:
+    """Add the slot of the target to the label of a step at an address; nothing at address 0."""
+    if note != 0:
+        store(note, 0, load(note, 0) | slot_note(shared, slot))
 
 
 @inlined

@@ -29,9 +29,12 @@ from kmc.engine.loops.behaviour_log import (
     is_apart,
     is_log_short,
     is_note_short,
+    last_note,
+    note_slot,
     note_source,
     note_state,
     note_step,
+    slot_note,
 )
 from kmc.engine.loops.check_properties import (
     add_finding,
@@ -53,9 +56,11 @@ from kmc.engine.loops.visited_set import (
     best_in_level,
     inserted,
     is_known,
+    known_slot,
     may_be_new,
     rank_in_level,
     slot_in_level,
+    taken_slot,
 )
 from kmc.engine.native.intrinsics import (
     add,
@@ -66,7 +71,7 @@ from kmc.engine.native.intrinsics import (
     inlined,
     load_shared,
 )
-from kmc.engine.native.specialization import EDGES, FUZZ_SCHEDULE, RANKED, SHARDED
+from kmc.engine.native.specialization import EDGES, FUZZ_SCHEDULE, NOTES_SLOTS, RANKED, SHARDED
 
 
 @inlined
@@ -279,8 +284,9 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         return 0
     count(thread.generated, action, times)
     inside = is_inside(shared, thread, successor)
+    slot = known_slot(shared, successor) if NOTES_SLOTS != 0 else -1
     if EDGES != 0:
-        note_step(shared, thread, successor, action, DROPPED if inside == 0 else 0)
+        note_step(shared, thread, successor, action | slot_note(shared, slot), DROPPED if inside == 0 else 0)
     new = 0
     if inside < 0:
         return 0
@@ -298,7 +304,12 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         candidate = Candidate(thread.candidates.address + used * f.WORD_BYTES)
         candidate.record = successor
         candidate.source = index
-        thread.candidates.used = used + Candidate.WORDS * may_be_new(shared, successor)
+        if NOTES_SLOTS != 0:
+            candidate.note = last_note(shared, thread)
+            new_at_sight = 1 if slot < 0 else 0
+        else:
+            new_at_sight = may_be_new(shared, successor)
+        thread.candidates.used = used + Candidate.WORDS * new_at_sight
     if shared.step != 0:
         check_step(shared, thread, successor, times)
     return new
@@ -324,7 +335,12 @@ def insert_new_fingerprints(shared: Shared, thread: Thread) -> int:
         successor = candidate.record
         kept.record = successor
         kept.source = candidate.source
-        new = inserted(shared, shared.table, shared.slots, successor)
+        if NOTES_SLOTS != 0:
+            taken = taken_slot(shared, successor)
+            note_slot(shared, candidate.note, taken >> 1)
+            new = taken & 1
+        else:
+            new = inserted(shared, shared.table, shared.slots, successor)
         kept = Candidate(kept + Candidate.BYTES * new)
         candidate = Candidate(candidate + Candidate.BYTES)
     used = (kept - thread.candidates.address) // f.WORD_BYTES

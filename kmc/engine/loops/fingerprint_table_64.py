@@ -43,25 +43,33 @@ def home(fingerprint: int, slots: int) -> int:
 
 @inlined
 def insert(table: int, slots: int, fingerprint: int, alone: int) -> int:
-    """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there.
+    """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there; see `slot_taken`."""
+    return slot_taken(table, slots, fingerprint, alone) & 1
+
+
+@inlined
+def slot_taken(table: int, slots: int, fingerprint: int, alone: int) -> int:
+    """Put a fingerprint into a table with an empty slot: twice its slot, and 1 more if it was not there.
 
     `alone`: not 0 if no other thread writes to the table.
     """
     line = home(fingerprint, slots)
     while True:
-        if equal_in_line(table, line, fingerprint) != 0:
-            return 0
+        same = equal_in_line(table, line, fingerprint)
+        if same != 0:
+            return (line + lowest(same)) * 2
         empty = equal_in_line(table, line, 0)
         if empty != 0:
+            slot = line + lowest(empty)
             if alone != 0:
-                store(table, line + lowest(empty), fingerprint)
-                return 1
+                store(table, slot, fingerprint)
+                return slot * 2 + 1
             # Threads that see an older line try for a slot that is taken by now, and look again.
-            found = compare_and_swap(table, line + lowest(empty), 0, fingerprint)
+            found = compare_and_swap(table, slot, 0, fingerprint)
             if found == 0:
-                return 1
+                return slot * 2 + 1
             if found == fingerprint:
-                return 0
+                return slot * 2
         else:
             line += f.LINE_WORDS
             if line == slots:
@@ -74,10 +82,17 @@ def is_not_at_home(table: int, slots: int, fingerprint: int) -> int:
 
     Nothing here is a branch: many calls wait for their lines together.
     """
+    return 1 if slot_at_home(table, slots, fingerprint) < 0 else 0
+
+
+@inlined
+def slot_at_home(table: int, slots: int, fingerprint: int) -> int:
+    """The slot of a fingerprint in its home line, or -1; see `is_not_at_home`."""
     line = home(fingerprint, slots)
     following = line + f.LINE_WORDS if line + f.LINE_WORDS != slots else 0
     prefetch(table, following if equal_in_line(table, line, 0) == 0 else line)
-    return 1 if equal_in_line(table, line, fingerprint) == 0 else 0
+    same = equal_in_line(table, line, fingerprint)
+    return line + lowest(same) if same != 0 else -1
 
 
 @inlined

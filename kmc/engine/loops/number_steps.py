@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import GraphPart
-from kmc.engine.loops.behaviour_log import APART, DROPPED, HEAD_WORDS, LABEL_MASK
+from kmc.engine.loops.behaviour_log import AGE_MASK, AGE_SHIFT, APART, DROPPED, HEAD_WORDS, LABEL_MASK, SLOT_SHIFT
 from kmc.engine.loops.fingerprint_table_64 import home
 from kmc.engine.loops.fingerprint_table_128 import word_of
 from kmc.engine.native.intrinsics import (
@@ -76,6 +76,25 @@ def ask_for_number(part: GraphPart, fingerprint: int) -> None:
     line = home(fingerprint, part.slots)
     prefetch(part.table, word_of(line) if WIDE != 0 else line)
     prefetch(part.numbers, line // 2)
+
+
+@inlined
+def number_of_target(part: GraphPart, step: int) -> int:
+    """The number of the target of a step, from its slot if that was noted and holds."""
+    noted = load(step, 1 + WIDE)
+    if noted >> AGE_SHIFT & AGE_MASK == part.table_age:
+        return load_half(part.numbers, noted >> SLOT_SHIFT)
+    return number_with(part, step)
+
+
+@inlined
+def ask_for_target(part: GraphPart, step: int) -> None:
+    """Ask for the memory that `number_of_target` will read."""
+    noted = load(step, 1 + WIDE)
+    if noted >> AGE_SHIFT & AGE_MASK == part.table_age:
+        prefetch(part.numbers, noted >> (SLOT_SHIFT + 1))
+    else:
+        ask_for_number(part, load(step, 0))
 
 
 @inlined
@@ -147,7 +166,7 @@ def ask_for_source(part: GraphPart, place: int) -> int:
         return place
     for word in range(_NOTES_AHEAD, _NOTES_AHEAD + 3 * f.LINE_WORDS, f.LINE_WORDS):
         prefetch(place, word)
-    ask_for_number(part, place)
+    ask_for_number(part, load(place, 0))
     return place + (HEAD_WORDS + WIDE + load(place, 1 + WIDE) * step_words(part)) * f.WORD_BYTES
 
 
@@ -164,7 +183,7 @@ def ask_for_targets(part: GraphPart, index: int) -> None:
     """Ask for the memory where the targets of a state's steps will be looked for."""
     place = load(part.places, index)
     for _ in range(load_half(part.counts, index)):
-        ask_for_number(part, load(place, 0))
+        ask_for_target(part, place)
         place += step_words(part) * f.WORD_BYTES
 
 
@@ -183,7 +202,7 @@ def target_of(part: GraphPart, index: int, count: int, step: int) -> int:
     """The number of the target of a step, or OUTSIDE."""
     flags = load(step, 1 + WIDE)
     if flags & (DROPPED | APART) == 0:
-        return number_with(part, step)
+        return number_of_target(part, step)
     # What a person may take for a stuttering step is one, whoever allows it.
     steps = load(part.places, index)
     if is_same(step, steps - (HEAD_WORDS + WIDE) * f.WORD_BYTES) != 0:

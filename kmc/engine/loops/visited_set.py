@@ -16,6 +16,8 @@ from kmc.engine.loops.fingerprint_table_64 import (
     is_not_at_home,
     lower_rank,
     ranked_slot,
+    slot_at_home,
+    slot_taken,
 )
 from kmc.engine.loops.fingerprint_table_128 import (
     RANKED_WORDS,
@@ -67,6 +69,18 @@ def may_be_new(shared: Shared, record: StateRecord) -> int:
     if WIDE != 0:
         return 1
     return is_not_at_home(shared.table, shared.slots, record.fingerprint)
+
+
+@inlined
+def known_slot(shared: Shared, record: StateRecord) -> int:
+    """`may_be_new` where fingerprints have one word: the slot of a record that is found at first sight, or -1."""
+    return slot_at_home(shared.table, shared.slots, record.fingerprint)
+
+
+@inlined
+def taken_slot(shared: Shared, record: StateRecord) -> int:
+    """`inserted` into the table of all levels: twice the slot of a record of one word, and 1 more if it was new."""
+    return slot_taken(shared.table, shared.slots, record.fingerprint, shared.alone)
 
 
 @inlined

@@ -11,6 +11,7 @@ import mmap
 import os
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -35,6 +36,7 @@ _HUGE_PAGE_BYTES = 1 << 21
 _FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (0x4000 if sys.platform == "linux" else 0)
 
 _FIXED = 0x10
+_POPULATE_WRITE = 23  # MADV_POPULATE_WRITE, from Linux 5.14 on
 _TOUCHED_WORDS = 8
 
 SIZE_MAX = 1 << 20
@@ -71,6 +73,15 @@ class Memory:
         """Whether something was written behind the words and the few words beyond that a copy may touch."""
         slack = np.frombuffer(self._map, np.int64, SLACK_WORDS, self._offset + self.words * WORD_BYTES)
         return bool(slack[_TOUCHED_WORDS:].any())
+
+    def take_pages(self, address: int, size: int) -> None:
+        """Take the pages of so many bytes at an address at once, where the system can: each alone costs twice as much.
+
+        For memory that will be written soon, all of it.
+        """
+        start = (address - ctypes.addressof(self._pinned)) // mmap.PAGESIZE * mmap.PAGESIZE
+        with suppress(AttributeError, OSError):
+            self._map.madvise(_POPULATE_WRITE, start, size)
 
     def map_file(self, descriptor: int, place: int, words: int, *, writable: bool) -> None:
         """Let a file hold the first `words` words, at the same address: they stand there from word `place` on.

@@ -19,6 +19,9 @@ SHARDED: int = 1
 EDGES: int = 1
 """1: the steps and the new states are noted, for the behaviour graph."""
 
+NOTES_SLOTS: int = 1
+"""1: with a step the slot of its target is noted. So where fingerprints have one word and all are in one table."""
+
 FUZZ_SCHEDULE: int = 1
 """1: the schedule is fuzzed. Threads wait at random, and batches have random sizes."""
 
@@ -41,5 +44,6 @@ class Specialization:
             "RANKED": int(self.ranked),
             "SHARDED": int(self.sharded),
             "EDGES": int(self.edges),
+            "NOTES_SLOTS": int(self.edges and not self.wide and not self.sharded),
             "FUZZ_SCHEDULE": int(self.fuzz_schedule),
         }

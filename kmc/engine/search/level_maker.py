@@ -33,6 +33,7 @@ from kmc.engine.search.worker import Worker
 from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.liveness.behaviour_graph import BehaviourSource
+from kmc.process import memory_bytes
 
 
 class LevelRecorder(BehaviourSource, Protocol):
@@ -62,6 +63,10 @@ class LevelRecorder(BehaviourSource, Protocol):
         """Whether the levels that were expanded refute a property for certain, so that the search may end."""
 
 
+_AHEAD_FROM_ROWS = 1 << 14
+_GROWTH_MAX = 4
+_SPARE = 8
+
 _NO_CHUNKS = np.zeros((0, Chunk.WORDS), np.int64)
 
 
@@ -89,6 +94,7 @@ class LevelMaker:
         self._stopping = False
         self._unfinished = _NO_CHUNKS
         self._distinct = 0
+        self._rows_before = 1
         self._recorder = recorder
         self._specialization = Specialization(
             kernels.wide, kernels.rank != 0, settings.schedule_seed is not None, edges=recorder is not None
@@ -122,6 +128,7 @@ class LevelMaker:
         shared = self.shared
         shared.table, shared.slots, shared.limit = self._found.address, self._found.slots, self._found.limit
         shared.known, shared.known_slots = self.known.address, self.known.slots
+        shared.table_age = self.known.age
 
     def _tell_schedule(self, seed: int) -> None:
         self.shared.usleep = yield_address()
@@ -198,8 +205,22 @@ class LevelMaker:
         for worker in self.workers:
             worker.thread.rows_left = 0
 
+    def _grow_ahead(self, rows: int) -> None:
+        """Grow the table before a level of a search that notes slots, which hold no more when it grows meanwhile.
+
+        Levels grow much as the last one did. Where memory could be short, the table grows when it is full.
+        """
+        expected = rows * min(rows, _GROWTH_MAX * self._rows_before) // max(1, self._rows_before)
+        self._rows_before = rows
+        more = self._found.growth_bytes(self._distinct + expected)
+        limit = self._settings.limits.memory_bytes
+        if more and (limit is None or memory_bytes() + _SPARE * more < limit):
+            self._grow(self._found, self._distinct + expected)
+
     def _make(self, rows: int, *, store: bool) -> Level | None:
         self.shared.storing = store
+        if self._recorder is not None and store and rows > _AHEAD_FROM_ROWS:
+            self._grow_ahead(rows)
         self.shared.wanted = ~counters.reached(self.workers) & (1 << self._kernels.reachable_count) - 1
         if not self._run(work_loop(self._specialization), rows):
             return None
