@@ -16,6 +16,7 @@ from kmc.engine.loops.visited_set import (
     best_in_level,
     inserted,
     is_known,
+    known_slot,
     may_be_new,
     rank_in_level,
     slot_in_level,
@@ -48,7 +49,7 @@ def known(shared: Shared, record: StateRecord, _: int) -> int:
 
 def possibly_new(shared: Shared, record: StateRecord, _: int) -> int:
     """`may_be_new`, to be called from Python."""
-    return may_be_new(shared, record)
+    return may_be_new(shared, record, known_slot(shared, record))
 
 
 def note_rank(shared: Shared, record: StateRecord, rank: int) -> int:

@@ -14,10 +14,11 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import record_after, row_of
-from kmc.engine.layout.record_structs import StateRecord
+from kmc.engine.layout.record_structs import Candidate, StateRecord
 from kmc.engine.loops.check_properties import add_finding
+from kmc.engine.loops.visited_set import inserted, taken_slot
 from kmc.engine.native.intrinsics import call_one, call_two, inlined, load, store
-from kmc.engine.native.specialization import WIDE
+from kmc.engine.native.specialization import NOTES_SLOTS, WIDE
 
 DROPPED = 1 << 16
 """A constraint drops the step."""
@@ -108,17 +109,22 @@ def slot_note(shared: Shared, slot: int) -> int:
 
 
 @inlined
-def last_note(shared: Shared, thread: Thread) -> int:
-    """The address of the label of the step that was noted last, or 0."""
-    place = thread.steps.used - 1 - shared.step_atom_words
-    return thread.steps.address + place * f.WORD_BYTES if thread.source != 0 else 0
+def let_note_slot(shared: Shared, thread: Thread, candidate: Candidate) -> None:
+    """Tell a candidate where its slot is to be noted: with the step that was noted last."""
+    if NOTES_SLOTS != 0:
+        place = thread.steps.used - 1 - shared.step_atom_words
+        candidate.note = thread.steps.address + place * f.WORD_BYTES if thread.source != 0 else 0
 
 
 @inlined
-def note_slot(shared: Shared, note: int, slot: int) -> None:
-    """Add the slot of the target to the label of a step at an address; nothing at address 0."""
+def insert_candidate(shared: Shared, candidate: Candidate) -> int:
+    """Put the fingerprint of a candidate into the table of all levels, and note its slot: 1 if it was new, else 0."""
+    if NOTES_SLOTS == 0:
+        return inserted(shared, shared.table, shared.slots, candidate.record)
+    taken, note = taken_slot(shared, candidate.record), candidate.note
     if note != 0:
-        store(note, 0, load(note, 0) | slot_note(shared, slot))
+        store(note, 0, load(note, 0) | slot_note(shared, taken >> 1))
+    return taken & 1
 
 
 @inlined

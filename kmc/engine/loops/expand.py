@@ -26,11 +26,11 @@ from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, Pen
 from kmc.engine.loops.behaviour_log import (
     APART,
     DROPPED,
+    insert_candidate,
     is_apart,
     is_log_short,
     is_note_short,
-    last_note,
-    note_slot,
+    let_note_slot,
     note_source,
     note_state,
     note_step,
@@ -60,7 +60,6 @@ from kmc.engine.loops.visited_set import (
     may_be_new,
     rank_in_level,
     slot_in_level,
-    taken_slot,
 )
 from kmc.engine.native.intrinsics import (
     add,
@@ -71,7 +70,7 @@ from kmc.engine.native.intrinsics import (
     inlined,
     load_shared,
 )
-from kmc.engine.native.specialization import EDGES, FUZZ_SCHEDULE, NOTES_SLOTS, RANKED, SHARDED
+from kmc.engine.native.specialization import EDGES, FUZZ_SCHEDULE, RANKED, SHARDED
 
 
 @inlined
@@ -284,7 +283,7 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         return 0
     count(thread.generated, action, times)
     inside = is_inside(shared, thread, successor)
-    slot = known_slot(shared, successor) if NOTES_SLOTS != 0 else -1
+    slot = known_slot(shared, successor)
     if EDGES != 0:
         note_step(shared, thread, successor, action | slot_note(shared, slot), DROPPED if inside == 0 else 0)
     new = 0
@@ -304,12 +303,8 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
         candidate = Candidate(thread.candidates.address + used * f.WORD_BYTES)
         candidate.record = successor
         candidate.source = index
-        if NOTES_SLOTS != 0:
-            candidate.note = last_note(shared, thread)
-            new_at_sight = 1 if slot < 0 else 0
-        else:
-            new_at_sight = may_be_new(shared, successor)
-        thread.candidates.used = used + Candidate.WORDS * new_at_sight
+        let_note_slot(shared, thread, candidate)
+        thread.candidates.used = used + Candidate.WORDS * may_be_new(shared, successor, slot)
     if shared.step != 0:
         check_step(shared, thread, successor, times)
     return new
@@ -335,12 +330,7 @@ def insert_new_fingerprints(shared: Shared, thread: Thread) -> int:
         successor = candidate.record
         kept.record = successor
         kept.source = candidate.source
-        if NOTES_SLOTS != 0:
-            taken = taken_slot(shared, successor)
-            note_slot(shared, candidate.note, taken >> 1)
-            new = taken & 1
-        else:
-            new = inserted(shared, shared.table, shared.slots, successor)
+        new = insert_candidate(shared, candidate)
         kept = Candidate(kept + Candidate.BYTES * new)
         candidate = Candidate(candidate + Candidate.BYTES)
     used = (kept - thread.candidates.address) // f.WORD_BYTES

@@ -29,7 +29,7 @@ from kmc.engine.loops.fingerprint_table_128 import (
     word_of,
 )
 from kmc.engine.native.intrinsics import inlined, prefetch, slot_of
-from kmc.engine.native.specialization import RANKED, WIDE
+from kmc.engine.native.specialization import NOTES_SLOTS, RANKED, WIDE
 
 
 @inlined
@@ -64,16 +64,20 @@ def inserted(shared: Shared, table: int, slots: int, record: StateRecord) -> int
 
 
 @inlined
-def may_be_new(shared: Shared, record: StateRecord) -> int:
-    """0 if a record is found in the table of all levels at first sight, else 1."""
+def may_be_new(shared: Shared, record: StateRecord, slot: int) -> int:
+    """0 if a record is found in the table of all levels at first sight, else 1; `slot` is what `known_slot` says."""
     if WIDE != 0:
         return 1
+    if NOTES_SLOTS != 0:
+        return 1 if slot < 0 else 0
     return is_not_at_home(shared.table, shared.slots, record.fingerprint)
 
 
 @inlined
 def known_slot(shared: Shared, record: StateRecord) -> int:
-    """`may_be_new` where fingerprints have one word: the slot of a record that is found at first sight, or -1."""
+    """The slot of a record that is found at first sight, where slots are noted; otherwise -1."""
+    if NOTES_SLOTS == 0:
+        return -1
     return slot_at_home(shared.table, shared.slots, record.fingerprint)
 
 
