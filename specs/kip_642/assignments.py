@@ -20,6 +20,11 @@ def is_observer(me, i):
     return Reassignment and i not in me.assignment.current
 
 
+def demoted(me, i):
+    """A voter that is told that it was removed observes, until another assignment takes effect or it restarts."""
+    return me.set(assignment=me.assignment.set(current=me.assignment.current - {i}))
+
+
 def no_quorum():
     """The assignment of a server that knows of no quorum."""
     return Assignment(current=set(), target=set(), cluster=0)
@@ -89,7 +94,11 @@ def restarted_assignment(plan, me):
 
 def committing_voters(plan, me):
     """The voters of whom a majority must have an entry."""
-    return plan.quorum_voters if OldVotersCommit else me.assignment.current
+    if OldVotersCommit:
+        return plan.quorum_voters
+    if AssignmentTakesEffect == TakesEffect.LEADER_WHEN_COMMITTED:
+        return newest_assignment(plan, me.log, me.applied).current
+    return me.assignment.current
 
 
 def committed(plan, i, me):

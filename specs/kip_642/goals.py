@@ -19,9 +19,14 @@ def leads(me):
     return me.state == ServerState.LEADER
 
 
+def has_applied(me):
+    """The server knows of a committed assignment, and has not truncated it (which only flaws and mutants do)."""
+    return 0 < me.applied and me.applied <= len(me.log)
+
+
 def committed_voters(st, me):
     """The voters of the newest assignment that the server knows to be committed."""
-    return me.log.at(me.applied).value.current if me.applied > 0 else st.plan.quorum_voters
+    return me.log.at(me.applied).value.current if has_applied(me) else st.plan.quorum_voters
 
 
 def has_completed(st, me):
@@ -29,7 +34,7 @@ def has_completed(st, me):
     return (
         FirstTarget > 0
         and leads(me)
-        and me.applied > 0
+        and has_applied(me)
         and me.log.at(me.applied).value.current == st.plan.target
         and me.log.at(me.applied).value.target == set()
     )
@@ -67,7 +72,7 @@ def a_reassignment_is_cancelled(st):
     """TargetVoters is null before the voters are the target voters, and committed (Cancellation)."""
     return any(
         leads(me)
-        and me.applied > 0
+        and has_applied(me)
         and me.log.at(me.applied).value.target == set()
         and me.log.at(me.applied).value.current != st.plan.target
         for me in st.servers.values()
@@ -79,7 +84,7 @@ def a_reassignment_is_taken_back(st):
     """A voter was added, and the first voters are the voters again (Cancellation by the old voters)."""
     return any(
         leads(me)
-        and me.applied > 0
+        and has_applied(me)
         and me.log.at(me.applied).value.current == st.plan.quorum_voters
         and any(value.current != st.plan.quorum_voters for value in assignments_below(me.log, me.applied))
         for me in st.servers.values()
@@ -181,7 +186,7 @@ def a_successor_commits_an_assignment(st):
     return any(
         leads(me)
         and me.current_epoch > FIRST_EPOCH
-        and me.applied > 0
+        and has_applied(me)
         and me.log.at(me.applied).epoch == me.current_epoch
         for me in st.servers.values()
     )

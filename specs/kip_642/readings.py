@@ -44,9 +44,9 @@ VotedTimesOut = constant(
 
 
 class TakesEffect(Enum):
-    """When a server acts on a VoterAssignment record."""
+    """When a server acts on a VoterAssignment record; a leader may count by it later than followers act on it."""
 
-    WHEN_APPENDED, WHEN_COMMITTED = range(2)
+    WHEN_APPENDED, WHEN_COMMITTED, LEADER_WHEN_COMMITTED = range(3)
 
 
 class VotesFromNonVoters(Enum):

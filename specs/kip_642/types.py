@@ -21,7 +21,16 @@ from kmc.lang import (
 )
 from kmc.spec import spec
 
-from ..consensus.pull_raft.types import Epoch, FetchResult, MaxElections, MaxRestarts, Server, ServerState, Value
+from ..consensus.pull_raft.types import (
+    Epoch,
+    FetchResult,
+    MaxElections,
+    MaxRestarts,
+    RestartFromQuorumState,
+    Server,
+    ServerState,
+    Value,
+)
 from .readings import (
     Bootstrapping,
     ClusterIdIsGiven,
@@ -43,7 +52,9 @@ MayCancelByOldVoters = constant("MayCancelByOldVoters", Bool, "A request may ask
 MaxCrashes = constant("MaxCrashes", Int(0, 7), "How many servers may stop for ever", 0)
 MaxDiskLosses = constant("MaxDiskLosses", Int(0, 7), "How many servers may restart with a blank disk", 0)
 MaxDisconnects = constant("MaxDisconnects", Int(0, 7), "How many connections may be lost for ever", 0)
-MaxResignations = constant("MaxResignations", Int(0, 7), "How often a leader may resign to be removed", MaxRequests)
+MaxResignations = constant(
+    "MaxResignations", Int(0, 13), "How often a leader may resign to be removed", MaxElections + 1
+)
 DropsStale = constant(
     "DropsStale",
     Bool,
@@ -59,6 +70,8 @@ spec.assume(FirstTarget <= LastTarget)
 spec.assume(FirstTarget > 0 or MaxRequests == 0 or MayCancelByNull or MayCancelByOldVoters)
 spec.assume(Reassignment or (MaxRequests == 0 and InitialVoters == len(Server) and not StartsElected))
 spec.assume(not StartsReassigning or (StartsElected and FirstTarget > 0))
+# In KRaft.tla a restarted follower forgets its leader, and is in ILLEGAL_STATE when it hears of it again.
+spec.assume(not Reassignment or MaxRestarts == 0 or RestartFromQuorumState)
 spec.assume(not DropsStale or not KeepsDelivered)
 spec.assume(not Bootstrapping or (Reassignment and not KeepsDelivered and not StartsElected and MaxClusters > 0))
 spec.assume(Bootstrapping or not StartsFounded)

@@ -169,12 +169,19 @@ def handle_request_vote_request(st, m):
     yield settled(st.set(servers=st.servers.set(i, voter), messages=reply(st, response, m)))
 
 
+def named_leader(me, i, m):
+    """The leader that an answer names; a server that neither leads nor has resigned does not take itself for it."""
+    if Reassignment and m.mleader == i and me.state != ServerState.LEADER and me.state != ServerState.RESIGNED:
+        return None
+    return m.mleader
+
+
 @spec.receive(RequestVoteResponse)
 def handle_request_vote_response(st, m):
     """Count the vote, unless the response is stale or tells of a newer epoch. KRaft.tla: HandleRequestVoteResponse."""
     i, j = m.mdest, m.msource
     me = st.servers[i]
-    new = maybe_handle_common_response(me, i, m.mleader, m.mepoch, m.merror)
+    new = maybe_handle_common_response(me, i, named_leader(me, i, m), m.mepoch, m.merror)
     if new.handled:
         waits = not Reassignment or (new.state == me.state and new.epoch == me.current_epoch)
         changed = me.set(

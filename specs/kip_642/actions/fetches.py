@@ -15,6 +15,7 @@ from ...consensus.pull_raft.types import FetchResult, Server, ServerState
 from ..assignments import (
     acked_by,
     committed,
+    demoted,
     is_observer,
     is_tracked,
     is_voter,
@@ -33,6 +34,7 @@ from ..types import (
     FetchResponseNotOk,
     FetchResponseOk,
 )
+from .elections import named_leader
 
 
 def asks_its_leader(me, j):
@@ -171,7 +173,7 @@ def accept_fetch_request(st, m):
 
 def handled(me, i, m):
     """MaybeHandleCommonResponse: the response is an error, or tells of a newer epoch or a leader."""
-    return maybe_handle_common_response(me, i, m.mleader, m.mepoch, m.merror)
+    return maybe_handle_common_response(me, i, named_leader(me, i, m), m.mepoch, m.merror)
 
 
 @spec.receive(FetchResponse)
@@ -197,9 +199,11 @@ def handle_diverging_fetch_response(st, m):
     yield settled(st.set(servers=st.servers.set(i, follower), messages=discard(st, m)))
 
 
-def demoted(me, i):
-    """A voter that is told NOT_FOLLOWER observes, until its log or a restart says otherwise."""
-    return me.set(assignment=me.assignment.set(current=me.assignment.current - {i}))
+def without_leader(me):
+    """An observer that forgets its leader. A follower may have voted in its epoch, so it votes no more in it."""
+    if me.state == ServerState.FOLLOWER:
+        return me.set(state=ServerState.VOTED, voted_for=None, leader=None)
+    return me.set(leader=None)
 
 
 @spec.receive(FetchResponse)
@@ -219,7 +223,7 @@ def handle_error_fetch_response(st, m):
         changed = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
     if is_observer(me, i) and m.merror == Error.NOT_LEADER and changed.leader == m.msource:
         # KIP-595, BeginQuorumEpoch: where the old leader knows no new one, an observer asks others.
-        changed = changed.set(state=ServerState.UNATTACHED, leader=None)
+        changed = without_leader(changed)
     if Reassignment and m.merror == Error.NOT_FOLLOWER and not is_observer(me, i):
         changed = demoted(changed, i)
     yield settled(st.set(servers=st.servers.set(i, changed), messages=discard(st, m)))
@@ -238,5 +242,5 @@ def fetch_timeout(st, i: Server):
         return
     if not is_lost(st, me.pending_fetch):
         return
-    observer = me.set(state=ServerState.UNATTACHED, leader=None, pending_fetch=None)
-    yield settled(st.set(servers=st.servers.set(i, observer)))
+    observer = without_leader(me)
+    yield settled(st.set(servers=st.servers.set(i, observer.set(pending_fetch=None))))

@@ -6,7 +6,7 @@ from kmc.spec import spec
 from ...consensus.pull_raft.rules import maybe_transition
 from ...consensus.pull_raft.types import MaxElections, Server, ServerState, Value
 from ...consensus.quorums import majority_count
-from ..assignments import acked_by, appended, is_voter
+from ..assignments import acked_by, appended, demoted, is_observer, is_voter
 from ..clusters import wrong_cluster
 from ..mutants import ZombiesDoNotAsk
 from ..network import discard, is_alive, reaches, reply, settled
@@ -84,7 +84,8 @@ def hears_no_majority(st, i):
 def ask_for_newer_leader(st, i: Server, j: Server):
     """Discussion, Zombie Leader: a leader that hears no majority asks any server, and follows a newer leader.
 
-    Request and response are one step: an answer that comes late tells of an older epoch, as an earlier question does.
+    It becomes an observer, unless the newer quorum has it as a voter. Request and response are one step: a late answer
+    tells of an older epoch, as an earlier question does.
     """
     me, peer = st.servers[i], st.servers[j]
     if not Reassignment or i == j or me.state != ServerState.LEADER or ZombiesDoNotAsk:
@@ -96,4 +97,5 @@ def ask_for_newer_leader(st, i: Server, j: Server):
     follower = me.set(
         state=ServerState.FOLLOWER, current_epoch=peer.current_epoch, leader=peer.leader, pending_fetch=None
     )
-    yield settled(st.set(servers=st.servers.set(i, follower)))
+    removed = is_voter(me, i) and is_observer(peer, i) and len(peer.assignment.current) > 0
+    yield settled(st.set(servers=st.servers.set(i, demoted(follower, i) if removed else follower)))

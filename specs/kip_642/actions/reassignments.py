@@ -4,7 +4,14 @@ from kmc.lang import require
 from kmc.spec import spec
 
 from ...consensus.pull_raft.types import Server, ServerState
-from ..assignments import acked_by, appended, has_committed_in_own_epoch, is_tracked, last_assignment_is_committed
+from ..assignments import (
+    acked_by,
+    appended,
+    has_committed_in_own_epoch,
+    is_tracked,
+    last_assignment_is_committed,
+    newest_assignment,
+)
 from ..clusters import known_cluster
 from ..mutants import (
     AddsTwoAtOnce,
@@ -17,11 +24,13 @@ from ..mutants import (
 )
 from ..network import is_alive, send_all, settled
 from ..readings import (
+    AssignmentTakesEffect,
     ClearsTargetAtOnce,
     LeaderCommitsFirst,
     LeaderWaitsForCommit,
     Reassignment,
     RequestsWaitForCommit,
+    TakesEffect,
     WaitsForCatchUp,
 )
 from ..types import (
@@ -40,6 +49,13 @@ def leads(st, i):
     return Reassignment and st.servers[i].state == ServerState.LEADER and is_alive(st, i)
 
 
+def newest(st, me):
+    """The newest assignment of a leader's log, on which the next one builds, whether it has taken effect or not."""
+    if AssignmentTakesEffect == TakesEffect.WHEN_COMMITTED:
+        return newest_assignment(st.plan, me.log, len(me.log))
+    return me.assignment
+
+
 def with_assignment(st, i, assignment):
     """The state after leader i appends an assignment; it acts on it at once, and so counts by its voters."""
     me = st.servers[i]
@@ -51,8 +67,8 @@ def with_assignment(st, i, assignment):
 def asked(st, i, wanted):
     """Request handling 2 and 3: the leader appends the desired TargetVoters, unless they stand there already."""
     me = st.servers[i]
-    require(RequestsRepeat or wanted != me.assignment.target)
-    longer = with_assignment(st, i, me.assignment.set(target=wanted))
+    require(RequestsRepeat or wanted != newest(st, me).target)
+    longer = with_assignment(st, i, newest(st, me).set(target=wanted))
     yield settled(longer.set(counters=st.counters.set(requests=st.counters.requests + 1)))
 
 
@@ -88,7 +104,7 @@ def removing_voters(assignment):
 def may_change(st, i):
     """Leader i may take the next step of a reassignment."""
     me = st.servers[i]
-    if not leads(st, i) or me.assignment.target == set():
+    if not leads(st, i) or newest(st, me).target == set():
         return False
     if LeaderWaitsForCommit and not last_assignment_is_committed(me):
         return False
@@ -118,11 +134,11 @@ def add_voter(st, i: Server, s: Server):
     if not may_change(st, i):
         return
     me = st.servers[i]
-    added = new_voters(me.assignment)
-    if not adds_next(me.assignment) or s not in added or not has_caught_up(me, s):
+    added = new_voters(newest(st, me))
+    if not adds_next(newest(st, me)) or s not in added or not has_caught_up(me, s):
         return
     joining = added if AddsTwoAtOnce else {s}
-    longer = with_assignment(st, i, changed_to(me.assignment, me.assignment.current | joining))
+    longer = with_assignment(st, i, changed_to(newest(st, me), newest(st, me).current | joining))
     begin = {
         BeginQuorumRequest(mepoch=me.current_epoch, mcluster=known_cluster(me), msource=i, mdest=k)
         for k in joining
@@ -144,9 +160,9 @@ def remove_voter(st, i: Server, s: Server):
     if not may_change(st, i):
         return
     me = st.servers[i]
-    if adds_next(me.assignment) or s not in removing_voters(me.assignment) or not leaves_next(i, me.assignment, s):
+    if adds_next(newest(st, me)) or s not in removing_voters(newest(st, me)) or not leaves_next(i, newest(st, me), s):
         return
-    yield settled(with_assignment(st, i, changed_to(me.assignment, me.assignment.current - {s})))
+    yield settled(with_assignment(st, i, changed_to(newest(st, me), newest(st, me).current - {s})))
 
 
 @spec.action
@@ -155,9 +171,9 @@ def complete_reassignment(st, i: Server):
     if not may_change(st, i):
         return
     me = st.servers[i]
-    if me.assignment.current != me.assignment.target:
+    if newest(st, me).current != newest(st, me).target:
         return
-    yield settled(with_assignment(st, i, me.assignment.set(target=set())))
+    yield settled(with_assignment(st, i, newest(st, me).set(target=set())))
 
 
 @spec.action
@@ -169,11 +185,11 @@ def resign_to_be_removed(st, i: Server):
     if not may_change(st, i) or LeaderNeverResigns or st.counters.resignations >= MaxResignations:
         return
     me = st.servers[i]
-    if adds_next(me.assignment) or removing_voters(me.assignment) != {i}:
+    if adds_next(newest(st, me)) or removing_voters(newest(st, me)) != {i}:
         return
     requests = {
         EndQuorumRequest(mepoch=me.current_epoch, mcluster=known_cluster(me), msource=i, mdest=j)
-        for j in me.assignment.current
+        for j in newest(st, me).current
         if j != i
     }
     # A resigned leader takes no late answer for its leadership, as one that restarts does not.
