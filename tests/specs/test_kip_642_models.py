@@ -56,7 +56,7 @@ def test_every_goal_is_reached_in_some_model() -> None:
 
 def test_a_model_that_reassigns_says_what_it_leaves_unreached() -> None:
     reassigning = {name for name in MODELS if name.startswith(("pair", "grow", "swap", "replace", "move"))}
-    assert len(reassigning) >= 25
+    assert len(reassigning) >= 28
     assert all("unreached_goals" in expected(MODELS[name]) for name in reassigning)
 
 
