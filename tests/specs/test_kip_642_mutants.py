@@ -1,0 +1,84 @@
+"""Each rule that kip_642 can break is needed by a property, and every property can fail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kmc.engine.check_model import check_native
+from kmc.invariants.properties import ActionProperty, Invariant
+from kmc.lang.modelfile import ModelFile
+from kmc.reference.search import Search
+from kmc.result import Limits, Verdict
+from kmc.spec.loader import load_spec
+from kmc.spec.model import bind
+from kmc.spec.shipped import find_spec_root, manifest_of
+
+ROOT = find_spec_root("kip_642")
+MANIFEST = manifest_of(ROOT)
+assert MANIFEST is not None
+ENTRIES = MANIFEST.entries
+MUTANTS = MANIFEST.mutants
+SPEC = load_spec(ROOT, MANIFEST.models["grow"].constants)
+MUTATIONS = {constant.name for constant in SPEC.constants.values() if constant.meaning.startswith("Mutant: ")}
+
+FOUNDING = {"IdsAreNotValidated"}
+"""Mutations that only matter where clusters are founded."""
+
+OF_CLUSTERS = {
+    "NoQuorumBesideALivingOne",
+    "NoTakeover",
+    "OneCluster",
+    "OneClusterPerId",
+    "OneClusterPerLog",
+    "ServersStayInTheirCluster",
+}
+"""Properties that only hold or fail where clusters are founded."""
+
+INTERPRETED_MAX = 2_000
+"""More states take the interpreter several seconds."""
+
+
+def expected(file: ModelFile) -> Mapping[str, Any]:
+    """The recorded figures of a model."""
+    assert file.expect is not None
+    return file.expect
+
+
+def fails(file: ModelFile) -> bool:
+    """The manifest says that a property of the model fails."""
+    return expected(file)["result"] in ("violation", "liveness")
+
+
+def test_every_mutation_breaks_a_property() -> None:
+    caught = {constant.name for file in ENTRIES.values() if fails(file) for constant in file.constants}
+    assert caught >= MUTATIONS - FOUNDING
+
+
+def test_mutants_mutate_and_findings_do_not() -> None:
+    given = {name: {constant.name for constant in file.constants} & MUTATIONS for name, file in ENTRIES.items()}
+    assert all(given[name] for name in MUTANTS)
+    assert not any(given[name] for name in MANIFEST.findings)
+
+
+def test_every_property_fails_somewhere() -> None:
+    claims = {title for title, prop in SPEC.properties.items() if isinstance(prop, Invariant | ActionProperty)}
+    broken = {expected(file)["invariant"] for file in ENTRIES.values() if fails(file)}
+    assert claims - OF_CLUSTERS <= broken
+
+
+def _marks(file: ModelFile) -> Any:
+    return pytest.mark.golden_large if expected(file)["distinct"] > INTERPRETED_MAX else pytest.mark.slow
+
+
+@pytest.mark.parametrize("file", [pytest.param(f, id=name, marks=_marks(f)) for name, f in MUTANTS.items()])
+def test_nothing_fails_as_early_without_the_mutation(file: ModelFile) -> None:
+    whole = tuple(constant for constant in file.constants if constant.name not in MUTATIONS)
+    model = bind(ROOT, replace(file, constants=whole))
+    limits = Limits(depth=expected(file)["trace_length"])
+    native = expected(file)["distinct"] > INTERPRETED_MAX
+    result = check_native(model, limits) if native else Search(model, limits).run()
+    assert result.verdict in (Verdict.OK, Verdict.BOUND_REACHED)
