@@ -16,8 +16,11 @@ from .types import Assignment
 
 
 def has_joined(me):
-    """The server knows that the first record of its log is committed: it belongs to that cluster."""
-    return Bootstrapping and me.applied > 0
+    """The server knows that the first record of its log is committed: it belongs to that cluster.
+
+    A log that another cluster's leader has truncated may be shorter than the quorum-state file says.
+    """
+    return Bootstrapping and 0 < me.applied <= len(me.log)
 
 
 def shares_cluster(me, other):
@@ -60,6 +63,21 @@ def OneClusterPerLog(st):
     )
 
 
+@spec.invariant
+def LeadersAreOfTheirCluster(st):
+    """No server that has joined a cluster follows a leader that has joined another, in the leader's epoch."""
+    return all(
+        not has_joined(me)
+        or me.leader != k
+        or me.current_epoch != leader.current_epoch
+        or leader.state != ServerState.LEADER
+        or not has_joined(leader)
+        or shares_cluster(me, leader)
+        for me in st.servers.values()
+        for k, leader in st.servers.items()
+    )
+
+
 def lives(st, k):
     """Server k belongs to a cluster, and a majority of the voters that it knows run and belong to it too."""
     me = st.servers[k]
@@ -70,14 +88,8 @@ def lives(st, k):
 
 
 def founds(me, after):
-    """A leader's own first record becomes committed in this step."""
-    return (
-        Bootstrapping
-        and after.state == ServerState.LEADER
-        and me.applied == 0
-        and after.applied == 1
-        and after.log.at(1).epoch == after.current_epoch
-    )
+    """A leader learns in this step that its first record is committed: its own, or that of the founder before it."""
+    return Bootstrapping and after.state == ServerState.LEADER and me.applied == 0 and has_joined(after)
 
 
 @spec.action_property

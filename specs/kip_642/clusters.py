@@ -2,7 +2,7 @@
 
 from .assignments import newest_offset
 from .mutants import IdsAreNotValidated
-from .readings import BlankClusterIdPasses, Bootstrapping, FollowersValidate
+from .readings import BlankClusterIdPasses, Bootstrapping, FollowersValidate, ValidatesUncommitted
 from .types import ServerState
 
 
@@ -12,7 +12,9 @@ def known_cluster(me):
 
 
 def validated_cluster(me):
-    """The ClusterId that a server validates requests against: a committed one, or 0."""
+    """The ClusterId that a server validates requests against, or 0: the text waits until it is committed."""
+    if ValidatesUncommitted:
+        return known_cluster(me)
     offset = newest_offset(me.log, me.applied)
     return me.log.at(offset).value.cluster if offset > 0 else 0
 

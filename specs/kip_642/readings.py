@@ -110,6 +110,9 @@ BlankClusterIdPasses = constant(
 FollowersValidate = constant(
     "FollowersValidate", Bool, "Correction: all servers validate the ClusterId, and not leaders only", False
 )
+ValidatesUncommitted = constant(
+    "ValidatesUncommitted", Bool, "Correction: a server validates the ClusterId before its record is committed", False
+)
 ClusterIdIsDiscovered = constant(
     "ClusterIdIsDiscovered",
     Bool,
@@ -130,4 +133,13 @@ FallsBackInSilence = constant(
 )
 StartsFounded = constant(
     "StartsFounded", Bool, "FirstLeader has founded the cluster at the start, and all first voters know it", False
+)
+StartsGrown = constant(
+    "StartsGrown", Bool, "With StartsFounded: the target voters are the voters at the start, and all know it", False
+)
+OnlyLogsTellVoters = constant(
+    "OnlyLogsTellVoters",
+    Bool,
+    "Correction: a server is told the epoch and the leader, but learns the voters from its log",
+    False,
 )

@@ -39,6 +39,7 @@ from .readings import (
     Reassignment,
     StartsElected,
     StartsFounded,
+    StartsGrown,
     StartsReassigning,
 )
 
@@ -61,7 +62,9 @@ DropsStale = constant(
     "What can change nothing any more is dropped at once: messages, and variables that are never read (network.py)",
     not KeepsDelivered,
 )
-MaxClusters = constant("MaxClusters", Int(0, 7), "How many ClusterIds may be generated", 2 if Bootstrapping else 0)
+MaxClusters = constant(
+    "MaxClusters", Int(0, 7), "How many ClusterIds may be generated", MaxElections + 1 if Bootstrapping else 0
+)
 
 spec.assume(InitialVoters <= len(Server))
 spec.assume(FirstLeader <= InitialVoters)
@@ -75,6 +78,7 @@ spec.assume(not Reassignment or MaxRestarts == 0 or RestartFromQuorumState)
 spec.assume(not DropsStale or not KeepsDelivered)
 spec.assume(not Bootstrapping or (Reassignment and not KeepsDelivered and not StartsElected and MaxClusters > 0))
 spec.assume(Bootstrapping or not StartsFounded)
+spec.assume(not StartsGrown or (StartsFounded and FirstTarget <= FirstLeader <= LastTarget))
 
 # Bounds that only kmc needs; a run that exceeds one stops with an error. A log holds each value once, a record of
 # each leader, and for each request the request and at most one addition and one removal of each server, and the end.
@@ -85,6 +89,7 @@ MaxLogLength = constant(
     len(Value)
     + (MaxElections if LeaderChangeRecords else 0)
     + (1 if Bootstrapping else 0)
+    + (1 if StartsGrown else 0)
     + (MaxRequests + (1 if StartsReassigning else 0)) * (2 + len(Server)),
 )
 

@@ -9,7 +9,7 @@ from kmc.spec import spec
 from ...consensus.pull_raft.types import Server, ServerState
 from ..assignments import newest_offset
 from ..network import is_alive, reaches, settled
-from ..readings import Bootstrapping, ClusterIdIsDiscovered, FallsBackInSilence, FallsBackOnce
+from ..readings import Bootstrapping, ClusterIdIsDiscovered, FallsBackInSilence, FallsBackOnce, OnlyLogsTellVoters
 from ..types import Assignment
 
 
@@ -45,8 +45,9 @@ def learned(me, i, peer):
     newer = peer.current_epoch > me.current_epoch
     leaderless = peer.current_epoch == me.current_epoch and me.leader is None and me.state != ServerState.CANDIDATE
     follows = (newer or leaderless) and peer.leader is not None and peer.leader != i
+    told = peer.assignment if ClusterIdIsDiscovered else peer.assignment.set(cluster=0)
     return me.set(
-        assignment=peer.assignment if ClusterIdIsDiscovered else peer.assignment.set(cluster=0),
+        assignment=me.assignment if OnlyLogsTellVoters else told,
         current_epoch=peer.current_epoch if newer else me.current_epoch,
         leader=peer.leader if follows else None if newer else me.leader,
         state=ServerState.FOLLOWER if follows else ServerState.UNATTACHED if newer else me.state,

@@ -5,7 +5,7 @@ from kmc.spec import spec
 
 from ...consensus.pull_raft.types import Server, ServerState, Value
 from ..assignments import blank_epoch, first_assignment, with_log
-from ..readings import ClusterIdIsGiven, KeepsDelivered, StartsElected, StartsFounded, StartsReassigning
+from ..readings import ClusterIdIsGiven, KeepsDelivered, StartsElected, StartsFounded, StartsGrown, StartsReassigning
 from ..types import (
     Assignment,
     Counters,
@@ -59,14 +59,25 @@ def reassigning(plan, i, node):
     )
 
 
+def founding(plan):
+    """The log of a cluster of the first voters, which were reassigned to the target voters (StartsGrown).
+
+    Of the records of the reassignment only the last is there: the others are never read again.
+    """
+    first = Entry(epoch=1, value=Assignment(current=plan.quorum_voters, target=set(), cluster=1))
+    if not StartsGrown:
+        return [first]
+    return [first, Entry(epoch=1, value=Assignment(current=plan.target, target=set(), cluster=1))]
+
+
 def founded(plan, i, me):
-    """A server after the first leader has founded a cluster with all first voters; others have not heard of it."""
-    if i not in plan.quorum_voters:
+    """A server after the first leader has founded a cluster; one that was never a voter has not heard of it."""
+    if i not in plan.quorum_voters and not (StartsGrown and i in plan.target):
         return me
-    record = Entry(epoch=1, value=Assignment(current=plan.quorum_voters, target=set(), cluster=1))
     leader = Server.at(FirstLeader)
     state = ServerState.LEADER if i == leader else ServerState.FOLLOWER
-    return with_log(plan, me.set(current_epoch=1, state=state, leader=leader), [record], 1)
+    log = founding(plan)
+    return with_log(plan, me.set(current_epoch=1, state=state, leader=leader), log, len(log))
 
 
 def first_server(plan, i):
