@@ -94,13 +94,13 @@ WAYS = "ways(fetches_from_start(m), fetches_known_position(me.log, m))"
 REFUSAL = "        yield st.set(messages=reply(st.messages, refusal, m))\n"
 MUTATIONS = {
     "a guard that is too weak": Mutation(
-        "actions.py", "or not is_quorum(me.votes_granted)", "", "RequestVote", ("BecomeLeader", "extra")
+        "actions.py", "or not elects(me.votes_granted, Server)", "", "RequestVote", ("BecomeLeader", "extra")
     ),
     "a guard that is too strong": Mutation(
         "../consensus/quorums.py", "// 2 + 1", "// 2 + 2", "BecomeLeader", ("BecomeLeader", "missing")
     ),
     "a comparison off by one": Mutation(
-        "functions.py",
+        "../consensus/pull_raft/rules.py",
         "new_end_offset[k] >= offset",
         "new_end_offset[k] > offset",
         "AcceptFetchRequest",
