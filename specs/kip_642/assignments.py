@@ -42,9 +42,15 @@ def first_assignment(plan):
     return Assignment(current=plan.quorum_voters, target=set(), cluster=0)
 
 
+def newest_between(log, after, last, default):
+    """The offset of the newest assignment above `after` and up to `last`, or the default."""
+    offsets = range(after + 1, min(last, len(log)) + 1)
+    return max((o for o in offsets if isinstance(log.at(o).value, Assignment)), default=default)
+
+
 def newest_offset(log, last):
     """The offset of the newest assignment up to offset `last`, or 0."""
-    return max((o for o in log.offsets() if o <= last and isinstance(log.at(o).value, Assignment)), default=0)
+    return newest_between(log, 0, last, 0)
 
 
 def newest_assignment(plan, log, last):
@@ -58,27 +64,44 @@ def effective_offset(log, applied):
     return applied if AssignmentTakesEffect == TakesEffect.WHEN_COMMITTED else newest_offset(log, len(log))
 
 
-def assignment_after(plan, me, log, applied):
-    """What a server acts on when its log and AppliedOffset become these.
+def applied_after(me, log, hwm):
+    """The AppliedOffset of a server whose log and high watermark become these."""
+    return newest_between(log, me.applied, len(log) if UncommittedIsPersisted else hwm, me.applied)
+
+
+def advanced(me, hwm):
+    """The server with this high watermark, and what follows from it."""
+    if not Reassignment:
+        return me.set(high_watermark=hwm)
+    applied = applied_after(me, me.log, hwm)
+    raised = me.set(high_watermark=hwm, applied=applied)
+    if AssignmentTakesEffect != TakesEffect.WHEN_COMMITTED or applied == me.applied:
+        return raised
+    return raised.set(assignment=me.log.at(applied).value)
+
+
+def extended(me, log, hwm):
+    """The server with more entries in its log, and perhaps a higher high watermark.
 
     A server that was told who the voters are, or that it is none, believes it until another assignment takes effect.
     """
-    offset = effective_offset(log, applied)
-    if offset == effective_offset(me.log, me.applied):
-        return me.assignment
-    return newest_assignment(plan, log, offset)
+    longer = me.set(log=log)
+    if Reassignment and AssignmentTakesEffect != TakesEffect.WHEN_COMMITTED:
+        newest = newest_between(log, len(me.log), len(log), 0)
+        longer = longer.set(assignment=log.at(newest).value if newest > 0 else me.assignment)
+    return advanced(longer, hwm)
 
 
-def with_log(plan, me, log, hwm):
-    """The server with another log and high watermark, and what follows from them."""
+def truncated(plan, me, log):
+    """The server with the beginning of its log: it acts on the assignment before, if it was acting on another."""
     if not Reassignment:
-        return me.set(log=log, high_watermark=hwm)
-    keeps = TruncationKeepsAssignment and len(log) < len(me.log)
-    applied = max({me.applied, newest_offset(log, len(log) if UncommittedIsPersisted else hwm)})
+        return me.set(log=log)
+    applied = applied_after(me, log, me.high_watermark)
+    offset = effective_offset(log, applied)
+    reverts = offset != effective_offset(me.log, me.applied) and not TruncationKeepsAssignment
     return me.set(
         log=log,
-        high_watermark=hwm,
-        assignment=me.assignment if keeps else assignment_after(plan, me, log, applied),
+        assignment=newest_assignment(plan, log, offset) if reverts else me.assignment,
         applied=applied,
     )
 
@@ -106,8 +129,8 @@ def committed(plan, i, me):
 
     KRaft.tla's rule can lower it where a voter joins or leaves that is behind; what is committed stays committed.
     """
-    agreed = new_highwatermark(me, i, me.end_offset, committing_voters(plan, me))
-    return with_log(plan, me, me.log, max(agreed, me.high_watermark) if Reassignment else agreed)
+    above = me.high_watermark if Reassignment else 0
+    return advanced(me, new_highwatermark(me, i, me.end_offset, committing_voters(plan, me), above))
 
 
 def is_tracked(assignment, j):
@@ -132,7 +155,7 @@ def acked_by(st, me, leader):
 
 def appended(plan, i, me, value):
     """A leader with one more entry; an entry that needs no other voter is committed at once."""
-    longer = with_log(plan, me, me.log.append(Entry(epoch=me.current_epoch, value=value)), me.high_watermark)
+    longer = extended(me, me.log.append(Entry(epoch=me.current_epoch, value=value)), me.high_watermark)
     return committed(plan, i, longer) if Reassignment else longer
 
 
@@ -143,4 +166,4 @@ def has_committed_in_own_epoch(me):
 
 def last_assignment_is_committed(me):
     """The leader's newest assignment is at or below its high watermark."""
-    return newest_offset(me.log, len(me.log)) <= me.high_watermark
+    return newest_between(me.log, me.high_watermark, len(me.log), 0) == 0

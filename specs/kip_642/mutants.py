@@ -26,7 +26,7 @@ UncommittedIsPersisted = constant(
     "UncommittedIsPersisted", Bool, "Mutant: an assignment is in quorum-state before it is committed", False
 )
 FollowersTakeRequests = constant(
-    "FollowersTakeRequests", Bool, "Mutant: a server that does not lead appends what is asked for", False
+    "FollowersTakeRequests", Bool, "Mutant: a server takes a reassignment request whether it leads or not", False
 )
 RequestsRepeat = constant("RequestsRepeat", Bool, "Mutant: a request that is sent again is appended again", False)
 NewVotersAreNotTold = constant("NewVotersAreNotTold", Bool, "Mutant: no BeginQuorumEpoch is sent to a new voter", False)

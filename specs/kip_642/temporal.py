@@ -256,7 +256,7 @@ def elections_are_spent(st):
 
 
 def is_excused(st):
-    """There is no leader, and either the model allows no more elections, or no majority is alive."""
+    """No leader is heard by a majority, and the model allows no more elections or no majority of the voters lives."""
     return not is_governed(st) and (elections_are_spent(st) or not majorities_live(st))
 
 

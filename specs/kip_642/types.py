@@ -1,4 +1,4 @@
-"""Constants, values, messages and the state of KIP-642, a draft that changes the voters of a KRaft quorum.
+"""KRaft with the draft of dynamic quorum reassignment (KIP-642): constants, values, messages and the state.
 
 The base is KRaft.tla as `specs/kraft` has it; what the two share stands in specs/consensus. With Reassignment and
 Bootstrapping off the added fields never change, and the graphs are kraft's.

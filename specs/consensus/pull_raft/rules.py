@@ -139,15 +139,16 @@ def maybe_handle_common_response(me, i, leader_id, epoch, error):
     return CommonResponse(state=me.state, epoch=me.current_epoch, leader=me.leader, handled=False)
 
 
-def new_highwatermark(me, i, new_end_offset, voters):
+def new_highwatermark(me, i, new_end_offset, voters, above=0):
     """NewHighwaterMark(i, newEndOffset): the highest offset that a majority has, if it is of the current epoch.
 
     KIP-595, Fetch: the high watermark passes older entries only together with an entry of the leader's own epoch.
+    Offsets up to `above` are not looked at.
     """
     agreed = max(
         (
             offset
-            for offset in me.log.offsets()
+            for offset in range(above + 1, len(me.log) + 1)
             if count(k == i or new_end_offset[k] >= offset for k in voters) >= majority_count(voters)
         ),
         default=0,

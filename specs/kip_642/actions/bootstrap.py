@@ -8,7 +8,7 @@ from kmc.spec import spec
 
 from ...consensus.pull_raft.types import Server, ServerState
 from ..assignments import newest_offset
-from ..network import is_alive, reaches, settled
+from ..network import changed, is_alive, reaches
 from ..readings import Bootstrapping, ClusterIdIsDiscovered, FallsBackInSilence, FallsBackOnce, OnlyLogsTellVoters
 from ..types import Assignment
 
@@ -37,7 +37,7 @@ def fall_back_to_quorum_voters(st, i: Server):
     if FallsBackInSilence and any(answers(st, i, j) for j in Server):
         return
     assignment = Assignment(current=st.plan.quorum_voters, target=set(), cluster=0)
-    yield settled(st.set(servers=st.servers.set(i, me.set(assignment=assignment))))
+    yield st.set(servers=st.servers.set(i, me.set(assignment=assignment)))
 
 
 def learned(me, i, peer):
@@ -67,4 +67,4 @@ def discover_brokers(st, i: Server, j: Server):
         return
     if not answers(st, i, j) or (knows_quorum(me) and peer.current_epoch <= me.current_epoch):
         return
-    yield settled(st.set(servers=st.servers.set(i, learned(me, i, peer))))
+    yield changed(st, i, learned(me, i, peer))

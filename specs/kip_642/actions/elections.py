@@ -14,7 +14,7 @@ from ...consensus.pull_raft.types import MaxElections, Server, ServerState
 from ..assignments import acked_by, appended, is_observer, is_voter
 from ..clusters import known_cluster, wrong_cluster
 from ..mutants import AnyLogIsElected, VotersVoteAgain
-from ..network import discard, is_alive, reaches, reply, send_all, settled
+from ..network import answer, changed, changed_by, discard, is_alive, reaches, reply, send_all
 from ..readings import (
     Bootstrapping,
     ClusterIdIsGiven,
@@ -60,9 +60,9 @@ def knows_majority(st, i, me):
     return elects(shown, me.assignment.current)
 
 
-def campaigned(st, i, me):
-    """The state after server i, as `me` has it, votes for itself and asks the other voters (KIP-595, Vote)."""
-    candidate = me.set(
+def candidate(i, me):
+    """Server i after it votes for itself in the next epoch."""
+    return me.set(
         state=ServerState.CANDIDATE,
         current_epoch=me.current_epoch + 1,
         leader=None,
@@ -70,6 +70,10 @@ def campaigned(st, i, me):
         votes_granted={i},
         pending_fetch=None,
     )
+
+
+def asking(st, i, me):
+    """The state after server i, a candidate now and `me` before, asks the other voters (KIP-595, Vote)."""
     requests = {
         RequestVoteRequest(
             mepoch=me.current_epoch + 1,
@@ -82,9 +86,7 @@ def campaigned(st, i, me):
         for j in me.assignment.current
         if j != i
     }
-    return st.set(
-        servers=st.servers.set(i, candidate), election_ctr=st.election_ctr + 1, messages=send_all(st, requests)
-    )
+    return st.set(election_ctr=st.election_ctr + 1, messages=send_all(st, requests))
 
 
 @spec.action
@@ -97,15 +99,19 @@ def request_vote(st, i: Server):
         return
     if not knows_majority(st, i, me):
         return
-    yield settled(campaigned(st, i, me))
+    yield asking(changed(st, i, candidate(i, me)), i, me)
+
+
+def refusal(m, epoch, leader, error):
+    """The answer that a vote is not granted."""
+    return RequestVoteResponse(
+        mepoch=epoch, mleader=leader, mvote_granted=False, merror=error, msource=m.mdest, mdest=m.msource
+    )
 
 
 def refused(st, m, epoch, leader, error):
-    """The messages after a vote request is refused."""
-    refusal = RequestVoteResponse(
-        mepoch=epoch, mleader=leader, mvote_granted=False, merror=error, msource=m.mdest, mdest=m.msource
-    )
-    return reply(st, refusal, m)
+    """The state after a vote request is refused, and nothing else changes."""
+    return st.set(messages=reply(st, refusal(m, epoch, leader, error), m))
 
 
 def stands_against(st, m):
@@ -116,14 +122,17 @@ def stands_against(st, m):
     i = m.mdest
     me = st.servers[i]
     newer = m.mepoch > me.current_epoch
-    rejected = st.set(messages=refused(st, m, m.mepoch, None if newer else me.leader, None))
-    if newer:
-        unattached = me.set(state=ServerState.UNATTACHED, current_epoch=m.mepoch, leader=None, pending_fetch=None)
-        rejected = rejected.set(servers=st.servers.set(i, unattached))
-    now = rejected.servers[i]
-    if is_observer(now, i) or now.state == ServerState.LEADER or st.election_ctr >= MaxElections:
-        return rejected
-    return campaigned(rejected, i, now)
+    unattached = me.set(state=ServerState.UNATTACHED, current_epoch=m.mepoch, leader=None, pending_fetch=None)
+    now = unattached if newer else me
+    rejection = refusal(m, m.mepoch, now.leader, None)
+    if not is_observer(now, i) and now.state != ServerState.LEADER and st.election_ctr < MaxElections:
+        heard = changed_by(st, m, i, candidate(i, now))
+        yield asking(heard.set(messages=answer(heard, rejection)), i, now)
+    elif newer:
+        heard = changed_by(st, m, i, unattached)
+        yield heard.set(messages=answer(heard, rejection))
+    else:
+        yield st.set(messages=reply(st, rejection, m))
 
 
 @spec.receive(RequestVoteRequest)
@@ -135,19 +144,19 @@ def handle_request_vote_request(st, m):
     i, j = m.mdest, m.msource
     me = st.servers[i]
     if wrong_cluster(me, m):
-        yield settled(st.set(messages=refused(st, m, 0, None, Error.INCONSISTENT_CLUSTER_ID)))
+        yield refused(st, m, 0, None, Error.INCONSISTENT_CLUSTER_ID)
         return
     if m.mepoch < me.current_epoch:
-        yield settled(st.set(messages=refused(st, m, me.current_epoch, me.leader, Error.FENCED_LEADER_EPOCH)))
+        yield refused(st, m, me.current_epoch, me.leader, Error.FENCED_LEADER_EPOCH)
         return
     if is_observer(me, i) and not ObserversVote:
-        yield settled(st.set(messages=refused(st, m, me.current_epoch, me.leader, None)))
+        yield refused(st, m, me.current_epoch, me.leader, None)
         return
     if is_observer(me, j) and VoteRequestOfNonVoter == VotesFromNonVoters.REJECT:
-        yield settled(st.set(messages=refused(st, m, me.current_epoch, me.leader, None)))
+        yield refused(st, m, me.current_epoch, me.leader, None)
         return
     if is_observer(me, j) and VoteRequestOfNonVoter == VotesFromNonVoters.REJECT_AND_CAMPAIGN:
-        yield settled(stands_against(st, m))
+        yield from stands_against(st, m)
         return
     state0 = transition_to_unattached(m.mepoch) if m.mepoch > me.current_epoch else no_transition(me)
     order = compare_entries(m.mlast_log_offset, m.mlast_log_epoch, len(me.log), last_epoch(me.log))
@@ -156,6 +165,12 @@ def handle_request_vote_request(st, m):
         or (state0.state == ServerState.VOTED and (me.voted_for == j or VotersVoteAgain))
     )
     final = transition_to_voted(m.mepoch, state0) if grant and state0.state == ServerState.UNATTACHED else state0
+    response = RequestVoteResponse(
+        mepoch=m.mepoch, mleader=final.leader, mvote_granted=grant, merror=None, msource=i, mdest=j
+    )
+    if m.mepoch == me.current_epoch and not grant:
+        yield st.set(messages=reply(st, response, m))
+        return
     voter = me.set(
         state=final.state,
         current_epoch=final.epoch,
@@ -163,10 +178,8 @@ def handle_request_vote_request(st, m):
         voted_for=j if grant else me.voted_for,
         pending_fetch=me.pending_fetch if final.state == me.state else None,
     )
-    response = RequestVoteResponse(
-        mepoch=m.mepoch, mleader=final.leader, mvote_granted=grant, merror=None, msource=i, mdest=j
-    )
-    yield settled(st.set(servers=st.servers.set(i, voter), messages=reply(st, response, m)))
+    heard = changed_by(st, m, i, voter)
+    yield heard.set(messages=answer(heard, response))
 
 
 def named_leader(me, i, m):
@@ -184,19 +197,18 @@ def handle_request_vote_response(st, m):
     new = maybe_handle_common_response(me, i, named_leader(me, i, m), m.mepoch, m.merror)
     if new.handled:
         waits = not Reassignment or (new.state == me.state and new.epoch == me.current_epoch)
-        changed = me.set(
+        told = me.set(
             state=new.state,
             leader=new.leader,
             current_epoch=new.epoch,
             pending_fetch=me.pending_fetch if waits else None,
         )
+        yield changed_by(st, m, i, told)
     elif me.state == ServerState.CANDIDATE:
-        changed = me.set(votes_granted=me.votes_granted | {j}) if m.mvote_granted else me
-    elif KeepsDelivered:
-        return
-    else:
-        changed = me
-    yield settled(st.set(servers=st.servers.set(i, changed), messages=discard(st, m)))
+        counted = me.set(votes_granted=me.votes_granted | {j}) if m.mvote_granted else me
+        yield st.set(servers=st.servers.set(i, counted), messages=discard(st, m))
+    elif not KeepsDelivered:
+        yield st.set(messages=discard(st, m))
 
 
 def with_first_assignment(st, i, leader):
@@ -231,11 +243,9 @@ def become_leader(st, i: Server):
         if j != i
     }
     counters = st.counters.set(clusters=st.counters.clusters + 1) if founds and not ClusterIdIsGiven else st.counters
-    yield settled(
-        st.set(
-            servers=st.servers.set(i, leader),
-            messages=send_all(st, requests),
-            acked=acked_by(st, me, leader) if Reassignment else st.acked,
-            counters=counters,
-        )
+    elected = changed(st, i, leader)
+    yield elected.set(
+        messages=send_all(elected, requests),
+        acked=acked_by(st, me, leader) if Reassignment else st.acked,
+        counters=counters,
     )

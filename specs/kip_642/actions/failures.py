@@ -6,7 +6,7 @@ from kmc.spec import spec
 from ...consensus.pull_raft.rules import restarted_leader, restarted_state, restarted_votes
 from ...consensus.pull_raft.types import MaxRestarts, Server, ServerState
 from ..assignments import blank_epoch, first_assignment, restarted_assignment
-from ..network import is_alive, settled
+from ..network import changed, is_alive, settled
 from ..readings import FallsBackOnce, KeepsDelivered
 from ..types import MaxCrashes, MaxDisconnects, MaxDiskLosses
 
@@ -26,7 +26,7 @@ def restart(st, i: Server):
         pending_fetch=None,
         assignment=restarted_assignment(st.plan, me),
     )
-    yield settled(st.set(servers=st.servers.set(i, restarted), restart_ctr=st.restart_ctr + 1))
+    yield changed(st, i, restarted).set(restart_ctr=st.restart_ctr + 1)
 
 
 @spec.action
@@ -60,7 +60,7 @@ def crash(st, i: Server):
     """A server stops for ever, and what is on its way to it is lost."""
     if len(st.crashed) >= MaxCrashes or KeepsDelivered or i in st.crashed:
         return
-    yield settled(st.set(crashed=st.crashed | {i}, messages=st.messages.keep(lambda m: m.mdest != i)))
+    yield st.set(crashed=st.crashed | {i}, messages=st.messages.keep(lambda m: m.mdest != i))
 
 
 @spec.action
@@ -70,10 +70,8 @@ def disconnect(st, i: Server, j: Server):
         return
     if not st.connected[pair(i, j)]:
         return
-    yield settled(
-        st.set(
-            connected=st.connected.set(pair(i, j), False),
-            messages=st.messages.keep(lambda m: pair(m.msource, m.mdest) != pair(i, j)),
-            counters=st.counters.set(disconnects=st.counters.disconnects + 1),
-        )
+    yield st.set(
+        connected=st.connected.set(pair(i, j), False),
+        messages=st.messages.keep(lambda m: pair(m.msource, m.mdest) != pair(i, j)),
+        counters=st.counters.set(disconnects=st.counters.disconnects + 1),
     )

@@ -16,15 +16,16 @@ from ..assignments import (
     acked_by,
     committed,
     demoted,
+    extended,
     is_observer,
     is_tracked,
     is_voter,
     newest_assignment,
-    with_log,
+    truncated,
 )
 from ..clusters import known_cluster, wrong_cluster
 from ..mutants import AnyPositionIsValid
-from ..network import discard, is_alive, reply, send, settled
+from ..network import changed, changed_by, is_alive, reply, send
 from ..readings import KeepsDelivered, Reassignment, RemovedVoterIsTold
 from ..types import (
     Error,
@@ -33,6 +34,9 @@ from ..types import (
     FetchResponseDiverging,
     FetchResponseNotOk,
     FetchResponseOk,
+    MaxCrashes,
+    MaxDisconnects,
+    MaxDiskLosses,
 )
 from .elections import named_leader
 
@@ -72,7 +76,7 @@ def send_fetch_request(st, i: Server, j: Server):
         msource=i,
         mdest=j,
     )
-    yield settled(st.set(servers=st.servers.set(i, me.set(pending_fetch=fetch)), messages=send(st, fetch)))
+    yield st.set(servers=st.servers.set(i, me.set(pending_fetch=fetch)), messages=send(st, fetch))
 
 
 def is_removed(plan, me, j):
@@ -113,7 +117,7 @@ def reject_fetch_request(st, m):
         mdest=j,
         correlation=m,
     )
-    yield settled(st.set(messages=reply(st, response, m)))
+    yield st.set(messages=reply(st, response, m))
 
 
 @spec.receive(FetchRequest)
@@ -138,7 +142,7 @@ def diverging_fetch_request(st, m):
         mdest=j,
         correlation=m,
     )
-    yield settled(st.set(messages=reply(st, response, m)))
+    yield st.set(messages=reply(st, response, m))
 
 
 @spec.receive(FetchRequest)
@@ -166,9 +170,7 @@ def accept_fetch_request(st, m):
             mdest=j,
             correlation=m,
         )
-        yield settled(
-            st.set(servers=st.servers.set(i, leader), acked=acked_by(st, me, leader), messages=reply(st, response, m))
-        )
+        yield st.set(servers=st.servers.set(i, leader), acked=acked_by(st, me, leader), messages=reply(st, response, m))
 
 
 def handled(me, i, m):
@@ -184,8 +186,7 @@ def handle_success_fetch_response(st, m):
     if handled(me, i, m).handled or me.pending_fetch != m.correlation or not isinstance(m, FetchResponseOk):
         return
     log = me.log.append(m.mentries.at(1)) if len(m.mentries) > 0 else me.log
-    follower = with_log(st.plan, me, log, m.mhwm).set(pending_fetch=None)
-    yield settled(st.set(servers=st.servers.set(i, follower), messages=discard(st, m)))
+    yield changed_by(st, m, i, extended(me, log, m.mhwm).set(pending_fetch=None))
 
 
 @spec.receive(FetchResponse)
@@ -195,8 +196,7 @@ def handle_diverging_fetch_response(st, m):
     me = st.servers[i]
     if handled(me, i, m).handled or me.pending_fetch != m.correlation or not isinstance(m, FetchResponseDiverging):
         return
-    follower = with_log(st.plan, me, truncate_log(me.log, m), me.high_watermark).set(pending_fetch=None)
-    yield settled(st.set(servers=st.servers.set(i, follower), messages=discard(st, m)))
+    yield changed_by(st, m, i, truncated(st.plan, me, truncate_log(me.log, m)).set(pending_fetch=None))
 
 
 def without_leader(me):
@@ -218,15 +218,19 @@ def handle_error_fetch_response(st, m):
     if not new.handled or me.pending_fetch != m.correlation:
         return
     if m.merror == Error.INCONSISTENT_CLUSTER_ID:
-        changed = me.set(pending_fetch=None)
+        told = me.set(pending_fetch=None)
     else:
-        changed = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
-    if is_observer(me, i) and m.merror == Error.NOT_LEADER and changed.leader == m.msource:
+        told = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
+    if is_observer(me, i) and m.merror == Error.NOT_LEADER and told.leader == m.msource:
         # KIP-595, BeginQuorumEpoch: where the old leader knows no new one, an observer asks others.
-        changed = without_leader(changed)
+        told = without_leader(told)
     if Reassignment and m.merror == Error.NOT_FOLLOWER and not is_observer(me, i):
-        changed = demoted(changed, i)
-    yield settled(st.set(servers=st.servers.set(i, changed), messages=discard(st, m)))
+        told = demoted(told, i)
+    yield changed_by(st, m, i, told)
+
+
+LOSES_FETCHES = MaxCrashes + MaxDisconnects + MaxDiskLosses > 0
+"""Else each fetch that is waited for, or the answer to it, is in flight."""
 
 
 def is_lost(st, m):
@@ -238,9 +242,10 @@ def is_lost(st, m):
 def fetch_timeout(st, i: Server):
     """An observer whose fetch was lost looks for a leader again; a voter campaigns instead (RequestVote)."""
     me = st.servers[i]
-    if not Reassignment or KeepsDelivered or is_voter(me, i) or me.pending_fetch is None or not is_alive(st, i):
+    if not Reassignment or KeepsDelivered or not LOSES_FETCHES:
+        return
+    if is_voter(me, i) or me.pending_fetch is None or not is_alive(st, i):
         return
     if not is_lost(st, me.pending_fetch):
         return
-    observer = without_leader(me)
-    yield settled(st.set(servers=st.servers.set(i, observer.set(pending_fetch=None))))
+    yield changed(st, i, without_leader(me).set(pending_fetch=None))

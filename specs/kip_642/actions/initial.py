@@ -4,7 +4,7 @@ from kmc.lang import pairs
 from kmc.spec import spec
 
 from ...consensus.pull_raft.types import Server, ServerState, Value
-from ..assignments import blank_epoch, first_assignment, with_log
+from ..assignments import blank_epoch, extended, first_assignment
 from ..readings import ClusterIdIsGiven, KeepsDelivered, StartsElected, StartsFounded, StartsGrown, StartsReassigning
 from ..types import (
     Assignment,
@@ -77,7 +77,7 @@ def founded(plan, i, me):
     leader = Server.at(FirstLeader)
     state = ServerState.LEADER if i == leader else ServerState.FOLLOWER
     log = founding(plan)
-    return with_log(plan, me.set(current_epoch=1, state=state, leader=leader), log, len(log))
+    return extended(me.set(current_epoch=1, state=state, leader=leader), log, len(log))
 
 
 def first_server(plan, i):

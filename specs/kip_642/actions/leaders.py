@@ -9,10 +9,10 @@ from ...consensus.quorums import majority_count
 from ..assignments import acked_by, appended, demoted, is_observer, is_voter
 from ..clusters import wrong_cluster
 from ..mutants import ZombiesDoNotAsk
-from ..network import discard, is_alive, reaches, reply, settled
+from ..network import answer, changed, changed_by, discard, is_alive, reaches, reply
 from ..readings import ClientsWrite, KeepsDelivered, Reassignment
 from ..types import BeginQuorumRequest, BeginQuorumResponse, EndQuorumRequest, Error
-from .elections import ELECTION_TIMEOUT_STATES, campaigned
+from .elections import ELECTION_TIMEOUT_STATES, asking, candidate
 
 
 @spec.action
@@ -23,9 +23,7 @@ def client_request(st, i: Server, v: Value):
         return
     sent = st.set(acked=st.acked.set(v, False))
     leader = appended(st.plan, i, me, v)
-    yield settled(
-        sent.set(servers=st.servers.set(i, leader), acked=acked_by(sent, me, leader) if Reassignment else sent.acked)
-    )
+    yield sent.set(servers=st.servers.set(i, leader), acked=acked_by(sent, me, leader) if Reassignment else sent.acked)
 
 
 @spec.receive(BeginQuorumRequest)
@@ -38,13 +36,13 @@ def handle_begin_quorum_request(st, m):
     me = st.servers[i]
     if m.mepoch < me.current_epoch or wrong_cluster(me, m):
         refusal = BeginQuorumResponse(mepoch=me.current_epoch, msource=i, mdest=j, merror=Error.FENCED_LEADER_EPOCH)
-        yield settled(st.set(messages=reply(st, refusal, m) if KeepsDelivered else discard(st, m)))
+        yield st.set(messages=reply(st, refusal, m) if KeepsDelivered else discard(st, m))
         return
     new = maybe_transition(me, i, m.msource, m.mepoch)
     follower = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
     response = BeginQuorumResponse(mepoch=m.mepoch, msource=i, mdest=j, merror=None)
-    messages = reply(st, response, m) if KeepsDelivered else discard(st, m)
-    yield settled(st.set(servers=st.servers.set(i, follower), messages=messages))
+    heard = changed_by(st, m, i, follower)
+    yield heard.set(messages=answer(heard, response)) if KeepsDelivered else heard
 
 
 @spec.receive(EndQuorumRequest)
@@ -64,8 +62,10 @@ def handle_end_quorum_request(st, m):
         and me.state in ELECTION_TIMEOUT_STATES
         and st.election_ctr < MaxElections
     )
-    heard = st.set(messages=discard(st, m))
-    yield settled(campaigned(heard, i, me) if campaigns else heard)
+    if campaigns:
+        yield asking(changed_by(st, m, i, candidate(i, me)), i, me)
+    else:
+        yield st.set(messages=discard(st, m))
 
 
 def is_fetched_from(st, i, k):
@@ -90,12 +90,12 @@ def ask_for_newer_leader(st, i: Server, j: Server):
     me, peer = st.servers[i], st.servers[j]
     if not Reassignment or i == j or me.state != ServerState.LEADER or ZombiesDoNotAsk:
         return
-    if not is_alive(st, i) or not reaches(st, i, j) or not hears_no_majority(st, i):
-        return
     if peer.current_epoch <= me.current_epoch or peer.leader is None or peer.leader == i:
+        return
+    if not is_alive(st, i) or not reaches(st, i, j) or not hears_no_majority(st, i):
         return
     follower = me.set(
         state=ServerState.FOLLOWER, current_epoch=peer.current_epoch, leader=peer.leader, pending_fetch=None
     )
     removed = is_voter(me, i) and is_observer(peer, i) and len(peer.assignment.current) > 0
-    yield settled(st.set(servers=st.servers.set(i, demoted(follower, i) if removed else follower)))
+    yield changed(st, i, demoted(follower, i) if removed else follower)

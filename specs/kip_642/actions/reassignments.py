@@ -22,7 +22,7 @@ from ..mutants import (
     RemovesFirst,
     RequestsRepeat,
 )
-from ..network import is_alive, send_all, settled
+from ..network import changed, is_alive, send_all
 from ..readings import (
     AssignmentTakesEffect,
     ClearsTargetAtOnce,
@@ -69,7 +69,7 @@ def asked(st, i, wanted):
     me = st.servers[i]
     require(RequestsRepeat or wanted != newest(st, me).target)
     longer = with_assignment(st, i, newest(st, me).set(target=wanted))
-    yield settled(longer.set(counters=st.counters.set(requests=st.counters.requests + 1)))
+    yield longer.set(counters=st.counters.set(requests=st.counters.requests + 1))
 
 
 @spec.action
@@ -101,11 +101,13 @@ def removing_voters(assignment):
     return assignment.current - assignment.target
 
 
-def may_change(st, i):
-    """Leader i may take the next step of a reassignment."""
-    me = st.servers[i]
-    if not leads(st, i) or newest(st, me).target == set():
-        return False
+def reassigns(st, i):
+    """Server i leads, and there are target voters."""
+    return leads(st, i) and newest(st, st.servers[i]).target != set()
+
+
+def may_change(me):
+    """The leader may append the next assignment of a reassignment."""
     if LeaderWaitsForCommit and not last_assignment_is_committed(me):
         return False
     return not LeaderCommitsFirst or has_committed_in_own_epoch(me)
@@ -131,11 +133,11 @@ def has_caught_up(me, s):
 @spec.action
 def add_voter(st, i: Server, s: Server):
     """Reassignment Algorithm 3.1: the leader adds one of NewVoters, and tells it by BeginQuorumEpoch."""
-    if not may_change(st, i):
-        return
     me = st.servers[i]
     added = new_voters(newest(st, me))
-    if not adds_next(newest(st, me)) or s not in added or not has_caught_up(me, s):
+    if not reassigns(st, i) or not adds_next(newest(st, me)) or s not in added:
+        return
+    if not has_caught_up(me, s) or not may_change(me):
         return
     joining = added if AddsTwoAtOnce else {s}
     longer = with_assignment(st, i, changed_to(newest(st, me), newest(st, me).current | joining))
@@ -144,7 +146,7 @@ def add_voter(st, i: Server, s: Server):
         for k in joining
         if not NewVotersAreNotTold
     }
-    yield settled(longer.set(messages=send_all(st, begin)))
+    yield longer.set(messages=send_all(st, begin))
 
 
 def leaves_next(i, assignment, s):
@@ -157,23 +159,21 @@ def leaves_next(i, assignment, s):
 @spec.action
 def remove_voter(st, i: Server, s: Server):
     """Reassignment Algorithm 3.2: the leader removes one of RemovingVoters, never itself."""
-    if not may_change(st, i):
-        return
     me = st.servers[i]
-    if adds_next(newest(st, me)) or s not in removing_voters(newest(st, me)) or not leaves_next(i, newest(st, me), s):
+    if not reassigns(st, i) or adds_next(newest(st, me)) or s not in removing_voters(newest(st, me)):
         return
-    yield settled(with_assignment(st, i, changed_to(newest(st, me), newest(st, me).current - {s})))
+    if not leaves_next(i, newest(st, me), s) or not may_change(me):
+        return
+    yield with_assignment(st, i, changed_to(newest(st, me), newest(st, me).current - {s}))
 
 
 @spec.action
 def complete_reassignment(st, i: Server):
     """Reassignment Algorithm 6.1: the voters are the target voters, so the leader clears the target."""
-    if not may_change(st, i):
-        return
     me = st.servers[i]
-    if newest(st, me).current != newest(st, me).target:
+    if not reassigns(st, i) or newest(st, me).current != newest(st, me).target or not may_change(me):
         return
-    yield settled(with_assignment(st, i, newest(st, me).set(target=set())))
+    yield with_assignment(st, i, newest(st, me).set(target=set()))
 
 
 @spec.action
@@ -182,22 +182,19 @@ def resign_to_be_removed(st, i: Server):
 
     It stays a voter, and can be elected again, until the next leader removes it.
     """
-    if not may_change(st, i) or LeaderNeverResigns or st.counters.resignations >= MaxResignations:
-        return
     me = st.servers[i]
-    if adds_next(newest(st, me)) or removing_voters(newest(st, me)) != {i}:
+    if LeaderNeverResigns or st.counters.resignations >= MaxResignations or not reassigns(st, i):
+        return
+    if adds_next(newest(st, me)) or removing_voters(newest(st, me)) != {i} or not may_change(me):
         return
     requests = {
         EndQuorumRequest(mepoch=me.current_epoch, mcluster=known_cluster(me), msource=i, mdest=j)
         for j in newest(st, me).current
         if j != i
     }
-    # A resigned leader takes no late answer for its leadership, as one that restarts does not.
-    resigned = me.set(state=ServerState.RESIGNED)
-    yield settled(
-        st.set(
-            servers=st.servers.set(i, resigned),
-            messages=send_all(st, requests),
-            counters=st.counters.set(resignations=st.counters.resignations + 1),
-        )
+    # `leader` still names it: an answer that does so too does not make it lead again (RestartedLeaderResigns).
+    resigned = changed(st, i, me.set(state=ServerState.RESIGNED))
+    yield resigned.set(
+        messages=send_all(resigned, requests),
+        counters=st.counters.set(resignations=st.counters.resignations + 1),
     )
