@@ -43,6 +43,7 @@ spec.variables(
     },
     message_tag="type",
 )
+spec.columns({"role": "state", "epoch": "current_epoch", "leader": "leader", "log end": "log", "high watermark": "hwm"})
 
 
 def value_in_server_log(me, v):

@@ -28,6 +28,9 @@ spec.variables(
     fields="camelCase",
     message_tag="mtype",
 )
+spec.columns(
+    {"role": "state", "epoch": "currentEpoch", "leader": "leader", "log end": "log", "high watermark": "highWatermark"}
+)
 
 
 def value_in_server_log(st, i, v):
