@@ -39,7 +39,7 @@ def temporal_violation(
     behaviours, path = _on_its_own(model, problem, states, len(stem), has_cycle=bool(cycle))
     if phase_entries(behaviours, path, query) is None:
         _refuse(check, "does not answer the query")
-    behaviour = EndlessBehaviour(states, len(stem) if cycle else len(stem) - 1, _generated_steps(model))
+    behaviour = EndlessBehaviour(states, len(stem) if cycle else len(stem) - 1, generated_steps(model))
     formula = problem.formulas[problem.checks.index(check)] if problem.formulas else None
     why = why_false(behaviour, formula) if formula is not None and not behaviour.satisfies(formula) else ""
     closing = _least_step(relation, states[-1], cycle[0]) if len(cycle) > 1 else None
@@ -87,7 +87,7 @@ def _check_by_definition(
     """Raise InternalError unless the formulas themselves say that this behaviour is fair and refutes the property."""
     if not problem.formulas:
         return  # a problem that was not made of formulas
-    behaviour = EndlessBehaviour(states, loop, _generated_steps(model))
+    behaviour = EndlessBehaviour(states, loop, generated_steps(model))
     if behaviour.satisfies(problem.formulas[problem.checks.index(check)]):
         _refuse(check, "satisfies the property by its definition")
     for formula, condition in zip(problem.assumed, problem.fairness, strict=True):
@@ -95,7 +95,7 @@ def _check_by_definition(
             _refuse(check, f"is not fair by the definition of {condition.name}")
 
 
-def _generated_steps(model: Model) -> GeneratedSteps:
+def generated_steps(model: Model) -> GeneratedSteps:
     """The steps of a state, before constraints, and with those of actions that are not part of Next."""
     spec = model.spec
     actions = (*spec.actions, *spec.other_actions)

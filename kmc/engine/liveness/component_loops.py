@@ -18,7 +18,6 @@ from kmc.engine.native.intrinsics import (
     load_half,
     prefetch,
     store,
-    store_byte,
     store_half,
 )
 from kmc.engine.native.structs import Struct
@@ -53,6 +52,8 @@ class Conditions(Struct):
     state_column_table: int
     weak: int  # the sets with weak fairness
     strong: int
+    asked_steps: int  # the sets of which it matters whether a step is taken, wherever they are enabled
+    asked_states: int
     recurrences: int  # pairs: the bit of a set of states, that of a set of steps; -1 for none
     recurrence_count: int
     responses: int  # triples: the trigger, then as above
@@ -88,18 +89,6 @@ class ComponentSearch(Struct):
     components: int  # how many they are
     entering: int  # how many more states may be entered; the others are left out
     stopping: int  # the address of a word that is not 0 when the loop shall end
-    conditions: Conditions
-
-
-class Scan(Struct):
-    """States of which each is asked whether a behaviour that stays there for ever meets the conditions."""
-
-    offsets: int
-    targets: int
-    labels: int
-    states: int
-    candidates: int  # a byte per state: 0 or 1 before, and after
-    stopping: int  # see `ComponentSearch`
     conditions: Conditions
 
 
@@ -195,6 +184,30 @@ def ask_for_indexes(search: ComponentSearch, begin: int, end: int) -> None:
 
 
 @inlined
+def ask_for_targets(search: ComponentSearch, begin: int, end: int) -> None:
+    """Ask for what will be read of the targets of some steps, one of which may be entered next."""
+    targets, indexes, offsets = search.targets, search.indexes, search.offsets
+    for place in range(begin, end):
+        target = load_half(targets, place)
+        prefetch(indexes, target // 2)
+        prefetch(offsets, target)
+
+
+@inlined
+def ask_for_way_back(search: ComponentSearch, depth: int) -> None:
+    """Ask for what will be read of the states to which the search will return, of the farthest first."""
+    stack, offsets = search.stack, search.offsets
+    if depth >= 3 * _AHEAD:
+        prefetch(offsets, load_half(stack, depth - 3 * _AHEAD))
+        place = load(offsets, load_half(stack, depth - 2 * _AHEAD))
+        prefetch(search.targets, (place + (load_half(search.cursors, depth - 2 * _AHEAD) >> 1)) // 2)
+        near = load_half(stack, depth - _AHEAD)
+        prefetch(search.indexes, near // 2)
+        begin = load(offsets, near) + (load_half(search.cursors, depth - _AHEAD) >> 1)
+        ask_for_indexes(search, begin, load(offsets, near + 1))
+
+
+@inlined
 def ask_for_members(search: ComponentSearch, members: int) -> None:
     """Ask for what will be read of the members behind one: of the farthest first where its steps are."""
     offsets = search.offsets
@@ -207,8 +220,30 @@ def ask_for_members(search: ComponentSearch, members: int) -> None:
 
 
 @inlined
+def may_need_steps(conditions: Conditions) -> int:
+    """1 if the steps of more states may matter, else 0: weak fairness may be missed, or a set may have a step."""
+    for word in range(conditions.words):
+        asked = load(conditions.asked_steps, word) | load(conditions.weak, word) & load(conditions.every, word)
+        if asked & ~load(conditions.taken, word) != 0:
+            return 1
+    return 0
+
+
+@inlined
+def may_need_states(conditions: Conditions) -> int:
+    """1 if the sets to which more states belong may matter, else 0."""
+    for word in range(conditions.state_words):
+        if load(conditions.asked_states, word) & ~load(conditions.some_states, word) != 0:
+            return 1
+    return 0
+
+
+@inlined
 def gather(search: ComponentSearch, members: int, count: int) -> None:
-    """Note what a component has: steps taken, steps enabled in some state or in every one, states."""
+    """Note what a component has: steps taken, steps enabled in some state or in every one, states.
+
+    It ends when what follows cannot change whether conditions are met: in a large component, after a few states.
+    """
     conditions = search.conditions
     words, state_words = conditions.words, conditions.state_words
     clear(conditions.taken, words, 0)
@@ -217,7 +252,8 @@ def gather(search: ComponentSearch, members: int, count: int) -> None:
     clear(conditions.some_states, state_words, 0)
     for number in range(count):
         store_half(search.indexes, load_half(members, number), CURRENT)
-    for number in range(count):
+    number = 0
+    while number < count and may_need_steps(conditions) != 0:
         if is_stopped(search.stopping, number) != 0:
             return
         if number + 3 * _AHEAD < count:
@@ -230,6 +266,13 @@ def gather(search: ComponentSearch, members: int, count: int) -> None:
             store(conditions.every, word, load(conditions.every, word) & load(conditions.here, word))
         note_states(conditions, state)
         merge(conditions.some_states, conditions.here_states, state_words)
+        number += 1
+    while number < count and may_need_states(conditions) != 0:
+        if is_stopped(search.stopping, number) != 0:
+            return
+        note_states(conditions, load_half(members, number))
+        merge(conditions.some_states, conditions.here_states, state_words)
+        number += 1
 
 
 @inlined
@@ -310,6 +353,24 @@ def check_component(search: ComponentSearch, members: int, count: int) -> None:
 
 
 @inlined
+def close_component(search: ComponentSearch, closed: int, root: int, low: int) -> int:
+    """Take a whole component from the stack and ask whether it is fair.
+
+    ``closed`` is where the states of open components begin on the stack; ``low`` is the index of the component's
+    ``root``. Returns where the states of the components that are still open begin.
+    """
+    begin = closed
+    while closed < search.states and load_half(search.indexes, load_half(search.stack, closed)) >= low:
+        closed += 1
+    if begin == closed:
+        store_half(search.indexes, root, DONE)
+    else:
+        store_half(search.stack, begin - 1, root)
+        check_component(search, search.stack + (begin - 1) * 4, closed - begin + 1)
+    return closed
+
+
+@inlined
 def search_from(search: ComponentSearch, root: int) -> None:
     """Find the components of all that is reached from a state."""
     offsets, targets = search.offsets, search.targets
@@ -330,7 +391,7 @@ def search_from(search: ComponentSearch, root: int) -> None:
         first = load(offsets, state)
         place, end = first + (cursor >> 1), load(offsets, state + 1)
         if cursor == 0:
-            ask_for_indexes(search, place, end)
+            ask_for_targets(search, place, end)
         child = -1
         while place < end:
             target = load_half(targets, place)
@@ -356,16 +417,10 @@ def search_from(search: ComponentSearch, root: int) -> None:
             store_half(cursors, depth, 0)
             store_half(indexes, child, visited)
         else:
+            ask_for_way_back(search, depth)
             depth -= 1
-            begin = closed
             if lowered == 0:
-                while closed < states and load_half(indexes, load_half(stack, closed)) >= low:
-                    closed += 1
-                if begin == closed:
-                    store_half(indexes, state, DONE)
-                else:
-                    store_half(stack, begin - 1, state)
-                    check_component(search, stack + (begin - 1) * 4, closed - begin + 1)
+                closed = close_component(search, closed, state, low)
             else:
                 closed -= 1
                 store_half(stack, closed, state)
@@ -401,41 +456,3 @@ def find_components(search: ComponentSearch) -> int:
             store_half(search.pending, place - size, load_half(search.pending, place))
         search.pending_count -= size
     return search.components
-
-
-@inlined
-def has_weak_step(conditions: Conditions, state: int, scan: Scan) -> int:
-    """1 if a label of a step to another state names a set with weak fairness: nothing more is asked then. Else 0."""
-    targets, labels = scan.targets, scan.labels
-    for place in range(load(scan.offsets, state), load(scan.offsets, state + 1)):
-        if load_half(targets, place) != state:
-            row = conditions.table + load_code(labels, place) * conditions.table_bytes
-            for word in range(conditions.label_words):
-                if load(row, word) & load(conditions.weak, word) != 0:
-                    return 1
-    return 0
-
-
-def find_stuttering(scan: Scan) -> int:
-    """Of the candidates leave those where staying for ever meets all conditions; how many there are."""
-    conditions = scan.conditions
-    count = 0
-    for state in range(scan.states):
-        if is_stopped(scan.stopping, state) != 0:
-            return 0
-        if load_byte(scan.candidates, state) != 0:
-            if has_weak_step(conditions, state, scan) != 0:
-                store_byte(scan.candidates, state, 0)
-                continue
-            note_steps(conditions, state, scan.offsets, scan.targets, scan.labels)
-            note_states(conditions, state)
-            clear(conditions.taken, conditions.words, 0)
-            for word in range(conditions.words):
-                store(conditions.every, word, load(conditions.here, word))
-                store(conditions.some, word, load(conditions.here, word))
-            for word in range(conditions.state_words):
-                store(conditions.some_states, word, load(conditions.here_states, word))
-            fair = 1 - (lacks_recurrence(conditions) | find_bad_triggers(conditions))
-            store_byte(scan.candidates, state, fair)
-            count += fair
-    return count

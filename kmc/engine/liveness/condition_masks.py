@@ -189,7 +189,8 @@ class ConditionMasks:
         return self._label_sets[label]
 
     def _fill_native(self) -> None:
-        weak, strong = _Mask(self.words), _Mask(self.words)
+        weak, strong, asked = _Mask(self.words), _Mask(self.words), _Mask(self.words)
+        asked_states = _Mask(self.state_words)
         # The bits of each: a set of states and one of steps, of a response the trigger before them.
         self.recurrences: list[tuple[int, int]] = []
         self.responses: list[tuple[int, int, int]] = []
@@ -201,12 +202,18 @@ class ConditionMasks:
                     self.recurrences.append((self.state_bit(condition.states), self.step_bit(condition.steps)))
             elif (steps := strong_steps(condition)) is not None:
                 strong.set(self.step_bit(steps))
+                asked.set(self.step_bit(steps))
             elif condition.trigger != NO_STATES and condition.answer.states != AllStates():
                 answer = condition.answer
                 bits = self.state_bit(condition.trigger), self.state_bit(answer.states), self.step_bit(answer.steps)
                 self.responses.append(bits)
+        for *of_states, of_steps in (*self.recurrences, *self.responses):
+            asked.set(of_steps)
+            for bit in of_states:
+                asked_states.set(bit)
         self.weak, self.strong = np.array(weak.words, np.int64), np.array(strong.words, np.int64)
-        self._kept = [np.array(words or [0], np.int64) for words in (weak.words, strong.words)]
+        masks = weak.words, strong.words, asked.words, asked_states.words
+        self._kept = [np.array(words or [0], np.int64) for words in masks]
         self._kept += [np.array(bits or [0], np.int64) for bits in (self.recurrences, self.responses)]
         self._kept += [_addresses(self.step_columns), _addresses(self.state_columns)]
         self._kept += [np.zeros(max(count, 1), np.int64) for count in (*[self.words] * 4, *[self.state_words] * 3)]
@@ -217,10 +224,11 @@ class ConditionMasks:
         native.step_columns, native.state_columns = len(self.step_columns), len(self.state_columns)
         native.recurrence_count, native.response_count = len(self.recurrences), len(self.responses)
         addresses = [array.ctypes.data for array in self._kept]
-        native.weak, native.strong, native.recurrences, native.responses = addresses[:4]
-        native.step_column_table, native.state_column_table = addresses[4:6]
-        native.taken, native.some, native.every, native.here = addresses[6:10]
-        native.some_states, native.here_states, native.bad_triggers = addresses[10:]
+        native.weak, native.strong, native.asked_steps, native.asked_states = addresses[:4]
+        native.recurrences, native.responses = addresses[4:6]
+        native.step_column_table, native.state_column_table = addresses[6:8]
+        native.taken, native.some, native.every, native.here = addresses[8:12]
+        native.some_states, native.here_states, native.bad_triggers = addresses[12:]
 
 
 class _Mask:
@@ -228,7 +236,8 @@ class _Mask:
         self._bits = [0] * words
 
     def set(self, bit: int) -> None:
-        self._bits[bit // _WORD_BITS] |= 1 << (bit % _WORD_BITS)
+        if bit != NONE:
+            self._bits[bit // _WORD_BITS] |= 1 << (bit % _WORD_BITS)
 
     @property
     def words(self) -> list[int]:

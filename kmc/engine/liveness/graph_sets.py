@@ -58,22 +58,24 @@ class StepBlock:
         sources: NDArray[np.uint32] = np.repeat(np.arange(self.first, self.end, dtype=np.uint32), self.degrees)
         return sources
 
-    @cached_property
-    def continued(self) -> Bytes:
-        """Of each step but the first: whether it is the same pair as the step before it."""
-        same: Bytes = self.targets[1:] == self.targets[:-1]
-        same &= self.sources[1:] == self.sources[:-1]
-        same &= self.targets[1:] != OUTSIDE
-        return same
-
     def of_pairs(self, found: Bytes) -> Bytes:
-        """What holds of a step holds of all steps that are the same pair."""
-        if not self.continued.any():
-            return found
-        begins = np.concatenate(([True], ~self.continued))
-        pairs = np.cumsum(begins) - 1
-        spread: Bytes = np.logical_or.reduceat(found, np.flatnonzero(begins))[pairs]
-        return spread
+        """What holds of a step holds of all steps that are the same pair; `found` is changed."""
+        while len(places := self._halved_pairs(found)):
+            found[places] = found[places + 1] = True
+        return found
+
+    def _halved_pairs(self, found: Bytes) -> NDArray[np.intp]:
+        """Which steps are found, while the next one, which is the same pair, is not; or the other way round."""
+        halved = found[1:] != found[:-1]
+        halved &= self.targets[1:] == self.targets[:-1]
+        halved &= self.targets[1:] != OUTSIDE
+        places: NDArray[np.intp] = np.flatnonzero(halved)
+        if not len(places):
+            return places
+        ends = np.cumsum(self.degrees)
+        same = np.searchsorted(ends, places, side="right") == np.searchsorted(ends, places + 1, side="right")
+        kept: NDArray[np.intp] = places[same]
+        return kept
 
 
 class GraphSets:
@@ -81,6 +83,7 @@ class GraphSets:
 
     def __init__(self, graph: BehaviourGraph) -> None:
         self.graph = graph
+        self._last_steps: tuple[StepSet, Bytes] | None = None
 
     def states(self, wanted: StateSet) -> Bytes:
         """Which states are in a set."""
@@ -101,11 +104,14 @@ class GraphSets:
                 assert_never(wanted)
 
     def steps(self, wanted: StepSet) -> Bytes:
-        """Which stored steps are in a set."""
+        """Which stored steps are in a set; not to be changed. It is kept: the next query mostly asks for the same."""
+        if self._last_steps is not None and self._last_steps[0] == wanted:
+            return self._last_steps[1]
         sets = self._sets_within(wanted)
         out = np.empty(len(self.graph.targets), np.bool_)
         for block in self._blocks():
             out[block.steps] = self._in_block(wanted, block, sets)
+        self._last_steps = wanted, out
         return out
 
     def dropped_steps(self, wanted: StepSet, places: NDArray[np.intp]) -> Bytes:

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmc.engine.liveness import component_loops, path_loops, trimming_loops
-from kmc.engine.liveness.component_loops import DONE, ComponentSearch, Scan
+from kmc.engine.liveness import component_loops, path_loops, stuttering_loops, trimming_loops
+from kmc.engine.liveness.component_loops import DONE, ComponentSearch
 from kmc.engine.liveness.condition_masks import ConditionMasks
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
-from kmc.engine.liveness.path_loops import PhaseSearch
+from kmc.engine.liveness.path_loops import PHASES_OF_SWEEP, PhaseSearch, PhaseSweep
 from kmc.engine.liveness.patience import run_loop, stop_word
 from kmc.engine.liveness.phase_levels import Numbers, PhaseLevels
+from kmc.engine.liveness.stuttering_loops import Scan
 from kmc.engine.liveness.trimming_loops import Trimming
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.memory import Memory
@@ -122,7 +123,7 @@ def stuttering_states(graph: BehaviourGraph, masks: ConditionMasks, candidates: 
     scan.offsets, scan.targets, scan.labels = map(address_of, (graph.offsets, graph.targets, graph.labels))
     scan.states, scan.candidates, scan.conditions = graph.expanded, address_of(found), masks.native
     scan.stopping = stop_word()
-    run_loop(graph_loop(component_loops.find_stuttering), graph.expanded, scan)
+    run_loop(graph_loop(stuttering_loops.find_stuttering), graph.expanded, scan)
     return found
 
 
@@ -148,12 +149,52 @@ class PhaseDistances(PhaseLevels):
         """Whether every behaviour goes through the phases, so that the last one reaches every state."""
         return self.phases == 1 and self.states[0] is None and self.steps[0] is None and self._firsts[0] is None
 
-    def all_reached_last(self) -> Bytes:
-        """The states that behaviours reach in the last phase, without distances where that costs less."""
-        free = self.phases == 2 and all(table[0] is None for table in (self.states, self.steps, self._firsts))
-        if free and self._entering[1] is None:
-            return _LastPhase(self).reached_last(None)[0]
-        return self.reached_last(None)[0]
+    def reaches(self, wanted: Bytes) -> bool:
+        """Whether the last phase reaches a wanted state, at any distance."""
+        if self.phases > PHASES_OF_SWEEP:
+            return bool((self.reached_last(None)[0] & wanted).any())
+        marks = np.zeros(self._count, np.uint8)
+        if self.phases > 1 and self._is_second_phase_entered_anywhere:
+            marks[self._entering_second()] = 1 << 1
+        else:
+            marks[self._roots()] = 1
+        if (marks[wanted] >> np.uint8(self.phases - 1)).any():
+            return True
+        waiting = np.empty(self._count * self.phases, np.uint32)
+        sweep = PhaseSweep.of(Memory(PhaseSweep.WORDS))
+        sweep.offsets, sweep.targets = map(address_of, (self.graph.offsets, self.graph.targets))
+        sweep.states, sweep.phases = self._count, self.phases
+        tables = self._tables_of_phases()
+        addresses = map(address_of, tables)
+        sweep.allowed_states, sweep.first_states, sweep.allowed_steps, sweep.entering_steps = addresses
+        sweep.marks, sweep.wanted, sweep.waiting = map(address_of, (marks, wanted, waiting))
+        sweep.waiting_count, sweep.stopping = 0, stop_word()
+        return run_loop(graph_loop(path_loops.reach_wanted), self._count, sweep) != 0
+
+    def _tables_of_phases(self) -> list[NDArray[np.int64]]:
+        """Addresses for native loops, of each phase: states, first states, steps, and steps that lead into it."""
+        tables = [self.states, self._firsts, self.steps, self._entering]
+        return [np.array([address_of(array) for array in table], np.int64) for table in tables]
+
+    @property
+    def _is_second_phase_entered_anywhere(self) -> bool:
+        """Whether every state is reached in the first phase, and every step may lead into the second."""
+        free = all(table[0] is None for table in (self.states, self.steps, self._firsts))
+        return free and self._entering[1] is None
+
+    def _entering_second(self) -> NDArray[np.intp]:
+        """The states in which the second phase may begin, if any step may lead into it."""
+        first = self._firsts[1]
+        entered = np.ones(self._count, np.bool_) if first is None else first.copy()
+        # A state that is not initial is the target of the step by which it was found.
+        initial = self.graph.initial
+        places = np.flatnonzero(self.graph.targets < initial)
+        targets = self.graph.targets[places]
+        sources = np.searchsorted(self.graph.offsets, places, side="right") - 1
+        again = np.zeros(initial, np.bool_)
+        again[targets[targets != sources]] = True
+        entered[:initial] &= again
+        return np.flatnonzero(entered)
 
     def _roots(self) -> Numbers:
         """See `PhaseLevels`."""
@@ -163,8 +204,7 @@ class PhaseDistances(PhaseLevels):
     def _start(self) -> int:
         """See `PhaseLevels`."""
         end = super()._start()
-        tables = [self.states, self._firsts, self.steps, self._entering]
-        self._tables = [np.array([address_of(array) for array in table], np.int64) for table in tables]
+        self._tables = self._tables_of_phases()
         search = self._search = PhaseSearch.of(Memory(PhaseSearch.WORDS))
         search.offsets, search.targets = map(address_of, (self.graph.offsets, self.graph.targets))
         search.states, search.phases = self._count, self.phases
@@ -178,32 +218,3 @@ class PhaseDistances(PhaseLevels):
         """See `PhaseLevels`."""
         run_loop(graph_loop(path_loops.advance), self._count, self._search)
         return self._search.end
-
-
-class _LastPhase(PhaseDistances):
-    """The second of two phases alone, where nothing is asked of the first one and of the step between them."""
-
-    def __init__(self, both: PhaseDistances) -> None:
-        PhaseLevels.__init__(self, both.graph.states, 1)
-        self.graph = both.graph
-        self.states, self.steps, self._firsts = both.states[1:], both.steps[1:], both._firsts[1:]
-        self._entering = [None]
-
-    @property
-    def are_unrestricted(self) -> bool:
-        """An initial state may be in no second phase."""
-        return False
-
-    def _roots(self) -> Numbers:
-        """See `PhaseLevels`: the states that a step from another state leads into."""
-        first = self._firsts[0]
-        entered = np.ones(self.graph.states, np.bool_) if first is None else first.copy()
-        # A state that is not initial is the target of the step by which it was found.
-        initial = self.graph.initial
-        places = np.flatnonzero(self.graph.targets < initial)
-        targets = self.graph.targets[places]
-        sources = np.searchsorted(self.graph.offsets, places, side="right") - 1
-        again = np.zeros(initial, np.bool_)
-        again[targets[targets != sources]] = True
-        entered[:initial] &= again
-        return np.flatnonzero(entered).astype(np.uint32)

@@ -6,7 +6,7 @@ Invariant: what is found first depends on the numbers of states and the order of
 from __future__ import annotations
 
 from kmc.engine.liveness.component_loops import Conditions, add_columns, add_labels, clear, is_stopped
-from kmc.engine.native.intrinsics import inlined, load, load_byte, load_code, load_half, store_half
+from kmc.engine.native.intrinsics import inlined, load, load_byte, load_code, load_half, store_byte, store_half
 from kmc.engine.native.structs import Struct
 
 
@@ -28,6 +28,31 @@ class PhaseSearch(Struct):
     queue: int  # 32 bits per node
     begin: int  # the last level in the queue
     end: int
+    stopping: int  # see `ComponentSearch`
+
+
+PHASES_OF_SWEEP = 4
+"""A sweep goes through so many phases at most."""
+
+_PHASES = (1 << PHASES_OF_SWEEP) - 1
+
+
+class PhaseSweep(Struct):
+    """The phases in which states are reached, whatever the distance. Tables are those of `PhaseSearch`."""
+
+    offsets: int
+    targets: int
+    states: int
+    phases: int
+    allowed_states: int
+    first_states: int
+    allowed_steps: int
+    entering_steps: int
+    marks: int  # a byte per state: bit n if phase n reaches it, bit n + 4 if its steps were followed there
+    wanted: int  # a byte per state: whether the sweep may end when the last phase reaches it
+    passed: int  # what is reached below this number has to wait
+    waiting: int  # 32 bits per state and phase
+    waiting_count: int
     stopping: int  # see `ComponentSearch`
 
 
@@ -63,9 +88,9 @@ def is_in(table: int, phase: int, place: int) -> int:
 
 
 @inlined
-def may_enter(search: PhaseSearch, phase: int, target: int, place: int) -> int:
+def may_enter(first_states: int, entering_steps: int, phase: int, target: int, place: int) -> int:
     """1 if a phase may begin in a state that this step leads to, else 0."""
-    return is_in(search.first_states, phase, target) & is_in(search.entering_steps, phase, place)
+    return is_in(first_states, phase, target) & is_in(entering_steps, phase, place)
 
 
 @inlined
@@ -80,6 +105,7 @@ def reach(search: PhaseSearch, node: int, source: int) -> None:
 def advance(search: PhaseSearch) -> int:
     """Find the nodes of the next level; how many they are."""
     states, phases = search.states, search.phases
+    firsts, entering = search.first_states, search.entering_steps
     begin, end = search.begin, search.end
     for number in range(begin, end):
         if is_stopped(search.stopping, number) != 0:
@@ -92,10 +118,76 @@ def advance(search: PhaseSearch) -> int:
             if target < states and target != state:
                 if is_in(search.allowed_states, phase, target) != 0 and is_in(search.allowed_steps, phase, place) != 0:
                     reach(search, phase * states + target, node)
-                if following < phases and may_enter(search, following, target, place) != 0:
+                if following < phases and may_enter(firsts, entering, following, target, place) != 0:
                     reach(search, following * states + target, node)
     search.begin = end
     return search.end - end
+
+
+@inlined
+def phases_of(sweep: PhaseSweep, phases: int, target: int, place: int) -> int:
+    """Where a step leads from some phases: a bit for each phase."""
+    found = 0
+    for phase in range(sweep.phases):
+        if phases >> phase & 1 != 0:
+            inside = is_in(sweep.allowed_states, phase, target) & is_in(sweep.allowed_steps, phase, place)
+            found |= inside << phase
+            following = phase + 1
+            if following < sweep.phases:
+                enters = may_enter(sweep.first_states, sweep.entering_steps, following, target, place)
+                found |= enters << following
+    return found
+
+
+@inlined
+def has_to_wait(sweep: PhaseSweep, target: int) -> int:
+    """1 if the pass upwards will not come to a state, else 0."""
+    return 1 if target < sweep.passed else 0
+
+
+@inlined
+def follow_steps(sweep: PhaseSweep, state: int) -> int:
+    """Follow the steps of a state in the phases in which that was not done; 1 if a wanted state is reached, else 0."""
+    marks, states = sweep.marks, sweep.states
+    known = load_byte(marks, state)
+    phases = known & _PHASES & ~(known >> PHASES_OF_SWEEP)
+    if phases == 0:
+        return 0
+    store_byte(marks, state, known | phases << PHASES_OF_SWEEP)
+    for place in range(load(sweep.offsets, state), load(sweep.offsets, state + 1)):
+        target = load_half(sweep.targets, place)
+        if target < states and target != state:
+            before = load_byte(marks, target)
+            reached = phases_of(sweep, phases, target, place) & ~before
+            if reached != 0:
+                store_byte(marks, target, before | reached)
+                if reached >> (sweep.phases - 1) != 0 and load_byte(sweep.wanted, target) != 0:
+                    return 1
+                if has_to_wait(sweep, target) != 0:
+                    store_half(sweep.waiting, sweep.waiting_count, target)
+                    sweep.waiting_count += 1
+    return 0
+
+
+def reach_wanted(sweep: PhaseSweep) -> int:
+    """Whether the last phase reaches a wanted state from what is marked: 1, or 0.
+
+    Most steps lead to higher numbers: one pass upwards follows them, and the states to which others lead wait for it.
+    """
+    for state in range(sweep.states):
+        if is_stopped(sweep.stopping, state) != 0:
+            return 0
+        sweep.passed = state
+        if follow_steps(sweep, state) != 0:
+            return 1
+    sweep.passed = sweep.states
+    while sweep.waiting_count > 0:
+        if is_stopped(sweep.stopping, sweep.waiting_count) != 0:
+            return 0
+        sweep.waiting_count -= 1
+        if follow_steps(sweep, load_half(sweep.waiting, sweep.waiting_count)) != 0:
+            return 1
+    return 0
 
 
 @inlined
