@@ -16,6 +16,8 @@ import numpy as np
 _WINDOWS = (6, 8, 12)
 _LEVELS_MIN = 5
 _STATES_MAX = 1e18
+_MORE_LEVELS_MAX = 20_000
+"""A line that is nearly flat says nothing of where the levels end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,13 @@ def _carried(levels: Sequence[float], window: int, max_depth: int | None) -> lis
     ratios, places = np.diff(np.log(last)), np.arange(len(levels) - window, len(levels))
     # Large levels have steadier ratios.
     slope, start = np.polyfit(places, ratios, 1, w=np.sqrt(last[1:]))
-    found = list(levels)
+    found, states = list(levels), sum(levels)
     while found[-1] >= 1 and (max_depth is None or len(found) < max_depth):
         ratio = start + slope * len(found)
         if slope >= 0 and ratio >= 0 and max_depth is None:
             return None
         found.append(found[-1] * float(np.exp(min(ratio, 30.0))))
-        if sum(found) > _STATES_MAX:
+        states += found[-1]
+        if states > _STATES_MAX or len(found) > len(levels) + _MORE_LEVELS_MAX:
             return None
     return found

@@ -7,6 +7,7 @@ from kmc.compiler.block_kernels import block_functions
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Module
 from kmc.compiler.model_kernels import Atoms, all_actions, build_kernels, has_others
+from kmc.compiler.passes.read_sets import ONLY_CHANGED
 from kmc.compiler.symmetry.fingerprint_kernels import settles
 from kmc.invariants.kinds import KINDS
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
@@ -15,7 +16,7 @@ from kmc.runtime.object_cache import KernelCache, cached_object
 from kmc.runtime.schema import Schema, described
 from kmc.spec.model import Model
 
-_OF_ROWS = ("expand", "identity", *(kind.kernel for kind in KINDS), "may_change")
+_OF_ROWS = ("expand", "identity", *(kind.kernel for kind in KINDS), *ONLY_CHANGED)
 
 
 def compile_spec(
@@ -36,7 +37,8 @@ def compile_spec(
     of_rows = build_kernels(model, instances=instances, wide=wide, atoms=atoms).module.functions
     llvm_ir = emit_llvm(Module((*of_rows, *block_functions(wide=wide))))
     chosen = target or host_target()
-    code = cached_object(llvm_ir, chosen, cache)
+    part = f"{len(of_rows)} functions of {model.spec.name} {model.name}"
+    code = cached_object(llvm_ir, chosen, cache, part)
     further = {"rank": model.view is not None, "settle": settles(model) and not wide}
     further["expand_all"] = has_others(model, atoms)
     asked = (*atoms.kernels(1), *atoms.kernels(2)) if atoms is not None else ()

@@ -4,8 +4,8 @@
 action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
 check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
 `outside(cur)` of the first constraint that fails, `reachable(cur, wanted)` of the wanted reachable properties that
-hold, `step(cur, nxt)` a mask of the action properties that fail, `may_change(cur, nxt)` a mask of the properties whose
-value may differ (`read_sets`). `atoms_0(cur)`, ... and `step_atoms_0(cur, nxt)`, ... are masks of the atoms of
+hold, `step(cur, nxt)` a mask of the action properties that fail; `check_changed` and others answer for what a step
+changes (`read_sets`). `atoms_0(cur)`, ... and `step_atoms_0(cur, nxt)`, ... are masks of the atoms of
 temporal properties that hold.
 """
 
@@ -23,7 +23,7 @@ from kmc.compiler.lowering.lowering import new_lowering
 from kmc.compiler.lowering.network_entries import each_deliverable, has_shape, received
 from kmc.compiler.passes.fingerprint_128 import functions_128, second_identity
 from kmc.compiler.passes.hoist_guards import hoisted
-from kmc.compiler.passes.read_sets import may_change
+from kmc.compiler.passes.read_sets import answered, only_changed, unless_stuttering
 from kmc.compiler.successor.network_kernels import network_functions
 from kmc.compiler.successor.writer import Writer, state_value
 from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
@@ -167,8 +167,9 @@ class _Builder:
 
     def _body(self, low: Lowering, action: Action, arguments: dict[str, Value], state: Rec) -> None:
         node = definition(action.function)
-        first = node.args.args[0].arg
-        low.run_action(node, {first: state, **arguments}, Scope(action.function.__globals__))
+        # `init` takes no state.
+        taken = {node.args.args[0].arg: state} if node.args.args else {}
+        low.run_action(node, {**taken, **arguments}, Scope(action.function.__globals__))
 
     def _finish(self, low: Lowering, name: str, parameters: tuple[str, ...]) -> str:
         low.code.emit(Return(x.binary("or", x.place_at(Var("count"), POSITION_BITS), Var("pos"))))
@@ -225,12 +226,11 @@ class _Builder:
         holding = kind.answer is Answer.HOLDING
         body: list[Stmt] = [Let("mask", x.ZERO)]
         if kind.role is Role.CHECKED and kind.states == 2:
-            # A stuttering step leaves the hash sum as it is, and breaks no action property.
-            body.append(If(x.eq(x.load("cur", x.ZERO), x.load("nxt", x.ZERO)), (Return(x.ZERO),)))
+            body.append(unless_stuttering())
         for number, predicate in enumerate(predicates):
             inner = f"{name}_{number}"
             self._predicate(inner, pointers, predicate.function, predicate.span.path, holding=holding)
-            asked = _asked(inner, pointers, number)
+            asked = answered(inner, pointers, number)
             body += [If(x.extract(Var("wanted"), number, 1), asked)] if holding else asked
             if kind.answer is Answer.FIRST_FAILING:
                 body.append(If(x.negate(x.eq(Var("found"), x.ZERO)), (Return(Var("mask")),)))
@@ -262,18 +262,9 @@ class _Builder:
                 for bit, function in enumerate(functions[number * ATOMS_MAX : (number + 1) * ATOMS_MAX]):
                     inner = f"{name}_{bit}"
                     self._predicate(inner, pointers, function, function.__code__.co_filename, holding=True)
-                    body += _asked(inner, pointers, bit)
+                    body += answered(inner, pointers, bit)
                 body.append(Return(Var("mask")))
                 self.functions.append(Function(name, pointers, (), tuple(body), frozenset(pointers)))
-
-
-def _asked(name: str, pointers: tuple[str, ...], bit: int) -> tuple[Stmt, ...]:
-    """Ask the kernel of a predicate, and put its answer into the mask; answer its error if it has one."""
-    return (
-        CallKernel("found", name, tuple((pointer, x.ZERO) for pointer in pointers), ()),
-        If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
-        Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), bit))),
-    )
 
 
 def _call_action(name: str, extra: tuple[Expr, ...]) -> tuple[Stmt, ...]:
@@ -323,7 +314,8 @@ def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, 
     builder.expand()
     for kind in KINDS:
         builder.predicates(kind, model.of(kind))
-    builder.functions.append(may_change(builder.functions, builder.row, len(model.predicates(Role.WITNESSED, 1))))
+        if kind.role is not Role.BOUNDING:
+            builder.functions.extend(only_changed(kind, builder.functions, builder.row, len(model.of(kind))))
     asked = atoms or Atoms()
     builder.atoms(asked)
     if wide:

@@ -20,6 +20,7 @@ from kmc.engine.check_temporal import EndedBefore, TemporalSearch
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
+from kmc.engine.initial_records import initial_records
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
 from kmc.engine.liveness.noting import Noting
@@ -35,7 +36,6 @@ from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors, raise_temporal_error
 from kmc.reference.findings import error_rank
 from kmc.reference.identity import StateSet
-from kmc.reference.initial import initial_states
 from kmc.reference.order_dependence import order_dependent
 from kmc.reference.replay import check_violation, error_at_end
 from kmc.reference.temporal import (
@@ -135,12 +135,11 @@ def check_native(
     temporal = TemporalSearch(model, problem, fingerprint_bits) if problem is not None else None
     compiled = compile_model(model, fingerprint_bits) if temporal is None else temporal.compiled
     began, started = cpu_seconds(), time.monotonic()
-    beginnings = initial_states(model) if start is None else [start]
     bounds = _bounds(model, limits)
     chosen = replace(
         settings or Settings(), threads=threads, limits=bounds, deadlock=model.deadlock, keep_going=keep_going
     )
-    records = [compiled.record(state) for state in beginnings]
+    records = initial_records(model, compiled) if start is None else [compiled.record(start)]
     if directory is not None:
         _begin(directory, compiled, records, bounds)
     search_of = search_of if temporal is None else _noting(temporal, search_of)
@@ -151,7 +150,7 @@ def check_native(
         if temporal is not None and not keep_going and has_time:
             seconds = lasso_seconds(bounds.seconds, time.monotonic() - started, outcome.stopped)
             outcome, has_time = _as_in_memory(temporal, search, outcome, seconds, tell)
-        violation, further = _Report(model, compiled, search, start, problem).violation(outcome), None
+        violation, further = _Report(model, compiled, search, records, start, problem).violation(outcome), None
         if temporal is not None and violation is None and has_time:
             seconds = lasso_seconds(bounds.seconds, time.monotonic() - started, outcome.stopped)
             outcome, further = _within(
@@ -165,7 +164,7 @@ def check_native(
         result = _result(model, compiled, outcome, counted, violation, further, from_start=start is not None)
     if problem is not None and further is not None:
         result = replace(result, fairness=assumed_fairness(problem), cut_fairness=further.cut)
-    return replace(result, compile_seconds=compiled.compile_seconds)
+    return replace(result, compile_seconds=compiled.compile_seconds, compiled_anew=compiled.is_new)
 
 
 def _bounds(model: Model, limits: Limits) -> Limits:
@@ -255,13 +254,15 @@ class _Report:
     """From fingerprints to a violation."""
 
     def __init__(
-        self, model: Model, compiled: CompiledModel, search: ModelSearch, start: Any, problem: TemporalProblem | None
-    ) -> None:
+        self, model: Model, compiled: CompiledModel, search: ModelSearch, initial: Sequence[PackedState], start: Any,
+        problem: TemporalProblem | None,
+    ) -> None:  # fmt: skip
         self._compiled = compiled
         self._model = model
         self._search = search
         self._records: dict[int, PackedState] = {}
         self._steps: dict[int, list[FoundStep]] = {}
+        self._initial = initial
         self._start = start
         self._problem = problem
         self._wanted: tuple[Predicate, ...] = ()
@@ -283,11 +284,16 @@ class _Report:
         least = min((found for finding in shortest for found in self._read(finding)), key=lambda found: found.order)
         path = self._chain(least)
         step_name = least.name if least.finding.kind is FindingKind.STEP else None
-        trace = concrete_trace(self._model, self._relation, self._known, path, self._start, step_name)
+        trace = concrete_trace(self._model, self._relation, self._known, path, self._beginnings(path[0]), step_name)
         error = least.error and error_at_end(self._model, trace, least.state, least.error)
         violation = Violation(least.verdict, least.name, trace, error, step_name is not None)
         check_violation(self._model, violation, self._start)
         return violation
+
+    def _beginnings(self, state: Any) -> list[Any]:
+        """The initial states in the orbit of one of them."""
+        fingerprint = self._compiled.record(state).fingerprint
+        return [self._compiled.state(record.row) for record in self._initial if record.fingerprint == fingerprint]
 
     def _candidates(self, findings: list[SearchFinding]) -> list[SearchFinding]:
         """Those among which the least is: a level may hold a million, and each that is read costs a decoding."""
@@ -350,9 +356,7 @@ class _Report:
 
     def _outside(self, finding: SearchFinding) -> PackedState:
         """An initial state that no level holds: it breaks a constraint."""
-        beginnings = initial_states(self._model) if self._start is None else [self._start]
-        records = map(self._compiled.record, beginnings)
-        return next(record for record in records if record.fingerprint == finding.fingerprint)
+        return next(record for record in self._initial if record.fingerprint == finding.fingerprint)
 
     def _errors(self, finding: SearchFinding, state: Any) -> list[KmcError]:
         model = self._model

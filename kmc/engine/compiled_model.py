@@ -6,6 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
+from kmc.compile_log import LOG
 from kmc.compiler.compile_spec import compile_spec
 from kmc.compiler.model_kernels import Atoms
 from kmc.engine.layout.frontier import PackedState
@@ -23,12 +24,16 @@ from kmc.spec.model import Model
 
 @dataclass(frozen=True, slots=True)
 class CompiledModel:
-    """Kernels of a model in this process; `spec` keeps their code alive. `compile_seconds` is wall time."""
+    """Kernels of a model in this process; `spec` keeps their code alive.
+
+    `compile_seconds` is wall time; `is_new` tells whether some of the code was not in the cache.
+    """
 
     model: Model
     spec: CompiledSpec
     kernels: KernelTable
     compile_seconds: float
+    is_new: bool = False
 
     @property
     def module(self) -> NativeModule:
@@ -50,7 +55,7 @@ def compile_model(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None 
 
     With `atoms`, for a search that makes the behaviour graph: its actions are action instances.
     """
-    began = time.monotonic()
+    began, compiled_before = time.monotonic(), LOG.ended
     wide, edges = fingerprint_bits == 128, atoms is not None
     loop = work_loop(Specialization(wide=wide, ranked=model.view is not None, edges=edges))
     with uncollected(), compiled_in_background(loop):
@@ -58,4 +63,6 @@ def compile_model(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None 
         # The loop is loaded here, so that the clock of the search does not count that.
         loop.load()
 
-    return CompiledModel(model, spec, KernelTable.of(spec), time.monotonic() - began)
+    return CompiledModel(
+        model, spec, KernelTable.of(spec), time.monotonic() - began, is_new=LOG.ended > compiled_before
+    )

@@ -4,7 +4,7 @@ An entry is keyed by everything that decides the code: LLVM IR text, llvmlite an
 opens with a digest of key and code; what does not match it (cut off, altered, copied from another entry, written by
 another user) is not an entry and is written again. The same holds for what is not a regular file: a FIFO, a device or a
 symbolic link at an entry's path is neither waited for nor followed. A folder that cannot be written means no cache,
-never an error.
+never an error: the log of what is compiled says so (`kmc.compile_log`).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 import llvmlite
 from llvmlite import binding as llvm
 
+from kmc.compile_log import LOG, CacheFault
 from kmc.runtime.native_module import Target, host_target
 from kmc.runtime.object_code import RECIPE, emit_object
 
@@ -65,10 +66,13 @@ class KernelCache:
     def write(self, key: str, code: bytes) -> None:
         """Put code under a key, whole or not at all, even if other processes write the same entry."""
         if self.folder is None:
+            LOG.not_kept(CacheFault(None, "no home directory"))
             return
-        with suppress(OSError):
+        try:
             _make_private(self.folder)
             _replace(self.folder / key, _entry(key, code))
+        except OSError as error:
+            LOG.not_kept(CacheFault(str(self.folder), error.strerror or str(error)))
 
 
 def cache_key(text: str, target: Target) -> str:
@@ -81,14 +85,20 @@ def cache_key(text: str, target: Target) -> str:
     return digest.hexdigest()
 
 
-def cached_object(text: str, target: Target | None = None, cache: KernelCache | None = None) -> bytes:
-    """What `emit_object` gives, from the cache (the environment's by default) when it is there."""
+def cached_object(
+    text: str, target: Target | None = None, cache: KernelCache | None = None, part: str = "kernels"
+) -> bytes:
+    """What `emit_object` gives, from the cache (the environment's by default) when it is there.
+
+    `part` says in the log what is compiled.
+    """
     kept = cache or KernelCache.of_environment()
     chosen = target or host_target()
     key = cache_key(text, chosen)
     code = kept.read(key)
     if code is None:
-        code = emit_object(text, chosen)
+        with LOG.compiling(part):
+            code = emit_object(text, chosen)
         kept.write(key, code)
     return code
 

@@ -185,8 +185,7 @@ class Expander:
             self._noting.tell(self.shared)
         starts = [SegmentStart(0, (0,) * self._sharding.shards)]
         if task.initial:
-            actions = self._kernels.action_count
-            self._worker.offer([replace(record, action=actions) for record in task.initial])
+            self._worker.offer(task.initial, self._kernels.action_count)
             self.shared.chunk_count = 0
             self._run(work_loop(self._specialization))
         for segment in self._segments(task.rows):

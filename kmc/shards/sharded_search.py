@@ -464,6 +464,7 @@ class ShardedSearch:
             seconds=self._seconds,
             memory_bytes=memory_bytes(),
             shards=replace(found, free_bytes=self._store.free_bytes()),
+            levels=tuple(self._levels),
         )
 
     @property

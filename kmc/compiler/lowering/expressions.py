@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.ir.nodes import Const, Expr, Let, Stmt, Var
 from kmc.compiler.lowering.arithmetic import divided, in_range
 from kmc.compiler.lowering.calls import call
 from kmc.compiler.lowering.context import Lowering
@@ -14,6 +14,7 @@ from kmc.compiler.lowering.iteration import check_elements, is_collection, settl
 from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import member, same, subset
+from kmc.compiler.values.code import flat
 from kmc.compiler.values.packing import field, is_none, pack, unwrap
 from kmc.compiler.values.scope import Scope, python_value
 from kmc.compiler.values.value import (
@@ -39,6 +40,9 @@ from kmc.compiler.values.value import (
 from kmc.compiler.values.value_types import common_type, type_of
 from kmc.lang.types import SetType
 from kmc.runtime.state_layout import WORD, key_count
+
+_HARMLESS = 8
+"""How many values may be computed instead of a branch around them."""
 
 
 def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
@@ -177,13 +181,19 @@ def _if_needed(low: Lowering, result: Expr, operand: Callable[[], Expr], *, conj
         return operand() if bool(result.value) == conjunction else result
     found: list[Expr] = []
     draft = low.code.capture(lambda: found.append(operand()))
-    if not draft:
+    if _is_harmless(flat(draft)):
+        low.code.emit(*flat(draft))
         return x.both(result, found[0]) if conjunction else x.either(result, found[0])
     name = low.code.fresh("b")
     low.code.emit(Let(name, result))
     low.code.into(draft, lambda: low.code.emit(Let(name, found[0])))
     low.code.branch(Var(name) if conjunction else x.negate(Var(name)), draft)
     return Var(name)
+
+
+def _is_harmless(body: tuple[Stmt, ...]) -> bool:
+    """Whether statements only compute a few values: that costs less than a branch, and guards stay plain conditions."""
+    return len(body) <= _HARMLESS and all(isinstance(statement, Let) for statement in body)
 
 
 def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:

@@ -17,7 +17,7 @@ from kmc.compiler.lowering.lazy_collections import each_different, each_lazy, pi
 from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.lowering.network_entries import among
 from kmc.compiler.lowering.network_operations import each_message
-from kmc.compiler.values.code import Draft
+from kmc.compiler.values.code import Draft, placed_like
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import array_head, element, unwrap, words
 from kmc.compiler.values.scope import Scope, is_injective
@@ -401,10 +401,10 @@ def as_collection(low: Lowering, value: Value, node: ast.AST) -> Value:
     source = ast.parse("{item for item in items}", mode="eval").body
     assert isinstance(source, ast.SetComp)
     for part in ast.walk(source):
-        ast.copy_location(part, node)
+        placed_like(part, node)
     if isinstance(value, Comprehension) and isinstance(value.node, ast.GeneratorExp):
         found = ast.SetComp(value.node.elt, value.node.generators)
-        return settled(low, Comprehension(ast.copy_location(found, value.node), value.scope), node)
+        return settled(low, Comprehension(placed_like(found, value.node), value.scope), node)
     if is_collection(value):
         return settled(low, value, node)
     return settled(low, Comprehension(source, Scope({}, {"items": value})), node)

@@ -9,6 +9,7 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.equality import equal
+from kmc.compiler.values.code import placed_like
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import Words, array_head, array_of, element, keep_words, lift, pack, value_words
 from kmc.compiler.values.scope import Scope
@@ -45,8 +46,8 @@ def each_entry(low: Lowering, written: MapItems | MapLiteral, put: Put) -> None:
         for key, value in written.items:
             put(key, value)
         return
-    pair = ast.copy_location(ast.Tuple([written.node.key, written.node.value], ast.Load()), written.node)
-    node = ast.copy_location(ast.GeneratorExp(pair, written.node.generators), written.node)
+    pair = placed_like(ast.Tuple([written.node.key, written.node.value], ast.Load()), written.node)
+    node = placed_like(ast.GeneratorExp(pair, written.node.generators), written.node)
 
     def one(item: Value) -> None:
         assert isinstance(item, Several)
@@ -178,7 +179,7 @@ def equal_maps(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
 
 def as_list(low: Lowering, node: ast.ListComp, scope: Scope) -> Value:
     """A list comprehension in words; its capacity is how many elements it can have."""
-    written = Comprehension(ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node), scope)
+    written = Comprehension(placed_like(ast.GeneratorExp(node.elt, node.generators), node), scope)
     items: list[Value] = []
     most = [0]
     outer = low.times

@@ -9,6 +9,7 @@ from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import as_collection
 from kmc.compiler.lowering.network_entries import is_own, layout_at, message_words
 from kmc.compiler.lowering.network_operations import count_of_message
+from kmc.compiler.values.code import placed_like
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     Comprehension,
@@ -67,5 +68,5 @@ def _kept(net: Net, wanted: Value, node: ast.AST) -> Net:
     dropped = ast.parse("{m for m in messages if not wanted(m)}", mode="eval").body
     assert isinstance(dropped, ast.SetComp)
     for part in ast.walk(dropped):
-        ast.copy_location(part, node)
+        placed_like(part, node)
     return Net(net.number, net.pointer, (*net.changes, Each("discard", Comprehension(dropped, scope), x.ONE)))

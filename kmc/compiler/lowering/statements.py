@@ -8,7 +8,7 @@ from kmc.compiler.ir.nodes import Break, Const
 from kmc.compiler.lowering.calls import bound_call
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import each
-from kmc.compiler.values.code import Draft
+from kmc.compiler.values.code import Draft, placed_like
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Closure, Value
 
@@ -31,8 +31,8 @@ def _statement(low: Lowering, node: ast.stmt, scope: Scope) -> bool:
         case ast.AnnAssign(target=target, value=value) if value is not None:
             low.assign(target, low.evaluate(value, scope), scope)
         case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
-            reading = ast.copy_location(ast.Name(target.id, ast.Load()), target)
-            total = low.evaluate(ast.copy_location(ast.BinOp(reading, op, value), node), scope)
+            reading = placed_like(ast.Name(target.id, ast.Load()), target)
+            total = low.evaluate(placed_like(ast.BinOp(reading, op, value), node), scope)
             scope.locals[target.id] = total
         case ast.Expr(value=ast.Yield(value=value)) if value is not None and low.on_yield is not None:
             low.on_yield(low, low.evaluate(value, scope), node)

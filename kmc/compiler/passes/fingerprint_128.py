@@ -30,6 +30,7 @@ from kmc.compiler.ir.nodes import (
     Var,
 )
 from kmc.compiler.ir.walk import calls, with_parts
+from kmc.compiler.passes.read_sets import ONLY_CHANGED
 from kmc.invariants.kinds import KINDS, Answer
 from kmc.runtime.hashing import WIDE_WORDS
 
@@ -79,7 +80,7 @@ def functions_128(
             _forwarded(kind.kernel, ("cur", "nxt")[: kind.states], ("wanted",) * (kind.answer is Answer.HOLDING))
             for kind in KINDS
         ),
-        _forwarded("may_change", ("cur", "nxt")),
+        *(_forwarded(name, *given) for name, given in ONLY_CHANGED.items()),
         *(_forwarded(name, pointers) for name, pointers in (further or {}).items()),
     ]
 

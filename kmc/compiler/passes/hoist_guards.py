@@ -95,12 +95,29 @@ def _leaving(label: str, body: tuple[Stmt, ...], known: Known) -> list[Expr]:
 
 
 def _alternatives(condition: Expr) -> list[Expr]:
-    """The parts of an `or` of truths."""
+    """The parts of an `or` of truths, or of a negated `and`."""
     match condition:
         case Bin("or", left, right):
             return [*_alternatives(left), *_alternatives(right)]
+        case Bin("xor", Bin("and", left, right), Const(1)) if _is_truth(left) and _is_truth(right):
+            return [*_alternatives(x.negate(left)), *_alternatives(x.negate(right))]
+        case Bin("xor", Bin("xor", inner, Const(1)), Const(1)):
+            return _alternatives(inner)
         case _:
             return [condition]
+
+
+def _is_truth(expr: Expr) -> bool:
+    """Whether the expression is seen to be 0 or 1."""
+    match expr:
+        case Bin("eq" | "ne" | "slt" | "sle" | "ult", _, _) | Bin("and", _, Const(1)):
+            return True
+        case Bin("and" | "or", left, right) | Bin("xor", left, right):
+            return _is_truth(left) and _is_truth(right)
+        case Const(value):
+            return value in (0, 1)
+        case _:
+            return False
 
 
 def _substituted(expr: Expr, values: Known) -> Expr:

@@ -1,13 +1,20 @@
-"""The kernel `may_change(cur, nxt)`: the properties whose value may differ between a state and its successor.
+"""Kernels that evaluate a property only where it may have another value than before.
 
-Bit 0 is set if the invariants read something that differs between the two states, and bit 1 + n for reachable property
-n; a property whose bit is 0 has the same value in both. The bits that a property reads are found in its code. A
-property that reads a network, or a place that is computed at run time, counts as reading the whole state.
+The bits of the fixed part that a property reads are found in its code: its read set. If two states agree in it, the
+property has the same value in both. A property that reads a network, or a place that is computed at run time, has no
+read set here, and is always evaluated.
+
+- `check_changed(cur, nxt)` and `reachable_changed(cur, nxt, wanted)` answer for `nxt` what `check` and `reachable` do,
+  but leave out properties that have the same value in `cur`. So an invariant that holds in `cur`, and a reachable
+  property that `cur` does not have, are answered right.
+- `step_kept(cur)` answers which action properties fail in a step from `cur` that changes nothing in their read sets:
+  such a step and the one from `cur` to `cur` are the same to them. `step_changed(cur, nxt)` answers what `step` does,
+  but leaves those out whose read sets do not change. So together they say of every step what `step` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 
 from kmc.compiler.ir import build as x
@@ -25,58 +32,116 @@ from kmc.compiler.ir.nodes import (
     Return,
     Select,
     Stmt,
+    Var,
 )
 from kmc.compiler.ir.walk import statements, variables
+from kmc.invariants.kinds import Answer, PropertyKind
 from kmc.runtime.state_layout import RowLayout
 
 _ALL = (1 << 64) - 1
 
+ONLY_CHANGED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "check_changed": (("cur", "nxt"), ()),
+    "reachable_changed": (("cur", "nxt"), ("wanted",)),
+    "step_changed": (("cur", "nxt"), ()),
+    "step_kept": (("cur",), ()),
+}
+"""The kernels that are made here: their rows and their parameters."""
 
-def may_change(functions: Iterable[Function], row: RowLayout, reachable: int) -> Function:
-    """The kernel, for the properties whose kernels `check` and `reachable_0`, ... are among the functions."""
+ReadSet = dict[int, int]
+"""The bits that are read of each word of the fixed part."""
+
+
+def only_changed(kind: PropertyKind, functions: Iterable[Function], row: RowLayout, count: int) -> list[Function]:
+    """The kernels for the `count` properties of a kind whose own kernels, `check_0`, ..., are among the functions."""
     known = {function.name: function for function in functions}
-    mask = _differs(_bits_read(known["check"], known, row))
-    parts = [_bits_read(known[f"reachable_{number}"], known, row) for number in range(reachable)]
-    # Reachable properties are compared together: most steps change nothing that any of them reads.
-    together: dict[int, int] = {}
-    for part in parts:
-        for word, bits in (part or {}).items():
-            together[word] = together.get(word, 0) | bits
-    always = sum(2 << number for number, part in enumerate(parts) if part is None)
-    others = sum(2 << number for number, part in enumerate(parts) if part)
-    mask = x.binary("or", mask, x.select(_differs(together), Const(always | others), Const(always)))
-    return Function("may_change", ("cur", "nxt"), (), (Return(mask),), frozenset({"cur", "nxt"}))
+    names = [f"{kind.kernel}_{number}" for number in range(count)]
+    read = [_bits_read(known[name], row) for name in names]
+    found = [_changed(kind, names, read)]
+    if kind.states == 2:
+        found.append(_kept(kind, names, read))
+    return found
 
 
-def _differs(read: dict[int, int] | None) -> Expr:
+def _changed(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | None]) -> Function:
+    """`<kind>_changed`. Properties with equal read sets are asked together."""
+    holding = kind.answer is Answer.HOLDING
+    body: list[Stmt] = [Let("mask", x.ZERO)]
+    if kind.states == 2:
+        body.append(unless_stuttering())
+    groups: dict[tuple[tuple[int, int], ...] | None, list[int]] = {}
+    for number, bits in enumerate(read):
+        groups.setdefault(None if bits is None else tuple(sorted(bits.items())), []).append(number)
+    for group, numbers in groups.items():
+        asked: list[Stmt] = []
+        for number in numbers:
+            one = answered(names[number], ("cur", "nxt")[-kind.states :], number)
+            asked += [If(x.extract(Var("wanted"), number, 1), one)] if holding else one
+        asked = list(_if_differs(group, asked))
+        if holding and asked:
+            wanted = x.binary("and", Var("wanted"), Const(sum(1 << number for number in numbers)))
+            asked = [If(x.negate(x.eq(wanted, x.ZERO)), tuple(asked))]
+        body += asked
+    body.append(Return(Var("mask")))
+    return _made(f"{kind.kernel}_changed", body)
+
+
+def _kept(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | None]) -> Function:
+    """`<kind>_kept`: the properties that have a read set, asked of a state as the successor of itself."""
+    body: list[Stmt] = [Let("mask", x.ZERO)]
+    for number, bits in enumerate(read):
+        if bits is not None:
+            body += answered(names[number], ("cur", "cur"), number)
+    body.append(Return(Var("mask")))
+    return _made(f"{kind.kernel}_kept", body)
+
+
+def _made(name: str, body: Sequence[Stmt]) -> Function:
+    rows, parameters = ONLY_CHANGED[name]
+    return Function(name, rows, parameters, tuple(body), frozenset(rows))
+
+
+def answered(name: str, rows: Sequence[str], bit: int) -> tuple[Stmt, ...]:
+    """Ask the kernel of a predicate, and put its answer into the mask; answer its error if it has one."""
+    return (
+        CallKernel("found", name, tuple((row, x.ZERO) for row in rows), ()),
+        If(x.binary("slt", Var("found"), x.ZERO), (Return(Var("found")),)),
+        Let("mask", x.binary("or", Var("mask"), x.place_at(Var("found"), bit))),
+    )
+
+
+def unless_stuttering() -> Stmt:
+    """A stuttering step leaves the hash sum as it is, and breaks no action property."""
+    return If(x.eq(x.load("cur", x.ZERO), x.load("nxt", x.ZERO)), (Return(x.ZERO),))
+
+
+def _if_differs(read: Iterable[tuple[int, int]] | None, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    """The statements, under the condition that the states differ in what is read."""
     if read is None:
-        return x.ONE
-    parts: list[Expr] = [
-        x.binary("and", x.binary("xor", x.load("cur", Const(word)), x.load("nxt", Const(word))), Const(x.signed(bits)))
-        for word, bits in sorted(read.items())
-    ]
-    if not parts:
-        return x.ZERO
-    return x.negate(x.eq(reduce(lambda left, right: x.binary("or", left, right), parts), x.ZERO))
+        return tuple(body)
+    by_mask: dict[int, list[Expr]] = {}
+    for word, bits in read:
+        difference = x.binary("xor", x.load("cur", Const(word)), x.load("nxt", Const(word)))
+        by_mask.setdefault(bits, []).append(difference)
+    parts = [x.binary("and", _either(words), Const(x.signed(bits))) for bits, words in by_mask.items()]
+    return (If(x.negate(x.eq(_either(parts), x.ZERO)), tuple(body)),) if parts else ()
 
 
-def _bits_read(function: Function, known: dict[str, Function], row: RowLayout) -> dict[int, int] | None:
-    """The bits of each word of the fixed part that a property and its callees read; None for the whole state."""
-    found: dict[int, int] = {}
+def _either(parts: Sequence[Expr]) -> Expr:
+    return reduce(lambda left, right: x.binary("or", left, right), parts)
+
+
+def _bits_read(function: Function, row: RowLayout) -> ReadSet | None:
+    """The bits of each word of the fixed part that a property reads; None for the whole state."""
+    found: ReadSet = {}
     for statement in _living(list(statements(function.body))):
         if isinstance(statement, CallKernel):
-            callee = known[statement.function]
-            passes_on = statement.pointers == (("cur", x.ZERO),) and not statement.arguments
-            inner = _bits_read(callee, known, row) if passes_on and callee.pointers == ("cur",) else None
-            if inner is None:
-                return None
-            reads = list(inner.items())
-        else:
-            reads = [read for expr in _expressions(statement) for read in _reads(expr, _ALL)]
-        for word, bits in reads:
-            if not 0 < word < row.counts:
-                return None
-            found[word] = found.get(word, 0) | bits
+            return None
+        for expr in _expressions(statement):
+            for word, bits in _reads(expr, _ALL):
+                if not 0 < word < row.counts:
+                    return None
+                found[word] = found.get(word, 0) | bits
     return found
 
 

@@ -2,7 +2,8 @@
 
 `permutation(row)` is a table: for every member of the permuted classes, class by class, four bits with its new index
 within its class. Invariant: all states of an orbit are permuted to the same state. A signature moves with its member,
-so the order by signature is the same in the whole orbit. Among members with equal signatures all orders are tried, and
+so the order by signature is the same in the whole orbit. Signatures are asked in the order of their cost, each only of
+members that look alike so far. Among members with equal signatures all orders are tried, and
 the permuted state with the least hash wins. That hash uses other salts than the fingerprint, so the fingerprint of the
 chosen state is not the least of several.
 
@@ -39,6 +40,8 @@ class CanonicalPermutation:
             (number, member) for number, cls in enumerate(subject.classes) for member in range(len(cls.members))
         ]
         self._refines = any(signatures.has_seen() for signatures in self._signatures)
+        # Own signatures of several classes take those of all members of earlier classes.
+        self._begins_fixed = len(self._signatures) == 1 and self._signatures[0].has_fixed()
 
     @property
     def name(self) -> str:
@@ -51,14 +54,19 @@ class CanonicalPermutation:
         found += [next_order_function(self._prefix, len(self._members)), self._pick()]
         if self._refines:
             found += [signatures.seen() for signatures in self._signatures if signatures.has_seen()]
-            found.append(self._refine())
+            kernels = [signatures.seen_name if signatures.has_seen() else None for signatures in self._signatures]
+            found.append(self._refined("refine", kernels, "pick"))
+        if self._begins_fixed:
+            (signatures,) = self._signatures
+            following = "refine" if self._refines else "pick"
+            found += [signatures.fixed(), self._refined("compare", [signatures.own_name], following)]
         return [*found, self._permutation()]
 
     def _nibble(self, word: Expr, number: int, member: int) -> Expr:
         return x.extract(word, MEMBER_BITS * (self._firsts[number] + member), MEMBER_BITS)
 
     def _permutation(self) -> Function:
-        """Order by own signatures; with ties, refine or pick."""
+        """Order by own signatures, or by what no permutation changes; with ties, refine or pick."""
         code = Code(self.name)
         given: list[Expr] = []
         bases: list[Expr] = []
@@ -69,7 +77,8 @@ class CanonicalPermutation:
             for member in range(count):
                 target = code.fresh("own")
                 arguments = (Const(member), *given)
-                code.emit(CallKernel(target, signatures.own_name, ((ROW, x.ZERO),), arguments))
+                kernel = signatures.fixed_name if self._begins_fixed else signatures.own_name
+                code.emit(CallKernel(target, kernel, ((ROW, x.ZERO),), arguments))
                 own.append(Var(target))
             given += own
             used = self._used_flags(code, number)
@@ -84,7 +93,7 @@ class CanonicalPermutation:
                         tied = x.either(tied, x.both(both, x.eq(own[other], own[member])))
                 bases.append(code.keep(x.select(used[member], base, Const(member)), "base"))
         table = code.keep(self._joined(bases), "table")
-        slow = f"{self._prefix}_{'refine' if self._refines else 'pick'}"
+        slow = f"{self._prefix}_{'compare' if self._begins_fixed else 'refine' if self._refines else 'pick'}"
         code.emit(If(x.eq(tied, x.ZERO), (Return(table),)))
         code.emit(CallKernel("picked", slow, ((ROW, x.ZERO),), (table,)), Return(Var("picked")))
         return Function(self.name, (ROW,), (), code.statements(), frozenset({ROW}))
@@ -109,18 +118,21 @@ class CanonicalPermutation:
         table = Var("table")
         return x.eq(self._nibble(table, number, member), self._nibble(table, number, other))
 
-    def _refine(self) -> Function:
-        """Order members that share an index in `table` by their second signature."""
-        code = Code(f"{self._prefix}_refine")
+    def _refined(self, name: str, kernels: list[str | None], following: str) -> Function:
+        """Order members that share an index in `table` by another signature; with ties, go on with `following`."""
+        code = Code(f"{self._prefix}_{name}")
         bases: list[Expr] = []
-        for number, signatures in enumerate(self._signatures):
-            count = len(self._subject.classes[number].members)
+        tied: Expr = x.ZERO
+        for number, cls in enumerate(self._subject.classes):
+            count = len(cls.members)
             alike = {
                 (member, other): code.keep(self._same_base(number, member, other), "alike")
                 for member in range(count)
                 for other in range(member + 1, count)
             }
-            seen = [self._seen(code, signatures, member, alike) for member in range(count)]
+            seen = [self._asked(code, kernels[number], member, alike) for member in range(count)]
+            for (member, other), pair in alike.items():
+                tied = x.either(tied, x.both(pair, x.eq(seen[member], seen[other])))
             for member in range(count):
                 base = self._nibble(Var("table"), number, member)
                 for other in range(count):
@@ -128,20 +140,22 @@ class CanonicalPermutation:
                         pair = alike[min(member, other), max(member, other)]
                         base = x.add(base, x.both(pair, x.binary("ult", seen[other], seen[member])))
                 bases.append(code.keep(base, "base"))
-        pick = CallKernel("picked", f"{self._prefix}_pick", ((ROW, x.ZERO),), (self._joined(bases),))
-        code.emit(pick, Return(Var("picked")))
-        return Function(f"{self._prefix}_refine", (ROW,), ("table",), code.statements(), frozenset({ROW}))
+        ordered = code.keep(self._joined(bases), "ordered")
+        code.emit(If(x.eq(tied, x.ZERO), (Return(ordered),)))
+        code.emit(CallKernel("picked", f"{self._prefix}_{following}", ((ROW, x.ZERO),), (ordered,)))
+        code.emit(Return(Var("picked")))
+        return Function(f"{self._prefix}_{name}", (ROW,), ("table",), code.statements(), frozenset({ROW}))
 
-    def _seen(self, code: Code, signatures: Signatures, member: int, alike: dict[tuple[int, int], Expr]) -> Expr:
-        """The second signature of a member that shares its first one; 0 for other members."""
-        if not signatures.has_seen():
+    def _asked(self, code: Code, kernel: str | None, member: int, alike: dict[tuple[int, int], Expr]) -> Expr:
+        """A signature of a member that looks like another so far; 0 for other members."""
+        if kernel is None:
             return x.ZERO
         name, found = code.fresh("seen"), code.fresh("found")
         asked: Expr = x.ZERO
         for pair, equal in alike.items():
             if member in pair:
                 asked = x.either(asked, equal)
-        call = CallKernel(found, signatures.seen_name, ((ROW, x.ZERO),), (Const(member),))
+        call = CallKernel(found, kernel, ((ROW, x.ZERO),), (Const(member),))
         code.emit(Let(name, x.ZERO), If(asked, (call, Let(name, Var(found)))))
         return Var(name)
 

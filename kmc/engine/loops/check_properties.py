@@ -10,7 +10,7 @@ from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.packed_rows import row_of
 from kmc.engine.layout.record_structs import FindingEntry, StateRecord
-from kmc.engine.native.intrinsics import call_one, call_two, inlined, load, store
+from kmc.engine.native.intrinsics import call_one, call_three, call_two, inlined, load, store
 from kmc.engine.native.specialization import RANKED, SHARDED
 
 
@@ -50,36 +50,30 @@ def rank_if_any(shared: Shared, successor: StateRecord) -> int:
 @inlined
 def check_state(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int) -> None:
     """Evaluate the invariants of a state, and the reachable properties that are asked for."""
-    check_changed(shared, thread, successor, rank, stored, f.MAY_CHANGE_ALL)
+    check_after(shared, thread, successor, rank, stored, 0)
 
 
 @inlined
-def properties_to_check(shared: Shared, thread: Thread, successor: StateRecord) -> int:
-    """Which properties must be evaluated for a new state: those whose value may differ from that for its source.
+def known_source(shared: Shared, thread: Thread) -> int:
+    """The address of the source, if no invariant fails in it and it has no property that is still asked for, or 0.
 
-    All of them once there is a finding, since then a source may violate an invariant.
+    It was checked when it was stored, so that holds as long as there is no finding, but initial states have no source.
     """
-    if shared.may_change == 0 or shared.listing == 0 or thread.source == 0:
-        return f.MAY_CHANGE_ALL
-    return call_two(shared.may_change, row_of(thread.source), row_of(successor))
+    return thread.source if shared.listing != 0 else 0
 
 
 @inlined
-def check_changed(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int, which: int) -> None:
-    """`check_state` for some properties, as a mask of `properties_to_check`."""
-    wanted = shared.wanted & which >> f.MAY_CHANGE_REACHABLE_SHIFT
-    if wanted != 0:
-        reached = call_two(shared.reachable, row_of(successor), wanted)
-        if reached < 0:
-            add_check_error(thread, reached, successor, rank, stored)
-            return
-        if SHARDED == 0 or RANKED == 0 or stored == 0:
-            thread.reached |= reached
-        elif reached != 0:
-            add_finding(thread, r.REACHED, reached, successor.fingerprint, rank)
-    if shared.check == 0 or which & f.MAY_CHANGE_INVARIANTS == 0:
+def check_after(shared: Shared, thread: Thread, successor: StateRecord, rank: int, stored: int, source: int) -> None:
+    """`check_state`, without what has not changed since the source: `known_source`, or 0 to evaluate all."""
+    reached = reached_now(shared, successor, source)
+    if reached < 0:
+        add_check_error(thread, reached, successor, rank, stored)
         return
-    failed = call_one(shared.check, row_of(successor))
+    if SHARDED == 0 or RANKED == 0 or stored == 0:
+        thread.reached |= reached
+    elif reached != 0:
+        add_finding(thread, r.REACHED, reached, successor.fingerprint, rank)
+    failed = failed_now(shared, successor, source)
     if failed == 0:
         return
     if failed < 0:
@@ -90,6 +84,26 @@ def check_changed(shared: Shared, thread: Thread, successor: StateRecord, rank: 
         count_violations(thread, failed, 0, 1)
         if shared.listing != 0 or shared.list_repeated != 0:
             add_finding(thread, r.INVARIANT, failed, successor.fingerprint, rank)
+
+
+@inlined
+def reached_now(shared: Shared, successor: StateRecord, source: int) -> int:
+    """Which of the reachable properties that are asked for a state has, but its source has not; < 0 for an error."""
+    if shared.wanted == 0:
+        return 0
+    if source == 0 or shared.reachable_changed == 0:
+        return call_two(shared.reachable, row_of(successor), shared.wanted)
+    return call_three(shared.reachable_changed, row_of(StateRecord(source)), row_of(successor), shared.wanted)
+
+
+@inlined
+def failed_now(shared: Shared, successor: StateRecord, source: int) -> int:
+    """Which invariants fail in a state, but not in its source; < 0 for an error."""
+    if shared.check == 0:
+        return 0
+    if source == 0 or shared.check_changed == 0:
+        return call_one(shared.check, row_of(successor))
+    return call_two(shared.check_changed, row_of(StateRecord(source)), row_of(successor))
 
 
 @inlined
@@ -111,11 +125,25 @@ def count_violations(thread: Thread, failed: int, first: int, times: int) -> Non
 
 
 @inlined
+def prepare_steps(shared: Shared, thread: Thread) -> None:
+    """Evaluate the action properties for steps of the source that change nothing that they read."""
+    if shared.step_kept != 0 and thread.source != 0:
+        thread.is_kept = 1 if call_one(shared.step_kept, row_of(thread.source)) == 0 else 0
+
+
+@inlined
+def failed_step(shared: Shared, thread: Thread, successor: StateRecord) -> int:
+    """Which action properties fail in a step; < 0 for an error."""
+    kernel = shared.step_changed if shared.step_kept != 0 and thread.is_kept != 0 else shared.step
+    return call_two(kernel, row_of(thread.source), row_of(successor))
+
+
+@inlined
 def check_step(shared: Shared, thread: Thread, successor: StateRecord, times: int) -> None:
     """Evaluate the action properties of a step; initial states have none."""
     if thread.source == 0:
         return
-    failed = call_two(shared.step, row_of(thread.source), row_of(successor))
+    failed = failed_step(shared, thread, successor)
     if failed < 0:
         add_finding(thread, r.EXPAND_ERROR, failed, thread.source.fingerprint, 0)
     elif failed != 0:

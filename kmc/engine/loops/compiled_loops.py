@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from kmc.compile_log import LOG
 from kmc.engine.loops import (
     distinct_values,
     expand,
@@ -98,7 +99,8 @@ class NativeLoop:
         kept = KernelCache.of_environment()
         found = kept.read(self.key)
         if found is None:
-            found = (self.prefetched_code() if self.prefetched_code else None) or self.compiled()
+            with LOG.compiling(f"the loop {self.function.__name__}"):
+                found = (self.prefetched_code() if self.prefetched_code else None) or self.compiled()
             kept.write(self.key, found)
         return found
 

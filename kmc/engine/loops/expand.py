@@ -38,12 +38,13 @@ from kmc.engine.loops.behaviour_log import (
 )
 from kmc.engine.loops.check_properties import (
     add_finding,
-    check_changed,
+    check_after,
     check_state,
     check_step,
     count,
     is_inside,
-    properties_to_check,
+    known_source,
+    prepare_steps,
     rank_if_any,
     rank_of,
 )
@@ -354,7 +355,7 @@ def keep(shared: Shared, thread: Thread) -> None:
         append(shared, thread, successor)
         if EDGES != 0:
             note_state(shared, thread, successor)
-        check_changed(shared, thread, successor, 0, 1, properties_to_check(shared, thread, successor))
+        check_after(shared, thread, successor, 0, 1, known_source(shared, thread))
         candidate = Candidate(candidate + Candidate.BYTES)
     thread.candidates.used = 0
 
@@ -373,6 +374,7 @@ def flush(shared: Shared, thread: Thread) -> int:
     successor = StateRecord(thread.out.address)
     for index in range(thread.source_count):
         found = enter_source(thread, index)
+        prepare_steps(shared, thread)
         if EDGES != 0:
             note_source(shared, thread, found, successor)
         for _ in range(found):

@@ -223,6 +223,8 @@ class Search:
             depth=max(1, len(self._levels)),
             seconds=self._seconds_before + time.monotonic() - self._began,
             memory_bytes=memory_bytes(),
+            levels=tuple(self._levels),
+            rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
         )
 
     def _outcome(self) -> SearchOutcome:

@@ -188,8 +188,7 @@ class LevelMaker:
 
     def first(self, initial: Sequence[PackedState]) -> Level | None:
         """The level of the initial states; None if it was stopped."""
-        actions = self._kernels.action_count
-        self.workers[0].offer([replace(record, action=actions) for record in initial])
+        self.workers[0].offer(initial, self._kernels.action_count)
         self.shared.chunk_count = 0
         return self._make(0, store=True)
 

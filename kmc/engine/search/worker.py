@@ -6,10 +6,11 @@ Invariant: the control words always give the address and size of memory that thi
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Buffer, Thread
-from kmc.engine.layout.frontier import PackedState, RowBlock, state_words
+from kmc.engine.layout.frontier import PackedState, RowBlock, states_words
 from kmc.engine.layout.packed_rows import length_at
 from kmc.engine.layout.record_structs import (
     RECORD_HEAD_WORDS,
@@ -152,16 +153,12 @@ class Worker:
         """Successors in the out buffer."""
         return self.thread.pending
 
-    def offer(self, records: list[PackedState]) -> None:
-        """Put the initial states into the out buffer, as successors without a source."""
-        words = [state_words(record) for record in records]
-        total = sum(map(len, words))
-        out = Memory(max(total, _OUT_WORDS))
-        place = 0
-        for part in words:
-            out.array[place : place + len(part)] = part
-            place += len(part)
-        self._own("out", out, total)
+    def offer(self, records: Sequence[PackedState], action: int) -> None:
+        """Put the initial states into the out buffer, as successors without a source by `action`."""
+        words = states_words(records, action)
+        out = Memory(max(len(words), _OUT_WORDS))
+        out.array[: len(words)] = words
+        self._own("out", out, len(words))
         self._provide_codes()
         self.thread.pending = len(records)
         self.thread.source_count = 1
