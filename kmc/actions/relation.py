@@ -28,6 +28,20 @@ class AssertionFailure(EvaluationError):
 
 
 @dataclass(frozen=True, slots=True)
+class ActionInstance:
+    """An action with its arguments, and the message that it takes if it receives one."""
+
+    action: Action
+    arguments: Arguments
+    message: Any = None
+
+    @property
+    def inputs(self) -> tuple[Any, ...]:
+        """What the action's function takes after the state."""
+        return self.arguments if self.action.message is None else (self.message, *self.arguments)
+
+
+@dataclass(frozen=True, slots=True)
 class _Plan:
     """How to run one action: its argument tuples, or how to get its messages and their bound fields."""
 
@@ -84,23 +98,37 @@ class NextStateRelation:
         here does not, only their order does.
         """
         found: list[KmcError] = []
-        for plan in self._plans:
-            for arguments, inputs in _instances(plan, state):
-                try:
-                    self._complete(plan.action, (state, *inputs))
-                except Exception as error:
-                    failure = self._blamed(error, plan.action, arguments)
-                    failure.__cause__ = error
-                    found.append(failure)
+        for instance in self.instances(state):
+            try:
+                self.successors(instance, state)
+            except KmcError as error:
+                found.append(error)
         return found
 
-    def _complete(self, action: Action, inputs: tuple[Any, ...]) -> None:
-        """Take all steps of one instance, to see whether that fails."""
+    def instances(self, state: Any) -> Iterator[ActionInstance]:
+        """All instances that `steps` tries in `state`, enabled or not; a receiving action has one for each message."""
+        for plan in self._plans:
+            if plan.receive is None:
+                yield from (ActionInstance(plan.action, arguments) for arguments in plan.instances)
+            else:
+                for message in plan.receive(state):
+                    bound = tuple(getattr(message, field) for field in plan.bound)
+                    yield ActionInstance(plan.action, bound, message)
+
+    def successors(self, instance: ActionInstance, state: Any) -> list[Any]:
+        """The successors of `state` by one instance, one for each way; errors as of `steps`."""
         expected: type = self._state_class
-        successors = action.function(*inputs)
-        for successor in successors:
-            if type(successor) is not expected:
-                raise self._not_a_state(action, successors, successor)
+        action = instance.action
+        found: list[Any] = []
+        try:
+            successors = action.function(state, *instance.inputs)
+            for successor in successors:
+                if type(successor) is not expected:
+                    raise self._not_a_state(action, successors, successor)
+                found.append(successor)
+        except Exception as error:
+            raise self._blamed(error, action, instance.arguments) from error
+        return found
 
     def _not_a_state(self, action: Action, successors: Iterator[Any], successor: object) -> EvaluationError:
         """The error at the `yield` that `successors` stands at."""
@@ -118,17 +146,6 @@ class NextStateRelation:
         if isinstance(error, AssertionError):
             return AssertionFailure(found.code, found.message, found.span, found.help, (note,))
         return found.noting(note)
-
-
-def _instances(plan: _Plan, state: Any) -> Iterator[tuple[Arguments, tuple[Any, ...]]]:
-    """The arguments of each instance of an action in `state`, and what its function takes after the state."""
-    if plan.receive is None:
-        for arguments in plan.instances:
-            yield arguments, arguments
-        return
-    for message in plan.receive(state):
-        bound = tuple(getattr(message, field) for field in plan.bound)
-        yield bound, (message, *bound)
 
 
 def _plan(action: Action) -> _Plan:

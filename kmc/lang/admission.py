@@ -41,17 +41,18 @@ Admit: TypeAlias = Callable[[Any], Any]
 
 def refuse(value: object, declared: Type) -> NoReturn:
     """Raise DomainError: `value` is not in the domain of `declared`."""
-    raise DomainError("KMC201", f"{shown(value)} is not in {describe(declared)}", help=_advice(value, declared))
+    raise DomainError("KMC201", f"{shown(value)} is not in {describe(declared)}", help=advice_on_value(value, declared))
 
 
-def _advice(value: object, declared: Type) -> str:
+def advice_on_value(value: object, declared: Type) -> str:
+    """What to write instead of a value that is outside of a domain."""
     match declared:
         case IntType():
             return _int_advice(value)
         case BoolType():
             return "write True, False or a condition"
         case UnionType((only,), _) if value is not None:
-            return _advice(value, only)
+            return advice_on_value(value, only)
         case UnionType():
             return "the declaration names the kinds of values that may stand here"
         case _ if value is None:

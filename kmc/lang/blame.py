@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from bdb import BdbQuit
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import islice
@@ -96,7 +97,12 @@ def yield_span(successors: Any, files: Collection[str]) -> Span | None:
 
 
 def blamed(error: Exception, files: Collection[str]) -> KmcError:
-    """`error` as a KmcError at the author's place; an AssertionError becomes KMC290, other exceptions KMC24x."""
+    """`error` as a KmcError at the author's place; an AssertionError becomes KMC290, other exceptions KMC24x.
+
+    Raises `error` itself when a person ends a debugger in the spec.
+    """
+    if isinstance(error, BdbQuit):
+        raise error
     span = author_span(error.__traceback__, files)
     if isinstance(error, KmcError):
         return error if error.span is not None else _naming_subject(error.at(span))

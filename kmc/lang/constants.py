@@ -7,22 +7,26 @@ placeholder, so that all missing constants are reported together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from kmc.errors import DomainError, ModelError, Span, SpecError
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import as_type
-from kmc.lang.domains import describe
+from kmc.lang.domains import describe, members
 from kmc.lang.idents import Ident, ident_class
 from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet
 from kmc.lang.showing import shown
 from kmc.lang.types import BoolType, EnumType, IntType, Type
 
+Share: TypeAlias = Callable[[str], float]
+"""Where in its domain the placeholder of a constant lies, from 0 (the least value) to 1."""
+
 _UNSET = object()
+_STAND_IN_IDENTS_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,7 @@ class ConstantTable:
     """The constants of one model while its spec is being executed."""
 
     given: Mapping[str, Assignment]
+    share: Share | None = None
     declared: dict[str, Constant] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
 
@@ -58,9 +63,9 @@ _TABLE: ContextVar[ConstantTable] = ContextVar("kmc_constants")
 
 
 @contextmanager
-def constants_of(given: Mapping[str, Assignment]) -> Iterator[ConstantTable]:
-    """Make `given` the values of the constants that the body declares."""
-    table = ConstantTable(given)
+def constants_of(given: Mapping[str, Assignment], share: Share | None = None) -> Iterator[ConstantTable]:
+    """Make `given` the values of the constants that the body declares; `share` chooses placeholders for the others."""
+    table = ConstantTable(given, share)
     token = _TABLE.set(table)
     try:
         yield table
@@ -88,10 +93,10 @@ def constant(name: str, domain: Any, meaning: str, default: Any = _UNSET) -> Any
     if assignment is not None:
         value = _convert(name, domain, assignment.value, assignment.span)
     elif default is not _UNSET:
-        value = _checked_default(name, domain, default)
+        value = _default_value(table, name, domain, default)
     else:
         table.missing.append(name)
-        value = _stand_in(name, domain)
+        value = _stand_in(table, name, domain)
     table.declared[name] = Constant(name, _in_words(domain), meaning, value, raw, default is not _UNSET)
     return value
 
@@ -121,6 +126,15 @@ def _check_domain(name: str, domain: Any) -> None:
         raise SpecError("KMC165", message, help="write Bool, Int(least, greatest), an Enum or IdentSet()")
 
 
+def _default_value(table: ConstantTable, name: str, domain: Any, default: Any) -> Any:
+    try:
+        return _checked_default(name, domain, default)
+    except SpecError:
+        if table.share is None or not table.missing:
+            raise
+        return _stand_in(table, name, domain)  # it may be made of placeholders
+
+
 def _checked_default(name: str, domain: Any, default: Any) -> Any:
     if isinstance(domain, IdentSet):
         raise SpecError("KMC164", f"constant '{name}' cannot have a default", help="a model gives its identifiers")
@@ -137,16 +151,20 @@ def _in_words(domain: Any) -> str:
     return describe(as_type(domain, "a constant"))
 
 
-def _stand_in(name: str, domain: Any) -> Any:
+def _stand_in(table: ConstantTable, name: str, domain: Any) -> Any:
+    share = table.share(name) if table.share is not None else 0
     if isinstance(domain, IdentSet):
-        return ident_class(name, (f"{name}_1",), symmetric=domain.symmetric)
-    match as_type(domain, f"constant '{name}'"):
-        case IntType(low, _):
-            return low
-        case EnumType(cls):
-            return cls.members[0]
-        case _:
-            return False
+        size = 1 + round(share * (min(domain.at_most, _STAND_IN_IDENTS_MAX) - 1))
+        titles = tuple(f"{name}_{number}" for number in range(1, size + 1))
+        return ident_class(name, titles, symmetric=domain.symmetric)
+    values = members(as_type(domain, f"constant '{name}'"))
+    return values[round(share * (len(values) - 1))]
+
+
+def has_placeholders() -> bool:
+    """Does the spec that is being executed use placeholders, because its model lacks constants?"""
+    table = _TABLE.get(None)
+    return table is not None and bool(table.missing)
 
 
 def _convert(name: str, domain: Any, raw: Raw, span: Span) -> Any:

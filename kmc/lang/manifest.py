@@ -53,6 +53,7 @@ _MODEL_KEYS = (
     "view",
     "deadlock",
     "levels",
+    "never_fires",
     "expect",
 )
 # Expected figures that are numbers, each with its least value.
@@ -73,6 +74,20 @@ class Manifest:
     def entries(self) -> dict[str, ModelFile]:
         """Models, then findings, then mutants."""
         return {**self.models, **self.findings, **self.mutants}
+
+    @property
+    def by_kind(self) -> dict[str, Mapping[str, ModelFile]]:
+        """The same by kind: "model", "finding" and "mutant"."""
+        return {"model": self.models, "finding": self.findings, "mutant": self.mutants}
+
+    @property
+    def names(self) -> str:
+        """The names by kind: `models: small, large; findings: lost_vote`."""
+        return "; ".join(f"{kind}s: {', '.join(entries)}" for kind, entries in self.by_kind.items() if entries)
+
+    def kind_of(self, name: str) -> str:
+        """The kind of this entry: "model", "finding" or "mutant"."""
+        return next(kind for kind, entries in self.by_kind.items() if name in entries)
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -372,6 +387,7 @@ def _model(table: _Table, name: str, path: str) -> ModelFile:
         max_depth=table.number("levels", 1),
         title=table.text("title"),
         description=table.text("description"),
+        never_fires=table.words("never_fires"),
         expect=_expected(expect) if expect is not None else None,
     )
     mistake = behaviour_mistake(model)

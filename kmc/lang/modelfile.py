@@ -104,8 +104,9 @@ class ModelFile:
 
     `name` is what people are shown: the stem of a `.cfg` file or the manifest's name of the model. `check_deadlock` is
     None where the file is silent. `max_depth` is the level bound (an initial state has level 1). `title`,
-    `description`, `max_depth` and `expect` come from a manifest only; `expect` has the keys of `kmc check --json`, and
-    `origin`, which says who computed them.
+    `description`, `max_depth`, `never_fires` and `expect` come from a manifest only. `never_fires` names the actions
+    that fire in no reachable state; `expect` has the keys of `kmc check --json`, and `origin`, which says who computed
+    them.
     """
 
     name: str
@@ -124,19 +125,15 @@ class ModelFile:
     max_depth: int | None = None
     title: str = ""
     description: str = ""
+    never_fires: tuple[Word, ...] = ()
     expect: Mapping[str, object] | None = field(default=None, hash=False)
 
     def with_overrides(self, assignments: Iterable[Assignment]) -> ModelFile:
         """The same model with these constants replaced in place, or added at the end.
 
-        Raises CommandLineError KMC611 when one constant is overridden twice: overrides come from the command line.
+        Of two overrides of one constant, the later counts: a script appends `--set` to a command that has one.
         """
-        overrides: dict[str, Assignment] = {}
-        for assignment in assignments:
-            if assignment.name in overrides:
-                message = f"--set gives the constant '{assignment.name}' twice"
-                raise CommandLineError("KMC611", message, None, "keep one of the two")
-            overrides[assignment.name] = assignment
+        overrides = {assignment.name: assignment for assignment in assignments}
         kept = tuple(overrides.pop(constant.name, constant) for constant in self.constants)
         return replace(self, constants=(*kept, *overrides.values()))
 

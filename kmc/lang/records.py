@@ -240,11 +240,10 @@ class Message(Record, root=True):
         for end, default in (("source", "source"), ("dest", "dest")):
             field = message.pop(end, getattr(cls, f"{end}_field", default))
             if field not in cls.fields:
-                raise SpecError(
-                    "KMC134",
-                    f"message {cls.__name__} has no field '{field}' to name its {end}",
-                    help=f'declare it, or write class {cls.__name__}(Message, {end}="<field>")',
-                )
+                message_text = f"message {cls.__name__} has no field '{field}' to name its {end}"
+                written = f'class {cls.__name__}(Message, {end}="<field>")'
+                advice = f"declare it, write {written}, or derive from Record if it has none"
+                raise SpecError("KMC134", message_text, help=advice)
             type.__setattr__(cls, f"{end}_field", field)
         super()._declare(message)
 

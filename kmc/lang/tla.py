@@ -73,12 +73,20 @@ NIL = "Nil"
 """The TLA+ name of None: a model value, as the TLA+ specs have it."""
 
 
+def _number_of(member: Symbol) -> Tla:
+    return int(member.title)
+
+
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How a spec's names are written in TLA+: fields through `field`, the type of a message in a field called `tag`."""
+    """How a spec's names are written in TLA+: fields through `field`, the type of a message in a field called `tag`.
+
+    `spawned` writes a spawned identifier: in TLA+ it is a number, for people it carries a letter.
+    """
 
     field: Callable[[str], str] = str
     tag: str = "type"
+    spawned: Callable[[Symbol], Tla] = _number_of
 
 
 PYTHON_NAMING = Naming()
@@ -116,7 +124,7 @@ def encode(value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
     if isinstance(value, bool | int):
         return value
     if isinstance(value, Symbol):
-        return int(value.title) if getattr(type(value), "spawned", False) else value.title
+        return naming.spawned(value) if getattr(type(value), "spawned", False) else value.title
     if isinstance(value, SeqValue):
         return TlaSeq(tuple(encode(element, naming) for element in value))
     if isinstance(value, frozenset | MessageSetValue):

@@ -111,3 +111,31 @@ BUILTINS = {
     "id": "values are compared with ==",
 }
 """What to write instead of these functions of Python."""
+
+IMMUTABLE_HELP = "values are immutable: write st.set(field=value), m.set(key, value), log.append(x), s | {x}"
+
+
+def advice_on_a_result(value: ast.expr, *, gives_states: bool) -> str:
+    """What to write instead of an expression on a line of its own, in a function that yields states or does not."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="set"), args=[]) if gives_states:
+            return f"an action gives its next state with yield: write yield {_shortened(value)}"
+        case ast.Call(func=ast.Attribute()):
+            return f"{IMMUTABLE_HELP}, and use what it gives" if gives_states else IMMUTABLE_HELP
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) if gives_states:
+            return f"write require({_shortened(value)}) for a guard; yield st.set(...) for a next state"
+        case ast.Call(func=ast.Name(id=name)) if gives_states:
+            call = f"{name}(...)"
+            return f"write yield {call} for a state, yield from {call} if it yields, require({call}) for a guard"
+        case _ if gives_states:
+            return "write yield before it for a next state, or give it a name"
+        case _:
+            return "write return before it, or give it a name"
+
+
+def _shortened(value: ast.expr) -> str:
+    """An expression as its author wrote it, without the arguments of a long call."""
+    text = ast.unparse(value)
+    if len(text) <= 40:
+        return text
+    return f"{ast.unparse(value.func)}(...)" if isinstance(value, ast.Call) else "..."

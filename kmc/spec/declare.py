@@ -28,6 +28,7 @@ from kmc.invariants.properties import (
 )
 from kmc.lang.annotations import as_type
 from kmc.lang.blame import caller_span
+from kmc.lang.constants import has_placeholders
 from kmc.lang.domains import members
 from kmc.lang.guards import truth
 from kmc.lang.idents import IdentMeta
@@ -55,6 +56,8 @@ class Declarations:
     actions: list[Action] = field(default_factory=list)
     properties: dict[str, Predicate | TemporalProperty | View | SymmetrySet] = field(default_factory=dict)
     variables: VariableTable | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    columns_span: Span | None = None
     init_name: str = "Init"
     next_name: str = "Next"
     specification_names: tuple[str, ...] = ("Spec",)
@@ -198,8 +201,11 @@ class SpecFacade:
         return function
 
     def assume(self, condition: bool) -> None:
-        """TLA+'s ASSUME: raises AssumptionError unless the constants of the model make `condition` true."""
-        if not truth(condition):
+        """TLA+'s ASSUME: raises AssumptionError unless the constants of the model make `condition` true.
+
+        Placeholders need not: a spec is described without a model too, and is never checked with them.
+        """
+        if not truth(condition) and not has_placeholders():
             raise AssumptionError(
                 "KMC351",
                 "this assumption of the spec is false in the model",
@@ -246,6 +252,20 @@ class SpecFacade:
         pairs = dict(table.items())
         _require_names(span, *pairs, *pairs.values(), fields, message_tag)
         _current().variables = variable_table(pairs, fields, message_tag, span)
+
+    def columns(self, table: Any) -> None:
+        """What views of a trace show of each process: `{"role": "state", "log end": "log"}`, title to TLA+ variable.
+
+        Of a sequence they show the length and the last element. Without this declaration, they show the first variables
+        that are functions of the processes.
+        """
+        span = caller_span()
+        if not isinstance(table, Mapping | MapValue):
+            advice = 'write spec.columns({"role": "state"})'
+            raise SpecError("KMC169", "the columns are a map from titles to variables", span, advice)
+        pairs = dict(table.items())
+        _require_names(span, *pairs, *pairs.values())
+        _current().columns, _current().columns_span = pairs, span
 
 
 def _formula_of(function: Callable[[], Any], span: Span) -> Callable[[], Formula]:

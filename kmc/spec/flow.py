@@ -44,6 +44,12 @@ def _check_generator(function: ast.FunctionDef, refuse: Refuse) -> None:
             refuse(function, "KMC176", f"{what}: {function.name} is not a generator", advice)
 
 
+def gives_states(function: ast.FunctionDef) -> bool:
+    """Whether the function is to yield states: it does so, or is declared as an action or as the initial states."""
+    named = [node.func if isinstance(node, ast.Call) else node for node in function.decorator_list]
+    return yields(function) or any(isinstance(node, ast.Attribute) and node.attr in _GENERATORS for node in named)
+
+
 def parameters(arguments: ast.arguments) -> Iterator[str]:
     """The names of the parameters of a function or lambda."""
     for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
@@ -95,6 +101,10 @@ class _Paths:
         self._locals = stored(function.body) | set(parameters(function.args))
         self._generator = yields(function)
         self._chosen: set[str] = set()
+        self._reads_underscore = any(
+            isinstance(node, ast.Name) and node.id == "_" and isinstance(node.ctx, ast.Load)
+            for node in ast.walk(function)
+        )
 
     def check(self) -> None:
         known = self._block(self._function.body, frozenset(parameters(self._function.args)), in_choice=False)
@@ -160,7 +170,8 @@ class _Paths:
         self._chosen |= bound
 
     def _refuse_carried(self, loop: ast.For, known: frozenset[str]) -> None:
-        """A choice may not assign to a name that has a value before it."""
+        """A choice may not assign to a name that has a value before it, unless nothing reads it: `for _ in ...`."""
+        known -= {"_"} if not self._reads_underscore else set()
         for inner in _outside_functions([loop.target, *loop.body]):
             match inner:
                 case ast.AugAssign(target=ast.Name(id=name)) if name in known:

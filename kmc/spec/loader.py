@@ -29,7 +29,7 @@ from kmc.actions.action import Action
 from kmc.errors import EvaluationError, KmcError, ModelError, SpecError, did_you_mean
 from kmc.invariants.properties import Predicate, SymmetrySet, View
 from kmc.lang.blame import blamed
-from kmc.lang.constants import Constant, constants_of
+from kmc.lang.constants import Constant, Share, constants_of
 from kmc.lang.modelfile import Assignment, same_name_model_value
 from kmc.lang.numbers import greatest, least
 from kmc.lang.records import Record, RecordMeta
@@ -37,13 +37,15 @@ from kmc.lang.types import MessageBagType, MessageSetType
 from kmc.liveness.formulas import Specification, TemporalProperty
 from kmc.spec.declare import Declarations, declarations
 from kmc.spec.modules import is_shared
+from kmc.spec.placeholders import placeholder_shares
 from kmc.spec.rewrite import INJECTED, rewritten
 from kmc.spec.sources import Source, read_sources
 from kmc.spec.subset import ALLOWED_BUILTINS
-from kmc.spec.variables import VariableTable, check_table, default_table
+from kmc.spec.variables import VariableTable, check_columns, check_table, default_table
 
 _NUMBERS = itertools.count()
 _PREFIX = "kmc_loaded_"
+_ATTEMPTS_FOR_A_MISTAKE = 4
 _FOLDER = "@"
 """The package of the spec's folder within the fresh package, which stands for the folder around it."""
 
@@ -54,7 +56,9 @@ class Spec:
 
     `properties` holds by name invariants, action properties, reachable properties, constraints, action constraints,
     views, symmetry sets and temporal properties; `source_digest` covers the meaning of the sources,
-    not their comments or layout. `other_actions` are not part of Next; formulas count them after `actions`.
+    not their comments or layout. `columns` are what views of a trace show of each process: title to variable.
+    `other_actions` are not part of Next; formulas count them after `actions`. `modules` are the names in each file:
+    its module's name in the spec (`types`, `` for `__init__.py`, `/logs` for a shared file) to its namespace.
     """
 
     name: str
@@ -68,33 +72,74 @@ class Spec:
     properties: Mapping[str, Predicate | TemporalProperty | View | SymmetrySet]
     constants: Mapping[str, Constant]
     variables: VariableTable
+    columns: Mapping[str, str]
     init_name: str
     next_name: str
     specification_names: tuple[str, ...]
     specifications: Mapping[str, Specification]
     source_digest: str
+    modules: Mapping[str, Mapping[str, Any]]
 
 
 def load_spec(root: Path, assignments: Sequence[Assignment] = (), *, allow_missing: bool = False) -> Spec:
     """Load the spec package at `root` with constants given by `assignments`.
 
     Raises SpecError (exit 150) for what is wrong with the spec and ModelError (exit 151) for a constant that is
-    missing, unknown or outside its domain. With `allow_missing`, missing constants keep their placeholders if
-    the spec loads with them. That is enough to list what it declares, but not to check it.
+    missing, unknown or outside its domain. With `allow_missing`, missing constants have placeholders with which the
+    spec loads. That is enough to list what it declares, but not to check it.
     """
     sources = read_sources(root)
     given = {assignment.name: assignment for assignment in assignments}
+    if not allow_missing:
+        return _loaded(root, sources, given)
+    failures: list[ModelError] = []
+    for share in placeholder_shares():
+        try:
+            return _loaded(root, sources, given, share)
+        except ModelError as failure:
+            if failure.code != "KMC344":
+                raise
+            failures.append(failure)
+            if len(failures) == _ATTEMPTS_FOR_A_MISTAKE and _is_mistake(failures):
+                break
+    raise _why_unloaded(failures)
+
+
+def _loaded(
+    root: Path, sources: Mapping[str, Source], given: Mapping[str, Assignment], share: Share | None = None
+) -> Spec:
+    """The spec with these constants; without `share`, which chooses placeholders, a missing one is an error."""
     files = frozenset(str(source.path) for source in sources.values())
     package = f"{_PREFIX}{next(_NUMBERS)}"
-    with declarations() as declared, constants_of(given) as table, _importable(package, sources):
+    with declarations() as declared, constants_of(given, share) as table, _importable(package, sources):
         error = _execute(package, sources, files)
-        missing = [] if allow_missing and error is None else table.missing
-        _check_constants(missing, given, table.declared, error is None)
+        missing = [] if share is not None and error is None else table.missing
+        _check_constants(missing, given, table.declared, error)
         if error is not None:
             raise error
         state_class = _state_class(package, sources, root)
         doc = _package_doc(sources)
-    return _assemble(root, files, doc, state_class, declared, table.declared, sources)
+        modules = {name: vars(sys.modules[_full_name(package, name)]) for name in sources}
+    return _assemble(root, files, doc, state_class, declared, table.declared, sources, modules)
+
+
+def _why_unloaded(failures: Sequence[ModelError]) -> KmcError:
+    """The author's mistake if that is why all placeholders failed, else that values are missing."""
+    causes = [failure.__cause__ for failure in failures if isinstance(failure.__cause__, KmcError)]
+    if _is_mistake(failures):
+        return causes[0]
+    places = [_place(cause) for cause in causes]
+    most_common = causes[places.index(max(places, key=places.count))]
+    return failures[0].noting(f"with values that kmc tried: {most_common.message}")
+
+
+def _is_mistake(failures: Sequence[ModelError]) -> bool:
+    """Is it the same error at the same place, whatever the values are?"""
+    return len({_place(failure.__cause__) for failure in failures}) == 1
+
+
+def _place(error: BaseException | None) -> object:
+    return (error.code, error.span) if isinstance(error, KmcError) else None
 
 
 @contextmanager
@@ -184,9 +229,13 @@ def _full_name(package: str, name: str) -> str:
 
 
 def _check_constants(
-    missing: Sequence[str], given: Mapping[str, Assignment], declared: Mapping[str, Constant], complete: bool
+    missing: Sequence[str],
+    given: Mapping[str, Assignment],
+    declared: Mapping[str, Constant],
+    error: KmcError | None,
 ) -> None:
-    unknown = [a for a in given.values() if a.name not in declared and not same_name_model_value(a)] if complete else []
+    stray = [a for a in given.values() if a.name not in declared and not same_name_model_value(a)]
+    unknown = stray if error is None else []
     if unknown:
         raise ModelError(
             "KMC343",
@@ -201,7 +250,7 @@ def _check_constants(
             f"no value for constant{'s' * (len(missing) > 1)} {', '.join(missing)}",
             help=f"give one in a model file, or with --set {missing[0]}=...",
             notes=lines,
-        )
+        ) from error
 
 
 def _state_class(package: str, sources: Mapping[str, Source], root: Path) -> RecordMeta:
@@ -228,6 +277,7 @@ def _assemble(
     declared: Declarations,
     constants: Mapping[str, Constant],
     sources: Mapping[str, Source],
+    modules: Mapping[str, Mapping[str, Any]],
 ) -> Spec:
     if declared.init is None:
         raise SpecError(
@@ -238,6 +288,7 @@ def _assemble(
         raise SpecError("KMC197", f"{root} declares no action", help="write @spec.action def name(st): yield ...")
     table = declared.variables or default_table(state_class)
     check_table(table, state_class)
+    check_columns(declared.columns, table, state_class, declared.columns_span)
     digest = sha256("\n".join(source.meaning for source in sources.values()).encode()).hexdigest()[:16]
     for view in (p for p in declared.properties.values() if isinstance(p, View)):
         stray = sorted(view.dropped - set(state_class.fields))
@@ -257,11 +308,13 @@ def _assemble(
         properties=declared.properties,
         constants=constants,
         variables=table,
+        columns=dict(declared.columns),
         init_name=declared.init_name,
         next_name=declared.next_name,
         specification_names=tuple(dict.fromkeys((*declared.specification_names, *declared.specifications))),
         specifications=declared.specifications,
         source_digest=digest,
+        modules=modules,
     )
 
 

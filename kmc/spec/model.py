@@ -103,21 +103,23 @@ def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
     file = ModelFile(
         spec.name, str(root), tuple(constants), properties=tuple(Word(found.name, found.span) for found in names)
     )
-    return _resolve(spec, file)
+    return resolve(spec, file)
 
 
 def bind(root: Path, file: ModelFile) -> Model:
     """The model that `file` describes of the spec at `root`; SpecError or ModelError when something does not fit."""
-    return _resolve(load_spec(root, file.constants), file)
+    return resolve(load_spec(root, file.constants), file)
 
 
 def without_properties(spec: Spec) -> Model:
     """The model that has the steps of `spec` and no properties."""
-    return replace(_resolve(spec, ModelFile(spec.name, str(spec.root), ())), reachable=(), deadlock=False)
+    return replace(resolve(spec, ModelFile(spec.name, str(spec.root), ())), reachable=(), deadlock=False)
 
 
-def _resolve(spec: Spec, file: ModelFile) -> Model:
+def resolve(spec: Spec, file: ModelFile) -> Model:
+    """The model that `file` describes of a spec that was loaded with its constants; ModelError as of `bind`."""
     _check_relation(spec, file)
+    _check_actions(spec, file.never_fires)
     chosen = {what: _all(spec, getattr(file, field), kinds, what) for field, (what, kinds) in _SECTIONS.items()}
     named = [prop for found in chosen.values() for prop in found]
     declared = list(spec.properties.values())
@@ -161,6 +163,15 @@ def _check_relation(spec: Spec, file: ModelFile) -> None:
             raise ModelError("KMC345", f"the spec has no '{word.text}'", word.span, did_you_mean(word.text, known))
 
 
+def _check_actions(spec: Spec, words: Sequence[Word]) -> None:
+    """Raise ModelError (KMC354) for a word that names no action of the next-state relation."""
+    known = [action.title for action in spec.actions]
+    for word in words:
+        if word.text not in known:
+            message = f"the spec has no action '{word.text}'"
+            raise ModelError("KMC354", message, word.span, did_you_mean(word.text, known))
+
+
 def _specification(spec: Spec, file: ModelFile) -> str | None:
     """The one that the file names; else the first that is declared with its fairness, else the first by name."""
     if file.specification is not None:
@@ -170,11 +181,22 @@ def _specification(spec: Spec, file: ModelFile) -> str | None:
     return next(iter((*spec.specifications, *spec.specification_names)), None)
 
 
+def _undeclared(spec: Spec, name: str) -> str | None:
+    """The help where a name is that of an action, or of a function that is not declared as a property."""
+    if any(name in (action.name, action.title) for action in (*spec.actions, *spec.other_actions)):
+        return f"{name} is an action; a model names invariants and other properties"
+    for names in spec.modules.values():
+        code = getattr(names.get(name), "__code__", None)
+        if code is not None and code.co_filename == names["__file__"]:
+            place = f"{Path(code.co_filename).name}:{code.co_firstlineno}"
+            return f"{name} is a function ({place}): write @spec.invariant or another kind of property above it"
+    return None
+
+
 def _find(spec: Spec, word: Word, what: str) -> object:
     if word.text not in spec.properties:
-        raise ModelError(
-            "KMC346", f"the spec has no {what} '{word.text}'", word.span, did_you_mean(word.text, spec.properties)
-        )
+        advice = _undeclared(spec, word.text) or did_you_mean(word.text, spec.properties)
+        raise ModelError("KMC346", f"the spec has no {what} '{word.text}'", word.span, advice)
     return spec.properties[word.text]
 
 

@@ -68,6 +68,16 @@ class Names:
         """The names that a file binds at its top level."""
         return self._declared[module]
 
+    def imported_file(self, module: str, name: str) -> str | None:
+        """The file that `name` is in a file that says `from . import name`, as an import names it: '.types'."""
+        node = self._declared[module].get(name)
+        if not (isinstance(node, ast.ImportFrom) and node.level and self.meaning(module, name) is None):
+            return None
+        original = next(alias.name for alias in node.names if (alias.asname or alias.name) == name)
+        folder = self._target(self.modules[module], node)
+        file = f"{folder}.{original}" if folder else original
+        return self.modules[module].spelled(file) if file in self.modules else None
+
     def files_with(self, name: str) -> list[str]:
         """The files that declare `name` themselves."""
         return [

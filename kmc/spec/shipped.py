@@ -5,10 +5,11 @@ Shipped specs lie in the folder `specs/`, which an installed kmc holds as the pa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from kmc.errors import CommandLineError, ModelError, did_you_mean
+from kmc.errors import CommandLineError, ModelError, did_you_mean, nearest
 from kmc.lang.cfg_file import read_cfg
 from kmc.lang.manifest import Manifest, read_manifest
 from kmc.lang.modelfile import ModelFile
@@ -41,13 +42,21 @@ def find_spec_root(name_or_path: str) -> Path:
     if name_or_path in known:
         return known[name_or_path]
     path = Path(name_or_path)
-    if path.is_dir() or (path.is_file() and path.suffix == ".py"):
+    if is_there(path.is_dir) or (is_there(path.is_file) and path.suffix == ".py"):
         return path
     raise CommandLineError(
         "KMC605",
         f"there is no spec '{name_or_path}'",
         help=f"{did_you_mean(name_or_path, known)} (or give the path of a spec folder)",
     )
+
+
+def is_there(test: Callable[[], bool]) -> bool:
+    """The answer of `Path.is_file` and the like; False for what cannot be a path, as a name that is too long."""
+    try:
+        return test()
+    except OSError:
+        return False
 
 
 def manifest_of(root: Path) -> Manifest | None:
@@ -69,13 +78,22 @@ def find_model(root: Path, model: str | None) -> ModelFile | None:
             return models.get("smoke") or next(iter(models.values()))
         if not models:
             return None
-        raise ModelError("KMC350", f"{root} has several models", help=f"name one: {', '.join(sorted(models))}")
+        assert manifest is not None, "it has models"
+        raise ModelError("KMC350", f"{root} has several models", help=f"name one of its {manifest.names}")
     if model in models:
         return models[model]
     folder = root if root.is_dir() else root.parent
     for path in (Path(model), folder / model, folder / f"{model}.cfg"):
-        if path.is_file():
+        if is_there(path.is_file):
             return read_cfg(path)
     if model.endswith(".cfg") or "/" in model:
         raise ModelError("KMC348", f"there is no model file {model}", help="give a .cfg file, or the name of a model")
-    raise ModelError("KMC349", f"the spec has no model '{model}'", help=did_you_mean(model, models))
+    raise ModelError("KMC349", f"the spec has no model '{model}'", help=near_miss(model, manifest))
+
+
+def near_miss(model: str, manifest: Manifest | None) -> str:
+    """`did you mean 'x'?`, or else the models of the manifest by kind; for the help line of an error."""
+    near = nearest(model, manifest.entries if manifest is not None else ())
+    if near is not None:
+        return f"did you mean '{near}'?"
+    return f"known {manifest.names}" if manifest is not None and manifest.entries else "there are none"

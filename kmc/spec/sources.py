@@ -1,4 +1,4 @@
-"""Reading the files of a spec: those of its folder, and those beside it that they import.
+"""Reading the files of a spec: those of its folder except tests, and those beside it that they import.
 
 Invariant: every file read is parsed and passed the checks of the language, alone and with the others, before any of
 them is executed. Of the files beside the folder, only those are read that are imported, directly or through another
@@ -41,7 +41,8 @@ def read_sources(root: Path) -> dict[str, Source]:
     if root.is_file():
         paths = {root.stem: root}
     else:
-        paths = {_module_name(path.relative_to(root)): path for path in sorted(root.rglob("*.py"))}
+        found = [path for path in sorted(root.rglob("*.py")) if not _is_test(path)]
+        paths = {_module_name(path.relative_to(root)): path for path in found}
         if not paths:
             raise SpecError(
                 "KMC191", f"{root} holds no spec: no .py file", help="give the folder of a spec, or its name"
@@ -50,6 +51,11 @@ def read_sources(root: Path) -> dict[str, Source]:
     _add_shared(sources, root if root.is_dir() else root.parent)
     _check_together(tuple(sources.values()))
     return sources
+
+
+def _is_test(path: Path) -> bool:
+    """Whether pytest owns a file: the tests of a spec may lie in its folder."""
+    return path.name == "conftest.py" or path.name.startswith("test_") or path.name.endswith("_test.py")
 
 
 def _module_name(relative: Path) -> str:

@@ -13,8 +13,16 @@ from typing import NoReturn
 
 from kmc.errors import SpecError, did_you_mean
 from kmc.invariants.kinds import KINDS
-from kmc.spec.advice import BUILTINS, CONSTRUCTS, IMPORT_ADVICE, OPERATORS, PYTHON_TYPES
-from kmc.spec.flow import check_function
+from kmc.spec.advice import (
+    BUILTINS,
+    CONSTRUCTS,
+    IMMUTABLE_HELP,
+    IMPORT_ADVICE,
+    OPERATORS,
+    PYTHON_TYPES,
+    advice_on_a_result,
+)
+from kmc.spec.flow import check_function, gives_states
 from kmc.spec.places import span_of
 
 ALLOWED_BUILTINS = frozenset(
@@ -83,7 +91,6 @@ _FORMULAS = frozenset(
         "weak_fairness",
     ]
 )
-_IMMUTABLE_HELP = "values are immutable: write st.set(field=value), m.set(key, value), log.append(x), s | {x}"
 
 
 def check_module(tree: ast.Module, path: str) -> None:
@@ -96,6 +103,7 @@ def check_module(tree: ast.Module, path: str) -> None:
 class _Checker:
     def __init__(self, path: str) -> None:
         self._path = path
+        self._gives_states = False
 
     def _refuse(self, node: ast.AST, code: str, message: str, help_line: str | None = None) -> NoReturn:
         raise SpecError(code, message, span_of(node, self._path), help_line)
@@ -164,8 +172,10 @@ class _Checker:
             if argument.annotation is not None:
                 self._annotation(argument.annotation)
         body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        around, self._gives_states = self._gives_states, gives_states(node)
         for statement in body:
             self._statement(statement)
+        self._gives_states = around
         check_function(node, self._refuse)
 
     def _decorator(self, decorator: ast.expr) -> None:
@@ -242,9 +252,9 @@ class _Checker:
     def _target(self, target: ast.expr) -> None:
         match target:
             case ast.Attribute(attr=attr):
-                self._refuse(target, "KMC111", f"'{attr}' is changed in place", _IMMUTABLE_HELP)
+                self._refuse(target, "KMC111", f"'{attr}' is changed in place", IMMUTABLE_HELP)
             case ast.Subscript():
-                self._refuse(target, "KMC111", "an element is changed in place", _IMMUTABLE_HELP)
+                self._refuse(target, "KMC111", "an element is changed in place", IMMUTABLE_HELP)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 for element in elements:
                     self._target(element)
@@ -274,8 +284,7 @@ class _Checker:
         self._expression(value)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in BUILTINS:
             self._refuse(node, "KMC118", f"'{value.func.id}' is not in the spec language", BUILTINS[value.func.id])
-        is_method = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)
-        advice = _IMMUTABLE_HELP if is_method else "write return before it, or give it a name"
+        advice = advice_on_a_result(value, gives_states=self._gives_states)
         self._refuse(node, "KMC112", "the result of this expression is not used", advice)
 
     def _expression(self, node: ast.AST, *, text_allowed: bool = False) -> None:

@@ -147,7 +147,7 @@ class _Uses:
                 self._refuse(node, "KMC130", f"'{name}' is a function and is not called", f"write {name}(...)")
             self._helpers.use(self._module, self._function, node, meaning, self._quantifier)
         elif name in self._names.declared(self._module):
-            return
+            self._refuse_file(node, name, "State")
         elif hasattr(builtins, name) and self._names.files_with(name) == []:
             near = nearest(name, ALLOWED_BUILTINS)
             known = f"Python's functions here: {', '.join(sorted(ALLOWED_BUILTINS))}"
@@ -157,6 +157,13 @@ class _Uses:
             advice = self._names.suggestion(self._module, name, {*local, *ALLOWED_BUILTINS})
             self._refuse(node, "KMC124", f"'{name}' is not defined", advice)
 
+    def _refuse_file(self, node: ast.AST, name: str, wanted: str) -> None:
+        """Refuse the use of a file as a value, as after `from . import types`."""
+        file = self._names.imported_file(self._module, name)
+        if file is not None:
+            advice = f"write from {file} import {wanted}, and {wanted} here"
+            self._refuse(node, "KMC103", f"'{name}' is a file of the spec, not a value", advice)
+
     def _meaning(self, node: ast.expr, local: frozenset[str]) -> Meaning | None:
         """What a plain name means here, unless it is a local one."""
         if isinstance(node, ast.Name) and node.id not in local:
@@ -164,6 +171,8 @@ class _Uses:
         return None
 
     def _attribute(self, node: ast.Attribute, local: frozenset[str]) -> None:
+        if isinstance(node.value, ast.Name) and node.value.id not in local:
+            self._refuse_file(node, node.value.id, node.attr)
         owner = self._meaning(node.value, local)
         if owner is not None and node.attr in ("at", "fresh"):
             self._helpers.name_member(self._module, self._function, node, owner)

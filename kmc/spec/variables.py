@@ -68,15 +68,32 @@ def check_table(table: VariableTable, state_class: RecordMeta) -> None:
         )
     given = [(variable.field, variable.inner) for variable in table.variables]
     for place in given:
-        if place not in wanted or given.count(place) > 1:
-            shown = _path(place)
-            raise SpecError("KMC183", f"'{shown}' is not a variable, or occurs twice in the table", table.span,
-                            did_you_mean(shown, map(_path, wanted)))  # fmt: skip
+        shown = _path(place)
+        if place not in wanted:
+            message = f"'{shown}' is not a field of {state_class.__name__}"
+            raise SpecError("KMC183", message, table.span, did_you_mean(shown, map(_path, wanted)))
+        if given.count(place) > 1:
+            names = [f"'{variable.name}'" for variable in table.variables if (variable.field, variable.inner) == place]
+            message = f"'{shown}' occurs twice in the table: as {' and '.join(names)}"
+            raise SpecError("KMC183", message, table.span, "one TLA+ variable holds a field: remove the others")
     missing = [place for place in wanted if place not in given]
     if missing:
         raise SpecError(
             "KMC184", f"no TLA+ variable holds '{_path(missing[0])}'", table.span, help="add it to the table"
         )
+
+
+def check_columns(columns: Mapping[str, str], table: VariableTable, state_class: RecordMeta, span: Span | None) -> None:
+    """SpecError unless each column names a variable that is a function."""
+    functions = [
+        variable.name
+        for variable in table.variables
+        if variable.inner is not None or isinstance(state_class.fields[variable.field], MapType)
+    ]
+    for title, name in columns.items():
+        if name not in functions:
+            message = f"the column '{title}' shows '{name}', which is not a variable with a value for each process"
+            raise SpecError("KMC190", message, span, did_you_mean(name, functions))
 
 
 def _path(place: tuple[str, str | None]) -> str:

@@ -68,7 +68,7 @@ def _check_record(cls: Any, files: Collection[str], seen: set[Any]) -> None:
     seen.add(cls)
     for name, declared in cls.fields.items():
         for part in _parts(declared):
-            problem = _problem(part)
+            problem = _problem(part) or _inner_network(part, cls, declared)
             if problem is not None:
                 code, message, advice = problem
                 raise SpecError(code, message, _field_span(cls, name, files), advice)
@@ -98,7 +98,7 @@ def _problem(declared: Type) -> tuple[str, str, str] | None:
     match declared:
         case SetType(element) if not (is_scalar(element) or isinstance(element, PairType)):
             message = f"a set of {describe(element)} cannot be stored by compiled code"
-            return "KMC802", message, "store a Seq of them, or a Map from identifiers; or run with --engine python"
+            return "KMC802", message, _set_advice(element)
         case SetType(element) if key_count(element) > WORD:
             message = f"a set that is stored has at most {WORD} possible elements; {describe(element)} has more"
             return "KMC804", message, "narrow the domain of its elements, or run with --engine python"
@@ -108,6 +108,24 @@ def _problem(declared: Type) -> tuple[str, str, str] | None:
         case IntType(low, high) if max(abs(low), abs(high)) > NUMBER_MAX:
             return "KMC805", f"{describe(declared)} goes beyond 2**62", "narrow the domain, or run with --engine python"
     return None
+
+
+def _set_advice(element: Type) -> str:
+    """What compiled code stores in the place of a set, with the same states and steps."""
+    if isinstance(element, RecordType):
+        kind = describe(element)
+        return (
+            f"a field of State may be MessageSet[{kind}, capacity], with the same states: send(x), discard(x), x in s"
+        )
+    return "a field of State may be a MessageSet of records that hold each of them, with the same states"
+
+
+def _inner_network(part: Type, cls: Any, declared: Type) -> tuple[str, str, str] | None:
+    """The problem of a network that is not itself a field of the state."""
+    if not isinstance(part, MessageSetType | MessageBagType) or (part is declared and cls.__name__ == "State"):
+        return None
+    advice = f"declare one network in State, of records that also name their {cls.__name__}: the states are the same"
+    return "KMC803", "compiled code stores a network only as a field of State", advice
 
 
 def _field_span(cls: Any, name: str, files: Collection[str]) -> Span | None:

@@ -56,8 +56,8 @@ def view_warnings(model: Model, shown_path: Callable[[str], str]) -> tuple[str, 
         assert model.view is not None
         place = f"{shown_path(readings[0].path)}:{readings[0].line}"
         warnings.append(
-            f"view {model.view.name} forgets {name}, but {_listing(readers)} it ({place}): of states that differ in "
-            "nothing else, one is expanded."
+            f"view {model.view.name} drops {name}, but {_listing(readers)} it ({place}): of states that differ in "
+            "nothing else, one is expanded, so what only the others lead to may be missed."
         )
     return tuple(warnings)
 

@@ -1,0 +1,251 @@
+"""The kinds that calls give: helpers, records, functions of the language, methods of values."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from kmc.compiler.checks.kinds.kind import (
+    ANYTHING,
+    BOOL,
+    NONE,
+    NOTHING,
+    NUMBER,
+    Kind,
+    Kinds,
+    elements,
+    joined,
+    one,
+)
+from kmc.compiler.checks.kinds.kind_inference import YIELDED_FOR, Inference, LocalKinds
+from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition, not_a_key, not_stored
+from kmc.compiler.values.scope import is_spec_function, syntax
+from kmc.errors import DomainError, EvaluationError
+from kmc.lang.admission import TypedNetwork
+from kmc.lang.annotations import shapes_of
+from kmc.lang.guards import number
+from kmc.lang.numbers import greatest, least
+from kmc.lang.records import RecordMeta
+from kmc.spec.flow import yields
+
+_SENDING = ("send", "send_all", "add", "add_all")
+
+
+def call(inference: Inference, node: ast.Call, scope: LocalKinds) -> Kinds:
+    """The kinds of a call's result."""
+    match node.func:
+        case ast.Attribute(value=value, attr=name):
+            return _method(inference, node, name, inference.evaluate(value, scope), scope)
+        case ast.Name(id=name) if name not in scope.names:
+            found = scope.frame.globals.get(name)
+            if is_spec_function(found):
+                return _helper(inference, found, node, scope)
+            if isinstance(found, RecordMeta):
+                return _record(inference, found, node, scope)
+            return _word(inference, name, node, scope)
+    _evaluate_arguments(inference, node, scope)
+    return ANYTHING
+
+
+def _evaluate_arguments(inference: Inference, node: ast.Call, scope: LocalKinds) -> list[Kinds]:
+    """The kinds of the arguments by position; those by name are evaluated too."""
+    for keyword in node.keywords:
+        if not isinstance(keyword.value, ast.Lambda):
+            inference.evaluate(keyword.value, scope)
+    return [
+        ANYTHING if isinstance(argument, ast.Lambda) else inference.evaluate(argument, scope) for argument in node.args
+    ]
+
+
+def _helper(inference: Inference, function: Any, node: ast.Call, scope: LocalKinds) -> Kinds:
+    giving = scope.frame.giving if YIELDED_FOR in scope.names else None
+    scope = LocalKinds(scope.frame, {name: kinds for name, kinds in scope.names.items() if name != YIELDED_FOR})
+    written = syntax(function)
+    names = [argument.arg for argument in written.args.args]
+    given = dict(zip(names, [inference.evaluate(argument, scope) for argument in node.args], strict=False))
+    given |= {keyword.arg: inference.evaluate(keyword.value, scope) for keyword in node.keywords if keyword.arg}
+    found = inference.called(function, given, giving)
+    if isinstance(written, ast.FunctionDef) and yields(written):
+        return one("generator", found.yields)
+    return found.returns
+
+
+def _record(inference: Inference, cls: Any, node: ast.Call, scope: LocalKinds) -> Kinds:
+    _store_fields(inference, one("record", of=cls), node, scope)
+    return one("record", of=cls)
+
+
+def _store_fields(inference: Inference, owners: Kinds, node: ast.Call, scope: LocalKinds) -> None:
+    """Refuse a value that no record of these kinds takes in the field that it is given for."""
+    for keyword in node.keywords:
+        kinds = inference.evaluate(keyword.value, scope)
+        errors: list[EvaluationError | None] = []
+        for kind in owners or ():
+            declared = kind.of.fields.get(keyword.arg) if kind.word == "record" else None
+            if declared is not None:
+                owner = f"'{keyword.arg}' of {kind.of.__name__}"
+                errors.append(not_stored(kinds, declared, owner, keyword.value))
+        if errors and all(errors):
+            inference.refuse(errors[0], keyword.value, scope)
+
+
+def _word(inference: Inference, name: str, node: ast.Call, scope: LocalKinds) -> Kinds:
+    """A function of the language."""
+    given = _evaluate_arguments(inference, node, scope)
+    first = given[0] if given else ANYTHING
+    match name:
+        case "len":
+            inference.refuse(attempted(len, first), node, scope)
+            return NUMBER
+        case "min" | "max":
+            return _extreme(inference, name, node, given, scope)
+        case "sum" | "product":
+            inference.refuse(attempted(lambda item: number(item) + 0, elements(first)), _element(node), scope)
+            return NUMBER
+        case "any" | "all" | "count":
+            inference.refuse(not_a_condition(elements(first), _element(node)), _element(node), scope)
+            return NUMBER if name == "count" else BOOL
+        case "abs":
+            inference.refuse(attempted(abs, first), node, scope)
+            return NUMBER
+        case "isinstance":
+            return BOOL
+        case "range":
+            for kinds in given:
+                inference.refuse(attempted(range, kinds), node, scope)
+            return one("range")
+        case "set" | "frozenset":
+            return one("set", elements(first) if given else NOTHING)
+        case "subsets":
+            return one("set", one("set", elements(first)))
+        case "pair":
+            return one("set", joined(given))
+        case "pairs":
+            return one("set", one("set", elements(first)))
+        case "require":
+            return NONE
+        case "ways":
+            return one("range")
+        case _:
+            return ANYTHING
+
+
+def _element(node: ast.Call) -> ast.expr:
+    """The element of the generator expression that a call goes through; else the call."""
+    return node.args[0].elt if node.args and isinstance(node.args[0], ast.GeneratorExp) else node
+
+
+def _extreme(inference: Inference, name: str, node: ast.Call, given: list[Kinds], scope: LocalKinds) -> Kinds:
+    operation = least if name == "min" else greatest
+    numbers = joined(given) if len(given) > 1 else elements(given[0]) if given else ANYTHING
+    inference.refuse(attempted(lambda item: operation((item,)), numbers), node, scope)
+    default = [inference.evaluate(keyword.value, scope) for keyword in node.keywords if keyword.arg == "default"]
+    return joined([NUMBER, *default])
+
+
+def _method(inference: Inference, node: ast.Call, name: str, owners: Kinds, scope: LocalKinds) -> Kinds:
+    if not owners:
+        _evaluate_arguments(inference, node, scope)
+        return ANYTHING
+    assert isinstance(node.func, ast.Attribute)
+    if name == "set" and any(kind.word == "record" for kind in owners):
+        _store_fields(inference, owners, node, scope)
+        return frozenset(kind for kind in owners if kind.word == "record")
+    if not all(kind.word == "symbols" for kind in owners):
+        inference.evaluate(node.func, scope)
+    owners = owners - {Kind("None")} or owners
+    words = {kind.word for kind in owners}
+    if words == {"network"}:
+        return _of_network(inference, node, name, owners, scope)
+    given = _evaluate_arguments(inference, node, scope)
+    if words == {"map"}:
+        return _of_map(inference, node, name, owners, given, scope)
+    if words == {"seq"}:
+        return _of_sequence(name, owners, given)
+    if words == {"symbols"} and name in ("at", "fresh"):
+        return joined(one("symbol", of=kind.of) for kind in owners)
+    return ANYTHING
+
+
+def _of_map(
+    inference: Inference, node: ast.Call, name: str, owners: frozenset[Kind], given: list[Kinds], scope: LocalKinds
+) -> Kinds:
+    keys, values = joined(kind.parts[0] for kind in owners), joined(kind.parts[1] for kind in owners)
+    assert isinstance(node.func, ast.Attribute)
+    owner = node.func.value
+    match name, given:
+        case "set" | "without", [key, *_]:
+            inference.refuse(not_a_key(key, keys, node.args[0], owner), node.args[0], scope)
+            return one("map", keys, joined([values, *given[1:2]]))
+        case "add", [key, value]:
+            return one("map", joined([keys, key]), joined([values, value]))
+        case "keys", []:
+            return one("set", keys)
+        case "values", []:
+            return one("generator", values)
+        case "items", []:
+            return one("generator", one("tuple", keys, values))
+        case _:
+            return ANYTHING
+
+
+def _of_sequence(name: str, owners: frozenset[Kind], given: list[Kinds]) -> Kinds:
+    inner = joined(kind.parts[0] for kind in owners)
+    match name:
+        case "at":
+            return inner
+        case "append":
+            return one("seq", joined([inner, *given[:1]]))
+        case "upto":
+            return one("seq", inner)
+        case "offsets":
+            return one("range")
+        case _:
+            return ANYTHING
+
+
+def _of_network(inference: Inference, node: ast.Call, name: str, owners: frozenset[Kind], scope: LocalKinds) -> Kinds:
+    messages = elements(owners)
+    if name == "keep" and node.args and isinstance(node.args[0], ast.Lambda):
+        wanted = node.args[0]
+        inner = scope.child(**{argument.arg: messages for argument in wanted.args.args})
+        inference.condition(wanted.body, inner)
+        return owners
+    given = _evaluate_arguments(inference, node, scope)
+    if name in _SENDING and given:
+        sent = elements(given[0]) if name.endswith("_all") else given[0]
+        for kind in owners if len(owners) == 1 else ():
+            inference.refuse(_not_sent(kind.of, sent, node.func), node.args[0], scope)
+    match name:
+        case "count":
+            return NUMBER
+        case "counts":
+            return one("generator", one("tuple", messages, NUMBER))
+        case "of":
+            return one("set", _shapes(node.args[0], messages, scope) if node.args else messages)
+        case _:
+            return owners
+
+
+def _shapes(named: ast.expr, messages: Kinds, scope: LocalKinds) -> Kinds:
+    cls = scope.frame.globals.get(named.id) if isinstance(named, ast.Name) and named.id not in scope.names else None
+    if not isinstance(cls, RecordMeta):
+        return messages
+    return frozenset(kind for kind in messages or () if kind.of in cls.shapes)
+
+
+def _not_sent(declared: Any, sent: Kinds, method: ast.expr) -> EvaluationError | None:
+    """The error of messages that a network never holds."""
+    classes = set(shapes_of(declared.messages))
+    if not sent or any(kind.of in classes for kind in sent):
+        return None
+
+    def send(message: Any) -> None:
+        try:
+            TypedNetwork(declared).refuse(message, 0, 0)
+        except DomainError as error:
+            assert isinstance(method, ast.Attribute)
+            message = error.message.replace("this network", f"'{ast.unparse(method.value)}'")
+            raise EvaluationError(error.code, message, None, error.help) from None
+
+    return attempted(send, sent)

@@ -1,0 +1,203 @@
+"""An expression of the spec language over the states of a spec, as a person types it.
+
+It may use all names of the spec's files, the words of the language, the members of its sets by their names (`n1`), the
+state as `st`, its successor as `nxt`, and the fields of the state without `st.`. It is checked and rewritten as a spec
+is, so it can do nothing that a spec cannot, and its errors point into its text.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import kmc.lang
+from kmc.errors import CommandLineError, KmcError, Span, TextSpan, nearest
+from kmc.invariants.kinds import KINDS
+from kmc.invariants.properties import Predicate, holds
+from kmc.lang.blame import blamed, in_characters
+from kmc.lang.idents import IdentMeta
+from kmc.spec.loader import Spec
+from kmc.spec.places import span_of
+from kmc.spec.rewrite import INJECTED, rewritten
+from kmc.spec.subset import check_module
+
+STATE, SUCCESSOR = "st", "nxt"
+_FILE = "expression"
+_ADVICE = f"write an expression of the spec language over the state {STATE}, such as len({STATE}.messages) > 2"
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A checked expression of a spec; `named` is the property of which it is the name, if it is only that."""
+
+    spec: Spec
+    text: str
+    function: Callable[[Any, Any], Any]
+    named: Predicate | None
+    needs_successor: bool
+    """Whether it says something of a step: it uses `nxt`, or is the name of an action property."""
+
+    def value(self, state: Any, successor: Any = None) -> Any:
+        """The value in a state, or in the step to its successor; KmcError at the place where it has none."""
+        if self.named is not None:
+            states = (state, successor) if self.needs_successor else (state,)
+            return holds(self.named, self.spec.files, *states)
+        try:
+            return self.function(state, successor)
+        except Exception as error:
+            raise _placed(blamed(error, {*self.spec.files, _FILE}), self.text) from error
+
+    @property
+    def place(self) -> Span:
+        """The whole text, as the place of an error."""
+        return TextSpan.of(Span(_FILE, 1), self.text)
+
+
+def expression(spec: Spec, text: str) -> Expression:
+    """The expression that `text` is; CommandLineError KMC640 to KMC642 at the place of a mistake in it."""
+    text = text.strip()
+    tree = _parsed(text)
+    names, ambiguous = names_of(spec)
+    scope = _Scope(spec, text, names, ambiguous, _bound(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            scope.check(node)
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    named = _property(spec, tree)
+    needs_successor = _states(named) == 2 if named is not None else SUCCESSOR in used
+    function = _function(_FieldsOfState(scope).visit(tree), text, names)
+    return Expression(spec, text, function, named, needs_successor)
+
+
+def names_of(spec: Spec) -> tuple[dict[str, Any], Mapping[str, tuple[str, ...]]]:
+    """What an expression may name, and the names that several files of the spec define, with these files.
+
+    A name of the spec hides a word of the language and a member of a set. A member of a spawned type is called as in
+    views of traces: `s1` is number 1 of ServerId.
+    """
+    names: dict[str, Any] = {}
+    files: dict[str, list[str]] = {}
+    ambiguous = set()
+    for module, namespace in spec.modules.items():
+        for name, value in namespace.items():
+            if name.startswith("__"):
+                continue
+            if names.setdefault(name, value) is not value:
+                ambiguous.add(name)
+            files.setdefault(name, []).append(module or spec.name)
+    for value in [value for value in names.values() if isinstance(value, IdentMeta)]:
+        for member in value:
+            names.setdefault(f"{value.__name__[0].lower()}{member.title}" if value.spawned else member.title, member)
+    for word in kmc.lang.__all__:
+        names.setdefault(word, getattr(kmc.lang, word))
+    names.update(INJECTED, __builtins__=next(iter(spec.modules.values()))["__builtins__"])
+    return names, {name: tuple(files[name]) for name in ambiguous}
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What the names of one expression may be."""
+
+    spec: Spec
+    text: str
+    names: Mapping[str, Any]
+    ambiguous: Mapping[str, tuple[str, ...]]
+    bound: frozenset[str]
+
+    def is_field(self, name: str) -> bool:
+        """Whether a name alone is a field of the state."""
+        taken = name in self.names or name in self.bound or name in (STATE, SUCCESSOR)
+        return not taken and name in self.spec.state_class.fields
+
+    def check(self, node: ast.Name) -> None:
+        """CommandLineError for a name that means nothing, or several things."""
+        name, builtins = node.id, self.names["__builtins__"]
+        if name in self.bound or name in (STATE, SUCCESSOR) or self.is_field(name):
+            return
+        place = _in_text(span_of(node, _FILE), self.text)
+        if name in self.ambiguous:
+            files = ", ".join(self.ambiguous[name])
+            message = f"several files of {self.spec.name} define '{name}': {files}"
+            raise CommandLineError("KMC642", message, place, "write what it stands for")
+        if name.startswith("__") or name not in {*self.names, *builtins}:
+            raise CommandLineError("KMC641", f"the spec has no name '{name}'", place, self._advice(name))
+
+    def _advice(self, name: str) -> str:
+        variable = next((known for known in self.spec.variables.variables if known.name == name), None)
+        if variable is not None:
+            inner = f"[...].{variable.inner}" if variable.inner else ""
+            return f"the TLA+ variable '{name}' is {STATE}.{variable.field}{inner} here"
+        fields = list(self.spec.state_class.fields)
+        near = nearest(name, [word for word in (*fields, *self.names) if not word.startswith("_")])
+        if near is not None:
+            return f"did you mean '{near}'?"
+        return f"known: {STATE}, {SUCCESSOR}, {', '.join(fields)}, and what the files of the spec define"
+
+
+class _FieldsOfState(ast.NodeTransformer):
+    """Writes `st.` before the fields of the state."""
+
+    def __init__(self, scope: _Scope) -> None:
+        self._scope = scope
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if not isinstance(node.ctx, ast.Load) or not self._scope.is_field(node.id):
+            return node
+        state = ast.copy_location(ast.Name(STATE, ast.Load()), node)
+        return ast.copy_location(ast.Attribute(state, node.id, ast.Load()), node)
+
+
+def _parsed(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, _FILE, "eval").body
+    except SyntaxError as error:
+        span = Span(_FILE, error.lineno or 1, error.offset or 1, error.end_lineno, error.end_offset)
+        message = f"this is not an expression: {error.msg}"
+        raise CommandLineError("KMC640", message, TextSpan.of(span, text), _ADVICE) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise CommandLineError("KMC640", f"this is not an expression: {error}", help=_ADVICE) from None
+
+
+def _bound(tree: ast.expr) -> frozenset[str]:
+    """The names that the expression binds itself: those of its comprehensions, and the parameters of its lambdas."""
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return frozenset(found | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)})
+
+
+def _property(spec: Spec, tree: ast.expr) -> Predicate | None:
+    declared = spec.properties.get(tree.id) if isinstance(tree, ast.Name) else None
+    return declared if isinstance(declared, Predicate) else None
+
+
+def _states(named: Predicate) -> int:
+    return next(kind.states for kind in KINDS if isinstance(named, kind.declared))
+
+
+def _function(expression: ast.expr, text: str, names: Mapping[str, Any]) -> Callable[[Any, Any], Any]:
+    tree = ast.parse(f"def evaluated({STATE}, {SUCCESSOR}):\n    return None", _FILE)
+    body: Any = tree.body[0]
+    body.body[0].value = expression
+    try:
+        check_module(tree, _FILE)
+    except KmcError as error:
+        place = _placed(error, text).span
+        raise CommandLineError("KMC640", error.message, place, error.help or _ADVICE) from None
+    namespace = dict(names)
+    # Reason for exec: the text is compiled as a line of the spec is, with the names and the built-ins that a spec has.
+    exec(compile(rewritten(tree), _FILE, "exec", dont_inherit=True), namespace)
+    evaluated: Callable[[Any, Any], Any] = namespace["evaluated"]
+    return evaluated
+
+
+def _placed(error: KmcError, text: str) -> KmcError:
+    """The error with its place in the text, where it has one there."""
+    if error.span is None or error.span.path != _FILE:
+        return error
+    return type(error)(error.code, error.message, _in_text(error.span, text), error.help, error.notes)
+
+
+def _in_text(span: Span, text: str) -> Span:
+    """A place in the text; `span` counts bytes, since the text is not a file that it could read."""
+    return in_characters(TextSpan.of(span, text))
