@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from kmc.errors import EvaluationError
@@ -13,21 +14,26 @@ from kmc.spec.model import Model
 
 def initial_states(model: Model) -> list[Any]:
     """The initial states of a model; raises EvaluationError at the author's place, also for no initial state."""
+    return list(each_initial_state(model))
+
+
+def each_initial_state(model: Model) -> Iterator[Any]:
+    """The initial states one by one; raises EvaluationError as `initial_states`, when it comes to that."""
     spec = model.spec
     place = definition_span(spec.init)
     expected: type = spec.state_class
-    states: list[Any] = []
+    count = 0
     try:
         yielded = spec.init()
         for state in yielded:
             if type(state) is not expected:
                 message = f"{spec.init.__name__} yields {kind_in_words(state)}, not a State"
                 raise EvaluationError("KMC272", message, yield_span(yielded, spec.files), "write yield State(...)")
-            states.append(state)
+            count += 1
+            yield state
     except Exception as error:
         raise blamed(error, spec.files).at(place) from error
-    if not states:
+    if not count:
         raise EvaluationError(
             "KMC271", "the spec has no initial state", place, help="let @spec.init yield at least one state"
         )
-    return states

@@ -17,7 +17,7 @@ from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate, holds
 from kmc.reference.differences import differing_parts
 from kmc.reference.findings import error_rank
-from kmc.reference.initial import initial_states
+from kmc.reference.initial import each_initial_state
 from kmc.reference.order_dependence import of_order
 from kmc.result import Trace, TraceStep, Verdict, Violation
 from kmc.spec.model import Model
@@ -34,7 +34,7 @@ def replay(model: Model, trace: Trace, start: Any = None) -> None:
     leads to other states, KMC906 the label is not that of the step, KMC908 the action has other parameters.
     """
     first = trace.steps[0]
-    beginnings = initial_states(model) if start is None else (start,)
+    beginnings = each_initial_state(model) if start is None else (start,)
     if not any(state == first.state for state in beginnings):
         wanted = "an initial state" if start is None else "the given state"
         raise InternalError("KMC902", f"state 1 of the trace is not {wanted}")
@@ -69,7 +69,7 @@ def check_violation(model: Model, violation: Violation, start: Any = None) -> No
             if any(True for _ in _relation(model).steps(last)):
                 _refuse("the last state of the trace has a successor, so it is not a deadlock")
         case Verdict.ASSERTION | Verdict.ERROR:
-            if violation.error is None or _kind(violation.error) not in map(_kind, _errors_at(model, last)):
+            if violation.error is None or _kind(violation.error) not in map(_kind, errors_at(model, last)):
                 _refuse(f"the error does not recur in the last state of the trace: {violation.error}")
         case Verdict.OK | Verdict.BOUND_REACHED | Verdict.INTERRUPTED | Verdict.LIVENESS:
             _refuse(f"a verdict '{violation.verdict.value}' is not a violation of a state or step")
@@ -85,7 +85,7 @@ def error_at_end(model: Model, trace: Trace, state: Any, error: KmcError) -> Kmc
     last = trace.steps[-1].state
     if last == state:
         return error
-    found = min((e for e in _errors_at(model, last) if _kind(e) == _kind(error)), key=error_rank, default=None)
+    found = min((e for e in errors_at(model, last) if _kind(e) == _kind(error)), key=error_rank, default=None)
     if found is None:
         raise of_order(model, error)
     return found
@@ -149,7 +149,7 @@ def _refuse(message: str) -> NoReturn:
     raise InternalError("KMC907", message)
 
 
-def _errors_at(model: Model, state: Any) -> Iterator[KmcError]:
+def errors_at(model: Model, state: Any) -> Iterator[KmcError]:
     """The errors of evaluating `state`: in its properties, in its actions, and in the properties of its steps."""
     files = model.spec.files
     for prop in (*model.invariants, *model.predicates(Role.WITNESSED), *model.constraints):

@@ -123,6 +123,7 @@ class Search:
             max(1, len(self.graph.levels)),
             time.monotonic() - self._began,
             memory_bytes(),
+            levels=tuple(self.graph.levels),
         )
 
     def _explore(self) -> None:

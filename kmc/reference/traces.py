@@ -27,14 +27,22 @@ def trace_of(model: Model, relation: NextStateRelation, graph: StateGraph, findi
     orbits = [graph.states[number] for number in _chain(graph, finding)]
     if finding.number is None:
         orbits.append(finding.state)
-    return concrete_trace(model, relation, graph.known, orbits, start, finding.name if finding.is_step else None)
+    beginnings = [start] if start is not None else initial_states(model)
+    return concrete_trace(model, relation, graph.known, orbits, beginnings, finding.name if finding.is_step else None)
 
 
 def concrete_trace(
-    model: Model, relation: NextStateRelation, known: StateSet, orbits: Sequence[Any], start: Any, step_name: str | None
+    model: Model,
+    relation: NextStateRelation,
+    known: StateSet,
+    orbits: Sequence[Any],
+    beginnings: Iterable[Any],
+    step_name: str | None,
 ) -> Trace:
-    """The least run through `orbits`; its last step breaks the action property `step_name`, if one is given."""
-    beginnings = [start] if start is not None else initial_states(model)
+    """The least run through `orbits`; its last step breaks the action property `step_name`, if one is given.
+
+    `beginnings` have all initial states of the first orbit.
+    """
     first = min((s for s in beginnings if _same(known, s, orbits[0])), key=sort_key)
     steps = [TraceStep(first)]
     for position, orbit in enumerate(orbits[1:], start=2):

@@ -21,14 +21,19 @@ from kmc.lang.types import MapType, Type
 from kmc.result import Trace, TraceStep
 from kmc.spec.loader import Spec
 from kmc.spec.model import Model
+from kmc.spec.shipped import is_there
 from kmc.spec.variables import Variable, decode_state, encode_state
-from kmc.trace.itf import itf_trace
+from kmc.trace.itf import MESSAGE, itf_trace
+from kmc.trace.received import received_message
 from kmc.trace.strict_json import parse_json
 from kmc.trace.tlc_json import tlc_json_trace
 from kmc.trace.typed import typed
 from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
 
-__all__ = ["FileStep", "TraceFile", "pick", "pick_state", "read_trace", "resolved", "to_trace", "trace_file"]
+GIVEN = "given"
+"""What a trace says about its `start` that begins at a state which a person gave."""
+
+__all__ = ["GIVEN", "FileStep", "TraceFile", "pick", "pick_state", "read_trace", "resolved", "to_trace", "trace_file"]
 
 
 def trace_file(
@@ -39,10 +44,12 @@ def trace_file(
     violated: str | None = None,
     loop: int | None = None,
     closing: TraceStep | None = None,
+    is_start_given: bool = False,
 ) -> TraceFile:
     """The trace of a check, in the form for files. `status` is the verdict, `violated` the property.
 
-    `loop` is the index of the state to which the last one steps back, by the action of `closing`.
+    `loop` is the index of the state to which the last one steps back, by the action of `closing`. A trace whose start
+    is given need not begin with an initial state.
     """
     spec = model.spec
     about = {
@@ -52,24 +59,32 @@ def trace_file(
         "property": violated or "",
         "constants": render_cfg(model.file),
         "digest": model.digest,
+        "start": GIVEN if is_start_given else "",
         "kmc_version": __version__,
     }
     return TraceFile(
         variables=tuple(variable.name for variable in spec.variables.variables),
-        steps=tuple(_file_step(step, spec) for step in trace.steps),
+        steps=tuple(
+            _file_step(step, spec, before.state if before is not None else None)
+            for before, step in zip((None, *trace.steps), trace.steps, strict=False)
+        ),
         loop=loop,
         about={key: value for key, value in about.items() if value},
-        closing=_file_step(closing, spec) if closing is not None else None,
+        closing=_file_step(closing, spec, trace.steps[-1].state) if closing is not None else None,
     )
 
 
-def _file_step(step: TraceStep, spec: Spec) -> FileStep:
+def _file_step(step: TraceStep, spec: Spec, before: Any | None) -> FileStep:
     naming = spec.variables.naming
     variables = _typed_variables(encode_state(step.state, spec.variables), spec)
     arguments = tuple((name, encode(value, naming)) for name, value in step.arguments)
-    found = [action.span for action in spec.actions if action.title == step.action]
-    place = replace(found[0], path=Path(found[0].path).stem) if found else None
-    return FileStep(variables, step.action, arguments, place)
+    action = next((action for action in spec.actions if action.title == step.action), None)
+    if action is None or before is None:
+        return FileStep(variables, step.action, arguments)
+    place = replace(action.span, path=Path(action.span.path).stem)
+    message = received_message(action, before, tuple(value for _, value in step.arguments), step.state)
+    told = encode(message, naming) if message is not None else None
+    return FileStep(variables, step.action, arguments, place, told)
 
 
 def _typed_variables(variables: Mapping[str, Tla], spec: Spec) -> dict[str, Tla]:
@@ -152,6 +167,15 @@ def to_trace(file: TraceFile, spec: Spec) -> Trace:
     return Trace(tuple(_trace_step(settled, number, spec) for number in range(1, len(settled.steps) + 1)))
 
 
+def closing_of(file: TraceFile, spec: Spec) -> TraceStep | None:
+    """The step that closes a lasso, if the trace has one; TraceError as for `to_trace`."""
+    if file.loop is None or file.closing is None:
+        return None
+    settled = resolved(file, spec)
+    again = replace(settled, steps=(*settled.steps, settled.closing or settled.steps[file.loop]))
+    return _trace_step(again, len(again.steps), spec)
+
+
 def _trace_step(file: TraceFile, number: int, spec: Spec) -> TraceStep:
     state = _state(file, number, spec)
     step = file.steps[number - 1]
@@ -162,7 +186,7 @@ def _trace_step(file: TraceFile, number: int, spec: Spec) -> TraceStep:
         return TraceStep(state, None, spec.next_name)
     try:
         action = _action(step.action, spec.actions)
-        arguments = _arguments(step, action, spec)
+        arguments = arguments_of(step, action, spec)
     except TraceError as error:
         raise _noted(error, file, number) from None
     names = [parameter.name for parameter in action.parameters]
@@ -180,6 +204,8 @@ def _by_parameter(step: FileStep, action: Action, spec: Spec) -> dict[str, Tla] 
     """The arguments by name, or by position, because TLA+ parameters may have other names; None if neither fits."""
     given = dict(step.arguments)
     names = [parameter.name for parameter in action.parameters]
+    if step.message is not None and MESSAGE in names:
+        given.setdefault(MESSAGE, step.message)  # a parameter of this name, not a message that was received
     if not given.keys() >= set(names):
         if len(given) != len(names):
             return None
@@ -187,7 +213,8 @@ def _by_parameter(step: FileStep, action: Action, spec: Spec) -> dict[str, Tla] 
     return {p.name: typed(given[p.name], p.type, spec.variables.naming) for p in action.parameters}
 
 
-def _arguments(step: FileStep, action: Action, spec: Spec) -> tuple[Any, ...]:
+def arguments_of(step: FileStep, action: Action, spec: Spec) -> tuple[Any, ...]:
+    """The arguments of a step as values of `spec`; TraceError KMC426 or KMC411 where they do not fit the action."""
     arguments = _by_parameter(step, action, spec)
     if arguments is None:
         takes = ", ".join(parameter.name for parameter in action.parameters) or "none"
@@ -223,7 +250,7 @@ def pick(where: str) -> tuple[TraceFile, int]:
     Raises TraceError: KMC425 for a step that is not a number or not in the trace, otherwise as for `read_trace`.
     """
     path, separator, step = where.rpartition("#")
-    if not separator or Path(where).is_file():
+    if not separator or is_there(Path(where).is_file):
         file = read_trace(where)
         return file, len(file.steps)
     file = read_trace(path)

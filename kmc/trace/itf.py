@@ -2,9 +2,10 @@
 
 Besides the spec's variables, two state variables make a trace usable by drivers of model-based tests. They have Quint's
 names: `mbt::actionTaken`, the action that led to the state ("init" for the first), and `mbt::nondetPicks`, a record of
-its arguments. The arguments are plain values: Quint wraps each in a variant `Some(value)`, which itf-py cannot read
-around an integer or a set. Both forms are read; other variants are refused, since TLA+ has none. A record whose only
-fields are `tag` and `value` would read as a variant, but no spec has one, because a field cannot be named `tag`.
+its arguments, and of the message that it received as `message`. All are plain values: Quint wraps each in a variant
+`Some(value)`, which itf-py cannot read around an integer or a set. Both forms are read; other variants are refused,
+since TLA+ has none. A record whose only fields are `tag` and `value` would read as a variant, but no spec has one,
+because a field cannot be named `tag`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, assert_never
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
@@ -22,6 +24,7 @@ from kmc.trace.untyped_trace import FileStep, TraceFile
 FORMAT_DESCRIPTION = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 ACTION = "mbt::actionTaken"
 PICKS = "mbt::nondetPicks"
+MESSAGE = "message"
 INIT = "init"
 
 _SHAPE = f"the format is described at {FORMAT_DESCRIPTION}"
@@ -56,28 +59,31 @@ def _meta(file: TraceFile) -> dict[str, Any]:
 
 
 def _variables(variables: Mapping[str, Tla]) -> dict[str, Any]:
-    return {name: _json(value) for name, value in variables.items()}
+    return {name: itf_value(value) for name, value in variables.items()}
 
 
 def _taken(step: FileStep, first: bool) -> dict[str, Any]:
-    picks = {} if first else {name: _json(value) for name, value in step.arguments}
+    picks = {} if first else {name: itf_value(value) for name, value in step.arguments}
+    if step.message is not None and not first:
+        picks.setdefault(MESSAGE, itf_value(step.message))
     return {ACTION: INIT if first else step.action or "", PICKS: picks}
 
 
-def _json(tree: Tla) -> Any:
+def itf_value(tree: Tla) -> Any:
+    """A value in ITF, ready for `json.dumps`."""
     match tree:
         case bool() | str():
             return tree
         case int():
             return {"#bigint": str(tree)}
         case TlaSet(elements):
-            return {"#set": [_json(element) for element in elements]}
+            return {"#set": [itf_value(element) for element in elements]}
         case TlaSeq(elements):
-            return [_json(element) for element in elements]
+            return [itf_value(element) for element in elements]
         case TlaMap(pairs):
-            return {"#map": [[_json(key), _json(value)] for key, value in pairs]}
+            return {"#map": [[itf_value(key), itf_value(value)] for key, value in pairs]}
         case TlaRecord(fields):
-            return {name: _json(value) for name, value in fields}
+            return {name: itf_value(value) for name, value in fields}
         case _:
             assert_never(tree)
 
@@ -105,7 +111,7 @@ def itf_trace(top: JsonPlace) -> TraceFile:
     about, closing = _read_meta(members.get("#meta"))
     loop = _loop(members.get("loop"), len(steps))
     if closing is not None and loop is not None:
-        closing = FileStep(steps[loop].variables, closing.action, closing.arguments)
+        closing = replace(closing, variables=steps[loop].variables)
     return TraceFile(variables, steps, loop, about, closing if loop is not None else None)
 
 
@@ -123,14 +129,14 @@ def _read_meta(place: JsonPlace | None) -> tuple[dict[str, str], FileStep | None
         return {}, None
     meta = place.members("an object", _SHAPE)
     named = {"spec": meta.get("source"), "status": meta.get("status")}
-    about = {key: found.value for key, found in named.items() if found and isinstance(found.value, str)}
+    about = {key: found.text("", "") for key, found in named.items() if found and isinstance(found.value, str)}
     if "kmc" in meta:
         help = "kmc writes strings here; save the trace again"
-        about |= {key: str(found.value) for key, found in meta["kmc"].members("an object", help).items()}
+        about |= {key: found.text("a string", help) for key, found in meta["kmc"].members("an object", help).items()}
     if "kmc-closing" not in meta:
         return about, None
     closing = meta["kmc-closing"].members("an object", _SHAPE)
-    return about, FileStep({}, *_read_taken(closing, first=False))
+    return about, _taken_step({}, closing, first=False)
 
 
 def _step(
@@ -143,13 +149,17 @@ def _step(
     for name in names:
         if name not in members:
             place.refuse(f"variable '{name}' is missing", "every state gives every variable")
-    return FileStep({name: read_value(members[name]) for name in variables}, *_read_taken(members, first))
+    return _taken_step({name: read_value(members[name]) for name in variables}, members, first)
 
 
-def _read_taken(members: Mapping[str, JsonPlace], first: bool) -> tuple[str | None, tuple[tuple[str, Tla], ...]]:
+def _taken_step(variables: Mapping[str, Tla], members: Mapping[str, JsonPlace], first: bool) -> FileStep:
+    """The step with its action and picks. A record that is picked as the `message` is the one that was received."""
     action = members[ACTION].string("the name of an action", _SHAPE) if ACTION in members else ""
-    arguments = tuple(_picks(members[PICKS])) if PICKS in members else ()
-    return (None, ()) if first or not action else (action, arguments)
+    picks = dict(_picks(members[PICKS])) if PICKS in members else {}
+    if first or not action:
+        return FileStep(variables)
+    received = picks.pop(MESSAGE) if isinstance(picks.get(MESSAGE), TlaRecord) else None
+    return FileStep(variables, action, tuple(picks.items()), message=received)
 
 
 def _picks(place: JsonPlace) -> Iterator[tuple[str, Tla]]:

@@ -69,6 +69,14 @@ class JsonPlace:
             self.refuse(f"{json.dumps(self.value)} has control characters", help, "KMC423")
         return self.value
 
+    def text(self, what: str, help: str) -> str:
+        """A string of lines of printable characters."""
+        if not isinstance(self.value, str):
+            self.expected(what, help)
+        if not all(line.isprintable() for line in self.value.replace("\t", " ").split("\n")):
+            self.refuse("the text has control characters", help, "KMC423")
+        return self.value
+
     def integer(self, what: str, help: str) -> int:
         """An integer; TRUE and FALSE are not integers."""
         if not isinstance(self.value, int) or isinstance(self.value, bool):

@@ -20,13 +20,15 @@ UNNAMED = "Next"
 class FileStep:
     """A state and the action that led to it; the first state has none. Arguments by parameter name, in order.
 
-    `location` is where the action is defined; its path is the name of a module, for people.
+    `location` is where the action is defined; its path is the name of a module, for people. `message` is the one that
+    the step received, as far as the trace says so; formats differ in that, so it does not count for equality.
     """
 
     variables: Mapping[str, Tla]
     action: str | None = None
     arguments: tuple[tuple[str, Tla], ...] = ()
     location: Span | None = None
+    message: Tla | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class TraceFile:
 
     `loop` is the index of the state that the last one steps back to, None for a finite trace; the index of the last
     state itself means that it stutters. `closing` is the step back, if its action is known. `about` has the keys spec,
-    model, constants (the model as a `.cfg` file), digest, status, property and kmc_version, as far as they are known.
+    model, constants (the model as a `.cfg` file), digest, status, property, start and kmc_version, as far as known.
     `ambiguous` values come from a format that does not distinguish sets from sequences, or records from functions:
     `kmc.trace.files.resolved` resolves them by a spec's types. `path` is where the trace was read, for errors.
     """

@@ -1,0 +1,4 @@
+"""Stories: what a trace tells a person. Who acts, which message goes where, what changes, and why a property fails.
+
+Every view for people, text, page or explorer, is drawn from a `Story`, never from states directly.
+"""

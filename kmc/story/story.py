@@ -1,0 +1,157 @@
+"""A story: a trace told in terms of processes and messages, from which every view for people is drawn.
+
+A *lane* is a process: an identifier that sends or receives messages, or that has a record in a map of the state. States
+are numbered from 1, as TLC numbers them; the first step is the initial state. Texts are ready to be shown: values
+look as in `kmc.story.in_words`, and a spawned identifier, whose TLA+ name is a number, carries a letter (`s1`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kmc.lang.tla import Tla
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A place of the state that a step changed, down to the field: `log`, `n1`, `[3]`, `epoch`.
+
+    `path` begins with the TLA+ variable. `lane` is the process that the place belongs to, None for a variable of the
+    whole system. `old` is None for what the step added, `new` for what it removed. The contents of a network are not
+    listed here: they are `sent`, `received` and `lost` messages.
+    """
+
+    path: tuple[str, ...]
+    lane: str | None
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessage:
+    """A message that was sent once, `number` counted in the order of sending.
+
+    `fields` leave out both ends. `brief` is `FetchRequest n1 -> n2, epoch 2`. `sent_at` is the state in whose network
+    the message first is; `received_at` are the states that its deliveries lead to, `lost_at` the state in which it is
+    gone without one. `gone_at` is the state from which no copy of it is left, None while one can still be delivered.
+    `value` is the whole record, as states hold it.
+    """
+
+    number: int
+    kind: str
+    source: str | None
+    dest: str | None
+    fields: tuple[tuple[str, str], ...]
+    brief: str
+    sent_at: int
+    received_at: tuple[int, ...] = ()
+    lost_at: int | None = None
+    gone_at: int | None = None
+    value: Tla = ""
+
+    @property
+    def name(self) -> str:
+        """What views call it: `m3`."""
+        return f"m{self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class StoryStep:
+    """A state and the step that led to it.
+
+    `label` is what happened, with the ends of a message that was received: `HandleBeginQuorumRequest n1 -> n2, epoch
+    2`. `actor` is the lane that acts, None where no single process does. `received`, `sent` and `lost` are numbers of
+    messages. `doc` is the first line of the action's docstring, `place` where it stands (`failures:12`). A step that
+    does not matter for the failure has `matters` False, and the reason in `note`. `variables` is the state that the
+    step leads to.
+    """
+
+    number: int
+    action: str | None
+    label: str
+    arguments: tuple[tuple[str, str], ...]
+    actor: str | None
+    received: int | None
+    sent: tuple[int, ...]
+    lost: tuple[int, ...]
+    changes: tuple[Change, ...]
+    doc: str
+    place: str
+    variables: Mapping[str, Tla]
+    matters: bool = True
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneColumn:
+    """A column of the table of processes: a `title`, and the TLA+ variable whose value at a lane it shows.
+
+    With `length`, the length of that sequence is shown, and its last element beside it.
+    """
+
+    title: str
+    variable: str
+    length: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedValue:
+    """An expression of a property and its value where the property fails: `node1.leader`, `n1`."""
+
+    expression: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Why a property fails: its name, docstring and place, and the instance of it that fails.
+
+    `instance` are the values of its bound variables (`s`, `n1`), `compared` those that decide it in the last state.
+    `sentence` says the same in one line, and what failed where there is no property (a deadlock, an error).
+    """
+
+    property: str | None
+    doc: str
+    place: str
+    instance: tuple[tuple[str, str], ...]
+    compared: tuple[ComparedValue, ...]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoryLoop:
+    """How a behaviour goes on for ever: after the last state comes state `back_to` again, by the step `closing`.
+
+    `closing` is None where the behaviour stutters in its last state. `fairness` are sentences: why the cycle is fair.
+    """
+
+    back_to: int
+    closing: StoryStep | None
+    fairness: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """The whole trace for people. `about` is that of the trace file (spec, model, status, property, ...).
+
+    `variables` are in the order they are shown; those in `networks` hold messages that can be received, those in
+    `archives` messages that were. A lane's records are the variables in `of_lane`, functions of the lane.
+    """
+
+    about: Mapping[str, str]
+    variables: tuple[str, ...]
+    lanes: tuple[str, ...]
+    columns: tuple[LaneColumn, ...]
+    steps: tuple[StoryStep, ...]
+    messages: tuple[SentMessage, ...]
+    networks: tuple[str, ...] = ()
+    archives: tuple[str, ...] = ()
+    of_lane: tuple[str, ...] = ()
+    loop: StoryLoop | None = None
+    why: Why | None = None
+    notes: tuple[str, ...] = field(default=())
+
+    def message(self, number: int) -> SentMessage:
+        """The message with this number."""
+        return self.messages[number - 1]

@@ -1,0 +1,151 @@
+"""Telling a trace: from states and steps of a spec to a story."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from kmc.actions.action import Action
+from kmc.lang.tla import Naming, encode
+from kmc.result import Trace, TraceStep
+from kmc.spec.loader import Spec
+from kmc.spec.variables import encode_state
+from kmc.story.changes import changes_between
+from kmc.story.in_words import in_words
+from kmc.story.lanes import columns_of, lane_name, lane_types, lanes_in, of_lane, table_for_people
+from kmc.story.network import Post, network_fields
+from kmc.story.story import SentMessage, Story, StoryLoop, StoryStep
+from kmc.trace.received import received_message
+
+
+def tell(
+    spec: Spec,
+    trace: Trace,
+    about: Mapping[str, str] | None = None,
+    *,
+    back_to: int | None = None,
+    closing: TraceStep | None = None,
+    fairness: tuple[str, ...] = (),
+) -> Story:
+    """The story of a trace of `spec` that the interpreter has replayed.
+
+    `about` is that of its trace file. A lasso goes on with state `back_to`, by the step `closing`, or stutters.
+    """
+    teller = Teller(spec, [step.state for step in trace.steps])
+    steps = [teller.step(None, trace.steps[0], 1)]
+    for number, (before, step) in enumerate(zip(trace.steps, trace.steps[1:], strict=False), start=2):
+        steps.append(teller.step(before.state, step, number))
+    loop = None
+    if back_to is not None:
+        last = teller.step(trace.steps[-1].state, closing, len(steps) + 1) if closing is not None else None
+        loop = StoryLoop(back_to, last, fairness)
+    return teller.story(steps, about or {}, loop)
+
+
+class Teller:
+    """Tells the steps of one trace in order. `fork` gives one that tells another continuation of the same trace."""
+
+    def __init__(self, spec: Spec, states: Sequence[Any]) -> None:
+        """`states` are some of the trace: the processes of the story are those that occur in them."""
+        self._spec = spec
+        self._table = table_for_people(spec)
+        self._types = lane_types(spec)
+        self._lanes = lanes_in(spec, self._types, states, self._table.naming)
+        self._networks, self._archives = network_fields(spec)
+        self.post = Post(self._table.naming, self._networks)
+        self._actions = {action.title: action for action in spec.actions}
+        hidden = {*self._networks, *self._archives}
+        self._compared = [variable.name for variable in self._table.variables if variable.field not in hidden]
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """The processes of the story."""
+        return self._lanes
+
+    def fork(self) -> Teller:
+        """A teller of another continuation: what it tells does not change what this one tells."""
+        other = copy(self)
+        other.post = self.post.fork()
+        return other
+
+    def knows_lanes_of(self, state: Any) -> bool:
+        """Whether all processes that occur in a state are among those of the story."""
+        return {*lanes_in(self._spec, self._types, [state], self._table.naming)} <= {*self._lanes}
+
+    def story(self, steps: Sequence[StoryStep], about: Mapping[str, str], loop: StoryLoop | None = None) -> Story:
+        """The story whose `steps` this teller has told."""
+        of_lanes = of_lane(self._spec, self._types)
+        names = {variable.field: variable.name for variable in self._table.variables}
+        return Story(
+            about=dict(about),
+            variables=tuple(variable.name for variable in self._table.variables),
+            lanes=self._lanes,
+            columns=columns_of(self._spec, of_lanes, steps[0].variables),
+            steps=tuple(steps),
+            messages=tuple(self.post.messages),
+            networks=tuple(names[field] for field in self._networks),
+            archives=tuple(names[field] for field in self._archives),
+            of_lane=of_lanes,
+            loop=loop,
+        )
+
+    def step(self, before: Any | None, step: TraceStep, number: int, message: Any | None = None) -> StoryStep:
+        """The step that leads from `before` to state `number`; `message` is what it receives, where that is known."""
+        naming = self._table.naming
+        action = self._actions.get(step.action or "")
+        arguments = tuple((name, in_words(encode(value, naming))) for name, value in step.arguments)
+        values = tuple(value for _, value in step.arguments)
+        if before is not None and message is None:
+            message = received_message(action, before, values, step.state)
+        received, sent, lost = self.post.step(number, step.state, message)
+        told = self.post.messages[received - 1] if received is not None else None
+        variables = encode_state(step.state, self._table)
+        old = encode_state(before, self._table) if before is not None else None
+        changes = changes_between(old, variables, self._compared, self._lanes) if old is not None else ()
+        return StoryStep(
+            number=number,
+            action=step.action,
+            label=_label(step, number, arguments, told),
+            arguments=arguments,
+            actor=_actor(told, [self.post.messages[n - 1] for n in sent], values, self._lanes, naming),
+            received=received,
+            sent=sent,
+            lost=lost,
+            changes=changes,
+            doc=action.doc.split("\n")[0] if action is not None else "",
+            place=_place(action),
+            variables=variables,
+        )
+
+
+def _label(step: TraceStep, number: int, arguments: tuple[tuple[str, str], ...], told: SentMessage | None) -> str:
+    if step.action is None:
+        return "Initial state" if number == 1 else step.label
+    if told is not None:
+        return step.action + told.brief.removeprefix(told.kind)
+    return f"{step.action}({', '.join(value for _, value in arguments)})" if arguments else step.action
+
+
+def _actor(
+    told: SentMessage | None,
+    sent: Sequence[SentMessage],
+    values: tuple[Any, ...],
+    lanes: tuple[str, ...],
+    naming: Naming,
+) -> str | None:
+    """Who receives, else who sends, else the first process among the arguments."""
+    if told is not None:
+        return told.dest
+    sources = {message.source for message in sent}
+    if len(sources) == 1 and None not in sources:
+        return sent[0].source
+    names = [lane_name(value, naming) for value in values if hasattr(value, "title")]
+    return next((name for name in names if name in lanes), None)
+
+
+def _place(action: Action | None) -> str:
+    if action is None or action.span is None:
+        return ""
+    return f"{Path(action.span.path).stem}:{action.span.line}"

@@ -1,0 +1,28 @@
+"""Which message a step received: traces name the action and its arguments, and a message is neither."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kmc.actions.action import Action
+from kmc.errors import KmcError
+from kmc.lang.order import ordered
+
+
+def received_message(action: Action | None, before: Any, arguments: tuple[Any, ...], after: Any) -> Any | None:
+    """The least message whose reception by `action` leads from `before` to `after`; None for other actions."""
+    if action is None or action.message is None or action.network is None:
+        return None
+    bound = [p.message_field for p in action.parameters if p.message_field is not None]
+    for message in ordered(frozenset(getattr(before, action.network).deliverable(action.message))):
+        taken = tuple(getattr(message, name) for name in bound) == arguments
+        if taken and _leads(action, before, message, arguments, after):
+            return message
+    return None
+
+
+def _leads(action: Action, before: Any, message: Any, arguments: tuple[Any, ...], after: Any) -> bool:
+    try:
+        return any(successor == after for successor in action.function(before, message, *arguments))
+    except KmcError:
+        return False  # the reception of another message fails: not this step

@@ -1,0 +1,154 @@
+"""A story as data for the page's scripts: JSON, each value of the states once.
+
+Values are interned: `values` lists each different one, in which parts are indices of others, and a state maps its
+variables to indices. Equal values have equal indices, so that scripts find what changed by comparing numbers, and a
+state costs little more than what its step changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any, TypeAlias, assert_never
+
+from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
+from kmc.story.lanes import at_lane
+from kmc.story.story import Change, SentMessage, Story, StoryStep
+from kmc.trace.trees import plain
+
+Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
+
+_LIMIT_NAMES = frozenset({"highwatermark", "hwm", "commitindex"})
+"""What the length of the committed part of a log is called, in a title of a column or in a variable's name."""
+
+
+def page_data(story: Story) -> dict[str, Any]:
+    """The story for `window.kmc`: see `values.js` for how scripts read it."""
+    values = Values()
+    steps = [step_data(step, values) for step in story.steps]
+    loop = story.loop
+    return {
+        "about": dict(sorted(story.about.items())),
+        "variables": list(story.variables),
+        "lanes": list(story.lanes),
+        "columns": [asdict(column) for column in story.columns],
+        "networks": list(story.networks),
+        "archives": list(story.archives),
+        "ofLane": list(story.of_lane),
+        "logs": list(log_variables(story)),
+        "committed": committed_variable(story),
+        "steps": steps,
+        "messages": [_message_data(message, values) for message in story.messages],
+        "loop": None if loop is None else {
+            "backTo": loop.back_to,
+            "closing": None if loop.closing is None else step_data(loop.closing, values),
+            "fairness": list(loop.fairness),
+        },
+        "why": None if story.why is None else asdict(story.why),
+        "notes": list(story.notes),
+        "values": values.listed,
+    }  # fmt: skip
+
+
+class Values:
+    """The different values, in `listed`; a part of a value stands before it.
+
+    `[kind, ...]` with `set`, `seq` (indices of elements), `map` (of keys and values in turn), `rec` (names and indices
+    in turn); anything else stands for itself.
+    """
+
+    def __init__(self) -> None:
+        self.listed: list[Json] = []
+        self._known: dict[tuple[object, ...], int] = {}
+
+    def index(self, tree: Tla) -> int:
+        """The index of a value, listed now if it was not."""
+        return self._index(plain(tree))
+
+    def _index(self, tree: Tla) -> int:
+        match tree:
+            case bool() | int() | str():
+                return self._of((type(tree).__name__, tree), tree)
+            case TlaSet(elements):
+                parts = [self._index(element) for element in elements]
+                return self._of(("set", frozenset(parts)), ["set", *parts])
+            case TlaSeq(elements):
+                return self._listed("seq", [self._index(element) for element in elements])
+            case TlaMap(pairs):
+                return self._listed("map", [self._index(part) for pair in pairs for part in pair])
+            case TlaRecord(fields):
+                return self._listed("rec", [part for name, value in fields for part in (name, self._index(value))])
+            case _:
+                assert_never(tree)
+
+    def _listed(self, kind: str, parts: list[Any]) -> int:
+        return self._of((kind, *parts), [kind, *parts])
+
+    def _of(self, key: tuple[object, ...], listed: Json) -> int:
+        if key not in self._known:
+            self._known[key] = len(self.listed)
+            self.listed.append(listed)
+        return self._known[key]
+
+
+def step_data(step: StoryStep, values: Values) -> dict[str, Any]:
+    """A step, with the state it leads to as indices into `values`."""
+    return {
+        "number": step.number,
+        "action": step.action,
+        "label": step.label,
+        "arguments": [list(argument) for argument in step.arguments],
+        "actor": step.actor,
+        "received": step.received,
+        "sent": list(step.sent),
+        "lost": list(step.lost),
+        "changes": [_change_data(change) for change in step.changes],
+        "doc": step.doc,
+        "place": step.place,
+        "matters": step.matters,
+        "note": step.note,
+        "state": {name: values.index(tree) for name, tree in step.variables.items()},
+    }
+
+
+def _change_data(change: Change) -> dict[str, Any]:
+    return {"path": list(change.path), "lane": change.lane, "old": change.old, "new": change.new}
+
+
+def _message_data(message: SentMessage, values: Values) -> dict[str, Any]:
+    return {
+        "number": message.number,
+        "kind": message.kind,
+        "source": message.source,
+        "dest": message.dest,
+        "fields": [list(field) for field in message.fields],
+        "brief": message.brief,
+        "sentAt": message.sent_at,
+        "receivedAt": list(message.received_at),
+        "lostAt": message.lost_at,
+        "goneAt": message.gone_at,
+        "value": values.index(message.value),
+    }
+
+
+def log_variables(story: Story) -> tuple[str, ...]:
+    """The variables that hold a sequence for every process in every state."""
+    return tuple(
+        name for name in story.of_lane if all(_is_log(step.variables, name, story.lanes) for step in story.steps)
+    )
+
+
+def _is_log(state: Mapping[str, Tla], name: str, lanes: Iterable[str]) -> bool:
+    found = [at_lane(state[name], lane) for lane in lanes]
+    present = [plain(tree) for tree in found if tree is not None]
+    return bool(present) and all(isinstance(tree, TlaSeq) for tree in present)
+
+
+def committed_variable(story: Story) -> str | None:
+    """The variable that says how many entries of a process's log are committed, known by its name or its title."""
+    titled = [(column.title, column.variable) for column in story.columns]
+    for name, variable in [*titled, *((name, name) for name in story.of_lane)]:
+        if re.sub("[^a-z]", "", name.lower()) in _LIMIT_NAMES:
+            return variable
+    return None

@@ -1,0 +1,234 @@
+// The story as scripts read it: values by index, texts for people, places by process. Everything that the page and the
+// explorer share hangs on the one global `kmc`. Nothing here touches the document but `html` and `svg`, which build
+// elements from text nodes: no value of a trace is ever parsed as markup.
+"use strict";
+
+const kmc = {};
+
+const WIDE = 24; // a longer value does not stand in a column
+const NIL = "Nil"; // how TLA+ writes what is not there
+
+kmc.html = (tag, attributes = {}, ...children) => kmc.fill(document.createElement(tag), attributes, children);
+
+kmc.svg = (tag, attributes = {}, ...children) =>
+  kmc.fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+// Attributes that are null, undefined or false are left out; `on` is an object of listeners.
+kmc.fill = (element, attributes, children) => {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "on") {
+      for (const [event, listener] of Object.entries(value)) element.addEventListener(event, listener);
+    } else if (value !== null && value !== undefined && value !== false) {
+      element.setAttribute(name, value === true ? "" : value);
+    }
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+};
+
+// How a lasso goes on.
+kmc.loopText = (loop) => (loop.closing === null ? "nothing happens any more" : `again from step ${loop.backTo}`);
+
+kmc.plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+// Labels come with ASCII arrows, as a terminal shows them.
+kmc.arrows = (text) => text.replaceAll("->", "→");
+
+// The text with a place to break before each capital inside a word: InitCluster|Command.
+kmc.breakable = (text) => text.split(/(?<=[a-z0-9])(?=[A-Z])/).flatMap((word, place) => (place ? [document.createElement("wbr"), word] : [word]));
+
+kmc.shortened = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+
+kmc.Story = class {
+  // `data` is what kmc/views/page/data.py writes.
+  constructor(data) {
+    Object.assign(this, data);
+    this.count = data.steps.length;
+    this.texts = new Map();
+    // A state that holds a message's record shows its name: m3 FetchRequest. The first of equal ones gives it.
+    this.namesOfMessages = new Map([...data.messages].reverse().map((m) => [m.value, `m${m.number} ${m.kind}`]));
+    this.namesOfRecords = new Map(data.messages.map((m) => [this.worded(m.value), this.namesOfMessages.get(m.value)]));
+    this.role = this.roleColumn();
+    this.epoch = this.columns.find((column) => /^(epoch|term)$/i.test(column.title)) ?? null;
+    this.guilty = new Set((this.why?.instance ?? []).map(([, value]) => value).filter((v) => this.lanes.includes(v)));
+  }
+
+  step(number) {
+    return this.steps[number - 1];
+  }
+
+  message(number) {
+    return this.messages[number - 1];
+  }
+
+  // [[text of the key, index of the value], ...] of a function or a sequence; null for any other value.
+  entries(index) {
+    const value = this.values[index];
+    if (!Array.isArray(value)) return null;
+    const [kind, ...parts] = value;
+    if (kind === "seq") return parts.map((part, place) => [String(place + 1), part]);
+    if (kind !== "map") return null;
+    const found = [];
+    for (let i = 0; i < parts.length; i += 2) found.push([this.words(parts[i]), parts[i + 1]]);
+    return found;
+  }
+
+  kind(index) {
+    const value = this.values[index];
+    return Array.isArray(value) ? value[0] : typeof value;
+  }
+
+  // [[name, index], ...] of a record.
+  fields(index) {
+    const parts = this.values[index].slice(1);
+    return parts.flatMap((part, place) => (place % 2 ? [] : [[part, parts[place + 1]]]));
+  }
+
+  // What a step is called, in three parts: the action with its arguments; the ends of a message that it received, and
+  // what else its label says of the message.
+  title(step) {
+    if (step.received === null || step.action === null || !step.label.startsWith(`${step.action} `)) return [kmc.arrows(step.label), "", ""];
+    const [ends, ...details] = kmc.arrows(step.label.slice(step.action.length + 1)).split(", ");
+    return [step.action, ends, details.join(", ")];
+  }
+
+  // Whether the sentence that says why the property fails compares this place: `acked[v1]`, `log of n1`.
+  isCompared(change) {
+    const [variable, ...rest] = change.path;
+    return (this.why?.compared ?? []).some(({ expression }) => {
+      const words = expression.split(/[^\w-]+/).filter(Boolean);
+      return words.includes(variable) && (!rest.length || words.includes(rest[0]));
+    });
+  }
+
+  // The changes of a step, those first that a reader looks for: what the failing property compares, then what the table
+  // of processes shows, in its order; among these, entries of a log come last, for their texts are long.
+  ordered(step) {
+    const rank = (change) => {
+      const column = this.columns.findIndex((shown) => shown.variable === change.path[0]);
+      const isEntry = this.logs.includes(change.path[0]);
+      if (column < 0) return this.isCompared(change) ? -1 : 2 * this.columns.length;
+      return column + (isEntry ? this.columns.length : 0);
+    };
+    return step.changes.map((change) => [rank(change), change]).sort(([a], [b]) => a - b).map(([, change]) => change);
+  }
+
+  // The index of the value at a process, undefined where there is none.
+  atLane(index, lane) {
+    return this.entries(index)?.find(([key]) => key === lane)?.[1];
+  }
+
+  // The value of a variable in a state; with a lane, at that process.
+  place(number, variable, lane = null) {
+    const index = this.step(number)?.state[variable];
+    return index === undefined || lane === null ? index : this.atLane(index, lane);
+  }
+
+  // A value as people read it: {epoch: 1}, [a, b], {n1, n2}, true.
+  words(index) {
+    if (index === undefined) return "";
+    if (!this.texts.has(index)) this.texts.set(index, this.namesOfMessages.get(index) ?? this.worded(index));
+    return this.texts.get(index);
+  }
+
+  worded(index) {
+    const value = this.values[index];
+    if (!Array.isArray(value)) return value === NIL ? "none" : String(value);
+    const [kind, ...parts] = value;
+    switch (kind) {
+      case "set":
+        return `{${parts.map((part) => this.words(part)).join(", ")}}`;
+      case "seq":
+        return `[${parts.map((part) => this.words(part)).join(", ")}]`;
+      case "rec":
+        return `{${this.fields(index).map(([name, part]) => `${name}: ${this.words(part)}`).join(", ")}}`;
+      default:
+        return `{${this.entries(index).map(([key, part]) => `${key}: ${this.words(part)}`).join(", ")}}`;
+    }
+  }
+
+  // What a column of the table of processes shows: a length where it is declared so, else the value.
+  cell(number, column, lane) {
+    const index = this.place(number, column.variable, lane);
+    if (index === undefined) return "";
+    return column.length && this.kind(index) === "seq" ? String(this.values[index].length - 1) : this.words(index);
+  }
+
+  // The columns whose values are long somewhere in the trace: they stand below the others, not beside them.
+  wideColumns() {
+    this.wide ??= this.columns.filter((column) => this.steps.some((step) => this.lanes.some((lane) => this.cell(step.number, column, lane).length > WIDE)));
+    return this.wide;
+  }
+
+  // The first column of names that are not processes: what a process is at the moment (its role), shown in the diagram.
+  roleColumn() {
+    const isRole = (column) =>
+      this.lanes.every((lane) =>
+        this.steps.every((step) => {
+          const value = this.values[this.place(step.number, column.variable, lane)];
+          return typeof value === "string" && !this.lanes.includes(value) && value !== NIL;
+        }),
+      );
+    return this.lanes.length ? this.columns.find(isRole) ?? null : null;
+  }
+
+  // The messages that can still be delivered in a state.
+  inFlight(number) {
+    return this.messages.filter((m) => m.sentAt <= number && (m.goneAt === null || m.goneAt > number));
+  }
+
+  isProcessed(message, number) {
+    return message.receivedAt.some((at) => at <= number);
+  }
+
+  // Where something changed: `log [2]`, with a column's title for its variable, and without the process.
+  changePlace(change) {
+    const [variable, ...rest] = change.path;
+    const title = this.columns.find((column) => column.variable === variable && !column.length)?.title ?? variable;
+    let skipped = false;
+    const parts = rest.filter((part) => {
+      const isLane = !skipped && part === change.lane;
+      skipped ||= isLane;
+      return !isLane;
+    });
+    return [title, ...parts].join(" ");
+  }
+
+  // The name of a message where a text is its whole record.
+  named(text) {
+    return this.namesOfRecords.get(text) ?? text;
+  }
+
+  changeText(change) {
+    const [old, now] = [this.named(change.old), this.named(change.new)];
+    if (old === null) return `gets ${now}`;
+    if (now === null) return `loses ${old}`;
+    return `${old} → ${now}`;
+  }
+
+  // What a row of the list says below the label: the changes that a reader looks for, then what the message said.
+  summary(step) {
+    if (step.number === 1) return this.lanes.length ? `${this.lanes.join(", ")} start` : "";
+    const shown = new Set(this.columns.map((column) => column.variable));
+    const changes = this.ordered(step);
+    const told = changes.filter((c) => shown.has(c.path[0]) || this.isCompared(c));
+    const chosen = (told.length ? told : changes).slice(0, 4);
+    const texts = chosen.map((change) => {
+      const owner = change.lane !== null && change.lane !== step.actor ? `${change.lane}: ` : "";
+      return `${owner}${this.changePlace(change)} ${this.changeText(change)}`;
+    });
+    if (step.lost.length) texts.push(`${step.lost.map((n) => `m${n}`).join(", ")} lost`);
+    if (!texts.length && step.sent.length) texts.push(`sends ${kmc.plural(step.sent.length, "message")}`);
+    const [, , details] = this.title(step);
+    return [...texts, details].filter(Boolean).join(" · ") || "nothing changes";
+  }
+
+  // What the search looks through.
+  searched(step) {
+    const numbers = [...step.sent, ...step.lost, ...(step.received === null ? [] : [step.received])];
+    const messages = numbers.map((n) => `m${n} ${this.message(n).brief} ${this.message(n).fields.flat().join(" ")}`);
+    const changes = step.changes.map((c) => `${c.path.join(" ")} ${c.old ?? ""} ${c.new ?? ""} ${c.old === null ? "added" : c.new === null ? "removed" : ""}`);
+    const shown = step.matters ? this.summary(step) : `not needed: ${step.note}`;
+    return [step.label, step.doc, shown, ...messages, ...changes].join("\n").toLowerCase();
+  }
+};

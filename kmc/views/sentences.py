@@ -1,0 +1,70 @@
+"""Short texts that several views share: a change, the sending of messages, the heading of a trace, its verdict."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kmc.story.story import Change, Story, StoryStep
+from kmc.views.message_text import MessageNames
+
+
+def change_text(change: Change) -> str:
+    """`state of n1: Voted -> Follower`; what was added has a plus, what was removed a minus."""
+    rest = list(change.path)
+    if change.lane is not None:
+        rest.remove(change.lane)
+    place = ".".join(rest).replace(".[", "[")
+    where = f"{place} of {change.lane}" if change.lane is not None else place
+    if change.old is None:
+        return f"{where}: + {change.new}"
+    if change.new is None:
+        return f"{where}: - {change.old}"
+    return f"{where}: {change.old} -> {change.new}"
+
+
+def change_texts(story: Story, step: StoryStep) -> list[str]:
+    """The changes of a step; a message that stands in a state is called by its number."""
+    names = MessageNames(story.messages)
+    return [names.of_text(change_text(change), step.number) for change in step.changes]
+
+
+def happenings(story: Story, step: StoryStep) -> Iterator[str]:
+    """What a step did beside its label: `receives m2`, `state of n1: Voted -> Follower`, `sends m3 ...`."""
+    if step.received is not None:
+        message = story.message(step.received)
+        yield f"receives {message.name}, sent in state {message.sent_at}"
+    yield from change_texts(story, step)
+    for number in step.sent:
+        yield f"sends {story.message(number).name} {story.message(number).brief}"
+    for number in step.lost:
+        yield f"loses {story.message(number).name} {story.message(number).brief}"
+
+
+def doc_text(step: StoryStep) -> str:
+    """What the action is for, without its own name before it: `A follower becomes prospective.`"""
+    text = re.sub(rf"^{re.escape(step.action or '')}(\([^)]*\))?: ", "", step.doc)
+    return text[:1].upper() + text[1:]
+
+
+def heading(story: Story) -> str:
+    """`kip_996 own_vote_elects: violation of ElectionSafety, 7 states`."""
+    about = story.about
+    whose = " ".join(about[key] for key in ("spec", "model") if about.get(key)) or "Trace"
+    verdict = about.get("status", "")
+    failed = f"{verdict} of {about['property']}" if about.get("property") else verdict
+    count = len(story.steps)
+    parts = [failed] if failed else []
+    return f"{whose}: {', '.join([*parts, f'{count} state' + ('' if count == 1 else 's')])}"
+
+
+def loop_text(story: Story) -> str:
+    """How a lasso goes on: `states 3 to 7 repeat for ever`; empty for a finite trace."""
+    if story.loop is None:
+        return ""
+    last = len(story.steps)
+    if story.loop.closing is None and story.loop.back_to == last:
+        return f"nothing happens after state {last}, for ever"
+    if story.loop.back_to == last:
+        return f"state {last} repeats for ever"
+    return f"states {story.loop.back_to} to {last} repeat for ever"

@@ -1,0 +1,141 @@
+"""A message sequence chart: a line down per process, and an arrow from sender to receiver where a message arrives.
+
+A step of one process is a star on its line. A message that is lost ends in an `x` before it arrives. Below the chart
+stands each message in full, with its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kmc.story.story import SentMessage, StoryStep
+from kmc.views.lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, lane_tone, line, wrapped
+from kmc.views.message_text import message_pieces
+from kmc.views.text_options import Told
+from kmc.views.text_steps import inner_gutter, label_pieces, loop_lines, not_needed, number_pieces, step_lines
+
+_SPACING_MIN, _SPACING_MAX = 8, 14
+_LABEL_MIN = 34
+
+
+def chart_lines(told: Told) -> Iterator[TextLine]:
+    """The chart with its messages; for a model without processes, one line a step."""
+    if not told.lanes:
+        yield from wrapped([TextPiece("This model has no processes to draw; its steps:", DIM)], told.width)
+        yield from step_lines(told)
+        return
+    chart = _Chart(told)
+    yield chart.head()
+    for step in told.steps:
+        yield from chart.step(step)
+    yield from loop_lines(told)
+    yield from _legend(told)
+
+
+def _legend(told: Told) -> Iterator[TextLine]:
+    shown = {number for step in told.steps for number in (step.received, *step.sent, *step.lost)}
+    messages = [message for message in told.story.messages if message.number in shown]
+    if not messages:
+        return
+    yield line()
+    yield line(TextPiece("Messages, by the order of sending:", HEAD))
+    for message in messages:
+        end = _end_of(message)
+        pieces = [*message_pieces(message, told.names), *([TextPiece(f" ({end})", DIM)] if end else [])]
+        yield from wrapped(pieces, told.width, indent=2, hanging=6)
+
+
+def _end_of(message: SentMessage) -> str:
+    if message.lost_at is not None:
+        return f"lost in step {message.lost_at}"
+    return "" if message.received_at else "not delivered"
+
+
+class _Chart:
+    """Draws rows of the chart, all of one width, with the label of the step at their right."""
+
+    def __init__(self, told: Told) -> None:
+        self._told = told
+        lanes = told.lanes
+        margin = len(str(len(told.story.steps))) + 2 + (2 if told.story.loop is not None else 0)
+        room = (told.width - margin - _LABEL_MIN) // max(1, len(lanes))
+        longest = max(len(message.name) for message in told.story.messages) if told.story.messages else 2
+        least = max(_SPACING_MIN, longest + 6)
+        self._spacing = max(least, min(_SPACING_MAX, room, max(least, *(len(lane) + 2 for lane in lanes))))
+        self._margin = margin
+        self._places = {lane: 1 + number * self._spacing for number, lane in enumerate(lanes)}
+        self._width = self._spacing * (len(lanes) - 1) + 4
+        # Too many processes for labels at the right: these follow below.
+        self._beside = told.width - margin - self._width - 1
+
+    def head(self) -> TextLine:
+        """The names of the processes."""
+        pieces, at = [TextPiece(" " * self._margin)], 0
+        for lane, place in self._places.items():
+            start = max(at, place - (len(lane) - 1) // 2)
+            pieces += [TextPiece(" " * (start - at)), TextPiece(lane, self._tone(lane))]
+            at = start + len(lane)
+        return line(*fitted(pieces, self._told.width))
+
+    def step(self, step: StoryStep) -> Iterator[TextLine]:
+        """The row of a step, and one for each message that is lost with it."""
+        message = self._told.story.message(step.received) if step.received is not None else None
+        row = self._row(step.actor)
+        if message is not None and self._is_drawn(message):
+            row = self._arrow(row, message, is_lost=False)
+        yield from self._labelled(step, row)
+        for number in step.lost:
+            lost = self._told.story.message(number)
+            bracket = inner_gutter(self._told, step.number)
+            start = [*bracket, TextPiece(" " * (self._margin - sum(len(p.text) for p in bracket)))]
+            drawn = self._arrow(self._row(None), lost, is_lost=True) if self._is_drawn(lost) else self._row(None)
+            yield line(*fitted([*start, *drawn, TextPiece(f" loses {lost.name}", BAD)], self._told.width))
+
+    def _labelled(self, step: StoryStep, row: Sequence[TextPiece]) -> Iterator[TextLine]:
+        number = number_pieces(self._told, step)
+        sent = ", ".join(self._told.story.message(n).name for n in step.sent)
+        label = [*label_pieces(self._told, step), *([TextPiece(f"; sends {sent}")] if sent else [])]
+        label = label if step.matters else [*label, TextPiece(f" {not_needed(step)}", DIM)]
+        if self._beside >= _LABEL_MIN // 2:
+            lines = list(wrapped(label, self._beside, hanging=2))
+            yield line(*number, *row, TextPiece(" "), *lines[0].pieces)
+            for more in lines[1:]:
+                yield self._below(step, [*self._row(None), TextPiece(" "), *more.pieces])
+            return
+        yield line(*number, *row)
+        yield self._below(step, [TextPiece("  "), *fitted(label, self._told.width - self._margin - 2)])
+
+    def _below(self, step: StoryStep, pieces: Sequence[TextPiece]) -> TextLine:
+        bracket = inner_gutter(self._told, step.number)
+        return line(*bracket, TextPiece(" " * (self._margin - sum(len(p.text) for p in bracket))), *pieces)
+
+    def _row(self, actor: str | None) -> list[TextPiece]:
+        """The lines of the processes, a character a piece, with a star on that of `actor`."""
+        row = [TextPiece(" ")] * self._width
+        for lane, place in self._places.items():
+            row[place] = TextPiece("*", self._tone(lane)) if lane == actor else TextPiece("|", DIM)
+        return row
+
+    def _arrow(self, row: list[TextPiece], message: SentMessage, *, is_lost: bool) -> list[TextPiece]:
+        source, dest = self._places[str(message.source)], self._places[str(message.dest)]
+        tone = BAD if is_lost else self._tone(str(message.source))
+        if source == dest:
+            loop = f"x{message.name}" if is_lost else f"<{message.name}"
+            return [*row[: dest + 1], *(TextPiece(c, tone) for c in loop), *row[dest + 1 + len(loop) :]]
+        low, high = sorted((source, dest))
+        name = f" {message.name} "
+        inner = list(f"{name:-^{high - low - 1}}")
+        tip = -2 if is_lost else -1
+        if dest > source:
+            inner[tip] = "x" if is_lost else ">"
+            inner[-1] = " " if is_lost else inner[-1]
+        else:
+            inner[-tip - 1] = "x" if is_lost else "<"
+            inner[0] = " " if is_lost else inner[0]
+        return [*row[: low + 1], *(TextPiece(c, tone) for c in inner), *row[high:]]
+
+    def _is_drawn(self, message: SentMessage) -> bool:
+        return message.source in self._places and message.dest in self._places
+
+    def _tone(self, lane: str) -> str:
+        return lane_tone(self._told.story.lanes.index(lane))

@@ -1,0 +1,187 @@
+"""A whole state for people: a table with a column per process, the other variables, and the messages in flight.
+
+A variable that is a function of the processes is a row of the table; where all processes have the same long value, it
+stands once. A star marks what the step to the state changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+
+from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq
+from kmc.story.in_words import in_words
+from kmc.story.lanes import at_lane
+from kmc.story.story import SentMessage, StoryStep
+from kmc.trace.trees import entries, plain
+from kmc.views.lines import DIM, HEAD, NEW, TextLine, TextPiece, lane_tone, line, wrapped
+from kmc.views.message_text import MessageNames, message_lines
+from kmc.views.text_options import Told
+
+_CELL_MIN, _GAP, _INDENT = 12, 3, 2
+_NAME_MAX = 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A variable of the processes: its cells as lines, by process, and whether the step changed them."""
+
+    name: str
+    trees: tuple[Tla | None, ...]
+    changed: tuple[bool, ...]
+
+
+def state_lines(told: Told, step: StoryStep, *, marked: bool = True) -> Iterator[TextLine]:
+    """The state that a step leads to; `marked` if the step's changes have a star."""
+    of_lane = [name for name in told.story.of_lane if name in told.variables] if told.lanes_with_values else []
+    rows = [_row(told, step, name, marked) for name in of_lane]
+    if rows:
+        yield from _table(told, step, rows)
+    hidden = {*of_lane, *told.story.networks, *told.story.archives}
+    changed = {change.path[0] for change in step.changes} if marked else set()
+    others = [name for name in told.variables if name not in hidden]
+    size = min(_NAME_MAX, max(map(len, others), default=0))
+    for name in others:
+        value = told.names.of_text(in_words(step.variables[name]), step.number)
+        mark = TextPiece("* ", NEW) if name in changed else TextPiece("  ")
+        head = [mark, TextPiece(f"{name:<{size}}"), TextPiece("  "), TextPiece(value, NEW if name in changed else "")]
+        yield from wrapped(head, told.width, hanging=_INDENT + size + 2)
+    yield from _network_lines(told, step)
+
+
+def _row(told: Told, step: StoryStep, name: str, marked: bool) -> _Row:
+    changed = {change.lane for change in step.changes if change.path[0] == name} if marked else set()
+    trees = tuple(at_lane(step.variables[name], lane) for lane in told.lanes_with_values)
+    return _Row(name, trees, tuple(lane in changed for lane in told.lanes_with_values))
+
+
+def _table(told: Told, step: StoryStep, rows: Sequence[_Row]) -> Iterator[TextLine]:
+    """The rows in as many bands of processes as the width asks for."""
+    size = min(_NAME_MAX, max(len(row.name) for row in rows))
+    room = told.width - _INDENT - size
+    lanes = told.lanes_with_values
+    at_once = max(1, min(len(lanes), room // (_CELL_MIN + _GAP)))
+    for first in range(0, len(lanes), at_once):
+        band = range(first, min(first + at_once, len(lanes)))
+        widths = _widths(told, step, rows, band, room)
+        head = [TextPiece(" " * (_INDENT + size))]
+        for place, width in zip(band, widths, strict=True):
+            head.append(
+                TextPiece(" " * _GAP + f"{lanes[place]:<{width}}", lane_tone(told.story.lanes.index(lanes[place])))
+            )
+        yield line(*head)
+        for row in rows:
+            yield from _row_lines(told, step, row, band, widths, size)
+
+
+def _widths(told: Told, step: StoryStep, rows: Sequence[_Row], band: range, room: int) -> list[int]:
+    """A width for each process: what its widest value asks for, and an equal share where that is too much."""
+    wishes = [
+        max(len(told.lanes[place]), *(len(_text(told, step, row.trees[place])) for row in rows if not _is_same(row)), 1)
+        for place in band
+    ]
+    left, widths = room - _GAP * len(band), dict.fromkeys(band, 0)
+    for count, (wish, place) in zip(range(len(band), 0, -1), sorted(zip(wishes, band, strict=True)), strict=True):
+        widths[place] = min(wish, left // count)
+        left -= widths[place]
+    return [widths[place] for place in band]
+
+
+def _is_same(row: _Row) -> bool:
+    """Whether one value, of a record or a function, stands for all processes."""
+    first = row.trees[0]
+    return len(row.trees) > 1 and isinstance(first, TlaRecord | TlaMap) and all(tree == first for tree in row.trees)
+
+
+def _row_lines(
+    told: Told, step: StoryStep, row: _Row, band: range, widths: Sequence[int], size: int
+) -> Iterator[TextLine]:
+    if _is_same(row):
+        if band.start == 0:
+            tone = NEW if any(row.changed) else ""
+            star = " * " if any(row.changed) else " " * _GAP
+            value = TextPiece(f"{_text(told, step, row.trees[0])} for all", tone)
+            pieces = [TextPiece(f"{row.name:<{size}}"), TextPiece(star, NEW), value]
+            yield from wrapped(pieces, told.width, indent=_INDENT, hanging=_INDENT + size + _GAP)
+        return
+    cells = [_cell(told, step, row.trees[place], width) for place, width in zip(band, widths, strict=True)]
+    for number in range(max(len(cell) for cell in cells)):
+        pieces = [TextPiece("  " + (f"{row.name:<{size}}" if number == 0 else " " * size))]
+        for cell, width, place in zip(cells, widths, band, strict=True):
+            text, tone = (cell[number] if number < len(cell) else ""), NEW if row.changed[place] else ""
+            star = " * " if row.changed[place] and number == 0 else " " * _GAP
+            pieces += [TextPiece(star, NEW), TextPiece(f"{text:<{width}}", tone)]
+        yield line(*pieces)
+
+
+def _text(told: Told, step: StoryStep, tree: Tla | None) -> str:
+    return "" if tree is None else told.names.of_text(in_words(tree), step.number)
+
+
+def _cell(told: Told, step: StoryStep, tree: Tla | None, width: int) -> list[str]:
+    """A value in lines of a cell: whole if it fits, else a line for each of its parts, which wrap."""
+    text = _text(told, step, tree)
+    if tree is None or len(text) <= width:
+        return [text]
+    match plain(tree):
+        case TlaSeq(elements):
+            parts = [(f"{number}: ", element) for number, element in enumerate(elements, start=1)]
+        case TlaRecord(fields):
+            parts = [(f"{name}: ", value) for name, value in fields]
+        case TlaMap() as pairs:
+            parts = [(f"{in_words(key)}: ", value) for key, value in entries(pairs) or ()]
+        case _:
+            return wrap(text, width) or [""]
+    found: list[str] = []
+    for head, part in parts:
+        found += wrap(head + _text(told, step, part), width, subsequent_indent="  ")
+    return found
+
+
+def _network_lines(told: Told, step: StoryStep) -> Iterator[TextLine]:
+    for name in told.story.networks:
+        if name in told.variables:
+            yield from _messages_of(told, step, name)
+    shown = [name for name in told.story.archives if name in told.variables]
+    if told.options.processed:
+        for name in shown:
+            yield from _messages_of(told, step, name)
+
+
+def _messages_of(told: Told, step: StoryStep, name: str) -> Iterator[TextLine]:
+    """The messages in one variable, in full; those of a bag that are there no more only if they are asked for."""
+    there, gone = contents(step.variables[name])
+    what = "messages" if name in told.story.networks else "processed messages"
+    yield line("  ", TextPiece(f"{what} in {name}:" if there else f"no {what} in {name}", HEAD if there else DIM))
+    yield from _listed(told, step, there)
+    if not gone:
+        return
+    if told.options.processed:
+        yield line("  ", TextPiece("processed:", HEAD))
+        yield from _listed(told, step, gone)
+    else:
+        yield line("    ", TextPiece(f"and {len(gone)} processed, not shown", DIM))
+
+
+def contents(tree: Tla) -> tuple[list[Tla], list[Tla]]:
+    """The messages of a network, and those of a bag whose count is 0."""
+    pairs = entries(tree) if not isinstance(tree, TlaSeq) else None
+    if pairs is None:
+        return list(getattr(tree, "elements", ())), []
+    there = [message for message, count in pairs if count != 0]
+    return there, [message for message, count in pairs if count == 0]
+
+
+def _listed(told: Told, step: StoryStep, trees: Iterable[Tla]) -> Iterator[TextLine]:
+    known, unknown = _known(told.names, trees, step.number)
+    yield from message_lines(known, told.names, told.width)
+    for tree in unknown:
+        yield from wrapped([TextPiece(in_words(tree))], told.width, indent=4, hanging=8)
+
+
+def _known(names: MessageNames, trees: Iterable[Tla], number: int) -> tuple[list[SentMessage], list[Tla]]:
+    """The messages of a story among these values, in the order of sending, and the other values."""
+    found = [(names.of_tree(tree, number), tree) for tree in trees]
+    known = sorted((message for message, _ in found if message is not None), key=lambda message: message.number)
+    return known, [tree for message, tree in found if message is None]

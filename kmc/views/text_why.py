@@ -1,0 +1,49 @@
+"""Why a property fails, in a few lines: what it says, the instance that fails, and the values compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kmc.story.story import Why
+from kmc.views.lines import BAD, DIM, HEAD, TextLine, TextPiece, line, wrapped
+from kmc.views.text_options import Told
+
+_INDENT, _TERM = 2, 12
+
+
+def why_lines(told: Told) -> Iterator[TextLine]:
+    """The sentence, the docstring of the property, the instance and the values; nothing where nothing failed."""
+    why = told.story.why
+    if why is None:
+        return
+    yield from wrapped([TextPiece(why.sentence, BAD)], told.width)
+    for term, text in _terms(why):
+        tone = DIM if term == why.property else ""
+        yield from wrapped(
+            [TextPiece(f"{term}:", HEAD), TextPiece(" " * max(1, _TERM - len(term) - 1)), TextPiece(text, tone)],
+            told.width,
+            indent=_INDENT,
+            hanging=_INDENT + _TERM,
+        )
+
+
+def _terms(why: Why) -> Iterator[tuple[str, str]]:
+    if why.doc:
+        doc = " ".join(why.doc.split())
+        yield why.property or "property", f"{doc} ({why.place})" if why.place else doc
+    if why.instance:
+        yield "for", ", ".join(f"{name} = {value}" if name else value for name, value in why.instance)
+    compared = [c for c in why.compared if (c.expression, c.value) not in why.instance]
+    if compared:
+        yield "where", "; ".join(f"{c.expression} = {c.value}" for c in compared)
+
+
+def note_lines(told: Told) -> Iterator[TextLine]:
+    """What a reader should know of the story as a whole."""
+    for note in told.story.notes:
+        yield from wrapped([TextPiece(f"Note: {note}", DIM)], told.width, hanging=_INDENT)
+
+
+def blank() -> TextLine:
+    """A line without text."""
+    return line()
