@@ -1,0 +1,238 @@
+// The explorer: one state of a model is shown, with the way to it and what can happen next.
+"use strict";
+{
+  const explorer = kmc.explorer;
+  const by = (id) => document.getElementById(id);
+  const local = { filter: "", tab: "line" };
+  let story = null;
+  let list = null;
+  let diagram = null;
+  let message = null;
+
+  // ---- asking
+
+  // Commands take effect one after another, as they were given. One that depends on where the person is then, is a
+  // function; it returns null where there is nothing to do.
+  let queue = Promise.resolve();
+  explorer.act = (command) => (queue = queue.then(() => carriedOut(typeof command === "function" ? command() : command)));
+
+  const carriedOut = async (command) => {
+    if (command === null) return false;
+    try {
+      explorer.show((await explorer.ask("", command)).view);
+      by("trouble").hidden = true;
+      return true;
+    } catch (error) {
+      explorer.tell(error);
+      if (error.status === 400) explorer.show((await explorer.ask()).view);
+      return false;
+    }
+  };
+
+  const take = (place) => {
+    local.filter = "";
+    return explorer.act({ do: "take", at: explorer.view.at, move: place });
+  };
+
+  const go = (number) => explorer.act({ do: "go", to: number });
+
+  // One step on or back along the line.
+  const step = (by_) => explorer.act(() => {
+    const { line, step: place } = explorer.view;
+    const wanted = line[place - 1 + by_];
+    return wanted === undefined ? null : { do: "go", to: wanted };
+  });
+
+  // ---- showing
+
+  explorer.show = (view) => {
+    const before = explorer.view?.at;
+    explorer.view = view;
+    const isSomewhere = view.at !== null;
+    story = isSomewhere ? new kmc.Story(view.story) : null;
+    document.body.classList.toggle("choosing", !isSomewhere);
+    explorer.drawVerdicts(view);
+    explorer.drawSearch(view.search);
+    for (const [id, can] of [["undo", view.undo], ["redo", view.redo], ["bookmark", isSomewhere], ["run", isSomewhere], ["save", isSomewhere], ["again", isSomewhere], ["back", false], ["on", false]]) by(id).disabled = !can;
+    if (isSomewhere) drawWalk(view);
+    else {
+      by("position").textContent = "";
+      chooseInitial(by("moves"), 0);
+    }
+    drawTabs();
+    if (isSomewhere && before !== view.at) say(view);
+  };
+
+  const storyView = () => ({
+    step: explorer.view.step,
+    steps: story.steps.map((one) => one.number),
+    lanes: story.lanes,
+    messages: true,
+    processed: true,
+    variables: true,
+    message,
+    onStep: (number) => go(explorer.view.line[number - 1]),
+    onMessage: openMessage,
+  });
+
+  const drawWalk = (view) => {
+    by("position").textContent = `state ${view.step} of ${view.line.length}`;
+    by("back").disabled = view.step === 1;
+    by("on").disabled = view.step === view.line.length;
+    list = kmc.stepList(by("steps"), story, storyView());
+    diagram = story.lanes.length ? kmc.diagram(by("diagram"), story, storyView()) : null;
+    document.body.classList.toggle("without-diagram", diagram === null);
+    explorer.treePanel(by("tree"), view, go);
+    explorer.movesPanel(by("moves"), story, view, { filter: local.filter, onTake: take, onFilter: (text) => ((local.filter = text), drawMoves()) });
+    kmc.statePanel(by("state"), story, storyView());
+    const row = list.row(view.step);
+    row?.scrollIntoView({ block: "nearest" });
+    if (local.tab === "tree") by("tree").querySelector(".current")?.scrollIntoView({ block: "nearest" });
+  };
+
+  const drawMoves = () => explorer.movesPanel(by("moves"), story, explorer.view, { filter: local.filter, onTake: take, onFilter: (text) => ((local.filter = text), drawMoves()) });
+
+  const say = (view) => {
+    const told = story.step(view.step);
+    by("spoken").textContent = `State ${view.step}: ${told.label}. ${kmc.plural(view.moves.length, "step")} can happen next. ${by("verdict").textContent}.`;
+  };
+
+  const drawTabs = () => {
+    for (const name of ["line", "tree"]) {
+      const isShown = local.tab === name;
+      by(name).hidden = !isShown;
+      by(`tab-${name}`).setAttribute("aria-selected", String(isShown));
+      by(`tab-${name}`).tabIndex = isShown ? 0 : -1;
+    }
+  };
+
+  const openTab = (name) => {
+    local.tab = name;
+    drawTabs();
+    if (explorer.view.at !== null) drawWalk(explorer.view);
+  };
+
+  // ---- the first state
+
+  const chooseInitial = async (element, from) => {
+    try {
+      const { states, more } = await explorer.ask(`/initial?from=${from}`);
+      if (explorer.view.at !== null) return;
+      const cards = states.map(({ place, values }) => kmc.html("li", {}, kmc.html("button", { type: "button", class: "card", on: { click: () => explorer.act({ do: "begin", initial: place }) } },
+        kmc.html("b", {}, `Initial state ${place + 1}`), kmc.html("span", { class: "card-changes" }, values.map(([name, text]) => kmc.html("span", { class: "change" }, `${name} = ${kmc.shortened(text, 200)}`))))));
+      const on = more && kmc.html("button", { type: "button", on: { click: () => chooseInitial(element, from + states.length) } }, "More");
+      const back = from > 0 && kmc.html("button", { type: "button", on: { click: () => chooseInitial(element, Math.max(0, from - 50)) } }, "Back");
+      element.replaceChildren(...[kmc.html("h2", {}, "Choose an initial state"), from === 0 && kmc.html("p", { class: "doc" }, "Each is shown with what distinguishes it from the first."), kmc.html("ul", { class: "cards" }, cards), back, on].filter(Boolean));
+    } catch (error) {
+      explorer.tell(error);
+    }
+  };
+
+  // ---- a message
+
+  const openMessage = (number) => {
+    const found = story.message(number);
+    message = number;
+    diagram?.update(storyView());
+    by("message-title").textContent = `m${found.number} ${found.kind}`;
+    by("message-body").replaceChildren(
+      kmc.html("p", { class: "ends" }, found.source === null ? "" : kmc.lane(story, found.source), " → ", found.dest === null ? "everyone" : kmc.lane(story, found.dest)),
+      kmc.html("table", { class: "fields" }, kmc.html("tbody", {}, found.fields.map(([name, text]) => kmc.html("tr", {}, kmc.html("th", { scope: "row" }, name), kmc.html("td", {}, story.named(text)))))),
+    );
+    by("message").showModal();
+  };
+
+  // ---- theme
+
+  const themes = ["auto", "light", "dark"];
+
+  const setTheme = (theme) => {
+    if (theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    by("theme").textContent = `Colours: ${theme}`;
+  };
+
+  // ---- keys
+
+  const KEYS = {
+    j: () => step(1),
+    ArrowDown: () => step(1),
+    k: () => step(-1),
+    ArrowUp: () => step(-1),
+    Home: () => explorer.view.at !== null && go(explorer.view.line[0]),
+    End: () => explorer.view.at !== null && go(explorer.view.line.at(-1)),
+    u: () => explorer.act({ do: "undo" }),
+    r: () => explorer.act({ do: "redo" }),
+    b: () => explorer.nameState(),
+    s: () => explorer.view.at !== null && by("running").showModal(),
+    t: () => openTab(local.tab === "line" ? "tree" : "line"),
+    "/": () => by("filter")?.focus(),
+    "?": () => by("help").showModal(),
+  };
+
+  const onKey = (event) => {
+    const writes = event.target.matches("input, select, textarea");
+    if (event.key === "Escape" && event.target.id === "filter") {
+      local.filter = "";
+      drawMoves();
+      by("moves").focus();
+    }
+    if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || explorer.view === null) return;
+    if (event.target.matches("[role=tab]") && ["ArrowLeft", "ArrowRight"].includes(event.key)) {
+      openTab(local.tab === "line" ? "tree" : "line");
+      return by(`tab-${local.tab}`).focus();
+    }
+    const place = /^[1-9]$/.test(event.key) && explorer.view.at !== null ? explorer.moveAt(Number(event.key)) : undefined;
+    const act = place === undefined ? KEYS[event.key] : () => take(place);
+    if (act === undefined) return;
+    event.preventDefault();
+    act();
+  };
+
+  // ---- start
+
+  const CLICKS = {
+    undo: KEYS.u,
+    redo: KEYS.r,
+    back: KEYS.k,
+    on: KEYS.j,
+    bookmark: KEYS.b,
+    run: KEYS.s,
+    save: () => explorer.save(),
+    again: () => go(null),
+    seek: () => explorer.runUntil(),
+    walk: () => explorer.walk(),
+    ask: KEYS["?"],
+    theme: () => setTheme(themes[(themes.indexOf(document.documentElement.dataset.theme ?? "auto") + 1) % 3]),
+    "tab-line": () => openTab("line"),
+    "tab-tree": () => openTab("tree"),
+  };
+
+  const load = async () => {
+    try {
+      const found = await explorer.connect();
+      explorer.frame = found.frame;
+      by("title").textContent = `${found.frame.spec} ${found.frame.model === found.frame.spec ? "" : found.frame.model}`.trim();
+      document.title = `${by("title").textContent} - kmc explore`;
+      by("notes").textContent = found.frame.notes.join(" ");
+      explorer.fillConditions();
+      explorer.show(found.view);
+    } catch (error) {
+      explorer.tell(error);
+    }
+  };
+
+  for (const [id, act] of Object.entries(CLICKS)) by(id).addEventListener("click", act);
+  by("message").addEventListener("close", () => ((message = null), diagram?.update(storyView())));
+  document.addEventListener("keydown", onKey);
+  window.addEventListener("hashchange", load);
+  let width = innerWidth;
+  window.addEventListener("resize", () => {
+    if (innerWidth !== width && explorer.view?.at != null) drawWalk(explorer.view);
+    width = innerWidth;
+  });
+  // Another tab may have gone on in the same session.
+  document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && explorer.view !== null && load());
+  setTheme("auto");
+  load();
+}

@@ -1,0 +1,102 @@
+"""What "run until" waits for: an invariant fails, a goal is reached, an action becomes enabled, an expression is true.
+
+An expression is one of `kmc.spec.typed_expression` over the state `st`, without a successor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kmc.actions.relation import NextStateRelation
+from kmc.errors import CommandLineError, KmcError, did_you_mean
+from kmc.explorer.commands import refused
+from kmc.invariants.kinds import Role
+from kmc.invariants.properties import Predicate, holds
+from kmc.lang.showing import shown
+from kmc.spec.model import Model
+from kmc.spec.typed_expression import expression
+
+EXPRESSION_LENGTH_MAX = 2_000
+_ADVICE = "write an expression of the spec language over the state st, such as len(st.messages) > 2"
+
+Condition = Callable[[Any, Any], bool]
+"""Whether it is met in a state, given the state before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitedFor:
+    """A condition with the sentence that says when it is met: `NoIllegalState fails`."""
+
+    sentence: str
+    is_met: Condition
+
+
+def property_fails(model: Model, name: str) -> WaitedFor:
+    """An invariant or action property of the model fails, or has no truth value; any of them where `name` is empty."""
+    every = model.predicates(Role.CHECKED)
+    wanted = (_named(every, name, "invariant or action property"),) if name else every
+    of_states = [found for found in wanted if found in model.predicates(Role.CHECKED, 1)]
+    of_steps = [found for found in wanted if found not in of_states]
+
+    def is_met(before: Any, state: Any) -> bool:
+        return any(_fails(model, found, state) for found in of_states) or (
+            before is not None and before != state and any(_fails(model, found, before, state) for found in of_steps)
+        )
+
+    return WaitedFor(f"{name or 'a property'} fails", is_met)
+
+
+def _fails(model: Model, found: Predicate, *states: Any) -> bool:
+    try:
+        return not holds(found, model.spec.files, *states)
+    except KmcError:
+        return True
+
+
+def goal_reached(model: Model, name: str) -> WaitedFor:
+    """A reachable property of the model becomes true."""
+    found = _named(model.predicates(Role.WITNESSED, 1), name, "goal")
+    return WaitedFor(f"{name} is reached", lambda before, state: holds(found, model.spec.files, state))
+
+
+def _named(known: tuple[Predicate, ...], name: str, what: str) -> Predicate:
+    for found in known:
+        if found.name == name:
+            return found
+    raise refused(f"the model has no {what} '{name}'", did_you_mean(name, [found.name for found in known]))
+
+
+def action_enabled(model: Model, title: str) -> WaitedFor:
+    """Some instance of an action becomes enabled."""
+    spec = model.spec
+    chosen = [action for action in spec.actions if action.title == title]
+    if not chosen:
+        advice = did_you_mean(title, [action.title for action in spec.actions])
+        raise refused(f"the spec has no action '{title}'", advice)
+    relation = NextStateRelation(chosen, spec.state_class, spec.files)
+    return WaitedFor(f"{title} is enabled", lambda before, state: next(relation.steps(state), None) is not None)
+
+
+def expression_true(model: Model, text: str) -> WaitedFor:
+    """An expression over the state `st` is true; CommandLineError KMC671 where it is not one of the spec language."""
+    if len(text) > EXPRESSION_LENGTH_MAX:
+        raise CommandLineError("KMC671", f"a condition has at most {EXPRESSION_LENGTH_MAX} characters", help=_ADVICE)
+    try:
+        asked = expression(model.spec, text)
+    except KmcError as error:
+        raise CommandLineError("KMC671", error.message, help=error.help or _ADVICE) from None
+    if asked.needs_successor:
+        raise CommandLineError("KMC671", "a condition is one of a state, not of a step", help=_ADVICE)
+
+    def is_met(before: Any, state: Any) -> bool:
+        try:
+            truth = asked.value(state)
+        except KmcError as error:
+            raise CommandLineError("KMC671", f"'{text}': {error.message}", help=error.help or _ADVICE) from error
+        if truth is True or truth is False:
+            return truth
+        raise CommandLineError("KMC671", f"'{text}' is {shown(truth)}, not True or False", help=_ADVICE)
+
+    return WaitedFor(f"{text} is true", is_met)

@@ -1,0 +1,85 @@
+"""The verdicts on one state, and on the step to it, property by property.
+
+Invariant: a verdict is the interpreter's (`holds`). A property whose evaluation fails has no truth value and shows its
+error; the others are judged all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from kmc.errors import KmcError, Span
+from kmc.invariants.kinds import KINDS, PropertyKind, Role
+from kmc.invariants.properties import Predicate, holds
+from kmc.spec.model import Model
+
+
+class JudgedOutcome(Enum):
+    """What a property says of a state or a step."""
+
+    HOLDS = "holds"
+    FAILS = "fails"
+    REACHED = "reached"
+    NOT_REACHED = "not reached here"
+    INSIDE = "inside"
+    OUTSIDE = "outside: not explored further"
+    ERROR = "error"
+    NOT_A_STEP = "says nothing of a step that changes nothing"
+    OF_BEHAVIOURS = "speaks of whole behaviours, not of a state"
+
+
+_OUTCOMES = {
+    Role.CHECKED: (JudgedOutcome.FAILS, JudgedOutcome.HOLDS),
+    Role.WITNESSED: (JudgedOutcome.NOT_REACHED, JudgedOutcome.REACHED),
+    Role.BOUNDING: (JudgedOutcome.OUTSIDE, JudgedOutcome.INSIDE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedProperty:
+    """One property with its outcome; `kind` is its noun, `error` is why it has no truth value."""
+
+    name: str
+    kind: str
+    outcome: JudgedOutcome
+    doc: str
+    place: Span
+    error: KmcError | None = None
+
+
+def judged(model: Model, before: Any | None, state: Any) -> Iterator[JudgedProperty]:
+    """Each property of the model in `state`, and those of steps on the step from `before`, where there is one."""
+    for kind in KINDS:
+        for found in model.of(kind):
+            if kind.states == 1:
+                yield _judged(model, kind, found, (state,))
+            elif before is not None:
+                yield _judged(model, kind, found, (before, state))
+    for formula in model.temporal:
+        yield JudgedProperty(formula.name, "temporal property", JudgedOutcome.OF_BEHAVIOURS, formula.doc, formula.span)
+
+
+def _judged(model: Model, kind: PropertyKind, found: Predicate, states: tuple[Any, ...]) -> JudgedProperty:
+    error = None
+    if kind.role is Role.CHECKED and len(states) == 2 and states[0] == states[1]:
+        outcome = JudgedOutcome.NOT_A_STEP
+    else:
+        try:
+            outcome = _OUTCOMES[kind.role][holds(found, model.spec.files, *states)]
+        except KmcError as failure:
+            outcome, error = JudgedOutcome.ERROR, failure
+    return JudgedProperty(found.name, kind.noun, outcome, found.doc, found.span, error)
+
+
+def failing(model: Model, before: Any | None, state: Any) -> tuple[str, ...]:
+    """The invariants and action properties that fail in a state or on the step to it, or have no truth value."""
+    wrong = (JudgedOutcome.FAILS, JudgedOutcome.ERROR)
+    return tuple(found.name for found in judged(model, before, state) if found.outcome in wrong)
+
+
+def is_outside(model: Model, before: Any | None, state: Any) -> bool:
+    """Whether a constraint, of the state or of the step to it, keeps a search from going on there."""
+    return any(found.outcome is JudgedOutcome.OUTSIDE for found in judged(model, before, state))

@@ -1,0 +1,32 @@
+"""What an explorer opens with: a model, and the trace of a counterexample if one is given."""
+
+from __future__ import annotations
+
+from kmc.explorer.session import Ground
+from kmc.explorer.state_tree import VISITED_MAX, StateTree
+from kmc.spec.model import Model
+from kmc.story.retaken import retake
+from kmc.trace.untyped_trace import TraceFile
+
+
+def ground_of(model: Model) -> Ground:
+    """An explorer without a trace."""
+    return Ground(model, about={"spec": model.spec.name, "model": model.name})
+
+
+def ground_at(model: Model, file: TraceFile, number: int) -> Ground:
+    """An explorer that opens at state `number` of a trace, counted from 1, as far as the spec still allows its steps.
+
+    Raises TraceError for a trace of another spec.
+    """
+    taken = retake(file, model)
+    notes = list(taken.notes)
+    steps = taken.steps[:VISITED_MAX]
+    if taken.stop is not None:
+        notes += [f"The trace is shown up to state {len(steps)}: {taken.stop.sentence}", *taken.stop.details]
+    tree = StateTree().taken([(step, None) for step in steps])
+    if steps:
+        tree = tree.moved(min(number, len(steps)) - 1)
+    if file.loop is not None and taken.loop is not None:
+        notes.append(f"The trace is a lasso: after state {len(file.steps)} comes state {file.loop + 1} again.")
+    return Ground(model, tree, dict(file.about), tuple(notes))

@@ -1,0 +1,77 @@
+"""The path that a person has walked, saved as a trace, and the commands that go on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from kmc.errors import SystemFault
+from kmc.explorer.judging import JudgedOutcome, judged
+from kmc.explorer.session import ExplorerSession
+from kmc.invariants.kinds import Role
+from kmc.result import Verdict
+from kmc.trace.files import trace_file
+from kmc.trace.itf import itf_text
+from kmc.trace.untyped_trace import TraceFile
+
+_EXPLORED = "explored"
+"""The status of a trace at whose end nothing fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavingPlace:
+    """Where traces are saved, and the words on the command line that choose the spec and the model."""
+
+    folder: Path
+    chosen: Sequence[str]
+
+
+def walked_trace(session: ExplorerSession) -> TraceFile:
+    """The path from an initial state to where the person is, with what fails there."""
+    model = session.ground.model
+    trace = session.tree.trace()
+    states = [step.state for step in trace.steps]
+    before = states[-2] if len(states) > 1 else None
+    failed = [found for found in judged(model, before, states[-1]) if found.outcome is JudgedOutcome.FAILS]
+    if not failed:
+        return trace_file(trace, model, _EXPLORED)
+    of_step = failed[0].name in {found.name for found in model.predicates(Role.CHECKED, 2)}
+    verdict = Verdict.LIVENESS if of_step else Verdict.VIOLATION
+    return trace_file(trace, model, verdict.value, violated=failed[0].name)
+
+
+def save_walk(session: ExplorerSession, place: SavingPlace, now: datetime) -> Path:
+    """Write the path as ITF to a new file; SystemFault KMC591 where that fails."""
+    model = session.ground.model
+    text = itf_text(walked_trace(session))
+    stem = f"{model.spec.name}-{Path(model.name).stem}-{now:%Y%m%d-%H%M%S}"
+    try:
+        place.folder.mkdir(parents=True, exist_ok=True)
+        for number in range(1, 1000):
+            path = place.folder / (f"{stem}.itf.json" if number == 1 else f"{stem}-{number}.itf.json")
+            try:
+                with path.open("x", encoding="utf-8") as file:
+                    file.write(text)
+            except FileExistsError:
+                continue
+            return path
+    except OSError as error:
+        raise SystemFault(
+            "KMC591",
+            f"the trace cannot be saved in {place.folder}: {error.strerror}",
+            help="start kmc explore with --save-dir DIR, or download the trace",
+        ) from None
+    raise SystemFault("KMC591", f"{place.folder} has too many traces of this second", help="save it again")
+
+
+def commands_from(path: Path, length: int, place: SavingPlace) -> list[list[str]]:
+    """What to type next, each command as its words."""
+    return [
+        ["kmc", "trace", str(path)],
+        ["kmc", "replay", str(path)],
+        ["kmc", "explore", *place.chosen, "--trace", str(path)],
+        ["kmc", "check", *place.chosen, "--from", f"{path}#{length}"],
+        ["kmc", "simulate", *place.chosen, "--from", f"{path}#{length}"],
+    ]

@@ -1,0 +1,239 @@
+"""A session: one person's way through the states of a model, as a history of trees, and the searches it starts.
+
+Invariant: commands of one session take effect one after another. A search reads the state it begins at, and its result
+is one more command once it has ended; until then the person can go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from threading import Lock
+from typing import Any, assert_never
+
+from kmc.actions.relation import NextStateRelation
+from kmc.errors import CommandLineError, InternalError, KmcError
+from kmc.explorer.commands import (
+    Begin,
+    Bookmark,
+    GoTo,
+    LongCommand,
+    QuickCommand,
+    Redo,
+    RunUntil,
+    TakeMove,
+    Undo,
+    WalkRandomly,
+    one_of,
+    refused,
+)
+from kmc.explorer.conditions import WaitedFor, action_enabled, expression_true, goal_reached, property_fails
+from kmc.explorer.judging import failing
+from kmc.explorer.moves import MovesOfState, moves_of
+from kmc.explorer.seeking import Seeker, SeekLimits, SeekProgress, SeekResult
+from kmc.explorer.state_tree import VISITED_MAX, StateTree, TreeHistory, VisitedState
+from kmc.explorer.telling_paths import PathTeller
+from kmc.reference.initial import each_initial_state
+from kmc.result import TraceStep
+from kmc.spec.model import Model
+
+INITIAL_STATES_MAX = 1_000
+"""How many initial states are listed at most."""
+STATES_MAX = 1_000_000
+SECONDS_MAX = 600.0
+
+_CONDITIONS = {
+    "property": property_fails,
+    "goal": goal_reached,
+    "action": action_enabled,
+    "expression": expression_true,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What all sessions of one explorer share: the model, the tree that each begins with, and notes for the person."""
+
+    model: Model
+    opening: StateTree = field(default_factory=StateTree)
+    about: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class InitialStates:
+    """The initial states of a model, made as far as they are looked at."""
+
+    def __init__(self, model: Model) -> None:
+        self._made: list[Any] = []
+        self._coming: Iterator[Any] = each_initial_state(model)
+        self._lock = Lock()
+
+    def first(self, count: int) -> list[Any]:
+        """The first `count` states, fewer where there are no more; KmcError where the spec fails."""
+        with self._lock:
+            self._made.extend(islice(self._coming, max(0, min(count, INITIAL_STATES_MAX) - len(self._made))))
+            return self._made[:count]
+
+
+@dataclass(slots=True)
+class RunningSearch:
+    """A search that was started from a state: what it looks for, how far it is, and its result once it has ended."""
+
+    number: int
+    start: int
+    sentence: str
+    progress: SeekProgress = field(default_factory=SeekProgress)
+    result: SeekResult | None = None
+    error: KmcError | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.result is not None or self.error is not None
+
+
+class ExplorerSession:
+    """One person's session. Its methods may be called from any thread."""
+
+    def __init__(self, ground: Ground, initial: InitialStates) -> None:
+        self.ground = ground
+        self.initial = initial
+        self.lock = Lock()
+        self.history = TreeHistory(present=ground.opening)
+        self.search: RunningSearch | None = None
+        spec = ground.model.spec
+        self.relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
+        self.teller = PathTeller(spec)
+        self._failing: dict[int, tuple[VisitedState, tuple[str, ...]]] = {}
+        """By identity, with the state itself, so that no other object takes its identity."""
+        self._moves: tuple[Any, MovesOfState] | None = None
+
+    @property
+    def tree(self) -> StateTree:
+        """What was visited, and where the person is."""
+        return self.history.present
+
+    def moves(self) -> MovesOfState:
+        """What can and cannot happen where the person is; there must be such a state."""
+        here = self.here()
+        if self._moves is None or self._moves[0] is not here.state:
+            self._moves = (here.state, moves_of(self.relation, here.state))
+        return self._moves[1]
+
+    def failing(self, visited: VisitedState) -> tuple[str, ...]:
+        """The properties that fail in a visited state of the tree, or on the step to it."""
+        known = self._failing.get(id(visited))
+        if known is None or known[0] is not visited:
+            before = None if visited.parent is None else self.tree.visited[visited.parent].state
+            known = (visited, failing(self.ground.model, before, visited.state))
+            self._failing[id(visited)] = known
+        return known[1]
+
+    def here(self) -> VisitedState:
+        """The state in which the person is; CommandLineError KMC670 before an initial state was chosen."""
+        if self.tree.here is None:
+            raise refused("no initial state has been chosen", "choose one from the list")
+        return self.tree.here
+
+    def begin_at_once(self) -> None:
+        """Begin in the first initial state, without a command that could be undone."""
+        first = TraceStep(self.initial.first(1)[0])
+        self.history = TreeHistory(present=StateTree().taken([(first, None)]))
+
+    def carry_out(self, command: QuickCommand) -> None:
+        """Carry out a command; CommandLineError KMC670 for what is not there."""
+        match command:
+            case Undo():
+                self.history = self.history.undone()
+            case Redo():
+                self.history = self.history.redone()
+            case _:
+                self.history = self.history.then(self._changed(command))
+
+    def _changed(self, command: Begin | TakeMove | GoTo | Bookmark) -> StateTree:
+        tree = self.tree
+        match command:
+            case Begin(initial):
+                states = self.initial.first(initial + 1)
+                if initial >= len(states):
+                    raise refused(f"the model has no initial state number {initial + 1}", "choose one from the list")
+                return tree.restarted().taken([(TraceStep(states[initial]), None)])
+            case TakeMove(at, number):
+                if at != tree.at:
+                    raise refused("the session has moved on to another state", "load the page again")
+                moves = self.moves().enabled
+                if number >= len(moves):
+                    raise refused(f"this state has no move number {number + 1}", "choose one from the list")
+                return tree.taken([(moves[number].step, moves[number].instance.message)])
+            case GoTo(to):
+                return tree.restarted() if to is None else tree.moved(self._visited(to))
+            case Bookmark(of, name):
+                return tree.named(self._visited(of), name.strip()[:80])
+            case _:
+                assert_never(command)
+
+    def _visited(self, number: int) -> int:
+        if number >= len(self.tree.visited):
+            raise refused(f"state {number} has not been visited", "choose one from the tree")
+        return number
+
+    def start_search(self, command: LongCommand) -> RunningSearch:
+        """A search from where the person is, to be run by `run_search`; at most one runs in a session."""
+        if self.search is not None and not self.search.is_over:
+            raise refused("a search is running", "cancel it first, or wait until it has ended")
+        here = self.here()
+        if isinstance(command, WalkRandomly):
+            steps = min(command.steps, VISITED_MAX)
+            sentence = f"random walk of {steps} steps, seed {command.seed}"
+        else:
+            sentence = f"run until {self._wanted(command).sentence}"
+        number = self.search.number + 1 if self.search is not None else 1
+        self.search = RunningSearch(number, here.number, sentence)
+        return self.search
+
+    def _wanted(self, command: RunUntil) -> WaitedFor:
+        if not command.name and command.what != "property":
+            raise refused("there is nothing to wait for", "name it")
+        return one_of("what", command.what, _CONDITIONS)(self.ground.model, command.name)
+
+    def run_search(self, search: RunningSearch, command: LongCommand, start: Any) -> None:
+        """Run a search to its end, without the lock, and go where it found something, with the lock."""
+        try:
+            result = self._sought(search, command, start)
+        except KmcError as error:
+            search.error = error
+            return
+        except Exception as error:
+            message = f"a search ended with an unexpected error: {type(error).__name__}: {error}"
+            search.error = InternalError("KMC935", message, help="report this, with the spec and the command")
+            return
+        with self.lock:
+            try:
+                if result.steps and search.start < len(self.tree.visited):
+                    tree = self.tree.moved(search.start)
+                    if tree.visited[search.start].state == start:
+                        self.history = self.history.then(tree.taken(result.steps))
+                search.result = result
+            except CommandLineError as error:
+                search.error = error
+
+    def _sought(self, search: RunningSearch, command: LongCommand, start: Any) -> SeekResult:
+        seeker = Seeker(self.ground.model)
+        match command:
+            case WalkRandomly(steps, seed):
+                limits = SeekLimits(VISITED_MAX, SECONDS_MAX)
+                return seeker.at_random(start, None, min(steps, VISITED_MAX), seed, limits, search.progress)
+            case RunUntil(how=how, states=states, seed=seed):
+                wanted = self._wanted(command)
+                limits = SeekLimits(min(max(states, 1), STATES_MAX), SECONDS_MAX)
+                if how == "random":
+                    return seeker.at_random(start, wanted, 200, seed, limits, search.progress)
+                return seeker.breadth_first(start, wanted, limits, search.progress)
+            case _:
+                assert_never(command)
+
+    def cancel(self) -> None:
+        """Let the running search end, if there is one."""
+        if self.search is not None:
+            self.search.progress.is_cancelled = True

@@ -1,0 +1,207 @@
+"""What the page shows of a session, as JSON. The page's scripts read it; `docs/explorer.md` is for people.
+
+`view_of` is the whole of it: the tree, the story of the path to where the person is (as every page of kmc shows
+stories), the verdicts there, what can happen next, and the search that runs.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from kmc.errors import KmcError, Span
+from kmc.explorer.judging import JudgedOutcome, JudgedProperty, failing, is_outside, judged
+from kmc.explorer.moves import Move
+from kmc.explorer.session import ExplorerSession, RunningSearch
+from kmc.explorer.state_tree import VisitedState
+from kmc.explorer.telling_paths import PreviewedMove, ToldState
+from kmc.invariants.kinds import Role
+from kmc.spec.variables import encode_state
+from kmc.story.in_words import in_words
+from kmc.story.lanes import table_for_people
+from kmc.story.obstacles import Obstacle, disabled
+from kmc.story.why import why_fails
+from kmc.views.page.data import page_data
+
+Json = dict[str, Any]
+
+INITIAL_LISTED = 50
+
+
+def view_of(session: ExplorerSession) -> Json:
+    """All that the page shows."""
+    tree = session.tree
+    line = tree.line()
+    return {
+        "at": tree.at,
+        "line": [visited.number for visited in line],
+        "tree": [_visited(session, visited) for visited in tree.visited],
+        "undo": bool(session.history.past),
+        "redo": bool(session.history.future),
+        "search": None if session.search is None else search_data(session.search),
+        **({} if not line else _here(session, line, len(tree.path(tree.at)))),
+    }
+
+
+def frame_of(session: ExplorerSession) -> Json:
+    """What never changes: the model, what can be waited for, and the notes on the trace that was opened."""
+    model = session.ground.model
+    return {
+        "spec": model.spec.name,
+        "model": model.name,
+        "doc": model.spec.doc.split("\n")[0],
+        "about": dict(session.ground.about),
+        "notes": list(session.ground.notes),
+        "actions": [action.title for action in model.spec.actions],
+        "properties": [found.name for found in model.predicates(Role.CHECKED)],
+        "goals": [found.name for found in model.predicates(Role.WITNESSED, 1)],
+        "deadlock": model.deadlock,
+    }
+
+
+def initial_data(session: ExplorerSession, begin: int) -> Json:
+    """Some of the initial states, from place `begin` on: what distinguishes each from the first one."""
+    states = session.initial.first(begin + INITIAL_LISTED + 1)
+    table = table_for_people(session.ground.model.spec)
+    listed = []
+    for place, state in enumerate(states[begin : begin + INITIAL_LISTED], start=begin):
+        variables = encode_state(state, table)
+        first = encode_state(states[0], table)
+        different = [name for name in variables if place == 0 or variables[name] != first[name]]
+        listed.append({"place": place, "values": [[name, in_words(variables[name])] for name in different]})
+    return {"states": listed, "more": len(states) > begin + INITIAL_LISTED}
+
+
+def disabled_data(session: ExplorerSession) -> Json:
+    """What is not enabled where the person is, with the guard that stops it."""
+    found = disabled(session.ground.model, session.here().state)
+    return {"disabled": [_obstacle(obstacle) for obstacle in found]}
+
+
+def _obstacle(obstacle: Obstacle) -> Json:
+    return {
+        "action": obstacle.action,
+        "arguments": [value for _, value in obstacle.arguments],
+        "message": obstacle.message,
+        "guard": obstacle.guard,
+        "holds": obstacle.holds,
+        "place": obstacle.place,
+        "sentence": obstacle.sentence,
+    }
+
+
+def _here(session: ExplorerSession, line: tuple[VisitedState, ...], step: int) -> Json:
+    """The `line` through where the person is, which is its state number `step`, counted from 1."""
+    told = session.teller.told(line)
+    here = told[step - 1]
+    before = line[step - 2].state if step > 1 else None
+    moves, spec = session.moves(), session.ground.model.spec
+    verdicts = judged(session.ground.model, before, here.visited.state)
+    return {
+        "step": step,
+        "fails": list(session.failing(here.visited)),
+        "story": page_data(session.teller.story(line, session.ground.about)),
+        "verdicts": [_verdict(session, found, before, here.visited.state) for found in verdicts],
+        "moves": [_move(session, here, place, move) for place, move in enumerate(moves.enabled)],
+        "disabled": bool(moves.disabled) or any(action.message is not None for action in spec.actions),
+        "failing": [{"label": i.action.label(i.arguments), "error": error_data(e)} for i, e in moves.failing],
+        "deadlock": not moves.enabled and not moves.failing,
+    }
+
+
+def _visited(session: ExplorerSession, visited: VisitedState) -> Json:
+    tree = session.tree
+    step = session.teller.known(visited) or session.teller.told(tree.path(visited.number))[-1].step
+    return {
+        "number": visited.number,
+        "parent": visited.parent,
+        "level": step.number,
+        "label": step.label,
+        "actor": step.actor,
+        "bookmark": tree.bookmarks.get(visited.number, ""),
+        "fails": list(session.failing(visited)),
+    }
+
+
+def _move(session: ExplorerSession, last: ToldState, place: int, move: Move) -> Json:
+    model, state, successor = session.ground.model, last.visited.state, move.step.state
+    previewed = session.teller.preview(last, move)
+    step = previewed.step
+    return {
+        "place": place,
+        "label": step.label,
+        "action": step.action,
+        "actor": step.actor,
+        "doc": step.doc,
+        "place_of_action": step.place,
+        "received": step.received,
+        "changes": [{"path": list(c.path), "lane": c.lane, "old": c.old, "new": c.new} for c in step.changes],
+        "sent": _briefs(previewed, step.sent),
+        "lost": _briefs(previewed, step.lost),
+        "ways": move.ways,
+        "stutters": successor == state,
+        "fails": list(failing(model, state, successor)),
+        "outside": is_outside(model, state, successor),
+        "visited": session.tree.known(move.step, move.instance.message),
+    }
+
+
+def _briefs(previewed: PreviewedMove, numbers: tuple[int, ...]) -> list[str]:
+    return [f"{message.name} {message.brief}" for message in (previewed.messages[number - 1] for number in numbers)]
+
+
+def _verdict(session: ExplorerSession, found: JudgedProperty, before: Any | None, state: Any) -> Json:
+    return {
+        "why": _why(session, found, before, state) if found.outcome is JudgedOutcome.FAILS else None,
+        "name": found.name,
+        "kind": "goal" if found.outcome in (JudgedOutcome.REACHED, JudgedOutcome.NOT_REACHED) else found.kind,
+        "outcome": found.outcome.name.lower(),
+        "text": found.outcome.value,
+        "doc": found.doc.split("\n\n")[0],
+        "place": place_text(found.place),
+        "error": None if found.error is None else error_data(found.error),
+    }
+
+
+def _why(session: ExplorerSession, found: JudgedProperty, before: Any | None, state: Any) -> Json:
+    """Why a property fails here: a sentence, and the values that decide it."""
+    model = session.ground.model
+    prop = next(p for p in model.predicates(Role.CHECKED) if p.name == found.name)
+    states = (before, state) if prop in model.predicates(Role.CHECKED, 2) else (state,)
+    why = why_fails(model, prop, *states)
+    pairs = [*why.instance, *((compared.expression, compared.value) for compared in why.compared)]
+    return {"sentence": why.sentence, "pairs": [list(pair) for pair in pairs]}
+
+
+def search_data(search: RunningSearch) -> Json:
+    """How far a search is, or how it ended."""
+    result, error = search.result, search.error
+    return {
+        "number": search.number,
+        "sentence": search.sentence,
+        "over": search.is_over,
+        "states": search.progress.states if result is None else result.states,
+        "depth": search.progress.depth if result is None else result.depth,
+        "end": None if result is None else result.end.name.lower(),
+        "text": None if result is None else result.end.value,
+        "steps": 0 if result is None else len(result.steps),
+        "error": None if error is None else error_data(error),
+    }
+
+
+def error_data(error: KmcError) -> Json:
+    """An error with the author's line, as the command line shows it."""
+    line = error.span.source_line() if error.span is not None else None
+    return {
+        "code": error.code,
+        "message": error.message,
+        "help": error.help,
+        "notes": list(error.notes),
+        "place": place_text(error.span),
+        "source": None if line is None else line.strip(),
+    }
+
+
+def place_text(span: Span | None) -> str:
+    """`actions.py:12`, empty where there is no place."""
+    return "" if span is None else f"{Path(span.path).name}:{span.line}"

@@ -1,0 +1,97 @@
+"""Stories of paths through a tree, each state told once: a branch goes on where its path has been told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kmc.explorer.moves import Move
+from kmc.explorer.state_tree import VisitedState
+from kmc.spec.loader import Spec
+from kmc.story.story import SentMessage, Story, StoryStep
+from kmc.story.tell import Teller
+
+_REMEMBERED_MAX = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class ToldState:
+    """A visited state as a step of a story, and the teller that can go on after it."""
+
+    visited: VisitedState
+    step: StoryStep
+    teller: Teller
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedMove:
+    """What a move would do: the step, and the messages of the story after it, by number."""
+
+    move: Move
+    step: StoryStep
+    messages: Sequence[SentMessage]
+
+
+class PathTeller:
+    """Tells paths of one spec and remembers them."""
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self._told: dict[int, ToldState] = {}
+        """By identity: a tree keeps the objects of its states, and another tree may number other states alike."""
+
+    def known(self, visited: VisitedState) -> StoryStep | None:
+        """A visited state as it was told last, None where it was not."""
+        told = self._told.get(id(visited))
+        return None if told is None else told.step
+
+    def told(self, path: Sequence[VisitedState]) -> list[ToldState]:
+        """Each state of a path from an initial state, told; the path is not empty."""
+        found: list[ToldState] = []
+        for visited in path:
+            known = self._told.get(id(visited))
+            if known is None:
+                known = self._tell(found[-1] if found else None, visited)
+                if known is None:
+                    return self._retell(path)
+                self._remember(known)
+            found.append(known)
+        return found
+
+    def story(self, path: Sequence[VisitedState], about: Mapping[str, str]) -> Story:
+        """The story of a path."""
+        told = self.told(path)
+        return told[-1].teller.story([state.step for state in told], about)
+
+    def preview(self, last: ToldState, move: Move) -> PreviewedMove:
+        """What a move from a told state would do."""
+        teller = last.teller.fork()
+        step = teller.step(last.visited.state, move.step, last.step.number + 1, move.instance.message)
+        return PreviewedMove(move, step, teller.post.messages)
+
+    def _tell(self, before: ToldState | None, visited: VisitedState) -> ToldState | None:
+        """None where a process occurs in the state that the teller of the path does not know."""
+        if before is None:
+            teller = Teller(self._spec, [visited.state])
+            return ToldState(visited, teller.step(None, visited.step, 1), teller)
+        if not before.teller.knows_lanes_of(visited.state):
+            return None
+        teller = before.teller.fork()
+        step = teller.step(before.visited.state, visited.step, before.step.number + 1, visited.message)
+        return ToldState(visited, step, teller)
+
+    def _retell(self, path: Sequence[VisitedState]) -> list[ToldState]:
+        """The path told from its beginning, by a teller that knows the processes of all its states."""
+        teller = Teller(self._spec, [visited.state for visited in path])
+        found: list[ToldState] = []
+        for number, visited in enumerate(path, start=1):
+            teller = teller.fork()
+            before = found[-1].visited.state if found else None
+            found.append(ToldState(visited, teller.step(before, visited.step, number, visited.message), teller))
+            self._remember(found[-1])
+        return found
+
+    def _remember(self, told: ToldState) -> None:
+        if len(self._told) >= _REMEMBERED_MAX:
+            self._told.clear()
+        self._told[id(told.visited)] = told
