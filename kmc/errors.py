@@ -54,6 +54,23 @@ class Span:
         return lines[self.line - 1] if 0 < self.line <= len(lines) else None
 
 
+@dataclass(frozen=True, slots=True)
+class TextSpan(Span):
+    """A place in a text that is not a file, such as an expression of the command line."""
+
+    text: str = ""
+
+    @classmethod
+    def of(cls, span: Span, text: str) -> Self:
+        """The place `span` in `text`."""
+        return cls(span.path, span.line, span.column, span.end_line, span.end_column, text)
+
+    def source_line(self) -> str | None:
+        """The text of the first line of the span."""
+        lines = self.text.splitlines()
+        return lines[self.line - 1] if 0 < self.line <= len(lines) else None
+
+
 class KmcError(Exception):
     """The root of all errors that a person can cause.
 

@@ -6,7 +6,7 @@ found and not yet expanded, `depth` the largest level, an initial state being le
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
@@ -232,7 +232,8 @@ class Counters:
     """TLC's counters at some moment, with the process's use of time and memory; `shards` of a search in shards.
 
     With `shards`, `distinct` and `depth` are those of whole levels. `activity` is what goes on once the search has
-    ended, and empty before.
+    ended, and empty before. `levels` are the sizes of the levels that are whole, `rows_bytes` those of all packed rows
+    so far, 0 where states are not packed.
     """
 
     generated: int
@@ -243,6 +244,8 @@ class Counters:
     memory_bytes: int
     shards: ShardProgress | None = None
     activity: str = ""
+    levels: tuple[int, ...] = ()
+    rows_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +275,8 @@ class ShardFigures:
 class Result:
     """Everything that a check found out.
 
-    `levels[k]` are the distinct states at level k + 1. `cpu_seconds` are those of the search, `compile_seconds` apart.
+    `levels[k]` are the distinct states at level k + 1. `cpu_seconds` are those of the search, `compile_seconds` apart;
+    `compiled_anew` tells whether some of the code was not in the cache.
     `fingerprint_bits` is 0 where states are compared by value. `cut` counts the generated states outside of the
     constraints: their properties were checked, and they were not expanded. `fairness` is what was assumed of behaviours
     where temporal properties were checked, and `cut_fairness` what a constraint may have made wrong of it.
@@ -297,6 +301,7 @@ class Result:
     fingerprint_bits: int = 0
     cut: int = 0
     shards: ShardFigures | None = None
+    compiled_anew: bool = field(default=False, compare=False)
     fairness: tuple[AssumedFairness, ...] = ()
     cut_fairness: tuple[CutFairness, ...] = ()
 

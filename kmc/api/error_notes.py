@@ -1,0 +1,39 @@
+"""Errors that leave the Python API: with the author's line and the help below the message, where tracebacks show notes.
+
+Python, notebooks and pytest print the notes of an exception (`BaseException.add_note`) after its message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from kmc.errors import KmcError
+
+_Given = ParamSpec("_Given")
+_Returned = TypeVar("_Returned")
+
+
+def explained(function: Callable[_Given, _Returned]) -> Callable[_Given, _Returned]:
+    """A function whose KmcErrors say in a traceback what the command line says of them."""
+
+    @wraps(function)
+    def explaining(*given: _Given.args, **named: _Given.kwargs) -> _Returned:
+        try:
+            return function(*given, **named)
+        except KmcError as error:
+            explain(error)
+            raise
+
+    return explaining
+
+
+def explain(error: KmcError) -> None:
+    """Add place, help and notes to an error, once."""
+    # Imported here, because it takes a tenth of a second, and few programs end with an error.
+    from kmc.cli.render_errors import error_text
+
+    _, _, rest = error_text(error).partition("\n")
+    if rest and rest not in getattr(error, "__notes__", ()):
+        error.add_note(rest)

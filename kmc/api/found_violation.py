@@ -1,0 +1,79 @@
+"""What a search and a simulation have in common: a violation, or none, with its trace and its story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from kmc.api.loaded_spec import LoadedSpec
+from kmc.api.result_views import story_lines
+from kmc.api.trace_states import TraceStates
+from kmc.cli.counterexample import Counterexample
+from kmc.cli.render_result import violation_lines
+from kmc.errors import KmcError
+from kmc.result import Violation
+from kmc.spec.model import Model
+from kmc.story.story import Story
+from kmc.trace.untyped_trace import TraceFile
+
+
+class ViolationFound:
+    """A violation that the interpreter has replayed, or none."""
+
+    def __init__(self, spec: LoadedSpec, model: Model, example: Counterexample | None, *, given_start: bool) -> None:
+        self._spec = spec
+        self._model = model
+        self._example = example
+        self._violation = example.violation if example is not None else None
+        self._given_start = given_start
+
+    @property
+    def spec(self) -> LoadedSpec:
+        """The spec with the constants of this model: the states of the trace are its states."""
+        return self._spec
+
+    @property
+    def model(self) -> Model:
+        """What was checked: constants, properties, reductions and bounds."""
+        return self._model
+
+    @property
+    def violated(self) -> str | None:
+        """The name of the property that fails; None for a deadlock, an error, or no violation."""
+        return self._violation.name if self._violation is not None else None
+
+    @property
+    def error(self) -> KmcError | None:
+        """The error in evaluating the spec, if the violation is one."""
+        return self._violation.error if self._violation is not None else None
+
+    @property
+    def violation(self) -> Violation | None:
+        """All that is known of the violation."""
+        return self._violation
+
+    @cached_property
+    def trace(self) -> TraceStates | None:
+        """The trace of the violation: `trace[1]` is its initial state."""
+        if self._violation is None:
+            return None
+        refutation = self._violation.refutation
+        cycle = refutation.cycle if refutation is not None else None
+        return TraceStates(self._violation.trace, cycle.back_to if cycle is not None else None)
+
+    @property
+    def story(self) -> Story | None:
+        """The trace told in terms of processes and messages, and why it is a violation."""
+        return self._example.story if self._example is not None else None
+
+    @property
+    def trace_file(self) -> TraceFile | None:
+        """The trace in the form for files: `kmc.trace.itf.itf_text(result.trace_file)`."""
+        return self._example.file if self._example is not None else None
+
+    def _violation_lines(self) -> Iterator[str]:
+        """What failed, a line a step, and why."""
+        if self._violation is None or self.story is None:
+            return
+        yield from (line.plain for line in violation_lines(self._violation, from_given_state=self._given_start))
+        yield from story_lines(self.story)
