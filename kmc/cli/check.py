@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -13,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmc.cli.check_all import AllOptions, all_options, check_all, chosen_models, taken
 from kmc.cli.console import say, show, stderr
-from kmc.cli.counterexample import replayed_trace, trace_files, trace_lines
+from kmc.cli.counterexample import Counterexample, counterexample, trace_files
 from kmc.cli.fingerprint_width import fingerprint_option, fingerprint_warnings
 from kmc.cli.junit import junit_failure, junit_text
+from kmc.cli.junit_file import refuse_unwritable, write_junit
 from kmc.cli.model_choice import ChosenModel, choose_model, start_state
 from kmc.cli.options import (
+    color_option,
     deadlock_option,
     debug_option,
     json_option,
@@ -29,11 +30,10 @@ from kmc.cli.options import (
     start_option,
     trace_option,
 )
-from kmc.cli.outcome import CheckOptions, Outcome, judge
-from kmc.cli.progress import Progress, StatusLine
-from kmc.cli.refusal import refusal
+from kmc.cli.outcome import CheckOptions, Outcome, judge, refuse_changes
+from kmc.cli.progress import Progress, StatusLine, compiling_shown
+from kmc.cli.refusal import result_instead
 from kmc.cli.render_errors import error_lines, shown_path
-from kmc.cli.render_refutation import refutation_lines
 from kmc.cli.render_result import summary_lines, verdict_lines
 from kmc.cli.result_json import failure_json
 from kmc.cli.resuming import (
@@ -46,10 +46,12 @@ from kmc.cli.resuming import (
     terminated_as_interrupted,
     whole_command,
 )
-from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, PAGE_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
+from kmc.cli.search_scale import scale_of
 from kmc.cli.storage_choice import storage_options
-from kmc.compiler.checks.view_reads import view_warnings
+from kmc.cli.trace_place import settled_start
+from kmc.compiler.checks.spec_warnings import model_warnings
 from kmc.engine.files import durable_folder
 from kmc.errors import SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
@@ -59,7 +61,6 @@ from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
 from kmc.result import Result
-from kmc.trace.untyped_trace import TraceFile
 
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
@@ -67,10 +68,10 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   kmc check kraft                              the model `smoke`
-  kmc check kraft standard --strict            another model; all actions must fire
+  kmc check kraft restarts --expect            0 if the manifest's result comes out, here a violation
   kmc check kraft large --shards 4 --timeout 10m   states on disk, not in memory
-  kmc check kraft KRaft.cfg --max-depth 12 --bounded-ok --junit report.xml
-  kmc check ./my_spec --json | jq .distinct
+  kmc check die_hard --all --junit report.xml  every model, finding and mutant, as the manifest expects it
+  kmc check ./my_spec --strict --json | jq .distinct
 
 \b
 Exit status, as TLC's:
@@ -79,6 +80,7 @@ Exit status, as TLC's:
   20 a bound was reached, or only a part was checked: --from, a constraint with temporal properties
   77 a temporal property that nothing can violate
   10 --strict, or not the result that the manifest expects   130 interrupted
+  With --expect: 0 the expected result, a violation or a bound too; else 10
   75, 76 the spec or an invariant fails to evaluate   150 spec   151 model file, trace
   153 a file, or stdout, cannot be written   2 wrong command line
 """
@@ -142,8 +144,13 @@ Exit status, as TLC's:
 @click.option(
     "--strict", is_flag=True, help="Exit 10 if an action never fired or a reachable property was never reached."
 )
+@click.option(
+    "--expect", is_flag=True, help="Exit 0 exactly when the result is the one that the manifest expects, else 10."
+)
+@all_options
 @start_option
 @trace_option
+@color_option
 @json_option
 @click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write a JUnit report too.")
 @resume_options
@@ -158,11 +165,17 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     default it is `smoke`. For a spec without a manifest, all its invariants are checked, with the constants of --set.
 
     The result goes to stdout, progress to stderr, and the run is saved under .kmc/runs. A violation is shown with a
-    shortest trace. A run of the native engine that ends early, by Ctrl-C or by a bound, can be resumed: give
-    --resume DIR instead of SPEC, with other bounds and threads if you like.
+    shortest trace. The last line is the verdict; it begins with OK, BOUND, VIOLATION or the like.
+
+    A run of the native engine that ends early, by Ctrl-C or by a bound, can be resumed: give --resume DIR instead of
+    SPEC, with other bounds and threads if you like.
     """
-    options = completed(CheckOptions(words=tuple(words or ()), **given))
-    _refuse_unwritable(options.junit)
+    wishes = taken(given)
+    options = CheckOptions(words=tuple(words or ()), **given)
+    if wishes.is_given:
+        return _check_all(options, wishes)
+    options = completed(options)
+    refuse_unwritable(options.junit)
     with held_run(options) as run:
         with terminated_as_interrupted():
             try:
@@ -177,16 +190,29 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
         return _deliver(run, done)
 
 
+def _check_all(options: CheckOptions, wishes: AllOptions) -> int:
+    refuse_unwritable(options.junit)
+    with terminated_as_interrupted():
+        try:
+            chosen = chosen_models(options, wishes)
+        except (Exception, KeyboardInterrupt) as error:
+            _report_failure(HeldRun(options), error)
+            raise
+        return check_all(options, wishes, chosen)
+
+
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """A check with a result: its outcome, its trace, and the folder to save it in."""
+    """A check with a result: its outcome, its counterexample, and the folder to save it in."""
 
     outcome: Outcome
-    trace: TraceFile | None
+    trace: Counterexample | None
     folder: RunFolder | None
 
 
 def _run(run: HeldRun) -> _Done:
+    start, words = settled_start(run.options.start, run.options.words, run.options.run_dir)
+    run.options = replace(run.options, start=start, words=words)
     if run.options.resume is not None:
         options, run.directory = open_resumed(run.options)
         run.options = replace(options, words=whole_command(options), keep_states=_keeps(options))
@@ -206,6 +232,7 @@ def _run(run: HeldRun) -> _Done:
 def _run_model(run: HeldRun) -> _Done:
     options = run.options
     chosen = choose_model(options.spec, options.model, options.sets, options.deadlock, options.max_depth)
+    refuse_changes(options, chosen)
     model = chosen.model
     problem = accepted_problem(model)
     start, warnings = start_state(options.start, model)
@@ -216,13 +243,14 @@ def _run_model(run: HeldRun) -> _Done:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
         run.directory = create_directory(folder.path, options) if options.engine != ENGINE_PYTHON else None
     result = _search(options, chosen, problem, start, run.directory)
-    warnings = (*view_warnings(model, shown_path), *fingerprint_warnings(result, options.words), *warnings)
+    warnings = (*model_warnings(model, shown_path), *fingerprint_warnings(result, options.words), *warnings)
     result = replace(result, warnings=(*result.warnings, *warnings))
-    trace = replayed_trace(model, result.violation, start, problem) if result.violation else None
+    trace = counterexample(model, result.violation, start, problem) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
     outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
     resume = resume_command(options, run.directory.path, result) if run.directory is not None else None
-    return _Done(replace(outcome, resume=resume), trace, folder)
+    story = trace.story if trace is not None else None
+    return _Done(replace(outcome, resume=resume, story=story), trace, folder)
 
 
 def _search(
@@ -234,7 +262,7 @@ def _search(
 ) -> Result:
     model, limits, keep_going = chosen.model, options.limits, options.keep_going
     with StatusLine(stderr(), quiet=options.quiet) as line:
-        progress = Progress(line)
+        progress = Progress(line, scale=scale_of(options, chosen))
         if options.engine == ENGINE_PYTHON:
             from kmc.compiler.view_order import fingerprint_order
 
@@ -252,7 +280,7 @@ def _search(
         from kmc.engine.layout.search_outcome import Settings
 
         try:
-            with chosen_search(options) as search_of:
+            with compiling_shown(line), chosen_search(options) as search_of:
                 return check_native(
                     model,
                     limits,
@@ -268,7 +296,7 @@ def _search(
                 )
         except SpecError as error:
             # All other mistakes of a spec were found when it was loaded.
-            raise refusal(model, start, error) from None
+            return result_instead(model, start, error)
 
 
 def _deliver(run: HeldRun, done: _Done) -> int:
@@ -296,10 +324,11 @@ def _deliver(run: HeldRun, done: _Done) -> int:
 
 def _written(run: HeldRun, done: _Done) -> Iterator[SystemFault]:
     """Write the requested files. Yields the faults, since the result is shown even when the disk is full."""
-    files = _saved_files(done) if done.folder is not None else {}
+    files: dict[str, str] = {}
     has_trace = True
-    for name, text in files.items():
+    for name, text in _saved_files(done) if done.folder is not None else ():
         assert done.folder is not None, "there are files for it"
+        files[name] = text
         if name == RESULT_NAME and not has_trace:
             continue  # it would name a trace that is not there
         try:
@@ -311,18 +340,21 @@ def _written(run: HeldRun, done: _Done) -> Iterator[SystemFault]:
         if done.folder is not None:
             done.folder.sync_name()
         if run.options.junit is not None:
-            _write_junit(run.options.junit, junit_text(done.outcome))
+            write_junit(run.options.junit, junit_text(done.outcome))
         if run.directory is not None and run.directory.copy is not None:
             run.directory.copy.publish(files)
     except SystemFault as fault:
         yield fault
 
 
-def _saved_files(done: _Done) -> dict[str, str]:
-    """The files of a saved run; the result comes last, so that it speaks of a trace that is there."""
-    traces = trace_files(done.trace) if done.trace is not None else {}
-    model = render_cfg(done.outcome.chosen.model.file)
-    return {MODEL_NAME: model, **traces, RESULT_NAME: json.dumps(done.outcome.as_json, indent=2)}
+def _saved_files(done: _Done) -> Iterator[tuple[str, str]]:
+    """The files of a saved run. The result comes after the trace that it speaks of, the page last: it is but a view."""
+    yield MODEL_NAME, render_cfg(done.outcome.chosen.model.file)
+    if done.trace is not None:
+        yield from trace_files(done.trace.file).items()
+    yield RESULT_NAME, json.dumps(done.outcome.as_json, indent=2)
+    if done.trace is not None:
+        yield PAGE_NAME, done.trace.page()
 
 
 def _show(options: CheckOptions, done: _Done) -> None:
@@ -333,10 +365,7 @@ def _show(options: CheckOptions, done: _Done) -> None:
         return
     show(verdict_lines(done.outcome))
     if done.trace is not None:
-        violation = done.outcome.result.violation
-        show([*trace_lines(done.trace, changed_only=options.trace_mode == "changed"), ""])
-        why = list(refutation_lines(violation)) if violation is not None else []
-        show([*why, ""] if why else [])
+        show(done.trace.lines(options.trace_mode, options.width))
     show(summary_lines(done.outcome))
 
 
@@ -349,7 +378,7 @@ def _report_failure(run: HeldRun, error: Exception | KeyboardInterrupt) -> None:
     found = failure_json(error, options.spec, options.model, options.engine, resume)
     try:
         if options.junit is not None:
-            _write_junit(options.junit, junit_failure(options.spec, options.model, error))
+            write_junit(options.junit, junit_failure(options.spec, options.model, error))
         if options.as_json:
             say(json.dumps(found, indent=2))
     except SystemFault as fault:
@@ -360,33 +389,3 @@ def _report_failure(run: HeldRun, error: Exception | KeyboardInterrupt) -> None:
 def _keeps(options: CheckOptions) -> bool:
     """Whether a resumed run keeps its states, which only a search in shards has in files."""
     return options.keep_states and options.shards is not None
-
-
-def _refuse_unwritable(path: str | None) -> None:
-    """Raise SystemFault for a report that cannot be written, before a check that may take hours."""
-    if path is None:
-        return
-    try:
-        with Path(path).open("a", encoding="utf-8"):
-            pass
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def _unwritable(path: str, error: OSError) -> SystemFault:
-    return SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --junit FILE")
-
-
-def _write_junit(path: str, text: str) -> None:
-    """Write a report, and wait until it is on the disk where it is a file."""
-    durable_folder.reach("before write junit")
-    try:
-        with Path(path).open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                durable_folder.reach("before sync junit")
-                os.fsync(file.fileno())
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    durable_folder.reach("after write junit")

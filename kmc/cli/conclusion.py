@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from kmc.cli.fingerprint_width import odds_text
 from kmc.cli.model_text import given_constants_text, listing
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import shown_path
+from kmc.cli.saved_runs import ITF_NAME, PAGE_NAME
 from kmc.invariants.kinds import Role, of_role
 from kmc.result import Bound, Result, Verdict
 from kmc.spec.model import Model
@@ -30,14 +32,38 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
         case _:
             if outcome.chosen.kind is not None:
                 yield f"{outcome.chosen.kind.capitalize()}: {model.file.title}"
-    if outcome.folder is not None:
-        yield f"Saved: {shown_path(outcome.folder)}"
+    yield from saved_line(outcome)
     if outcome.resume is not None:
         yield f"Resume: {outcome.resume}"
     if result.violation is not None:
         if outcome.trace_path is not None:
-            yield f"Show the trace: {shlex.join(['kmc', 'trace', shown_path(outcome.trace_path)])}"
-        yield f"Reproduce: {shlex.join(['kmc', *outcome.options.words])}"
+            yield from trace_hints(outcome.trace_path)
+            walk = ["kmc", "explore", outcome.options.spec, "--trace", shown_path(outcome.trace_path)]
+            yield f"Walk on from it: {shlex.join(filter(None, walk))}"
+        yield f"Reproduce: {shlex.join(['kmc', *_without_outputs(outcome.options.words)])}"
+
+
+def saved_line(outcome: Outcome) -> Iterator[str]:
+    """Where the run was saved, if it was."""
+    if outcome.folder is not None:
+        yield f"Saved: {shown_path(outcome.folder)}"
+
+
+def _without_outputs(words: Sequence[str]) -> Iterator[str]:
+    """The words without the options that say where and how the result is written."""
+    before = ""
+    for word in words:
+        if before != "--junit" and word not in ("--json", "--quiet", "--junit") and not word.startswith("--junit="):
+            yield word
+        before = word
+
+
+def trace_hints(path: Path) -> Iterator[str]:
+    """The commands and the page that show more of a saved trace."""
+    where = path.parent if path.name == ITF_NAME else path
+    yield f"Show the trace: {shlex.join(['kmc', 'trace', shown_path(where)])}"
+    yield "  with --changes, --step N, --table, --chart or --full for more of it"
+    yield f"Open in a browser: {shown_path(path.with_name(PAGE_NAME))}"
 
 
 def constraints_text(model: Model) -> str:

@@ -1,7 +1,7 @@
 """Output: results go to stdout, progress and errors to stderr.
 
 Consoles are made when they are needed, so that a redirected stream is respected. Colour depends on NO_COLOR and on
-whether the stream is a terminal. Text is never wrapped, highlighted or read as markup.
+whether the stream is a terminal, unless `--color` decides. Text is never wrapped, highlighted or read as markup.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, TextIO
 
+import click
 from rich.console import Console
 from rich.text import Text
 
@@ -64,7 +65,19 @@ def _forget(stream: TextIO) -> None:
 
 def stdout() -> Console:
     """The console of results."""
-    return _ResultConsole(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    return _ResultConsole(highlight=False, markup=False, emoji=False, soft_wrap=True, **_colours())
+
+
+def _colours() -> dict[str, Any]:
+    """What `--color` asks for, which the context of the command keeps; nothing where the stream decides."""
+    context = click.get_current_context(silent=True)
+    match context.color if context is not None else None:
+        case True:
+            return {"force_terminal": True, "no_color": False, "color_system": "standard"}
+        case False:
+            return {"force_terminal": False, "no_color": True, "color_system": None}
+        case _:
+            return {}
 
 
 def stderr() -> Console:

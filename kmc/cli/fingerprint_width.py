@@ -54,10 +54,14 @@ def enough_bits(states: int | None, free_bytes: int) -> int:
 
 def fingerprint_warnings(result: Result, words: Sequence[str]) -> tuple[str, ...]:
     """A warning if states may have been missed for want of bits; `words` is what was typed after `kmc`."""
+    return collision_warnings(result, shlex.join(["kmc", *words, "--fingerprint-bits", "128"]))
+
+
+def collision_warnings(result: Result, remedy: str) -> tuple[str, ...]:
+    """As `fingerprint_warnings`; `remedy` makes the odds negligible."""
     if result.fingerprint_bits != 64 or result.collision_bound <= ODDS_MAX:
         return ()
-    command = shlex.join(["kmc", *words, "--fingerprint-bits", "128"])
     return (
         f"two states may have had the same 64-bit fingerprint, and one of them was missed then: the odds are at most "
-        f"{odds_text(result.collision_bound)}. To make them negligible: {command}",
+        f"{odds_text(result.collision_bound)}. To make them negligible: {remedy}",
     )

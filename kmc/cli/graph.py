@@ -16,6 +16,7 @@ STATES_MAX = 10_000
 _EPILOG = """\b
 Examples:
   kmc graph die_hard > die_hard.graphml             for yEd, Gephi, Cytoscape
+  kmc graph die_hard --format dot | dot -Tsvg > die_hard.svg
   kmc graph two_phase_commit --format json > graph.json
   kmc graph kraft smoke --max-states 50000 > kraft.graphml
 
@@ -29,17 +30,17 @@ Exit status: 0 written; 2 wrong command line, or more states than are allowed;
 """
 
 
-@click.command(epilog=_EPILOG, short_help="Print the state graph of a small model as GraphML or JSON.")
+@click.command(epilog=_EPILOG, short_help="Print the state graph of a small model as GraphML, DOT or JSON.")
 @click.argument("spec")
 @click.argument("model", required=False)
 @set_option
 @click.option(
     "--format",
     "output",
-    type=click.Choice(["graphml", "json"]),
+    type=click.Choice(["graphml", "dot", "json"]),
     default="graphml",
     show_default=True,
-    help="GraphML, or the node-link JSON of networkx.",
+    help="GraphML, DOT for Graphviz, or the node-link JSON of networkx.",
 )
 @click.option(
     "--max-states",
@@ -60,9 +61,12 @@ def graph(spec: str, model: str | None, sets: tuple[str, ...], output: str, max_
     import networkx
 
     from kmc.reference.state_digraph import state_digraph
+    from kmc.views.dot import dot_of
 
     found = state_digraph(choose_model(spec, model, sets).model, max_states)
-    if output == "json":
+    if output == "dot":
+        say(dot_of(found).rstrip("\n"))
+    elif output == "json":
         say(json.dumps(networkx.node_link_data(found, edges="edges"), indent=1))
     else:
         say("\n".join(networkx.generate_graphml(found)))

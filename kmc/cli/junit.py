@@ -1,12 +1,13 @@
 """A result as a JUnit report: a test case for each property, for the exploration itself, and what `--strict` asks.
 
 Invariant: a report has a failure or an error exactly when the check does not exit 0. A test case that passed says in
-its name how far it was checked, unless that was everything, and in its output in how many states.
+its name how far it was checked, unless that was everything, and in its output in how many states. The output of the
+suite is the verdict in one line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree
@@ -14,31 +15,42 @@ from xml.etree import ElementTree
 from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence, odds_clause, scope_text
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_text
-from kmc.cli.render_refutation import refutation_lines
+from kmc.cli.verdict_line import verdict_line
 from kmc.errors import ExitStatus, KmcError
 from kmc.invariants.kinds import Role, of_role
+from kmc.reference.refutation_lines import refutation_lines
 from kmc.result import Bound, PropertyVerdict, Verdict, Violation
 from kmc.spec.model import Model
 
+AS_EXPECTED = ", as expected"
 EXPLORATION = "every reachable state is explored"
 _FORBIDDEN = {code: None for code in range(32) if code not in (9, 10, 13)}
 
 
 @dataclass(frozen=True, slots=True)
 class TestCase:
-    """One test case; `outcome` is None when it passed, and `text` is its output then."""
+    """One test case; `outcome` is None when it passed, and `text` is its output then.
+
+    `of` is its class, where that is not the suite, and `seconds` what it took, where that is known.
+    """
 
     name: str
     outcome: Literal["failure", "error", "skipped"] | None = None
     message: str = ""
     text: str = ""
+    of: str = ""
+    seconds: float | None = None
 
 
 def junit_text(outcome: Outcome) -> str:
     """The report of a check that has a result."""
     model = outcome.chosen.model
-    cases = [*_properties(outcome), _exploration(outcome), *_deadlock(outcome), *_strict(outcome), *_expected(outcome)]
-    return _suite(f"{model.spec.name}.{model.name}", cases, outcome.result.counters.seconds)
+    found = [*_properties(outcome), _exploration(outcome), *_deadlock(outcome)]
+    if outcome.options.expect and not outcome.unexpected:
+        found = [_as_expected(case) for case in found]
+    cases = [*found, *_strict(outcome), *_expected(outcome)]
+    name = f"{model.spec.name}.{model.name}"
+    return suite_text(name, cases, outcome.result.counters.seconds, verdict_line(outcome))
 
 
 def junit_failure(spec: str, model: str | None, error: Exception | KeyboardInterrupt) -> str:
@@ -51,7 +63,20 @@ def junit_failure(spec: str, model: str | None, error: Exception | KeyboardInter
         case _:
             text = repr(error)
     case = TestCase(EXPLORATION, "error", text.splitlines()[0], text)
-    return _suite(f"{spec}.{model}" if model else spec, [case], 0.0)
+    return suite_text(f"{spec}.{model}" if model else spec, [case], 0.0)
+
+
+def told_in(report: str) -> tuple[str, str]:
+    """The verdict in one line, and what went wrong or was expected to, that a report of `junit_text` tells."""
+    suite = ElementTree.fromstring(report)
+    told: dict[str, None] = {}
+    for case in suite.iter("testcase"):
+        for detail in (case.find("failure"), case.find("error")):
+            if detail is not None:
+                told[detail.text or f"{case.get('name')}: {detail.get('message')}"] = None
+        if case.get("name", "").endswith(AS_EXPECTED):
+            told[case.findtext("system-out", "")] = None
+    return suite.findtext("system-out") or next(iter(told), "").partition("\n")[0], "\n\n".join(told)
 
 
 def _properties(outcome: Outcome) -> Iterator[TestCase]:
@@ -95,10 +120,23 @@ def _scope(outcome: Outcome) -> str:
 
 
 def _last_words(outcome: Outcome) -> str:
-    violation = outcome.result.violation
-    steps = [f"State {n}: <{step.label}>" for n, step in enumerate(violation.trace.steps, 1)] if violation else []
-    why = [*_closing(violation), *refutation_lines(violation)] if violation else []
-    return "\n".join([*steps, *why, *conclusion(outcome)])
+    """The counterexample as the terminal shows it, and what to type next."""
+    return "\n".join([*_counterexample(outcome), *conclusion(outcome)])
+
+
+def _counterexample(outcome: Outcome) -> Iterator[str]:
+    violation, story = outcome.result.violation, outcome.story
+    if story is not None:
+        # Imported here: a check that finds nothing needs no views.
+        from kmc.views.text_options import TextOptions
+        from kmc.views.text_view import text_view
+
+        yield from (line.text.rstrip() for line in text_view(story, "steps", TextOptions()))
+        yield ""
+    elif violation is not None:
+        yield from (f"State {number}: <{step.label}>" for number, step in enumerate(violation.trace.steps, 1))
+        yield from _closing(violation)
+        yield from refutation_lines(violation)
 
 
 def _closing(violation: Violation) -> Iterator[str]:
@@ -151,23 +189,34 @@ def _strict(outcome: Outcome) -> Iterator[TestCase]:
     if not outcome.options.strict or result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
         return
     for action in result.generated_by_action:
-        failed = action in result.never_fired
+        failed = action in outcome.idle_actions
         yield TestCase(f"action {action} fires", "failure" if failed else None, "it never fired" if failed else "")
     for kind in of_role(Role.WITNESSED):
         for prop in outcome.chosen.model.of(kind):
-            name, failed = f"{kind.name} {prop.name} is reached", prop.name in result.unreached
+            name, failed = f"{kind.name} {prop.name} is reached", prop.name in outcome.unreached
             yield TestCase(name, "failure" if failed else None, "never reached" if failed else "")
 
 
+def _as_expected(case: TestCase) -> TestCase:
+    """A test case of what fails and is expected to: it passed, and its output is the trace."""
+    if case.outcome not in ("failure", "error"):
+        return case
+    return TestCase(f"{case.name}: {case.message}{AS_EXPECTED}", text=case.text)
+
+
 def _expected(outcome: Outcome) -> Iterator[TestCase]:
-    if outcome.chosen.model.file.expect and outcome.not_compared is None:
-        found = outcome.differences
-        yield TestCase(
-            "the result is the expected one", "failure" if found else None, found[0] if found else "", "\n".join(found)
-        )
+    found: Sequence[str] = outcome.differences
+    if outcome.options.expect:
+        found = outcome.unexpected if outcome.result.verdict is not Verdict.INTERRUPTED else ()
+    elif not outcome.differences and (outcome.not_compared is not None or not outcome.chosen.model.file.expect):
+        return
+    yield TestCase(
+        "the result is the expected one", "failure" if found else None, found[0] if found else "", "\n".join(found)
+    )
 
 
-def _suite(name: str, cases: list[TestCase], seconds: float) -> str:
+def suite_text(name: str, cases: Sequence[TestCase], seconds: float, output: str = "") -> str:
+    """A report with these test cases; `name` is the class of those that have none."""
     counts = {kind: sum(case.outcome == kind for case in cases) for kind in ("failure", "error", "skipped")}
     suite = ElementTree.Element(
         "testsuite",
@@ -179,11 +228,15 @@ def _suite(name: str, cases: list[TestCase], seconds: float) -> str:
         time=f"{seconds:.3f}",
     )
     for case in cases:
-        element = ElementTree.SubElement(suite, "testcase", classname=name, name=case.name)
+        element = ElementTree.SubElement(suite, "testcase", classname=case.of or name, name=case.name)
+        if case.seconds is not None:
+            element.set("time", f"{case.seconds:.3f}")
         if case.outcome is not None:
             detail = ElementTree.SubElement(element, case.outcome, message=case.message.translate(_FORBIDDEN))
             detail.text = case.text.translate(_FORBIDDEN)
         elif case.text:
             ElementTree.SubElement(element, "system-out").text = case.text.translate(_FORBIDDEN)
+    if output:
+        ElementTree.SubElement(suite, "system-out").text = output.translate(_FORBIDDEN)
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.lang.manifest import Manifest
-from kmc.lang.modelfile import Assignment, ModelFile, parse_set
+from kmc.lang.modelfile import Assignment, ModelFile, parse_set, raw_identity
 from kmc.spec.model import Model, bind, bind_all
 from kmc.spec.shipped import find_model, find_spec_root, manifest_of
 from kmc.trace.files import pick, pick_state
@@ -16,10 +17,29 @@ from kmc.trace.files import pick, pick_state
 
 @dataclass(frozen=True, slots=True)
 class ChosenModel:
-    """A model, and its kind in the manifest if a claim is known to fail: "finding" or "mutant", else None."""
+    """A model, and its kind in the manifest if a claim is known to fail: "finding" or "mutant", else None.
+
+    `own` is the model as its file has it, before the command line changed it; None where there is no file.
+    """
 
     model: Model
     kind: str | None
+    own: ModelFile | None = None
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The options that make it another model than that of its file; one that repeats the file makes none."""
+        own, now = self.own, self.model.file
+        if own is None:
+            return ()
+        same = {
+            "--set": _constants(own) == _constants(now),
+            "another choice of properties": _asked(own) == _asked(now),
+            "--max-depth": own.max_depth == now.max_depth,
+            "--deadlock": self.model.deadlock is False or own.check_deadlock is not False,
+            "--no-deadlock": self.model.deadlock is True or own.check_deadlock is False,
+        }
+        return tuple(option for option, is_same in same.items() if not is_same)
 
 
 def choose_model(
@@ -30,25 +50,43 @@ def choose_model(
     Without a name: the model of `kmc.spec.shipped.find_model`, or all invariants of a spec without a manifest. Raises
     CommandLineError, SpecError or ModelError.
     """
-    root = find_spec_root(spec)
+    chosen = choose_bound(find_spec_root(spec), name, [_at_its_option(text) for text in sets])
+    return replace(chosen, model=changed(chosen.model, deadlock, max_depth))
+
+
+def choose_bound(root: Path, name: str | None, constants: Sequence[Assignment]) -> ChosenModel:
+    """As `choose_model`, of the spec at `root`, with these constants instead of the model's own."""
     file = find_model(root, name)
     if file is None:
-        model = bind_all(root, override(ModelFile("", ""), sets).constants)
+        model = bind_all(root, ModelFile("", "").with_overrides(constants).constants)
     else:
-        model = bind(root, override(file, sets))
+        model = bind(root, file.with_overrides(constants))
+    check_kinds(model.spec)
+    manifest = manifest_of(root)
+    of_manifest = file is not None and manifest is not None and file.path == manifest.path
+    return ChosenModel(model, _kind(manifest, file.name) if of_manifest and manifest and file else None, file)
+
+
+def changed(model: Model, deadlock: bool | None, max_depth: int | None) -> Model:
+    """The model with this deadlock check and this level bound, where they are given."""
     if deadlock is not None:
         model = replace(model, deadlock=deadlock, file=replace(model.file, check_deadlock=deadlock))
     if max_depth is not None:
         model = replace(model, max_depth=max_depth, file=replace(model.file, max_depth=max_depth))
-    manifest = manifest_of(root)
-    of_manifest = file is not None and manifest is not None and file.path == manifest.path
-    return ChosenModel(model, _kind(manifest, file.name) if of_manifest and manifest and file else None)
+    return model
+
+
+def _constants(file: ModelFile) -> dict[str, Any]:
+    return {constant.name: raw_identity(constant.value) for constant in file.constants}
+
+
+def _asked(file: ModelFile) -> tuple[set[str], ...]:
+    return tuple({word.text for word in words} for words in (file.invariants, file.properties))
 
 
 def _kind(manifest: Manifest, name: str) -> str | None:
-    if name in manifest.findings:
-        return "finding"
-    return "mutant" if name in manifest.mutants else None
+    kind = manifest.kind_of(name)
+    return None if kind == "model" else kind
 
 
 def override(file: ModelFile, sets: Sequence[str]) -> ModelFile:
@@ -78,7 +116,7 @@ def start_state(where: str | None, model: Model) -> tuple[Any, tuple[str, ...]]:
 
 
 def first_constants(root: Path) -> tuple[Assignment, ...]:
-    """The constants of the first model in the manifest, none without one."""
+    """The constants of the first model in the manifest, or of its first finding or mutant; none without a manifest."""
     manifest = manifest_of(root)
-    first = next(iter(manifest.models.values()), None) if manifest else None
+    first = next(iter(manifest.entries.values()), None) if manifest else None
     return first.constants if first else ()

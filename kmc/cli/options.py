@@ -81,6 +81,11 @@ def run_dir_options(function: F) -> F:
     function = click.option(
         "--no-run-dir", is_flag=True, help="Save nothing; the run cannot be resumed, nor use files for memory."
     )(function)
+    return run_dir_option(function)
+
+
+def run_dir_option(function: F) -> F:
+    """`--run-dir DIR`, as the parameter `run_dir`."""
     return click.option(
         "--run-dir",
         metavar="DIR",
@@ -114,19 +119,58 @@ def deadlock_option(function: F) -> F:
 def start_option(function: F) -> F:
     """`--from TRACE[#STEP]`, as the parameter `start`."""
     return click.option(
-        "--from", "start", metavar="TRACE[#STEP]", help="Start at a state of a saved trace, the last by default."
+        "--from",
+        "start",
+        metavar="TRACE[#STEP]",
+        help="Start at a state of a saved trace, the last one by default. TRACE: a file, the folder of a run, or last.",
     )(function)
 
 
+TRACE_VIEWS = ("steps", "changes", "states", "table", "chart")
+TLC_VIEWS = ("tlc", "tlc-changes")
+_OLD_NAMES = {"full": "tlc", "changed": "tlc-changes"}
+
+
+class _TraceView(click.Choice[str]):
+    """A view of a trace; `full` and `changed`, the names that TLC's views had first, still work."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return super().convert(_OLD_NAMES.get(value, value), param, ctx)
+
+
 def trace_option(function: F) -> F:
-    """`--trace changed` or `--trace full`, as the parameter `trace_mode`."""
+    """`--trace VIEW`, one of the views above, as the parameter `trace_mode`, and `--width N`."""
+    function = click.option(
+        "--width",
+        metavar="N",
+        type=click.IntRange(40, 1000),
+        help="Columns of a trace; default: the terminal's.",
+    )(function)
     return click.option(
         "--trace",
         "trace_mode",
-        type=click.Choice(["changed", "full"]),
-        default="full",
+        type=_TraceView([*TRACE_VIEWS, *TLC_VIEWS]),
+        help="How a trace is shown: one line a step (the default), what each step changes, whole states, a table by "
+        "server, a message chart; or in TLC's style, whole or its changes.",
+    )(function)
+
+
+def color_option(function: F) -> F:
+    """`--color [WHEN]`, kept in the context, where `kmc.cli.console` looks for it."""
+
+    def keep(ctx: click.Context, _: click.Parameter, value: str) -> None:
+        ctx.color = {"always": True, "never": False}.get(value)
+
+    return click.option(
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        is_flag=False,
+        flag_value="always",
+        default="auto",
         show_default=True,
-        help="Show the changes of each state, or all variables.",
+        expose_value=False,
+        callback=keep,
+        help="Colours: on terminals, always (--color alone), or never. NO_COLOR is heeded by auto.",
     )(function)
 
 

@@ -1,20 +1,23 @@
 """The outcome of a check: its result, the comparison with the manifest, the exit status, the JSON object.
 
-Invariant: a violation never exits 0, and neither does a result that differs from what the manifest expects.
+Invariant: a result that differs from what the manifest expects never exits 0, and a violation does so only under
+`--expect`, where the manifest expects it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kmc.cli.expectation import differences
+from kmc.cli.expectation import differences, idle_actions, stale, unexpected, unreached
 from kmc.cli.model_choice import ChosenModel
 from kmc.cli.result_json import result_json
-from kmc.errors import ExitStatus
+from kmc.errors import CommandLineError, ExitStatus
 from kmc.result import Bound, Limits, Result, Verdict
+
+if TYPE_CHECKING:
+    from kmc.story.story import Story
 
 _CUT_SHORT = (Bound.STATES, Bound.TIME, Bound.MEMORY, Bound.START)
 
@@ -44,10 +47,12 @@ class CheckOptions:
     deadlock: bool | None
     keep_going: bool
     strict: bool
+    expect: bool
     as_json: bool
     junit: str | None
     start: str | None
-    trace_mode: str
+    trace_mode: str | None
+    width: int | None
     run_dir: str
     no_run_dir: bool
     resume: str | None
@@ -60,27 +65,15 @@ class CheckOptions:
         """The limits of the search."""
         return Limits(self.max_depth, self.max_states, self.timeout, self.memory)
 
-    @property
-    def changes(self) -> tuple[str, ...]:
-        """The given options that make this a different check from the manifest's."""
-        given = {
-            "--set": self.sets,
-            "--from": self.start,
-            "--max-depth": self.max_depth is not None,
-            "--deadlock": self.deadlock is True,
-            "--no-deadlock": self.deadlock is False,
-            "--continue": self.keep_going,
-        }
-        return tuple(option for option, is_given in given.items() if is_given)
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """A result with its comparison, exit status and files.
 
     `differences` from the expected result are empty when there are none or when nothing was compared; `not_compared`
-    says why, and is None when the comparison was made. `folder` is where the run was saved, `trace_path` its trace;
-    `resume` is the command that resumes it, if it was interrupted.
+    says why, and is None when the comparison was made. `unexpected` says why the result is not the expected one by the
+    rule of `kmc.cli.expectation`, and is empty if it is. `folder` is where the run was saved, `trace_path` its trace;
+    `resume` is the command that resumes it, if it was interrupted, and `story` tells the counterexample.
     """
 
     options: CheckOptions
@@ -92,15 +85,31 @@ class Outcome:
     folder: Path | None
     trace_path: Path | None
     resume: str | None = None
+    story: Story | None = None
+    unexpected: tuple[str, ...] = ()
+
+    @property
+    def idle_actions(self) -> tuple[str, ...]:
+        """The actions that never fired and should have; all that never fired where another model was checked."""
+        is_own = not _changes(self.options, self.chosen)
+        return idle_actions(self.chosen, self.result) if is_own else self.result.never_fired
+
+    @property
+    def unreached(self) -> tuple[str, ...]:
+        """The reachable properties that were not reached and should have been."""
+        is_own = not _changes(self.options, self.chosen)
+        return unreached(self.chosen, self.result) if is_own else self.result.unreached
 
     @property
     def as_json(self) -> dict[str, Any]:
         """The object of `--json`."""
         trace_file = str(self.trace_path) if self.trace_path else None
         return {
-            **result_json(self.result, self.chosen.model, trace_file),
+            **result_json(self.result, self.chosen.model, trace_file, self.story),
             "resume": self.resume,
             "differences": list(self.differences),
+            "expected": not self.unexpected,
+            "unexpected": list(self.unexpected),
             "exit_status": int(self.status),
         }
 
@@ -109,17 +118,44 @@ def judge(
     options: CheckOptions, chosen: ChosenModel, result: Result, folder: Path | None, trace_path: Path | None
 ) -> Outcome:
     """Compare a result with the manifest, and decide the exit status."""
-    expect = chosen.model.file.expect
-    reason = _why_not_compared(options, result) if expect else "the manifest expects nothing of it"
+    expect, changes = chosen.model.file.expect, _changes(options, chosen)
+    reason = _why_not_compared(changes, result) if expect else "the manifest expects nothing of it"
     found = differences(expect, result_json(result, chosen.model, None)) if expect and reason is None else []
-    status = result.exit_status(bounded_ok=options.bounded_ok, strict=options.strict)
-    if found and status in (ExitStatus.OK, ExitStatus.BOUND_REACHED):
-        status = ExitStatus.ASSUMPTION
-    return Outcome(options, chosen, result, tuple(found), reason, status, folder, trace_path)
+    found += stale(chosen, result) if not changes else []
+    off = unexpected(chosen, result, found, reason)
+    outcome = Outcome(
+        options, chosen, result, tuple(found), reason, ExitStatus.OK, folder, trace_path, unexpected=tuple(off)
+    )
+    return replace(outcome, status=_status(outcome))
 
 
-def _why_not_compared(options: CheckOptions, result: Result) -> str | None:
-    changes: Sequence[str] = options.changes
+def refuse_changes(options: CheckOptions, chosen: ChosenModel) -> None:
+    """Raise CommandLineError KMC624 for `--expect` with an option that makes it another check than the manifest's."""
+    changes = _changes(options, chosen)
+    if options.expect and changes:
+        message = f"{' and '.join(changes)} would make this another check than the one whose result is expected"
+        raise CommandLineError("KMC624", message, help="leave out --expect, or put a model of its own in models.toml")
+
+
+def _status(outcome: Outcome) -> ExitStatus:
+    options, result = outcome.options, outcome.result
+    is_missed = options.strict and bool(outcome.idle_actions or outcome.unreached)
+    if options.expect and result.verdict is not Verdict.INTERRUPTED:
+        is_missed = is_missed and result.violation is None
+        return ExitStatus.ASSUMPTION if outcome.unexpected or is_missed else ExitStatus.OK
+    status = result.exit_status(bounded_ok=options.bounded_ok, strict=is_missed)
+    if outcome.differences and status in (ExitStatus.OK, ExitStatus.BOUND_REACHED):
+        return ExitStatus.ASSUMPTION
+    return status
+
+
+def _changes(options: CheckOptions, chosen: ChosenModel) -> tuple[str, ...]:
+    """The given options that make this a different check from the manifest's."""
+    given = {"--from": options.start is not None, "--continue": options.keep_going}
+    return (*chosen.changes, *(option for option, is_given in given.items() if is_given))
+
+
+def _why_not_compared(changes: tuple[str, ...], result: Result) -> str | None:
     if changes:
         return f"{' and '.join(changes)} made this another check"
     if result.verdict is Verdict.INTERRUPTED or result.bound in _CUT_SHORT:

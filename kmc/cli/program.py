@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import shlex
 import sys
+from bdb import BdbQuit
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -15,11 +16,15 @@ from kmc.cli.bench import bench
 from kmc.cli.check import check
 from kmc.cli.conform import conform
 from kmc.cli.console import show, stderr, stdout_fault
+from kmc.cli.eval import evaluate
+from kmc.cli.explore import explore
 from kmc.cli.graph import graph
 from kmc.cli.main import INTERRUPTED
+from kmc.cli.new import new_spec
 from kmc.cli.plan import plan
 from kmc.cli.query import query
 from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
+from kmc.cli.replay_trace import replay_trace
 from kmc.cli.report import report
 from kmc.cli.runs import runs
 from kmc.cli.simulate import simulate
@@ -54,7 +59,7 @@ class Program(click.Group):
 
 def _failed(error: Exception, words: Sequence[str]) -> int:
     """Render a failure; the exit status of its kind."""
-    if isinstance(error, click.Abort):
+    if isinstance(error, click.Abort | BdbQuit):
         show([INTERRUPTED], stderr())
         return ExitStatus.INTERRUPTED
     known = _as_kmc_error(error, words)
@@ -105,7 +110,8 @@ def cli(ctx: click.Context) -> int:
       kmc specs                      list the specs
       kmc check kraft                explore the model `smoke` of KRaft
       kmc check kraft standard       another model
-      kmc check ./my_spec --set N=3  a spec of your own
+      kmc new my_spec                write a spec of your own, to change it
+      kmc check ./my_spec --set N=3  explore its model `smoke` with another value
 
     `kmc COMMAND --help` explains a command with examples.
     """
@@ -114,5 +120,22 @@ def cli(ctx: click.Context) -> int:
     return ExitStatus.OK
 
 
-for _command in (check, specs, simulate, trace, graph, conform, runs, states, query, plan, bench, report):
+for _command in (
+    check,
+    specs,
+    simulate,
+    trace,
+    explore,
+    replay_trace,
+    evaluate,
+    graph,
+    conform,
+    runs,
+    states,
+    query,
+    plan,
+    bench,
+    report,
+    new_spec,
+):
     cli.add_command(_command)

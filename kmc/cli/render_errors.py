@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from kmc.errors import KmcError, Span
+from kmc.errors import KmcError, Span, TextSpan
 
 _ERROR = "bold red"
 _FRAME = "bold blue"
@@ -37,6 +37,8 @@ def place(span: Span) -> str:
     """`path:line:column`, the path from the working directory where it lies inside; an option's text stands alone."""
     if span.path.startswith("--"):
         return span.path
+    if isinstance(span, TextSpan):
+        return f"{span.path}:{span.line}:{span.column}"
     return f"{shown_path(span.path)}:{span.line}:{span.column}"
 
 

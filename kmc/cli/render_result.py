@@ -1,4 +1,7 @@
-"""A result as text: verdict and counts in TLC's words, what was checked, coverage, warnings, what was proved."""
+"""A result as text: verdict and counts in TLC's words, what was checked, coverage, warnings, what was proved.
+
+Invariant: the last line is that of `kmc.cli.verdict_line`, for people and for programs that read only one.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ from itertools import groupby
 
 from rich.text import Text
 
-from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence
+from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence, saved_line
 from kmc.cli.console import bytes_in_words, definitions, seconds_in_words, table
 from kmc.cli.model_text import constants_text, names
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_lines, shown_path
-from kmc.cli.render_refutation import assumed_text, cut_texts, refuted_property
+from kmc.cli.verdict_line import verdict_line
 from kmc.invariants.kinds import SHOWN, Role, kind_of
+from kmc.invariants.properties import SymmetrySet
+from kmc.lang.idents import IdentMeta
+from kmc.reference.refutation_lines import assumed_text, cut_texts, refuted_property
 from kmc.result import Bound, Result, ShardFigures, Verdict, Violation
 from kmc.spec.model import Model
 
@@ -66,9 +72,13 @@ def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator
             yield Text("Error: Evaluating the spec failed.", _BAD)
     if violation.error is not None:
         yield from error_lines(violation.error)
+
+
+def behaviour_line(violation: Violation) -> Iterator[Text]:
+    """What TLC writes above a trace."""
     if violation.refutation is not None and violation.refutation.cycle is not None:
         yield Text("Error: The following behavior constitutes a counter-example:", _BAD)
-    elif not alone or violation.verdict is not Verdict.VIOLATION:
+    elif len(violation.trace) > 1 or violation.verdict is not Verdict.VIOLATION:
         yield Text("Error: The behavior up to this point is:", _BAD)
 
 
@@ -119,6 +129,22 @@ def count_lines(result: Result) -> Iterator[str]:
     )
 
 
+def _unused_symmetry(model: Model) -> str:
+    """That a model without symmetry could have one, if it could: temporal properties take none."""
+    declared = [prop for prop in model.spec.properties.values() if isinstance(prop, SymmetrySet)]
+    many = [prop for prop in declared if any(len(cls.members) > 1 for cls in prop.classes)]
+    if model.temporal:
+        return "none"
+    if many:
+        return f"none, though the spec declares {names(many)}"
+    held = [value for names in model.spec.modules.values() for value in names.values()]
+    symmetric = {cls.__name__ for cls in held if isinstance(cls, IdentMeta) and cls.symmetric and len(cls.members) > 1}
+    if not declared and symmetric:
+        listed = ", ".join(sorted(symmetric))
+        return f"none, though {listed} is declared symmetric (spec.symmetry)"
+    return "none"
+
+
 def checked_lines(outcome: Outcome) -> list[str]:
     """What was checked, and how it was reduced."""
     model, options = outcome.chosen.model, outcome.options
@@ -131,7 +157,7 @@ def checked_lines(outcome: Outcome) -> list[str]:
         found = names(prop for kind in kinds for prop in model.of(kind))
         # A model without an invariant is worth a line.
         rows += [(label, found or "none")] if found or label == SHOWN[0].label else []
-    rows.append(("symmetry", names(model.symmetry) or "none"))
+    rows.append(("symmetry", names(model.symmetry) or _unused_symmetry(model)))
     view = model.view
     rows.append(("view", f"{view.name}, without {', '.join(sorted(view.dropped))}" if view else "none"))
     rows.append(("deadlock", "checked" if model.deadlock else "not checked"))
@@ -174,20 +200,23 @@ def warning_lines(outcome: Outcome) -> Iterator[Text]:
     kind, style = ("Error", _BAD) if outcome.options.strict else ("Warning", _WARNING)
     whole = result.is_whole and not result.cut
     within = "" if whole else ", as far as the search went"
-    for action in result.never_fired:
+    for action in outcome.idle_actions:
         yield Text(f"{kind}: Action {action} never fired{within}.", style)
-    for name in result.unreached:
+    for name in outcome.unreached:
         yield Text(f"{kind}: {kind_of(Role.WITNESSED, 1).noun.capitalize()} {name} was never reached{within}.", style)
 
 
 def effort_line(result: Result) -> str:
-    """Time, rate and memory."""
+    """Time, that of compiling apart, rate and memory."""
     rate = ""
     # A rate over a very short time is meaningless.
     if result.cpu_seconds >= RATED_SECONDS_MIN:
         rate = f"{result.counters.generated / result.cpu_seconds:,.0f} states generated per second of CPU time, "
+    # Code from the cache is loaded in no time that a person would notice.
+    seconds = seconds_in_words(result.compile_seconds)
+    compiled = f"compiled in {seconds} before, " if result.compiled_anew else ""
     return (
-        f"{seconds_in_words(result.counters.seconds)}, {rate}"
+        f"{seconds_in_words(result.counters.seconds)}, {compiled}{rate}"
         f"{bytes_in_words(result.peak_memory_bytes)} of memory at most, engine {result.engine}."
     )
 
@@ -208,20 +237,20 @@ def shards_lines(figures: ShardFigures, distinct: int) -> Iterator[str]:
 
 
 def expectation_lines(outcome: Outcome) -> Iterator[Text]:
-    """The comparison with the manifest, if it has expected figures."""
+    """The comparison with the manifest, if it says what is expected; under `--expect` in any case."""
     expect = outcome.chosen.model.file.expect
-    if not expect:
-        return
-    origin = f"(origin: {expect['origin']})"
-    if outcome.not_compared is not None:
-        yield Text(f"The expected figures of the manifest do not apply: {outcome.not_compared}.")
-    elif outcome.differences:
-        yield Text(f"Error: The result is not the expected one {origin}:", _BAD)
+    origin = f" (origin: {expect['origin']})" if expect else ""
+    if outcome.differences:
+        yield Text(f"Error: The result is not the expected one{origin}:", _BAD)
         yield from (Text(f"  {difference}", _BAD) for difference in outcome.differences)
+    elif expect and outcome.not_compared is not None:
+        yield Text(f"The expected figures of the manifest do not apply: {outcome.not_compared}.")
+    elif not expect:
+        yield from (Text(f"Error: {line}", _BAD) for line in outcome.unexpected if outcome.options.expect)
     elif outcome.result.violation is not None:
-        yield Text(f"The violation is as expected by the manifest {origin}.")
+        yield Text(f"The violation is as expected by the manifest{origin}.")
     else:
-        yield Text(f"Counts equal the expected ones {origin}.", _GOOD)
+        yield Text(f"Counts equal the expected ones{origin}.", _GOOD)
 
 
 def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
@@ -230,7 +259,9 @@ def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
     yield from count_lines(result)
     if outcome.options.quiet:
         yield from warning_lines(outcome) if outcome.options.strict else ()
-        yield from expectation_lines(outcome) if outcome.differences else ()
+        yield from expectation_lines(outcome) if outcome.differences or outcome.options.expect else ()
+        yield from saved_line(outcome)
+        yield verdict_line(outcome)
         return
     yield effort_line(result)
     if result.shards is not None:
@@ -244,3 +275,4 @@ def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
     yield ""
     yield from expectation_lines(outcome)
     yield from conclusion(outcome)
+    yield verdict_line(outcome)

@@ -28,13 +28,13 @@ from kmc.cli.report_runs import (
 )
 from kmc.cli.report_text import report_text
 from kmc.cli.specs import loaded
-from kmc.errors import CommandLineError, ExitStatus, did_you_mean
+from kmc.errors import CommandLineError, ExitStatus
 from kmc.invariants.kinds import Role, of_role
 from kmc.invariants.properties import Predicate
 from kmc.lang.manifest import Manifest
 from kmc.liveness.formulas import TemporalProperty
 from kmc.spec.loader import Spec
-from kmc.spec.shipped import find_spec_root, shipped_specs
+from kmc.spec.shipped import find_spec_root, near_miss, shipped_specs
 
 _EPILOG = """\b
 Examples:
@@ -163,7 +163,7 @@ def _write(path: Path, spec: Spec, kept: Mapping[str, Any], outdated: Collection
 def _chosen(typed: str, manifest: Manifest, outdated: Collection[str], options: ReportOptions) -> Sequence[str]:
     for name in options.models:
         if name not in manifest.entries:
-            help_line = did_you_mean(name, manifest.entries)
+            help_line = near_miss(name, manifest)
             raise CommandLineError("KMC615", f"the manifest of {typed} has no model '{name}'", help=help_line)
     if options.render_only:
         return ()

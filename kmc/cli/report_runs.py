@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kmc.bench.machine import commit, machine
+from kmc.cli.child_check import checked_apart
 from kmc.cli.expectation import differences
 from kmc.cli.fingerprint_width import enough_bits
 from kmc.cli.refusal import INTERPRETER_TAKES_IT
@@ -53,7 +52,6 @@ _KEPT = (
     "digest",
     "levels",
 )
-_LAST_LINES = 6
 BOUNDS_OF_THE_MODEL = (None, Bound.DEPTH.value, Bound.CONSTRAINT.value)
 """What may bound a check that was not cut short: levels and constraints are part of a model."""
 
@@ -87,13 +85,6 @@ def _expected_states(file: ModelFile) -> int | None:
     return expected if isinstance(expected, int) else None
 
 
-def kind_of(manifest: Manifest, name: str) -> str:
-    """The kind of the entry in the manifest: "model", "finding" or "mutant"."""
-    if name in manifest.findings:
-        return "finding"
-    return "mutant" if name in manifest.mutants else "model"
-
-
 def digest_of(root: Path, file: ModelFile) -> str:
     """Identifies what a check of this model means; raises SpecError or ModelError."""
     return bind(root, file).digest
@@ -110,15 +101,12 @@ def run(spec: str, file: ModelFile, options: RunOptions) -> dict[str, Any]:
 def _checked(spec: str, file: ModelFile, options: Sequence[str]) -> tuple[dict[str, Any], str]:
     """The record of one check, and what it said on stderr."""
     with tempfile.TemporaryDirectory() as folder:
-        check = ["check", spec, file.name, *options]
-        words = [*check, "--json", "--quiet", "--run-dir", folder]
-        ran = subprocess.run([sys.executable, "-m", "kmc", *words], capture_output=True, text=True, check=False)
-        about = {"command": shlex.join(["kmc", *check]), "machine": machine(), "commit": commit()}
-        try:
-            found = json.loads(ran.stdout)
-        except json.JSONDecodeError:
-            last = ran.stderr.strip().splitlines()[-_LAST_LINES:]
-            return {**about, "failed": [f"ended with status {ran.returncode}", *last]}, ran.stderr
+        words = ["check", spec, file.name, *options]
+        ran = checked_apart([*words, "--run-dir", folder])
+        about = {"command": shlex.join(["kmc", *words]), "machine": machine(), "commit": commit()}
+        found = ran.found
+        if found is None:
+            return {**about, "failed": [f"ended with status {ran.status}", *ran.last_lines]}, ran.stderr
         if found["generated"] is None:
             return {**about, "failed": [found["error"]["message"]]}, ran.stderr
         trace = _labels(Path(found["trace_file"])) if found["trace_file"] else None
@@ -134,7 +122,7 @@ def _labels(path: Path) -> list[str]:
 def described(manifest: Manifest, file: ModelFile) -> dict[str, Any]:
     """What the manifest says of a model, as data."""
     return {
-        "kind": kind_of(manifest, file.name),
+        "kind": manifest.kind_of(file.name),
         "title": file.title,
         "description": file.description,
         "asked": {

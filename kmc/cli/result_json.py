@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kmc import __version__
 from kmc.cli.render_errors import error_text
@@ -11,9 +12,15 @@ from kmc.errors import ExitStatus, KmcError
 from kmc.result import PropertyVerdict, Refutation, Result, ShardFigures, Verdict, Violation
 from kmc.spec.model import Model
 
+if TYPE_CHECKING:
+    from kmc.story.story import Story, StoryStep, Why
 
-def result_json(result: Result, model: Model, trace_file: str | None) -> dict[str, Any]:
-    """The object of `kmc check --json`, without what the command line made of it (exit status, differences)."""
+
+def result_json(result: Result, model: Model, trace_file: str | None, story: Story | None = None) -> dict[str, Any]:
+    """The object of `kmc check --json`, without what the command line made of it (exit status, differences).
+
+    `story` is that of the violation.
+    """
     counters = result.counters
     violation = result.violation
     return {
@@ -25,7 +32,7 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "left": counters.left,
         "generated_by_action": dict(result.generated_by_action),
         "levels": list(result.levels),
-        **violation_json(violation, trace_file),
+        **violation_json(violation, trace_file, story),
         "constraints": [constraint.name for constraint in (*model.constraints, *model.action_constraints)],
         "cut": result.cut,
         "fairness": [asdict(fair) for fair in result.fairness],
@@ -43,6 +50,7 @@ def result_json(result: Result, model: Model, trace_file: str | None) -> dict[st
         "shards": _shards_json(result.shards),
         "engine": result.engine,
         "spec": model.spec.name,
+        "spec_path": str(model.spec.root.resolve()),
         "model": model.name,
         "digest": model.digest,
         "kmc_version": __version__,
@@ -63,8 +71,8 @@ def failure_json(
     """
     unknown = (
         "generated distinct depth initial left generated_by_action levels invariant trace_length trace_file "
-        "counterexample constraints cut fairness cut_fairness bound properties unreached_goals never_fired "
-        "collision_bound fingerprint_bits seconds cpu_seconds compile_seconds peak_memory_bytes shards"
+        "counterexample why trace notes constraints cut fairness cut_fairness bound properties unreached_goals "
+        "never_fired collision_bound fingerprint_bits seconds cpu_seconds compile_seconds peak_memory_bytes shards"
     )
     verdict, status = Verdict.ERROR, ExitStatus.INTERNAL
     shown: dict[str, Any] | None = {"code": "KMC900", "message": repr(error)}
@@ -78,12 +86,15 @@ def failure_json(
         **dict.fromkeys(unknown.split()),
         "engine": engine,
         "spec": spec,
+        "spec_path": None,
         "model": model,
         "digest": None,
         "kmc_version": __version__,
         "error": shown,
         "resume": resume,
         "differences": [],
+        "expected": False,
+        "unexpected": ["the check ended without a result"],
         "exit_status": int(status),
     }
 
@@ -103,14 +114,62 @@ def error_json(error: KmcError) -> dict[str, Any]:
     }
 
 
-def violation_json(violation: Violation | None, trace_file: str | None) -> dict[str, Any]:
-    """What failed: the property, the trace and the error, all null when nothing did."""
+def violation_json(violation: Violation | None, trace_file: str | None, story: Story | None = None) -> dict[str, Any]:
+    """What failed: the property, why, the trace and the error, all null when nothing did."""
     return {
         "invariant": violation.name if violation else None,
         "trace_length": len(violation.trace) if violation else None,
         "trace_file": trace_file,
         "counterexample": _refutation_json(violation.refutation) if violation and violation.refutation else None,
+        **_story_json(story),
         "error": error_json(violation.error) if violation and violation.error else None,
+    }
+
+
+def _story_json(story: Story | None) -> dict[str, Any]:
+    """Why it failed, the steps in words, and notes about them. Values are texts, as people read them."""
+    if story is None:
+        return {"why": None, "trace": None, "notes": None}
+    steps = [*story.steps, *([story.loop.closing] if story.loop is not None and story.loop.closing is not None else [])]
+    return {
+        "why": _why_json(story.why) if story.why is not None else None,
+        "trace": [_step_json(story, step) for step in steps],
+        "notes": list(story.notes),
+    }
+
+
+def _why_json(why: Why) -> dict[str, Any]:
+    """The property in words, the instance that fails, and the values that decide."""
+    return {
+        "sentence": why.sentence,
+        "property": why.property,
+        "doc": why.doc or None,
+        "place": why.place or None,
+        "instance": [{"name": name, "value": value} for name, value in why.instance],
+        "compared": [{"expression": compared.expression, "value": compared.value} for compared in why.compared],
+    }
+
+
+def _step_json(story: Story, step: StoryStep) -> dict[str, Any]:
+    """A step: `state` is the number of the state that it leads to, one more than the last for what closes a cycle."""
+
+    def briefs(numbers: Iterable[int]) -> list[str]:
+        return [story.message(number).brief for number in numbers]
+
+    return {
+        "state": step.number,
+        "label": step.label,
+        "action": step.action,
+        "arguments": dict(step.arguments),
+        "actor": step.actor,
+        "received": story.message(step.received).brief if step.received is not None else None,
+        "sent": briefs(step.sent),
+        "lost": briefs(step.lost),
+        "changes": [
+            {"path": list(change.path), "process": change.lane, "old": change.old, "new": change.new}
+            for change in step.changes
+        ],
+        "matters": step.matters,
     }
 
 

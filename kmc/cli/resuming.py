@@ -22,6 +22,7 @@ from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import CHECKPOINT_NAME
 from kmc.cli.storage_choice import created_in_storage, resumed_in_storage, run_of, storage_given
+from kmc.cli.trace_place import trace_place
 from kmc.errors import CommandLineError, SystemFault
 from kmc.result import Bound, Result, Verdict
 
@@ -63,8 +64,8 @@ def _absolute(name_or_path: str) -> str:
 
 
 def _absolute_start(start: str) -> str:
-    path, mark, step = start.partition("#")
-    return str(Path(path).resolve()) + mark + step
+    place = trace_place(start)
+    return replace(place, path=place.path.resolve()).where
 
 
 def _refuse_shards(options: CheckOptions) -> None:

@@ -1,7 +1,8 @@
 """Saved runs: a folder for each under `.kmc/runs`, named after spec, model and time, never written twice.
 
 The folder is made before the search begins, so that a long search does not end in a directory that cannot be written.
-It holds `result.json` (the object of `--json`), `model.cfg`, and the trace, if there is one, as ITF and TLC JSON.
+It holds `result.json` (the object of `--json`), `model.cfg`, and the trace, if there is one, as ITF, as TLC JSON
+and as a page for people.
 Each file is on the disk when it is written, whole, and never written through a link.
 """
 
@@ -19,10 +20,12 @@ from typing import Any
 
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import SystemFault
+from kmc.spec.shipped import is_there
 
 RESULT_NAME = "result.json"
 ITF_NAME = "trace.itf.json"
 TLC_JSON_NAME = "trace.tlc.json"
+PAGE_NAME = "trace.html"
 MODEL_NAME = "model.cfg"
 CHECKPOINT_NAME = "checkpoint"
 
@@ -108,6 +111,19 @@ def _cannot_write(_: str, path: Path, error: OSError) -> SystemFault:
 def saved_runs(parent: Path) -> list[SavedRun]:
     """The runs saved in `parent`, the oldest first; none when there is no such folder."""
     return sorted(_runs_in(parent), key=_order)
+
+
+def last_run_with_trace(parent: Path) -> Path | None:
+    """The folder of the newest run in `parent` that has a trace."""
+    begun = [(_beginning(path.name), path) for path in (parent.iterdir() if parent.is_dir() else ())]
+    found = [(began, path) for began, path in begun if began is not None and (path / ITF_NAME).is_file()]
+    return max(found, default=(None, None))[1]
+
+
+def recorded_spec(folder: Path) -> str | None:
+    """The path of the spec that a run in this folder checked, as its result names it; None without such a result."""
+    path = (_result_in(folder) or {}).get("spec_path")
+    return path if isinstance(path, str) and is_there(Path(path).exists) else None
 
 
 def stored_runs(address: str) -> list[SavedRun]:

@@ -6,7 +6,7 @@ import json
 import random
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,12 @@ import click
 from rich.text import Text
 
 from kmc import __version__
+from kmc.cli.conclusion import trace_hints
 from kmc.cli.console import say, seconds_in_words, show, stderr
-from kmc.cli.counterexample import replayed_trace, save_trace, trace_lines
+from kmc.cli.counterexample import Counterexample, counterexample, save_trace
 from kmc.cli.model_choice import choose_model, start_state
 from kmc.cli.options import (
+    color_option,
     deadlock_option,
     debug_option,
     json_option,
@@ -33,6 +35,7 @@ from kmc.cli.render_errors import shown_path
 from kmc.cli.render_result import coverage_lines, violation_lines
 from kmc.cli.result_json import error_json, violation_json
 from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.cli.trace_place import settled_start
 from kmc.errors import ExitStatus, KmcError
 from kmc.invariants.kinds import Role, kind_of
 from kmc.lang.modelfile import render_cfg
@@ -40,7 +43,6 @@ from kmc.reference.simulation import SimulationCounters, SimulationResult
 from kmc.reference.simulation import simulate as run_behaviours
 from kmc.result import Limits, Verdict
 from kmc.spec.model import Model
-from kmc.trace.untyped_trace import TraceFile
 
 SEEDS = 2**31
 
@@ -71,7 +73,8 @@ class SimulateOptions:
     memory: int | None
     deadlock: bool | None
     start: str | None
-    trace_mode: str
+    trace_mode: str | None
+    width: int | None
     as_json: bool
     run_dir: str
     no_run_dir: bool
@@ -86,7 +89,7 @@ class Simulated:
     model: Model
     result: SimulationResult
     warnings: tuple[str, ...]
-    trace: TraceFile | None
+    trace: Counterexample | None
     folder: RunFolder | None
 
     @property
@@ -129,6 +132,7 @@ class Simulated:
 @deadlock_option
 @start_option
 @trace_option
+@color_option
 @json_option
 @run_dir_options
 @click.option("--quiet", is_flag=True, help="No progress and no coverage.")
@@ -142,6 +146,8 @@ def simulate(words: tuple[str, ...], /, **given: Any) -> int:
     """
     options = SimulateOptions(words=tuple(words or ()), **given)
     try:
+        start, told = settled_start(options.start, options.words, options.run_dir)
+        options = replace(options, start=start, words=told)
         done = _run(options)
     except KmcError as error:
         if options.as_json:
@@ -161,7 +167,7 @@ def _run(options: SimulateOptions) -> Simulated:
     if not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
     result = _behaviours(options, model, start)
-    trace = replayed_trace(model, result.violation, start) if result.violation is not None else None
+    trace = counterexample(model, result.violation, start) if result.violation is not None else None
     done = Simulated(model, result, warnings, trace, folder)
     if folder is not None:
         folder.write(MODEL_NAME, render_cfg(model.file))
@@ -196,8 +202,7 @@ def _lines(options: SimulateOptions, done: Simulated) -> Iterator[Text | str]:
     result = done.result
     if result.violation is not None and done.trace is not None:
         yield from violation_lines(result.violation, from_given_state=options.start is not None)
-        yield from trace_lines(done.trace, changed_only=options.trace_mode == "changed")
-        yield ""
+        yield from done.trace.lines(options.trace_mode, options.width)
     elif result.interrupted:
         yield "Simulation interrupted. No error has been found so far."
     elif result.bound is not None:
@@ -234,7 +239,7 @@ def _last_words(options: SimulateOptions, done: Simulated) -> Iterator[str]:
     if done.folder is not None:
         yield f"Saved: {shown_path(done.folder.path)}"
     if done.trace_path is not None:
-        yield f"Show the trace: {shlex.join(['kmc', 'trace', shown_path(done.trace_path)])}"
+        yield from trace_hints(done.trace_path)
     seeded = () if options.seed is not None else ("--seed", str(done.result.seed))
     yield f"Reproduce: {shlex.join(['kmc', *options.words, *seeded])}"
 
@@ -264,12 +269,17 @@ def simulation_json(done: Simulated) -> dict[str, Any]:
         "longest": result.counters.longest,
         "generated": result.counters.generated,
         "generated_by_action": dict(result.generated_by_action),
-        **violation_json(violation, str(done.trace_path) if done.trace_path is not None else None),
+        **violation_json(
+            violation,
+            str(done.trace_path) if done.trace_path is not None else None,
+            done.trace.story if done.trace is not None else None,
+        ),
         "bound": result.bound.value if result.bound is not None else None,
         "unreached_goals": list(result.unreached),
         "never_fired": list(result.never_fired),
         "seconds": round(result.counters.seconds, 6),
         "spec": done.model.spec.name,
+        "spec_path": str(done.model.spec.root.resolve()),
         "model": done.model.name,
         "digest": done.model.digest,
         "kmc_version": __version__,

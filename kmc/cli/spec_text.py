@@ -11,6 +11,7 @@ from kmc.actions.action import Action, Fairness, Parameter
 from kmc.cli.console import definitions
 from kmc.cli.model_text import constant_value, first_line
 from kmc.cli.render_errors import shown_path
+from kmc.compiler.checks.spec_warnings import shared_members, spec_warnings
 from kmc.invariants.kinds import SHOWN, Role
 from kmc.invariants.properties import Predicate, SymmetrySet, View
 from kmc.lang.constants import Constant
@@ -34,6 +35,7 @@ def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Te
     yield Text.assemble((spec.name, _HEAD), f"  {first_line(spec.doc)}")
     yield f"  {shown_path(spec.root)}"
     yield from _section("Constants", [_constant(constant) for constant in spec.constants.values()])
+    yield from _placeholders(spec)
     yield from _section("Actions", [(_signature(action), _about(action)) for action in spec.actions])
     others = [(_signature(action), _about(action)) for action in spec.other_actions]
     yield from _section("Actions that are not part of the next-state relation", others)
@@ -47,6 +49,10 @@ def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Te
     yield from _section(
         "Symmetry sets", [(s.name, "permutes " + ", ".join(c.__name__ for c in s.classes)) for s in sets]
     )
+    yield from _section("Notes", [(note, "") for note in shared_members(spec)])
+    for warning in spec_warnings(spec, shown_path):
+        yield ""
+        yield f"Warning: {warning}"
     if manifest is not None:
         yield from _section("Models", [row for model in manifest.models.values() for row in _model(model)])
         yield from _section("Findings", [row for model in manifest.findings.values() for row in _model(model)])
@@ -66,6 +72,14 @@ def _section(title: str, rows: Iterable[tuple[str, str]]) -> Iterator[Text | str
 def _constant(constant: Constant) -> tuple[str, str]:
     default = f", default {constant_value(constant)}" if constant.has_default and constant.raw is None else ""
     return constant.name, f"{constant.meaning} ({constant.domain}{default})"
+
+
+def _placeholders(spec: Spec) -> Iterator[str]:
+    """What stands for the constants that nothing gives, since domains and defaults below may be made of them."""
+    missing = [constant for constant in spec.constants.values() if constant.raw is None and not constant.has_default]
+    if missing:
+        values = ", ".join(f"{constant.name} = {constant_value(constant)}" for constant in missing)
+        yield f"  Listed with {values}, since no model gives a value (--set {missing[0].name}=...)."
 
 
 def _signature(action: Action) -> str:

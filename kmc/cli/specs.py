@@ -11,6 +11,7 @@ from kmc.cli.model_choice import first_constants, override
 from kmc.cli.model_text import first_line
 from kmc.cli.options import debug_option, set_option
 from kmc.cli.spec_text import spec_lines
+from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.errors import ExitStatus, KmcError
 from kmc.lang.manifest import Manifest
 from kmc.lang.modelfile import ModelFile
@@ -62,4 +63,6 @@ def loaded(name: str, sets: Sequence[str] = ()) -> tuple[Spec, Manifest | None]:
     """A spec with the constants of `sets`, of its first model, and with placeholders for those without a value."""
     root = find_spec_root(name)
     file = override(ModelFile("", "", first_constants(root)), sets)
-    return load_spec(root, file.constants, allow_missing=True), manifest_of(root)
+    spec = load_spec(root, file.constants, allow_missing=True)
+    check_kinds(spec)
+    return spec, manifest_of(root)

@@ -1,71 +1,201 @@
-"""`kmc trace`: print a saved trace, or write it in another format."""
+"""`kmc trace`: show a saved trace to a person, or write it in another format."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import click
+from rich.text import Text
 
 from kmc.cli.console import say, show
 from kmc.cli.counterexample import trace_lines
 from kmc.cli.model_choice import first_constants
-from kmc.cli.options import debug_option, trace_option
+from kmc.cli.options import TLC_VIEWS, color_option, debug_option, run_dir_option, trace_option
+from kmc.cli.render_errors import shown_path
+from kmc.cli.render_story import styled, text_width
+from kmc.cli.saved_runs import recorded_spec
+from kmc.cli.trace_page import html_option, page_path, write_page
+from kmc.cli.trace_place import TracePlace, trace_place
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
 from kmc.lang.cfg_file import parse_cfg
+from kmc.result import Verdict
 from kmc.spec.loader import Spec, load_spec
 from kmc.spec.shipped import find_spec_root
-from kmc.trace.files import read_trace, resolved
-from kmc.trace.itf import itf_text
-from kmc.trace.tlc_json import tlc_json_text
+from kmc.trace.files import pick, read_trace, resolved
 from kmc.trace.untyped_trace import TraceFile
+from kmc.views.formats import FORMATS, written
+
+if TYPE_CHECKING:
+    from kmc.story.story import Story
 
 _EPILOG = """\b
 Examples:
-  kmc trace .kmc/runs/kraft-restarts-20261120-231948/trace.itf.json
-  kmc trace trace.itf.json --trace changed --hide messages
-  kmc trace trace.itf.json --only currentEpoch --only state
+  kmc trace last                         the counterexample of the newest run: one line a step
+  kmc trace last#4                       state 4 whole; --changes, --table and --chart show all
+  kmc trace RUNDIR --table --server n2   the steps in which n2 takes part
+  kmc trace last --html page.html        a page for a browser
   kmc trace tlc-dump.json --spec kraft --format itf > trace.itf.json
 
 `kmc check SPEC --from TRACE#5` starts at a state of a trace.
 """
 
+_FLAGS = {"changes": "changes", "full": "states", "table": "table", "chart": "chart"}
 
-@click.command(epilog=_EPILOG, short_help="Print a saved trace, in full or its changes, or convert it.")
-@click.argument("file", type=click.Path(dir_okay=False))
+
+@dataclass(frozen=True, slots=True)
+class TraceOptions:
+    """The command line of `kmc trace`; `view` is one of `--trace`, None for the default or for `--step`."""
+
+    spec: str | None
+    view: str | None
+    step: int | None
+    output: str
+    only: tuple[str, ...]
+    hide: tuple[str, ...]
+    servers: tuple[str, ...]
+    processed: bool
+    width: int | None
+
+
+def _listed(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Names given one by one, or several in one option with commas."""
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+@click.command(epilog=_EPILOG, short_help="Show a saved trace, or convert it.")
+@click.argument("where", metavar="TRACE")
+@click.option("--changes", is_flag=True, help="Show what each step changed, old -> new, received and sent.")
+@click.option("--full", is_flag=True, help="Show every state whole.")
+@click.option("--step", metavar="N", type=click.IntRange(1), help="Show state N whole, with its changes and messages.")
+@click.option("--table", is_flag=True, help="Show a row per step with a column per server.")
+@click.option("--chart", is_flag=True, help="Draw the messages between the servers.")
+@click.option("--server", "servers", metavar="NAME", multiple=True, callback=_listed,
+              help="Show only the steps in which this server takes part. Repeatable, or with commas.")  # fmt: skip
+@click.option("--vars", "--only", "only", metavar="NAME", multiple=True, callback=_listed,
+              help="Show only this variable. Repeatable, or with commas.")  # fmt: skip
+@click.option("--hide", metavar="NAME", multiple=True, callback=_listed, help="Hide this variable. Repeatable.")
+@click.option("--processed", is_flag=True, help="Show messages that were processed, too.")
 @trace_option
-@click.option(
-    "--format",
-    "output",
-    type=click.Choice(["text", "itf", "tlc-json"]),
-    default="text",
-    show_default=True,
-    help="The format to write.",
-)
-@click.option("--spec", metavar="SPEC", help="Read the values with the types of this spec; TLC's JSON needs them.")
-@click.option("--only", metavar="VARIABLE", multiple=True, help="Show only this variable. Repeatable.")
-@click.option("--hide", metavar="VARIABLE", multiple=True, help="Hide this variable. Repeatable.")
+@color_option
+@click.option("--format", "output", type=click.Choice(["text", *FORMATS]), default="text", show_default=True,
+              help="The format to write.")  # fmt: skip
+@click.option("--spec", metavar="SPEC", help="The spec of the trace, where it is not known; TLC's JSON needs it.")
+@html_option
+@run_dir_option
 @debug_option
 def trace(
-    file: str, trace_mode: str, output: str, spec: str | None, only: tuple[str, ...], hide: tuple[str, ...]
+    where: str,
+    trace_mode: str | None,
+    step: int | None,
+    run_dir: str,
+    output: str,
+    spec: str | None,
+    only: tuple[str, ...],
+    hide: tuple[str, ...],
+    servers: tuple[str, ...],
+    processed: bool,
+    width: int | None,
+    page: str | None,
+    **flags: bool,
 ) -> int:
-    """Print the trace in FILE, in TLC's style; a star marks the changes of a step.
+    """Show the trace in TRACE: why its property fails, one line a step, and the last state.
 
-    FILE is an ITF or TLC JSON file that kmc, TLC (-dumpTrace json) or Apalache wrote; variables have their TLA+ names.
+    TRACE is a file that kmc, TLC (-dumpTrace json) or Apalache (ITF) wrote, the folder of a run, or `last`, the newest
+    run with a trace; TRACE#N is its state N. A server is any process of the spec.
     """
-    found = read_trace(file)
-    if spec is not None:
-        found = resolved(found, _spec_of(spec, found))
-    found = chosen_variables(found, only, hide)
-    match output:
-        case "itf":
-            say(itf_text(without_the_others(found)))
-        case "tlc-json":
-            say(tlc_json_text(without_the_others(found)))
-        case _:
-            show([_heading(found)])
-            show(trace_lines(found, changed_only=trace_mode == "changed"))
+    place = trace_place(where, run_dir)
+    view = _chosen_view(flags, trace_mode, step, place)
+    found, number = _read(place, step)
+    options = TraceOptions(spec, view, number, output, only, hide, servers, processed, width)
+    _refuse_what_is_of_text(output, page, options)
+    if page is not None:
+        path = page_path(place.path, page)
+        write_page(path, written("html", found, lambda: _story(place, options)))
+        say(f"Page: {shown_path(path)}")
+    elif output != "text" or view in TLC_VIEWS:
+        _show_as_recorded(place, found, options)
+    else:
+        show(_story_lines(place, chosen_variables(found, only, hide), options))
     return ExitStatus.OK
+
+
+def _chosen_view(flags: dict[str, bool], mode: str | None, step: int | None, place: TracePlace) -> str | None:
+    """The one view that is asked for; click.UsageError for two of them."""
+    asked = {f"--{flag}": _FLAGS[flag] for flag, given in flags.items() if given}
+    asked |= {f"--trace {mode}": mode} if mode is not None else {}
+    steps = (["--step"] if step is not None else []) + ([f"#{place.step}"] if place.step is not None else [])
+    if len(asked) + len(steps) > 1:
+        raise click.UsageError(f"{' and '.join([*asked, *steps])} are different views: choose one")
+    return next(iter(asked.values()), None)
+
+
+def _refuse_what_is_of_text(output: str, page: str | None, options: TraceOptions) -> None:
+    """Raise click.UsageError where a page or a format is asked for with options that it would not heed."""
+    if page is None and output == "text":
+        return
+    if page is not None and output not in ("text", "html"):
+        raise click.UsageError(f"--html and --format {output} are different formats: choose one")
+    name = "html" if page is not None else output
+    given = {
+        f"the view '{options.view}'": options.view is not None,
+        "a single state": options.step is not None,
+        "--server": bool(options.servers),
+        "--processed": options.processed,
+        "--width": options.width is not None,
+        "--vars and --hide": bool(options.only or options.hide) and not FORMATS[name].of_file,
+    }
+    if any(given.values()):
+        unheeded = " and ".join(option for option, is_given in given.items() if is_given)
+        raise click.UsageError(f"the format '{name}' shows the whole trace: leave out {unheeded}")
+
+
+def _read(place: TracePlace, step: int | None) -> tuple[TraceFile, int | None]:
+    """The trace, and the step that is to be shown. Raises TraceError as `kmc.trace.files.pick`."""
+    typed = place.step if step is None else str(step)
+    if typed is None:
+        return read_trace(place.path), None
+    return pick(TracePlace(place.path, typed).where)
+
+
+def _show_as_recorded(place: TracePlace, found: TraceFile, options: TraceOptions) -> None:
+    """The trace in a format, or in TLC's style."""
+    if options.spec is not None:
+        found = resolved(found, _spec_of(options.spec, found))
+    found = chosen_variables(found, options.only, options.hide)
+    if options.output != "text":
+        say(written(options.output, without_the_others(found), lambda: _story(place, options)).rstrip("\n"))
+        return
+    show([_heading(found)])
+    show(trace_lines(found, changed_only=options.view == "tlc-changes"))
+
+
+def _story_lines(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> Iterator[Text | str]:
+    """The trace in a view for people."""
+    # Imported here: other commands need no views.
+    from kmc.views.text_options import TextOptions
+    from kmc.views.text_view import text_step, text_view
+
+    story = _story(place, options)
+    for name in options.servers:
+        if name not in story.lanes:
+            raise CommandLineError("KMC667", f"the trace has no server '{name}'", help=did_you_mean(name, story.lanes))
+    variables = chosen.variables if options.only or options.hide else ()
+    shown = TextOptions(text_width(options.width), variables, options.servers, options.processed)
+    yield _heading(chosen)
+    yield ""
+    if options.step is not None:
+        yield from styled(text_step(story, options.step, shown))
+    else:
+        yield from styled(text_view(story, options.view or "steps", shown))
+
+
+def _story(place: TracePlace, options: TraceOptions) -> Story:
+    # Imported here: only the views that are drawn from a story need the interpreter.
+    from kmc.cli.traced_story import story_at
+
+    return story_at(read_trace(place.path), options.spec, recorded_spec(place.path.parent))
 
 
 def _spec_of(name: str, file: TraceFile) -> Spec:
@@ -103,7 +233,7 @@ def _heading(file: TraceFile) -> str:
     about = file.about
     parts = [f"Trace of {about['spec']}" if "spec" in about else "Trace"]
     parts += [f"model {about['model']}"] if "model" in about else []
-    parts += (
-        [about["status"] + (f" of {about['property']}" if "property" in about else "")] if "status" in about else []
-    )
+    # A lasso violates its property as an invariant's trace does; that it is one is told below.
+    status = "violation" if about.get("status") == Verdict.LIVENESS.value else about.get("status")
+    parts += [status + (f" of {about['property']}" if "property" in about else "")] if status else []
     return f"{', '.join(parts)}: {len(file.steps)} state{'' if len(file.steps) == 1 else 's'}."

@@ -1,0 +1,156 @@
+"""The results of `kmc check SPEC --all`: lines, a summary, a JUnit report and a JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+from rich.text import Text
+
+from kmc import __version__
+from kmc.cli.console import seconds_in_words, table
+from kmc.cli.junit import TestCase, suite_text
+from kmc.cli.selection import KINDS, ChosenEntry
+from kmc.errors import ExitStatus
+
+_STYLES = {"as expected": "green", "UNEXPECTED": "bold red", "not checked": "yellow", "interrupted": "yellow"}
+_WORDS = {
+    ExitStatus.OK: "EXPECTED",
+    ExitStatus.ASSUMPTION: "UNEXPECTED",
+    ExitStatus.BOUND_REACHED: "BOUND",
+    ExitStatus.INTERRUPTED: "INTERRUPTED",
+}
+
+
+class State(Enum):
+    """What became of a model; the values are those of the JSON object."""
+
+    EXPECTED = "expected"
+    UNEXPECTED = "unexpected"
+    LEFT_OUT = "left out"
+    NOT_CHECKED = "not checked"
+    INTERRUPTED = "interrupted"
+
+    @property
+    def words(self) -> str:
+        """As a person reads it."""
+        return {State.EXPECTED: "as expected", State.UNEXPECTED: "UNEXPECTED"}.get(self, self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRun:
+    """What became of a model, `told` in a few words.
+
+    `text` is what went wrong or was expected to, with the trace; `found` is the object of `kmc check --json`, None
+    where there is none.
+    """
+
+    choice: ChosenEntry
+    state: State
+    told: str
+    text: str = ""
+    found: Mapping[str, Any] | None = None
+    seconds: float = 0.0
+
+
+def run_line(runs: Sequence[ModelRun], chosen: Sequence[ChosenEntry]) -> Iterator[Text]:
+    """The line of the last of `runs`, below the title of its kind where it is the first; `chosen` sets the width."""
+    run, before = runs[-1], runs[-2].choice if len(runs) > 1 else None
+    choice = run.choice
+    if before is None or (before.spec, before.kind) != (choice.spec, choice.kind):
+        if before is not None:
+            yield Text()
+        several = len({each.spec for each in chosen}) > 1
+        yield Text(f"{choice.spec}, {choice.kind}s" if several else f"{choice.kind.capitalize()}s", "bold")
+    width = max(len(each.name) for each in chosen)
+    line = Text(f"  {choice.name:<{width}}  ")
+    line.append(f"{run.state.words:<11}", _STYLES.get(run.state.words, ""))
+    line.append(f"  {run.told}")
+    if run.found is not None:
+        line.append(f" ({seconds_in_words(run.seconds)})")
+    yield line
+
+
+def summary_lines(runs: Sequence[ModelRun]) -> Iterator[Text | str]:
+    """What is not as expected, with its trace and the command that repeats it; then how many of each kind."""
+    for run in runs:
+        if run.state is State.UNEXPECTED:
+            yield ""
+            yield Text(f"{run.choice.spec} {run.choice.name}: {run.told}", "bold red")
+            yield from (f"  {line}".rstrip() for line in run.text.splitlines())
+    yield ""
+    shown = [state for state in State if state in (State.EXPECTED, State.UNEXPECTED) or _count(runs, state)]
+    rows = [("", *(state.words for state in shown))]
+    rows += [(f"{kind}s", *_counts(of, shown)) for kind in KINDS if (of := [r for r in runs if r.choice.kind == kind])]
+    yield from table([*rows, ("all", *_counts(runs, shown))], right=frozenset(range(1, len(shown) + 1)), indent=0)
+
+
+def verdict_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> str:
+    """The verdict in one line, as `kmc.cli.verdict_line` has it for one check."""
+    told = [f"{_count(runs, State.EXPECTED):,} of {len(runs):,} as expected"]
+    told += [
+        f"{count:,} {state.value}" for state in State if state is not State.EXPECTED if (count := _count(runs, state))
+    ]
+    return f"{_WORDS[status]} {typed}: {', '.join(told)}"
+
+
+def junit_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> str:
+    """One suite with a test case a model; its classes are the specs and the kinds."""
+    cases = [_case(run, status) for run in runs]
+    return suite_text(_dotted(typed), cases, sum(run.seconds for run in runs), verdict_of_all(typed, runs, status))
+
+
+def json_object(typed: str, runs: Sequence[ModelRun], status: ExitStatus, seconds: float) -> dict[str, Any]:
+    """All results as one object; `result` of a model is the object of its own `kmc check --json`."""
+    return {
+        "result": _WORDS[status].lower(),
+        "spec": typed,
+        "counts": {state.value: _count(runs, state) for state in State},
+        "models": [
+            {
+                "spec": run.choice.spec,
+                "model": run.choice.name,
+                "kind": run.choice.kind,
+                "state": run.state.value,
+                "told": run.told,
+                "seconds": round(run.seconds, 3),
+                "result": run.found,
+            }
+            for run in runs
+        ],
+        "seconds": round(seconds, 3),
+        "kmc_version": __version__,
+        "exit_status": int(status),
+    }
+
+
+def _case(run: ModelRun, status: ExitStatus) -> TestCase:
+    outcome: Literal["failure", "error", "skipped"] | None = None
+    match run.state:
+        case State.UNEXPECTED:
+            outcome = "failure"
+        case State.INTERRUPTED:
+            outcome = "error"
+        case State.LEFT_OUT:
+            outcome = "skipped"
+        case State.NOT_CHECKED:
+            outcome = "failure" if status is ExitStatus.BOUND_REACHED else "skipped"
+    message = f"{run.state.value}: {run.told}" if run.state is State.LEFT_OUT else run.told
+    text = "\n".join(filter(None, (run.told if outcome is None else "", run.text)))
+    of = f"{_dotted(run.choice.spec)}.{run.choice.kind}s"
+    return TestCase(run.choice.name, outcome, message, text, of, run.seconds)
+
+
+def _dotted(typed: str) -> str:
+    """What is typed for a spec, as the name of a class: the last part of a path, and no dots, which divide packages."""
+    return typed.rstrip("/").rpartition("/")[2].replace(".", "_") or "specs"
+
+
+def _counts(runs: Sequence[ModelRun], shown: Sequence[State]) -> tuple[str, ...]:
+    return tuple(f"{_count(runs, state):,}" for state in shown)
+
+
+def _count(runs: Sequence[ModelRun], state: State) -> int:
+    return sum(run.state is state for run in runs)

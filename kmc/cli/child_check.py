@@ -1,0 +1,76 @@
+"""A check in a process of its own: what it costs and how it may crash concern no other check.
+
+Invariant: the process has ended when `checked_apart` returns or raises. Ctrl-C reaches it through this one, since it
+has a process group of its own: it ends with its counts, unless a second one kills it.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kmc.cli.junit import told_in
+
+_LAST_LINES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class ChildCheck:
+    """What came of a check: its exit status, the object of `--json`, its verdict in one line, and what it said.
+
+    `found` is None where the process died. `text` is what went wrong, or was expected to, with the trace.
+    """
+
+    status: int
+    found: Mapping[str, Any] | None
+    verdict: str
+    text: str
+    stderr: str
+
+    @property
+    def last_lines(self) -> list[str]:
+        """The last lines on stderr."""
+        return self.stderr.strip().splitlines()[-_LAST_LINES:]
+
+
+def checked_apart(words: Sequence[str]) -> ChildCheck:
+    """Run `kmc check` with these words. KeyboardInterrupt once it has ended, if Ctrl-C came meanwhile."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        status, stdout, stderr = run([*words, "--json", "--quiet", "--junit", str(report)])
+        try:
+            found = json.loads(stdout)
+            verdict, text = told_in(report.read_text(encoding="utf-8"))
+        except (OSError, ValueError, SyntaxError):  # of JSON, and of XML: it died while it wrote, or before
+            died = f"ended with status {status}"
+            return ChildCheck(
+                status, None, died, "\n".join([died, *stderr.strip().splitlines()[-_LAST_LINES:]]), stderr
+            )
+        return ChildCheck(status, found, verdict, text, stderr)
+
+
+def run(words: Sequence[str]) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of `kmc` with these words, in a process of its own."""
+    command, pipe = [sys.executable, "-m", "kmc", *words], subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, encoding="utf-8", process_group=0
+    ) as child:
+        try:
+            stdout, stderr = child.communicate()
+        except KeyboardInterrupt:
+            child.terminate()  # SIGINT may be ignored, as it is in the background of a shell
+            try:
+                child.communicate()
+            except KeyboardInterrupt:
+                child.kill()
+            raise
+        except BaseException:
+            child.kill()
+            raise
+    return child.returncode, stdout, stderr

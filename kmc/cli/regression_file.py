@@ -1,0 +1,73 @@
+"""`kmc replay TRACE --pytest FILE`: the file of a regression test, written beside a person's other tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kmc.errors import CommandLineError, SystemFault
+from kmc.lang.modelfile import render_cfg
+from kmc.reference.recurrence import RecordedFailure, property_called
+from kmc.spec.model import Model
+from kmc.spec.shipped import is_there, shipped_specs
+from kmc.story.regression import regression_test
+from kmc.story.retaken import Retaken
+from kmc.story.tell import tell
+from kmc.trace.files import GIVEN
+from kmc.trace.text import label
+from kmc.trace.untyped_trace import TraceFile
+from kmc.views.pytest_file import pytest_text
+
+
+def write_regression_test(
+    path: Path, file: TraceFile, model: Model, failure: RecordedFailure | None, found: Retaken, *, is_fixed: bool
+) -> None:
+    """Write the test. Raises CommandLineError KMC659, KMC662 to KMC664, SystemFault KMC503."""
+    if failure is None:
+        raise CommandLineError(
+            "KMC662", f"{file.shown_path} does not say what fails, so a test of it would say nothing",
+            help="name the property: --property NAME",
+        )  # fmt: skip
+    if file.about.get("start") == GIVEN:
+        raise CommandLineError(
+            "KMC659", f"{file.shown_path} begins at a given state, and a test of steps begins at an initial one",
+            help="check without --from, and write a test of that trace",
+        )  # fmt: skip
+    test = regression_test(file, model, failure, found)
+    if test is None:
+        raise CommandLineError(
+            "KMC663", f"{file.shown_path} does not name its actions, and not all of them can be found by a replay",
+            help="write the test with the spec and the model that the trace was made with",
+        )  # fmt: skip
+    if is_there(path.exists):
+        raise CommandLineError("KMC664", f"{path} exists", help="give another file, or remove it")
+    text = pytest_text(
+        test, *_spec_for(path, model), render_cfg(model.file), _labels(file, model, found),
+        is_fixed=is_fixed, doc=_doc(model, failure),
+    )  # fmt: skip
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SystemFault(
+            "KMC503", f"cannot write {path}: {error.strerror}", help="give another --pytest FILE"
+        ) from None
+
+
+def _spec_for(path: Path, model: Model) -> tuple[str, bool]:
+    """How the test names the spec: a shipped one by its name, another by the path from the folder of the test."""
+    root = model.spec.root
+    if shipped_specs().get(root.stem) == root:
+        return root.stem, False
+    return Path(os.path.relpath(root.resolve(), path.resolve().parent)).as_posix(), True
+
+
+def _labels(file: TraceFile, model: Model, found: Retaken) -> list[str]:
+    """The steps for people: as the spec tells them, and those that no longer hold as they are recorded."""
+    told = [f"{step.number} {step.label}" for step in tell(model.spec, found.trace).steps] if found.steps else []
+    recorded = [f"{number} {label(step)}" for number, step in enumerate(file.steps, start=1)]
+    return [*told, *recorded[len(told) :]][1:]
+
+
+def _doc(model: Model, failure: RecordedFailure) -> str:
+    doc = property_called(model, failure.name).doc if failure.name is not None else ""
+    return doc.split("\n")[0]

@@ -1,0 +1,49 @@
+"""Text views on a terminal: the tones of their pieces as colours, and the width of the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from kmc.views.lines import TextLine
+
+WIDTH_ELSEWHERE = 100
+"""The width where output does not go to a terminal and COLUMNS does not say one."""
+
+_STYLES = {"head": "bold", "dim": "dim", "old": "red", "new": "green", "bad": "bold red", "note": "yellow"}
+# Neither red nor green, which mean old and new.
+_LANES = ("cyan", "magenta", "yellow", "blue", "bright_cyan", "bright_magenta", "bright_blue")
+
+
+def styled(lines: Iterable[TextLine]) -> Iterator[Text]:
+    """The lines in colours."""
+    for line in lines:
+        text = Text()
+        for piece in line.pieces:
+            text.append(piece.text, _style(piece.tone))
+        text.rstrip()
+        yield text
+
+
+def _style(tone: str) -> str:
+    if tone.startswith("lane"):
+        return _LANES[int(tone.removeprefix("lane")) % len(_LANES)]
+    return _STYLES.get(tone, "")
+
+
+def text_width(given: int | None = None) -> int:
+    """The columns of a line: those of the option, of COLUMNS, of the terminal, else 100."""
+    if given is not None:
+        return given
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return int(columns)
+    with suppress(OSError, ValueError, AttributeError):  # not a terminal, or no stream at all
+        return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH_ELSEWHERE
+    return WIDTH_ELSEWHERE

@@ -1,0 +1,79 @@
+"""Where a trace is: a file, the folder of a run, or `last` for the newest run with one; each with `#STEP` behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kmc.cli.saved_runs import ITF_NAME, last_run_with_trace
+from kmc.errors import TraceError
+from kmc.spec.shipped import is_there
+
+LAST = "last"
+RUN_DIR = ".kmc/runs"
+
+
+@dataclass(frozen=True, slots=True)
+class TracePlace:
+    """The file of a trace, and the step as it was typed, None for the whole trace."""
+
+    path: Path
+    step: str | None = None
+
+    @property
+    def where(self) -> str:
+        """What `kmc.trace.files.pick` takes."""
+        return str(self.path) if self.step is None else f"{self.path}#{self.step}"
+
+
+def trace_place(where: str, run_dir: str = RUN_DIR) -> TracePlace:
+    """The place that `FILE`, `RUNDIR` or `last` names, each perhaps with `#STEP`; `run_dir` has the saved runs.
+
+    A file that does not exist is refused when it is read. Raises TraceError: KMC436 for `last` without a run, KMC437
+    for a folder without a trace.
+    """
+    name, step = where, None
+    if "#" in where and not is_there(Path(where).exists):
+        name, _, step = where.rpartition("#")
+    if name == LAST:
+        return TracePlace(_last(run_dir), step)
+    path = Path(name)
+    return TracePlace(_in_folder(path) if is_there(path.is_dir) else path, step)
+
+
+def settled_start(
+    start: str | None, words: tuple[str, ...], run_dir: str = RUN_DIR
+) -> tuple[str | None, tuple[str, ...]]:
+    """A value of `--from` and the words of its command line, with the file that a folder or `last` means now.
+
+    So the command that is printed for a repetition, and a run that is resumed, start at the same state later.
+    """
+    if start is None:
+        return None, words
+    where = trace_place(start, run_dir).where
+    if Path(where) == Path(start):
+        return start, words
+    replaced = {f"--from={start}": f"--from={where}"}
+    after = [None, *words]
+    return where, tuple(
+        where if before == "--from" and word == start else replaced.get(word, word)
+        for before, word in zip(after, words, strict=False)
+    )
+
+
+def _last(run_dir: str) -> Path:
+    folder = last_run_with_trace(Path(run_dir))
+    if folder is None:
+        raise TraceError(
+            "KMC436",
+            f"no run in {run_dir} has a trace",
+            help="kmc check saves one with each counterexample; see kmc runs",
+        )
+    return folder / ITF_NAME
+
+
+def _in_folder(folder: Path) -> Path:
+    if not (folder / ITF_NAME).is_file():
+        help = "name the folder of a run that found a counterexample; see kmc runs"
+        raise TraceError("KMC437", f"the folder '{folder}' has no trace, which would be {ITF_NAME}", help=help)
+    return folder / ITF_NAME
