@@ -264,7 +264,7 @@ def test_a_junit_report_that_cannot_be_written_is_one_error() -> None:
 @pytest.fixture
 def disk_that_fills(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report that seemed writable when the check began, and is not at its end."""
-    monkeypatch.setattr("kmc.cli.check._refuse_unwritable", lambda path: None)
+    monkeypatch.setattr("kmc.cli.check.refuse_unwritable", lambda path: None)
 
 
 @pytest.mark.usefixtures("disk_that_fills")
@@ -289,9 +289,9 @@ def test_a_run_without_a_trace_saves_result_and_model() -> None:
     assert sorted(path.name for path in saved("smoke").iterdir()) == ["model.cfg", "result.json"]
 
 
-def test_a_violation_saves_its_trace_in_two_formats() -> None:
+def test_a_violation_saves_its_trace_in_two_formats_and_a_page() -> None:
     names = sorted(path.name for path in saved("two").iterdir())
-    assert names == ["model.cfg", "result.json", "trace.itf.json", "trace.tlc.json"]
+    assert names == ["model.cfg", "result.json", "trace.html", "trace.itf.json", "trace.tlc.json"]
 
 
 def test_the_saved_result_is_the_object_of_json() -> None:
@@ -399,3 +399,42 @@ def test_a_start_state_of_the_same_model_with_other_properties_is_warned_about()
 def test_a_start_state_of_the_same_model_is_not_warned_about() -> None:
     trace = saved("two") / "trace.itf.json"
     assert "is a trace of" not in kmc("check", COUNTER, "two", "--from", f"{trace}#1").stdout
+
+
+UNUSED_SYMMETRY = """
+from kmc.lang import IdentSet, Int, Record, constant
+from kmc.spec import spec
+
+Server = constant("Server", IdentSet(symmetric=True), "s")
+
+
+class State(Record):
+    n: Int(0, 1)
+
+
+@spec.init
+def init():
+    yield State(n=0)
+
+
+@spec.action
+def act(st):
+    yield st
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "cfg", "row"),
+    [
+        ("", "", "none, though Server is declared symmetric (spec.symmetry)"),
+        ('spec.symmetry("Perms", Server)\n', "", "none, though the spec declares Perms"),
+        ('spec.symmetry("Perms", Server)\n', "SYMMETRY Perms", "Perms\n"),
+    ],
+)
+def test_a_symmetry_that_a_model_could_have_is_said(tmp_path: Path, more: str, cfg: str, row: str) -> None:
+    (tmp_path / "spec.py").write_text(UNUSED_SYMMETRY + more, encoding="utf-8")
+    (tmp_path / "m.cfg").write_text(f"CONSTANT Server = {{a, b}} {cfg}\n", encoding="utf-8")
+    done = kmc("check", str(tmp_path / "spec.py"), str(tmp_path / "m.cfg"), "--no-run-dir", "--engine", "python")
+    told = " ".join(done.stdout.split())
+    assert f"symmetry {row}".replace("\n", "") in told
+    assert ("though" in told) == ("though" in row)

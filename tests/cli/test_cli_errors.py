@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from bdb import BdbQuit
 from pathlib import Path
 
 import pytest
 
+from kmc.cli.program import _failed
 from kmc.cli.render_errors import error_text, internal_error_lines, place
-from kmc.errors import Span, SpecError
+from kmc.errors import ExitStatus, Span, SpecError
+from kmc.lang.blame import blamed
 
 SOURCE = "def grow(st):\n    yield st.set(log=st.log.append(entry))\n\tyield\tst\n"
 
@@ -95,3 +98,9 @@ def test_a_mistake_of_kmc_says_what_to_do() -> None:
         lines = [line.plain for line in internal_error_lines(error)]
     assert lines[0] == "internal error: KeyError: 'epoch'"
     assert "--debug" in lines[-2]
+
+
+def test_a_debugger_that_is_ended_is_not_an_error_of_the_spec() -> None:
+    with pytest.raises(BdbQuit):
+        blamed(BdbQuit(), ())
+    assert _failed(BdbQuit(), ()) == ExitStatus.INTERRUPTED

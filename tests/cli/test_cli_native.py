@@ -12,7 +12,7 @@ from support.cli_runner import kmc
 def test_the_native_engine_gives_the_expected_counts(threads: str) -> None:
     done = kmc("check", "kraft", "smoke", "--engine", "native", "--threads", threads, "--no-run-dir")
     assert done.exit_code == 0
-    assert "Counts equal the expected ones (origin: TLC, golden case kraft-1)." in done.stdout
+    assert "Counts equal the expected ones (origin: TLC, case kraft-1)." in done.stdout
 
 
 def test_both_engines_show_the_same_counterexample() -> None:

@@ -181,6 +181,7 @@ def test_a_full_stdout_costs_neither_the_saved_result_nor_the_report(tmp_path: P
     assert {path.name for path in folder.iterdir()} == {
         "model.cfg",
         "result.json",
+        "trace.html",
         "trace.itf.json",
         "trace.tlc.json",
     }

@@ -42,19 +42,25 @@ def Holds(st):
     return {promise}
 """
 
+NOTHING = "colour=None if st.number == 0 else (1 if st.number == 1 else st.colour)"
+# Each is right in other states, so no type check finds it.
 MISTAKES = [
-    pytest.param("colour=Fruit.PEAR", "True", "KMC201", 75, id="a member of another enum"),
-    pytest.param("colour=1", "True", "KMC201", 75, id="an integer for an enum"),
-    pytest.param("colour=None", "True", "KMC201", 75, id="nothing where something is needed"),
-    pytest.param("colour=st.seen[0]", "True", "KMC223", 75, id="a sequence in brackets"),
-    pytest.param("number=1", "st.number", "KMC261", 76, id="an invariant that is a number"),
+    pytest.param(
+        "colour=Fruit.PEAR if st.number == 0 else st.colour", "True", "KMC201", 75, id="a member of another enum"
+    ),
+    pytest.param("colour=1 if st.number == 0 else st.colour", "True", "KMC201", 75, id="an integer for an enum"),
+    pytest.param(NOTHING, "True", "KMC201", 75, id="nothing where something is needed"),
+    pytest.param(
+        "colour=(st.seen if st.number == 0 else {0: Colour.RED})[0]", "True", "KMC223", 75, id="a sequence in brackets"
+    ),
+    pytest.param("number=1", "st.number if st.number == 1 else True", "KMC261", 76, id="an invariant that is a number"),
 ]
 
 
 def check(folder: Path, change: str, promise: str) -> tuple[int, str]:
     (folder / "spec.py").write_text(SPEC.format(change=change, promise=promise), encoding="utf-8")
-    ran = kmc("check", str(folder), "--engine", "native", "--no-run-dir", "--quiet", "--no-deadlock")
-    return ran.exit_code, ran.stderr
+    ran = kmc("check", str(folder), "--engine", "native", "--no-run-dir", "--no-deadlock")
+    return ran.exit_code, ran.stdout + ran.stderr
 
 
 @pytest.mark.parametrize(("change", "promise", "code", "status"), MISTAKES)
@@ -63,6 +69,13 @@ def test_a_mistake_that_is_not_compiled_is_named(
 ) -> None:
     exit_code, errors = check(tmp_path, change, promise)
     assert (exit_code, f"error[{code}]" in errors, "the interpreter accepts it" in errors) == (status, True, False)
+    # The trace to the state in which it shows, as from the interpreter.
+    assert "The initial state:" in errors or "1  Initial state" in errors
+
+
+def test_a_mistake_of_kind_is_found_before_anything_is_compiled(tmp_path: Path) -> None:
+    exit_code, errors = check(tmp_path, "colour=1", "True")
+    assert (exit_code, "error[KMC201]: 'colour' of State: 1 is not in Colour" in errors) == (150, True)
 
 
 def test_what_the_interpreter_takes_is_said_to_be_taken(tmp_path: Path) -> None:
@@ -71,7 +84,7 @@ def test_what_the_interpreter_takes_is_said_to_be_taken(tmp_path: Path) -> None:
 
 
 def test_a_mistake_in_the_initial_states_comes_before_a_refusal(tmp_path: Path) -> None:
-    text = SPEC.replace("number=0", "number=7").format(change="colour=1", promise="True")
+    text = SPEC.replace("number=0", "number=7").format(change=MISTAKES[1].values[0], promise="True")
     (tmp_path / "spec.py").write_text(text, encoding="utf-8")
     ran = kmc("check", str(tmp_path), "--engine", "native", "--no-run-dir", "--quiet")
     assert "7 is not in 0..3" in ran.stderr

@@ -102,7 +102,7 @@ def test_what_is_written_is_on_the_disk_before_the_run_is_discarded(
     assert {f"{name}.new" for name in written} | {"report.xml", the_run().name, "runs"} <= {*before}
 
 
-@pytest.mark.parametrize("name", ["model.cfg", "trace.itf.json", "result.json"])
+@pytest.mark.parametrize("name", ["model.cfg", "trace.itf.json", "result.json", "trace.html"])
 def test_a_file_that_cannot_be_written_costs_neither_the_others_nor_the_run(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -125,8 +125,8 @@ def test_a_file_that_cannot_be_written_costs_neither_the_others_nor_the_run(
     assert f"the run is kept; this gives its result again: {command}" in ran.stderr
     written = {path.name for path in the_run().iterdir()}
     # A result names its trace, so there is none without it.
-    lost = {name, "result.json"} if name.startswith("trace") else {name}
-    assert {"model.cfg", "trace.itf.json", "trace.tlc.json", "result.json"} - written == lost
+    lost = {name, "result.json"} if name == "trace.itf.json" else {name}
+    assert {"model.cfg", "trace.itf.json", "trace.tlc.json", "result.json", "trace.html"} - written == lost
     assert kmc(*command.split()[1:]).exit_code == 12
     assert all((the_run() / each).exists() for each in lost)
     assert not (the_run() / "checkpoint").exists()

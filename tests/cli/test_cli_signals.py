@@ -37,10 +37,10 @@ BEFORE_THE_SEARCH = (
     ("kmc.cli.check.create_directory", signal.SIGTERM),
     ("kmc.engine.compiled_model.compile_spec", signal.SIGINT),
     ("kmc.engine.compiled_model.compile_spec", signal.SIGTERM),
-    ("kmc.engine.check_model.initial_states", signal.SIGINT),
+    ("kmc.engine.check_model.initial_records", signal.SIGINT),
     ("kmc.engine.check_model.Search", signal.SIGTERM),
 )
-AFTER_THE_SEARCH = ("kmc.engine.check_model._Report", "kmc.cli.check.replayed_trace")
+AFTER_THE_SEARCH = ("kmc.engine.check_model._Report", "kmc.cli.check.counterexample")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def test_a_signal_after_the_search_says_how_to_get_the_result(place: str, tmp_pa
 
 
 def test_a_signal_leaves_no_run_where_nothing_was_saved(tmp_path: Path) -> None:
-    ended = signalled("kmc.engine.check_model.initial_states", signal.SIGINT, "smoke", cwd=tmp_path)
+    ended = signalled("kmc.engine.check_model.initial_records", signal.SIGINT, "smoke", cwd=tmp_path)
     assert (ended.status, ended.stdout) == (130, "")
     assert list((tmp_path / ".kmc" / "runs").iterdir()) == []
 
@@ -162,4 +162,6 @@ finally:
     assert signalled
 """
     ran = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (ran.returncode, json.loads(ran.stdout)["result"], ran.stderr) == (0, "ok", "")
+    # A slow machine says what it compiles.
+    told = [line for line in ran.stderr.splitlines() if not line.startswith("Compiling ")]
+    assert (ran.returncode, json.loads(ran.stdout)["result"], told) == (0, "ok", [])

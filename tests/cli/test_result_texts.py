@@ -217,11 +217,16 @@ def violated(model_state: Any, verdict: Verdict, **more: Any) -> dict[str, Any]:
 def test_a_conclusion_says_what_to_type_next(outcome_of: MakeOutcome) -> None:
     made = outcome_of(**violated(None, Verdict.VIOLATION, name="NotNegative"))
     assert list(conclusion(made)) == ["Reproduce: kmc check 'the counter'"]
-    saved = replace(made, folder=Path("runs/my run"), trace_path=Path("runs/my run/trace.json"), resume="kmc check -r")
+    saved = replace(
+        made, folder=Path("runs/my run"), trace_path=Path("runs/my run/trace.itf.json"), resume="kmc check -r"
+    )
     assert list(conclusion(saved)) == [
         "Saved: runs/my run",
         "Resume: kmc check -r",
-        "Show the trace: kmc trace 'runs/my run/trace.json'",
+        "Show the trace: kmc trace 'runs/my run'",
+        "  with --changes, --step N, --table, --chart or --full for more of it",
+        "Open in a browser: runs/my run/trace.html",
+        "Walk on from it: kmc explore --trace 'runs/my run/trace.itf.json'",
         "Reproduce: kmc check 'the counter'",
     ]
 
@@ -242,7 +247,7 @@ def suite_of(text: str) -> tuple[dict[str, str], list[Case]]:
     assert text.endswith("</testsuite>\n")
     suite = ElementTree.fromstring(text.encode())
     cases = []
-    for case in suite:
+    for case in suite.iter("testcase"):
         assert case.get("classname") == "spec.model"
         parts = [(part.tag, part.get("message", ""), part.text or "") for part in case] or [("", "", "")]
         assert len(parts) == 1
@@ -447,11 +452,12 @@ def test_a_check_without_a_result_has_the_same_keys(
     found = failure_json(error, "spec", None, "native", "kmc check -r")
     assert found.keys() == outcome_of().as_json.keys()
     known = {"result", "engine", "spec", "kmc_version", "resume", "differences", "exit_status", "error"}
+    known |= {"expected", "unexpected"}
     assert all(found[key] is None for key in found.keys() - known)
     assert (found["result"], found["exit_status"], found["resume"]) == (result, int(status), "kmc check -r")
     assert (found["engine"], found["spec"], found["kmc_version"]) == ("native", "spec", __version__)
     assert (found["error"] or {}).get("code") == code
-    assert found["differences"] == []
+    assert (found["differences"], found["expected"]) == ([], False)
     if code == "KMC900":
         assert found["error"]["message"] == "ValueError('x')"
     if code == "KMC345":

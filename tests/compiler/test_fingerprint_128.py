@@ -26,6 +26,7 @@ from kmc.compiler.ir.nodes import (
     Var,
 )
 from kmc.compiler.passes.fingerprint_128 import functions_128, second_identity
+from kmc.compiler.passes.read_sets import ONLY_CHANGED
 
 KERNELS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "expand": (("cur", "out"), ("limit",)),
@@ -37,7 +38,7 @@ KERNELS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "reachable": (("cur",), ("wanted",)),
     "step": (("cur", "nxt"), ()),
     "step_outside": (("cur", "nxt"), ()),
-    "may_change": (("cur", "nxt"), ()),
+    **ONLY_CHANGED,
 }
 """The pointers and parameters of the kernels that there are without the two words."""
 

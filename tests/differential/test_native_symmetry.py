@@ -27,7 +27,7 @@ from kmc.lang.seqs import seq_literal
 from kmc.lang.types import RecordType
 from kmc.reference.search import Search
 from kmc.result import Limits
-from kmc.runtime.state_layout import key_count
+from kmc.runtime.state_layout import key_count, layout_of
 from kmc.spec.model import Model
 
 SIZES = {
@@ -196,6 +196,22 @@ def test_a_planted_mistake_is_caught(title: str, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(place, name, mistake)
     model = zoo(tmp_path, "three", "SYMMETRY both")
     states = [ring(model), *exchanged(model), *asked(model)]
+    assert any(orbit_faults(compiled_uncached(model), states))
+
+
+def every_bit(declared: Any, classes: Any) -> tuple[int, ...]:
+    """A signature from all bits of an item, those that name members among them."""
+    return (-1,) * layout_of(declared).words
+
+
+@pytest.mark.slow
+def test_a_signature_takes_only_bits_that_no_permutation_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = zoo(tmp_path, "three", "SYMMETRY servers")
+    states = [*drawn_states(model, 8), ring(model)]
+    assert list(orbit_faults(compiled_uncached(model), states))[:2] == []
+    monkeypatch.setattr(signatures, "unmoved_bits", every_bit)
     assert any(orbit_faults(compiled_uncached(model), states))
 
 

@@ -9,17 +9,17 @@ from collections.abc import Callable
 
 import pytest
 
-from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
 from kmc.engine.layout.record_structs import FindingEntry, StateRecord
 from kmc.engine.loops.check_properties import (
-    check_changed,
+    check_after,
     check_state,
     check_step,
     is_inside,
+    known_source,
     outside_mask,
-    properties_to_check,
+    prepare_steps,
     rank_if_any,
 )
 from kmc.engine.loops.compiled_loops import NativeLoop
@@ -27,8 +27,11 @@ from kmc.engine.native.intrinsics import load
 from kmc.engine.native.memory import Memory
 from kmc.engine.native.specialization import Specialization
 
-CHECK, REACHABLE, OUTSIDE, STEP, STEP_OUTSIDE, MAY_CHANGE, RANK = range(7)
+CHECK, REACHABLE, OUTSIDE, STEP, STEP_OUTSIDE, RANK, CHECK_CHANGED, REACHABLE_CHANGED, STEP_CHANGED, STEP_KEPT = range(
+    10
+)
 ERROR = -17
+ROW_END = 2 + 10
 SOURCE, STATE = 71, 72
 """Fingerprints."""
 
@@ -65,9 +68,28 @@ def step_outside(source: int, row: int) -> int:
 
 
 @NativeLoop
-def may_change(source: int, row: int) -> int:
+def check_changed(source: int, row: int) -> int:
     """Answers what the rows say together; the row of the source says 0."""
-    return load(row, MAY_CHANGE) - 2 * load(source, MAY_CHANGE)
+    return load(row, CHECK_CHANGED) - 2 * load(source, CHECK_CHANGED)
+
+
+@NativeLoop
+def reachable_changed(source: int, row: int, wanted: int) -> int:
+    """Answers what the rows say together, of what is wanted; the row of the source says 0."""
+    answer = load(row, REACHABLE_CHANGED) - 2 * load(source, REACHABLE_CHANGED)
+    return answer & wanted if answer > 0 else answer
+
+
+@NativeLoop
+def step_changed(source: int, row: int) -> int:
+    """Answers what the rows say together; the row of the source says 0."""
+    return load(row, STEP_CHANGED) - 2 * load(source, STEP_CHANGED)
+
+
+@NativeLoop
+def step_kept(row: int) -> int:
+    """Answers what the row says, which is that of the source."""
+    return load(row, STEP_KEPT)
 
 
 @NativeLoop
@@ -76,9 +98,15 @@ def rank(row: int) -> int:
     return load(row, RANK)
 
 
-def stored_state(shared: Shared, thread: Thread, record: StateRecord, which: int) -> int:
-    """`check_changed` for a state that is kept, with the rank 5."""
-    check_changed(shared, thread, record, 5, 1, which)
+def stored_state(shared: Shared, thread: Thread, record: StateRecord, _: int) -> int:
+    """`check_state` for a state that is kept, with the rank 5."""
+    check_state(shared, thread, record, 5, 1)
+    return 0
+
+
+def changed_state(shared: Shared, thread: Thread, record: StateRecord, _: int) -> int:
+    """`check_after` for a state that is kept, with the rank 5."""
+    check_after(shared, thread, record, 5, 1, known_source(shared, thread))
     return 0
 
 
@@ -89,7 +117,8 @@ def unstored_state(shared: Shared, thread: Thread, record: StateRecord, _: int) 
 
 
 def taken_step(shared: Shared, thread: Thread, record: StateRecord, times: int) -> int:
-    """`check_step`, to be called from Python."""
+    """`prepare_steps` and `check_step`, to be called from Python."""
+    prepare_steps(shared, thread)
     check_step(shared, thread, record, times)
     return 0
 
@@ -102,11 +131,6 @@ def inside(shared: Shared, thread: Thread, record: StateRecord, _: int) -> int:
 def constraints_broken(shared: Shared, thread: Thread, record: StateRecord, _: int) -> int:
     """`outside_mask`, to be called from Python."""
     return outside_mask(shared, thread, record)
-
-
-def asked(shared: Shared, thread: Thread, record: StateRecord, _: int) -> int:
-    """`properties_to_check`, to be called from Python."""
-    return properties_to_check(shared, thread, record)
 
 
 def rank_noted(shared: Shared, _: Thread, record: StateRecord, __: int) -> int:
@@ -124,18 +148,26 @@ class Checked:
         self.shared.wanted = 0b111 if "reachable" in kernels else 0
         for name, kernel in kernels.items():
             setattr(self.shared, name, kernel.address)
-        self._failed, self._findings, self._source = Memory(6), Memory(10 * FindingEntry.WORDS), Memory(9)
+        self._failed, self._findings, self._source = Memory(6), Memory(10 * FindingEntry.WORDS), Memory(ROW_END)
         self._source.array[:2] = [7, SOURCE]
         self.thread.failed, self.thread.findings.address = self._failed.address, self._findings.address
         self.thread.source = StateRecord(0 if initial else self._source.address)
 
+    def source_says(self, **says: int) -> None:
+        """Let the row of the source say these things."""
+        self._say(self._source, says)
+
     def __call__(self, part: Callable[[Shared, Thread, StateRecord, int], int], argument: int = 0, **says: int) -> int:
         """The answer of a part of a loop for a state whose row says these things."""
-        state = Memory(9)
+        state = Memory(ROW_END)
         state.array[:2] = [7, STATE]
-        for name, answer in says.items():
-            state.array[2 + int(globals()[name.upper()])] = answer
+        self._say(state, says)
         return NativeLoop(part, self._specialization)(self.shared, self.thread, state.address, argument)
+
+    @staticmethod
+    def _say(record: Memory, says: dict[str, int]) -> None:
+        for name, answer in says.items():
+            record.array[2 + int(globals()[name.upper()])] = answer
 
     @property
     def failed(self) -> list[int]:
@@ -154,17 +186,17 @@ class Checked:
 
 def test_invariants_that_fail_are_counted_and_noted() -> None:
     checked = Checked(check=check)
-    assert checked(stored_state, f.MAY_CHANGE_ALL, check=0) == 0
+    assert checked(stored_state, check=0) == 0
     assert (checked.failed, checked.findings) == ([0] * 6, [])
-    checked(stored_state, f.MAY_CHANGE_ALL, check=0b101)
-    checked(stored_state, f.MAY_CHANGE_ALL, check=0b100)
+    checked(stored_state, check=0b101)
+    checked(stored_state, check=0b100)
     assert checked.failed == [1, 0, 2, 0, 0, 0]
     assert checked.findings == [(r.INVARIANT, 0b101, STATE, 5, SOURCE), (r.INVARIANT, 0b100, STATE, 5, SOURCE)]
 
 
 def test_the_source_of_an_initial_state_is_none() -> None:
     checked = Checked(initial=True, check=check)
-    checked(stored_state, f.MAY_CHANGE_ALL, check=1)
+    checked(stored_state, check=1)
     assert checked.findings == [(r.INVARIANT, 1, STATE, 5, 0)]
 
 
@@ -172,7 +204,7 @@ def test_the_source_of_an_initial_state_is_none() -> None:
 def test_violations_are_only_counted_where_none_is_listed(list_repeated: int) -> None:
     checked = Checked(check=check)
     checked.shared.listing, checked.shared.list_repeated = 0, list_repeated
-    checked(stored_state, f.MAY_CHANGE_ALL, check=0b10)
+    checked(stored_state, check=0b10)
     assert (checked.failed, len(checked.findings)) == ([0, 1, 0, 0, 0, 0], list_repeated)
 
 
@@ -186,14 +218,14 @@ def test_violations_of_states_that_are_not_kept_are_noted_and_not_counted() -> N
 @pytest.mark.parametrize("part", [stored_state, unstored_state])
 def test_an_invariant_that_cannot_be_evaluated_is_an_error(part: Callable[..., int]) -> None:
     checked = Checked(check=check)
-    checked(part, f.MAY_CHANGE_ALL, check=ERROR)
+    checked(part, check=ERROR)
     assert (checked.failed, checked.findings) == ([0] * 6, [(r.CHECK_ERROR, ERROR, STATE, 5, SOURCE)])
 
 
 def test_reachable_properties_are_gathered_as_far_as_they_are_wanted() -> None:
     checked = Checked(reachable=reachable)
     checked.shared.wanted = 0b101
-    checked(stored_state, f.MAY_CHANGE_ALL, reachable=0b011)
+    checked(stored_state, reachable=0b011)
     assert checked.thread.reached == 0b001
     checked(unstored_state, reachable=0b110)
     assert checked.thread.reached == 0b101
@@ -203,46 +235,62 @@ def test_reachable_properties_are_gathered_as_far_as_they_are_wanted() -> None:
 def test_invariants_are_evaluated_whether_or_not_a_property_is_reached() -> None:
     checked = Checked(check=check, reachable=reachable)
     for reached in (0, 1):
-        checked(stored_state, f.MAY_CHANGE_ALL, reachable=reached, check=1)
+        checked(stored_state, reachable=reached, check=1)
     assert (checked.thread.reached, checked.findings) == (1, [(r.INVARIANT, 1, STATE, 5, SOURCE)] * 2)
 
 
 def test_a_reachable_property_that_cannot_be_evaluated_is_an_error_in_place_of_invariants() -> None:
     checked = Checked(check=check, reachable=reachable)
-    checked(stored_state, f.MAY_CHANGE_ALL, reachable=ERROR, check=1)
+    checked(stored_state, reachable=ERROR, check=1)
     assert checked.thread.reached == 0
     assert (checked.failed, checked.findings) == ([0] * 6, [(r.CHECK_ERROR, ERROR, STATE, 5, SOURCE)])
 
 
-@pytest.mark.parametrize(
-    ("which", "failed", "reached"),
-    [(0, 0, 0), (0b0001, 1, 0), (0b0010, 0, 0b001), (0b1000, 0, 0b100), (0b1111, 1, 0b111)],
-)
-def test_only_properties_that_may_have_changed_are_evaluated(which: int, failed: int, reached: int) -> None:
-    checked = Checked(check=check, reachable=reachable)
-    checked(stored_state, which, check=1, reachable=0b111)
-    assert (len(checked.findings), checked.thread.reached) == (failed, reached)
-    # An error would be noted: what is not asked for is not evaluated.
-    checked(stored_state, 0, check=ERROR, reachable=ERROR)
-    assert len(checked.findings) == failed
+def test_after_a_step_only_what_it_changes_is_evaluated() -> None:
+    checked = Checked(
+        check=check, reachable=reachable, check_changed=check_changed, reachable_changed=reachable_changed
+    )
+    # An error would be noted: the kernels for all properties are not called.
+    for failed, reached in ((0, 0), (0b10, 0b001), (0, 0b110)):
+        checked(changed_state, check=ERROR, reachable=ERROR, check_changed=failed, reachable_changed=reached)
+    assert (checked.findings, checked.thread.reached) == ([(r.INVARIANT, 0b10, STATE, 5, SOURCE)], 0b111)
+    checked.shared.wanted = 0
+    checked(changed_state, check=ERROR, reachable_changed=ERROR)
+    assert len(checked.findings) == 1
+
+
+@pytest.mark.parametrize("wrong", ["check_changed", "reachable_changed"])
+def test_a_property_that_cannot_be_evaluated_after_a_step_is_an_error(wrong: str) -> None:
+    checked = Checked(
+        check=check, reachable=reachable, check_changed=check_changed, reachable_changed=reachable_changed
+    )
+    checked(changed_state, **{wrong: ERROR})
+    assert checked.findings == [(r.CHECK_ERROR, ERROR, STATE, 5, SOURCE)]
+
+
+def test_all_properties_are_evaluated_where_the_source_says_nothing_about_them() -> None:
+    changed = {"check_changed": check_changed, "reachable_changed": reachable_changed}
+    found = Checked(check=check, reachable=reachable, **changed)
+    found.shared.listing = 0
+    initial = Checked(check=check, reachable=reachable, initial=True, **changed)
+    for checked in (Checked(check=check, reachable=reachable), found, initial):
+        checked(changed_state, check=0b101, reachable=0b011, check_changed=ERROR, reachable_changed=ERROR)
+        assert (checked.failed[:3], checked.thread.reached) == ([1, 0, 1], 0b011)
+
+
+@pytest.mark.parametrize(("kept", "failed"), [(0, [0, 4]), (1, [4, 0]), (ERROR, [4, 0])])
+def test_action_properties_are_evaluated_where_a_step_may_change_them(kept: int, failed: list[int]) -> None:
+    checked = Checked(step=step, step_changed=step_changed, step_kept=step_kept)
+    checked.source_says(step_kept=kept)
+    checked(taken_step, 4, step=0b01, step_changed=0b10)
+    assert checked.failed[3:5] == failed
 
 
 def test_without_kernels_nothing_is_evaluated() -> None:
     checked = Checked()
-    checked(stored_state, f.MAY_CHANGE_ALL, check=1, reachable=1)
+    checked(stored_state, check=1, reachable=1)
     assert (checked.findings, checked.thread.reached) == ([], 0)
     assert checked(inside, outside=1, step_outside=1) == 1
-
-
-def test_the_properties_to_check_are_those_that_the_step_may_change() -> None:
-    assert Checked(may_change=may_change)(asked, may_change=6) == 6
-
-
-def test_all_properties_are_checked_where_the_source_says_nothing_about_them() -> None:
-    found = Checked(may_change=may_change)
-    found.shared.listing = 0
-    for checked in (Checked(), found, Checked(may_change=may_change, initial=True)):
-        assert checked(asked, may_change=6) == f.MAY_CHANGE_ALL
 
 
 @pytest.mark.parametrize("listing", [0, 1])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from support.grid_kernels import address
 
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_words
+from kmc.engine.layout.frontier import UNSIGNED, PackedState, states_words
 from kmc.engine.layout.packed_rows import (
     ESCAPED,
     codes_of,
@@ -95,7 +95,7 @@ def call(kernel: Any, *arguments: int) -> int:
 
 def memory_of(row: list[int]) -> Memory:
     """The record of a row; its fingerprint may be implied."""
-    record = state_words(PackedState(row[0] & UNSIGNED if row else 77, 5, np.array(row, np.int64)))
+    record = states_words([PackedState(row[0] & UNSIGNED if row else 77, 0, np.array(row, np.int64))], 5)
     memory = Memory(len(record) + 8)
     memory.array[:] = [*record, *[BEHIND] * 8]
     return memory

@@ -105,14 +105,26 @@ def note_fingerprint(row: int, fingerprint: int) -> int:
 
 
 @NativeLoop
-def changes_nothing(source: int, row: int) -> int:
-    """No step changes the value of a property."""
+def never_odd(source: int, row: int) -> int:
+    """Says of every step that the invariant still holds."""
     return 0
 
 
 @NativeLoop
-def changes_at_two(source: int, row: int) -> int:
-    """The step from state 2 changes the invariants, no other does."""
+def odd_after_two(source: int, row: int) -> int:
+    """Evaluates the invariant after the step from state 2, after no other."""
+    return load(row, NUMBER) & 1 if load(source, NUMBER) == 2 else 0
+
+
+@NativeLoop
+def fails_at_four(row: int) -> int:
+    """An action property fails in each step from state 4 that changes nothing."""
+    return 1 if load(row, NUMBER) == 4 else 0
+
+
+@NativeLoop
+def leads_from_two(source: int, row: int) -> int:
+    """Evaluates an action property in the step from state 2, in no other."""
     return 1 if load(source, NUMBER) == 2 else 0
 
 
@@ -161,18 +173,25 @@ def test_a_state_is_kept_as_it_was_generated_where_nothing_settles_it() -> None:
     assert [record.row.tolist() for record in search.predecessors.kept(3)] == [[2, 0]]
 
 
-@pytest.mark.parametrize(("changes", "failed"), [(0, 1), (changes_nothing, None), (changes_at_two, 3)])
-def test_a_property_is_evaluated_where_a_step_may_change_it(changes: Any, failed: int | None) -> None:
-    outcome = run(chain(check=address(is_odd), may_change=address(changes) if changes else 0))
+@pytest.mark.parametrize(("changed", "failed"), [(0, 1), (never_odd, None), (odd_after_two, 3)])
+def test_an_invariant_is_evaluated_where_a_step_may_change_it(changed: Any, failed: int | None) -> None:
+    outcome = run(chain(check=address(is_odd), check_changed=address(changed) if changed else 0))
     assert [finding.fingerprint - BASE for finding in outcome.findings] == ([] if failed is None else [failed])
 
 
-def test_every_property_is_evaluated_after_a_first_finding() -> None:
-    kernels = chain(check=address(is_odd), may_change=address(changes_at_two))
+def test_every_invariant_is_evaluated_after_a_first_finding() -> None:
+    kernels = chain(check=address(is_odd), check_changed=address(odd_after_two))
     outcome = run(kernels, keep_going=True)
     assert [finding.fingerprint - BASE for finding in outcome.findings] == [3]
     assert outcome.failed == (2, 0)
-    assert run(replace(kernels, may_change=0), keep_going=True).failed == (3, 0)
+    assert run(replace(kernels, check_changed=0), keep_going=True).failed == (3, 0)
+
+
+def test_an_action_property_is_evaluated_where_a_step_may_change_it() -> None:
+    kernels = chain(step=address(leads_on), step_changed=address(leads_from_two), step_kept=address(fails_at_four))
+    # Each state has three steps. Those from state 4 are all evaluated, and from other states what they may change.
+    assert run(kernels, keep_going=True).failed == (0, 3 + 3)
+    assert run(replace(kernels, step_changed=0, step_kept=0), keep_going=True).failed == (0, 3 * LAST)
 
 
 @pytest.mark.parametrize("batch", [1, 128])

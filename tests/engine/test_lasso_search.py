@@ -17,7 +17,7 @@ from support.random_lassos import (
     random_steps,
 )
 
-from kmc.engine.liveness import lasso_search
+from kmc.engine.liveness import lasso_search, native_graph
 from kmc.engine.liveness.condition_masks import ConditionMasks, SetColumns
 from kmc.engine.liveness.graph_sets import GraphSets
 from kmc.engine.liveness.lasso_search import LassoSearch
@@ -61,9 +61,16 @@ def test_lassos_are_those_of_the_obvious_search(seed: int) -> None:
     assert 300 < found < 1200, "of 1500 questions"
 
 
-def test_a_search_that_begins_with_few_states_gives_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+# The whole graph is not looked at first, or trimmed; or its fair cycles are found, as a graph of their own or not.
+@pytest.mark.parametrize(("times_left", "few_of"), [(9, 1), (1 << 30, 1), (0, 1), (0, 1 << 30)])
+def test_a_search_that_begins_with_few_states_gives_the_same_verdicts(
+    monkeypatch: pytest.MonkeyPatch, times_left: int, few_of: int
+) -> None:
     monkeypatch.setattr(lasso_search, "NEAREST_STATES", 1)
-    assert disagreement(LassoSearch, 0, graphs=400, least=False)[0] is None
+    monkeypatch.setattr(lasso_search, "_WHOLE_FROM", 1 if times_left == 9 else 1 << 30)
+    monkeypatch.setattr(lasso_search, "_TIMES_LEFT", times_left)
+    monkeypatch.setattr(lasso_search, "_FEW_OF", few_of)
+    assert disagreement(LassoSearch, few_of + times_left, graphs=120, least=False)[0] is None
 
 
 @pytest.mark.parametrize("nearest", [1, 3, 1 << 18])
@@ -72,6 +79,9 @@ def test_whether_there_is_a_lasso_is_what_the_search_for_a_short_one_says(
 ) -> None:
     monkeypatch.setattr(lasso_search, "NEAREST_STATES", nearest)
     monkeypatch.setattr(lasso_search, "_WHOLE_FROM", 1 if nearest == 1 else 4)
+    monkeypatch.setattr(lasso_search, "_TIMES_LEFT", nearest // 3)
+    monkeypatch.setattr(lasso_search, "_FEW_OF", nearest)
+    monkeypatch.setattr(native_graph, "PHASES_OF_SWEEP", 1 if nearest == 3 else 4)
     random = Random(nearest)
     found = 0
     for number in range(300):

@@ -17,17 +17,24 @@ from support.source_tree import Source, sources
 
 # A code of one meaning that several files raise; a code that is not here belongs to one file.
 SEVERAL_FILES = {
+    "KMC103": "a file that is imported as a whole, by a star or by its name",
     "KMC118": "a name of Python, called or only named",
     "KMC125": "a name that is taken: by a field, by another file, by the language",
     "KMC152": "an annotation without a finite domain, seen in its text or in its value",
     "KMC161": "an imported spec, whose first declaration may be a constant or not",
     "KMC186": "a recursion, direct or through other helpers",
     "KMC194": "an import, which is looked up in three places",
+    "KMC201": "a value outside of a domain, when it is stored and where its kind alone shows it",
     "KMC203": "a sequence that is too long, when it is appended to and when it is stored",
     "KMC212": "a field that a record does not have, read and set",
+    "KMC226": "a key that a map does not have, when it is looked up and where its kind alone shows it",
     "KMC230": "values that cannot be unpacked, as Python and as a sequence sees it",
     "KMC242": "a name without a value yet, when its line runs and as the base of a record that is made",
     "KMC246": "values without an order: records, sequences and what Python compares",
+    "KMC249": "a condition that is not a Bool, when it is evaluated and where its kind alone shows it",
+    "KMC251": "a successor that is not a state, likewise",
+    "KMC261": "a property that does not return a Bool, likewise",
+    "KMC272": "an initial state that is not a state, likewise",
     "KMC304": "sections of a model, in a .cfg file and in a manifest",
     "KMC306": "the assignment of a constant, in a .cfg file and behind --set",
     "KMC308": "a set, in a .cfg file and in a manifest",
@@ -36,6 +43,7 @@ SEVERAL_FILES = {
     "KMC423": "a value of a trace, in each format",
     "KMC503": "a file of results, written by four commands",
     "KMC802": "a type without a layout, seen by the check of limits or by the layout",
+    "KMC803": "a network inside of a value, at its field or seen by the layout",
     "KMC921": "compiled code against the interpreter, in a check and in a single step",
 }
 

@@ -18,7 +18,7 @@ from support.source_tree import ROOT, Source, is_within, sources, tree_of
 LAYERS = (
     ("kmc",),
     ("kmc.errors",),
-    ("kmc.process",),
+    ("kmc.process", "kmc.compile_log"),
     ("kmc.result",),
     ("kmc.lang",),
     ("kmc.actions", "kmc.invariants", "kmc.liveness"),
@@ -30,7 +30,13 @@ LAYERS = (
     ("kmc.shards",),
     ("kmc.trace", "kmc.bench", "kmc.tables"),
     ("kmc_spark",),
+    ("kmc.story",),
+    ("kmc.views",),
+    ("kmc.explorer",),
     ("kmc.cli",),
+    # It shows results in the words of the command line.
+    ("kmc.api",),
+    ("kmc.pytest_plugin", "kmc.mypy_plugin"),
     ("submit",),  # distributed/submit: an application around the command line
     ("kmc.__main__",),
 )
@@ -53,10 +59,16 @@ HOMES = {
     "kmc.runtime": ("kmc.runtime", "kmc.compiler", "kmc.engine", "kmc.shards", "kmc.tables", "kmc_spark"),
     "pyarrow": ("kmc.shards", "kmc.tables", "kmc_spark"),
     "duckdb": ("kmc.tables",),
+    "mypy": ("kmc.mypy_plugin",),
+    "starlette": ("kmc.explorer",),
+    "uvicorn": ("kmc.explorer",),
 }
 
 # The modules whose public words a spec is written in.
 FACADES = ("kmc.lang", "kmc.spec")
+
+# What `import kmc` gives is imported when it is used first; type checkers read it in the root under TYPE_CHECKING.
+GIVEN_BY_THE_ROOT = ("kmc.api", "kmc.errors")
 
 # What the shipped specs share; it imports none of them.
 SHARED_BY_SPECS = "specs.consensus"
@@ -129,13 +141,24 @@ def modules_without_layer(source: Source) -> list[str]:
     return [] if layer in RANK else [source.at(1, f"{source.module} belongs to no layer")]
 
 
+def lines_for_type_checkers(source: Source) -> frozenset[int]:
+    """The lines that run for type checkers only."""
+    return frozenset(
+        line
+        for node in tree_of(source).body
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    )
+
+
 def upward_imports(source: Source) -> list[str]:
     """Imports of a higher layer, of another layer of the same row, or of one that does not exist."""
+    free = lines_for_type_checkers(source) if source.path == "kmc/__init__.py" else frozenset()
     own = layer_of(source.module)
     breaches = []
     for item in imports_of(source):
         layer = layer_of(item.target)
-        if layer is None or layer == own:
+        if layer is None or layer == own or (item.line in free and layer in GIVEN_BY_THE_ROOT):
             continue
         if layer not in RANK or RANK[layer] >= RANK.get(own or "", -1):
             breaches.append(source.at(item.line, f"{own} must not import {layer}"))
@@ -370,6 +393,9 @@ def test_the_folder_of_the_spark_driver_is_not_a_package() -> None:
         (upward_imports, "kmc/trace/x.py", "import kmc_spark.driver"),
         (upward_imports, "kmc/errors.py", "from kmc.lang import Record"),
         (upward_imports, "kmc/__init__.py", "from kmc.errors import KmcError"),
+        (upward_imports, "kmc/__init__.py", "if TYPE_CHECKING:\n    from kmc.cli.main import main"),
+        (upward_imports, "kmc/lang/x.py", "from kmc import check"),
+        (upward_imports, "kmc/cli/x.py", "from kmc.api.checking import check"),
         (upward_imports, "kmc/spec/x.py", "from kmc.lnag import Record"),
         (upward_imports, "distributed/kmc_spark/driver.py", "from kmc.cli import main"),
         (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.engine.search.worker import Worker"),
@@ -412,6 +438,7 @@ def test_a_breach_is_found(rule: Rule, path: str, text: str) -> None:
         (modules_without_layer, "kmc/lang/types.py", ""),
         (upward_imports, "kmc/cli/main.py", "import click\nfrom kmc import __version__\nfrom kmc.trace import render"),
         (upward_imports, "kmc/lang/x.py", "import re\nfrom kmc.errors import Span\nfrom .types import Type"),
+        (upward_imports, "kmc/__init__.py", "if TYPE_CHECKING:\n    from kmc.api.checking import check"),
         (imports_of_a_room_above, "kmc/engine/search/x.py", "from kmc.engine.loops.expand import work"),
         (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.engine.loops.pack import pack"),
         (imports_of_a_room_above, "kmc/engine/x.py", "from kmc.engine.search.worker import Worker"),

@@ -76,7 +76,7 @@ BANS = (
     Ban(r"\bnovelty\b", "candidate"),
     Ban(
         r"\btouched\b",
-        "may_change; read sets",
+        "changed; read sets",
         only=("kmc/engine/", "kmc/compiler/"),
     ),
     Ban(r"\bstand - ins?\b", "placeholder"),

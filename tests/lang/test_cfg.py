@@ -277,10 +277,10 @@ class TestSetOption:
         model.with_overrides([parse_set("A=5")])
         assert values(model) == {"A": 1}
 
-    def test_two_overrides_of_one_constant_are_refused(self) -> None:
-        model = ModelFile("m", "m.cfg")
-        with pytest.raises(CommandLineError, match=r"KMC611.*--set gives the constant 'A' twice"):
-            model.with_overrides([parse_set("A=5"), parse_set("A=5")])
+    def test_of_two_overrides_of_one_constant_the_later_counts(self) -> None:
+        for before in ((), constants(A=1)):
+            model = ModelFile("m", "m.cfg", constants=before)
+            assert values(model.with_overrides([parse_set("A=5"), parse_set("A=6")])) == {"A": 6}
 
 
 class TestRendered:

@@ -34,6 +34,21 @@ def test_a_mistake_is_shown_at_its_place_in_the_authors_words(mistake: SpecMista
     assert [place_of(span) for span in (error.span,) if span is not None and in_files] == marked(mistake.files)
 
 
+OF_KINDS = {title: mistake for title, mistake in MISTAKES.items() if mistake.error.startswith("SpecError 150 KMC2")}
+# The type check sees what is compared; a state, which two of them are compared first.
+LIKEWISE = {"KMC246": "KMC255"}
+
+
+@pytest.mark.parametrize("mistake", OF_KINDS.values(), ids=OF_KINDS)
+def test_what_the_type_check_finds_fails_in_a_state_too(mistake: SpecMistake, tmp_path: Path) -> None:
+    error, status = error_of(mistake.files, COMMON, tmp_path, kinds=False)
+    found = mistake.error.split()[2]
+    assert found in (error.code, LIKEWISE.get(error.code))
+    assert error.span is not None
+    assert [place_of(error.span).line] == [place.line for place in marked(mistake.files)]
+    assert status in (75, 76, 150)
+
+
 @pytest.mark.parametrize("mistake", MISTAKES.values(), ids=MISTAKES)
 def test_an_error_says_nothing_of_the_inside(mistake: SpecMistake) -> None:
     assert not _INTERNAL.search(mistake.error)

@@ -100,7 +100,7 @@ def test_of_several_models_one_must_be_named(tmp_path: Path) -> None:
     (tmp_path / "models.toml").write_text('[models.a]\ndescription = "One"\n[models.b]\ndescription = "Other"\n')
     with pytest.raises(ModelError) as caught:
         find_model(tmp_path, None)
-    assert (caught.value.code, caught.value.help) == ("KMC350", "name one: a, b")
+    assert (caught.value.code, caught.value.help) == ("KMC350", "name one of its models: a, b")
 
 
 def test_a_state_without_one_of_the_variables_is_refused() -> None:

@@ -82,4 +82,4 @@ def test_a_check_warns_of_it(tmp_path: Path) -> None:
     (tmp_path / "spec.py").write_text(IMPORTS + SPEC.format(**{**CLEAN, "guard": "st.used"}), encoding="utf-8")
     (tmp_path / "view.cfg").write_text(CFG, encoding="utf-8")
     done = kmc("check", str(tmp_path / "spec.py"), str(tmp_path / "view.cfg"), "--no-run-dir")
-    assert "Warning: view kept forgets used, but Up reads it (" in done.stdout
+    assert "Warning: view kept drops used, but Up reads it (" in done.stdout

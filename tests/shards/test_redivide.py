@@ -131,10 +131,10 @@ def test_the_counterexample_is_the_same_with_other_shards(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    check = ("kraft", "restarts", "--trace", "full")
+    check = ("kraft", "restarts", "--trace", "tlc")
     dying = dying_at("after rename run.json:4")
     assert in_child(dying, "check", *check, "--shards", "4", "--save-every", "0") == KILLED
-    ran = kmc("check", "--resume", str(the_run()), *words)
+    ran = kmc("check", "--resume", str(the_run()), "--trace", "tlc", *words)
     expected = kmc("check", *check, "--no-run-dir")
     assert ran.exit_code == expected.exit_code == 12
     shown, wanted = (text.stdout[: text.stdout.index("states generated")] for text in (ran, expected))

@@ -131,6 +131,15 @@ def test_what_is_stale_changes_no_step(name: str) -> None:
     assert steps_differ(kept(name), without(stale), states_of(name)) is None
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_leaves_nothing_stale(name: str) -> None:
+    base, *settings = MODELS[name]
+    model = shipped_model("kip_642", base, *settings)
+    states = {state for seed in range(8) for state in walk(model, seed, 40, set())}
+    drop = without(stale)
+    assert [state for state in states if drop(state) != state] == []
+
+
 def reached(steps: Callable[[Any], Iterable[Any]], first: Any) -> set[Any]:
     """All states of a graph."""
     found, todo = {first}, [first]

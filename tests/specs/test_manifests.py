@@ -57,7 +57,7 @@ def _origin(file: ModelFile) -> str:
 
 def _golden_id(file: ModelFile) -> str | None:
     """The golden case that a model is."""
-    return _origin(file).partition("golden case ")[2] or None
+    return _origin(file).partition("TLC, case ")[2] or None
 
 
 def _liveness_id(file: ModelFile) -> str | None:

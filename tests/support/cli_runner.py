@@ -14,12 +14,12 @@ from kmc.cli.program import cli
 DATA = Path(__file__).parents[1] / "data" / "cli"
 COUNTER = str(DATA / "counter")
 
-_ENVIRONMENT = {"FORCE_COLOR": None, "NO_COLOR": None, "TTY_COMPATIBLE": None}
+_ENVIRONMENT = {"COLUMNS": "100", "FORCE_COLOR": None, "NO_COLOR": None, "TTY_COMPATIBLE": None}
 
 # What differs from run to run and from machine to machine, and what stands for it in golden files.
 _VARYING = (
     # A slow machine reports progress where a fast one has ended.
-    (re.compile(r"^Progress\(.*\n", re.MULTILINE), ""),
+    (re.compile(r"^(Progress\(|Compiling ).*\n", re.MULTILINE), ""),
     (re.compile(re.escape(str(DATA.parents[2].resolve()) + "/")), ""),
     (re.compile(r"^[0-9.]+ (s|min [0-9]+ s), .* engine (\w+)\.$", re.MULTILINE), r"<time>, <memory>, engine \2."),
     (re.compile(r"(?<=, seed )([0-9]+), .*\.$", re.MULTILINE), r"\1, <time>."),

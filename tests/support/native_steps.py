@@ -77,7 +77,7 @@ class Kernels:
 
     def mask(self, name: str, *rows: list[int]) -> int | None:
         """The mask that a kernel of predicates gives, or None for an error."""
-        found = self._signed(name, [padded(row) for row in rows], (-1,) if name == "reachable" else ())
+        found = self._signed(name, [padded(row) for row in rows], (-1,) if name.startswith("reachable") else ())
         return None if found <= ERROR_MAX else found
 
     def identity(self, row: list[int]) -> int:
@@ -164,7 +164,7 @@ def _step_differences(
             yield f"{state!r}: the fingerprint after {title} is not that of the encoded successor"
         if item.row[1 : layout.entries] != own[1 : layout.entries]:
             yield f"{state!r}: after {title} unused bits are not 0"
-        yield from _touch_differences(kernels, state, row, to, item.row)
+        yield from _changed_differences(kernels, state, row, to, item.row)
         for name, predicates in (
             ("step", kernels.model.action_properties),
             ("step_outside", kernels.model.action_constraints),
@@ -176,20 +176,21 @@ def _step_differences(
                 yield from _mask_difference(name, mine, wanted_mask, to)
 
 
-def _touch_differences(kernels: Kernels, state: Any, row: list[int], to: Any, other: list[int]) -> Iterator[str]:
-    """A property that a step does not touch says the same before and after."""
+def _changed_differences(kernels: Kernels, state: Any, row: list[int], to: Any, other: list[int]) -> Iterator[str]:
+    """What is evaluated after a step says all that is true after it and was not before, and nothing else."""
     model = kernels.model
-    may_change = kernels.mask("may_change", row, other)
-    assert may_change is not None
-    if not may_change & 1 and expected_mask(model, model.invariants, False, state) != expected_mask(
-        model, model.invariants, False, to
-    ):
-        yield f"{state!r}: the step to {to!r} touches invariants"
-    for number, prop in enumerate(model.reachable):
-        if not may_change >> 1 + number & 1 and expected_mask(model, (prop,), True, state) != expected_mask(
-            model, (prop,), True, to
-        ):
-            yield f"{state!r}: the step to {to!r} touches {prop.name}"
+    for name, predicates, holding in (("check", model.invariants, False), ("reachable", model.reachable, True)):
+        before = expected_mask(model, predicates, holding, state)
+        after = expected_mask(model, predicates, holding, to)
+        if not predicates or before is None or after is None:
+            continue
+        found = kernels.mask(f"{name}_changed", row, other)
+        if found is None or found & ~after or after & ~before & ~found:
+            yield f"{state!r}: {name}_changed is {found} in {to!r}, where {name} is {after}, after {before}"
+    if model.action_properties:
+        mine, kept = kernels.mask("step", row, other), kernels.mask("step_kept", row)
+        if kept == 0 and kernels.mask("step_changed", row, other) != mine:
+            yield f"{state!r}: step_changed does not say {mine} of the step to {to!r}"
 
 
 def _predicate_differences(kernels: Kernels, row: list[int], state: Any) -> Iterator[str]:

@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.errors import KmcError, Span
 from kmc.lang.cfg_file import read_cfg
 from kmc.lang.modelfile import parse_set
@@ -80,15 +81,23 @@ def place_of(span: Span) -> Place:
     return Place(Path(span.path).name, span.line, span.column, span.end_column or 0 if one_line else len(line) + 1)
 
 
-def error_of(files: dict[str, str], common: dict[str, str], folder: Path) -> tuple[KmcError, int]:
-    """The error of the spec made of these files, and the exit status of checking it; fails when there is none."""
+def error_of(
+    files: dict[str, str], common: dict[str, str], folder: Path, *, kinds: bool = True
+) -> tuple[KmcError, int]:
+    """The error of the spec made of these files, and the exit status of checking it; fails when there is none.
+
+    Without `kinds`, the spec runs although its type check may fail.
+    """
     spec_files = files if "types.py" in files else {**common, **files}
     constants = spec_files.get(_CONSTANTS, "").split("\n")[:-1]
     for name, text in spec_files.items():
         if name != _CONSTANTS:
             (folder / name).write_text(text, encoding="utf-8")
     try:
-        result = Search(_model(folder, spec_files, constants)).run()
+        model = _model(folder, spec_files, constants)
+        if kinds:
+            check_kinds(model.spec)
+        result = Search(model).run()
     except KmcError as error:
         return error, int(error.exit_status)
     assert result.violation is not None, f"no error: {result.verdict}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import itf_py
@@ -11,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.trace_samples import from_itf_py, in_python, kinds, kraft, trees
 
+from kmc.cli.traced_model import model_of_trace
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.trace.files import FileStep, TraceFile, to_trace, trace_file
+from kmc.trace.files import FileStep, TraceFile, read_trace, to_trace, trace_file
 from kmc.trace.itf import itf_text, parse_itf
 
 PRINTABLE = st.text(st.characters(exclude_categories=["C", "Z"]), max_size=5)
@@ -195,3 +197,41 @@ def test_picks_without_variants_are_the_arguments() -> None:
 def test_the_parameters_of_an_apalache_trace_are_not_variables() -> None:
     document = {"params": ["N"], "vars": ["x"], "states": [{"N": 3, "x": 1}, {"x": 2}]}
     assert parse_itf(json.dumps(document)).variables == ("x",)
+
+
+REQUEST = TlaRecord((("mtype", "Ping"), ("msource", "n1")))
+
+
+def test_a_received_message_is_a_pick_and_not_an_argument() -> None:
+    step = FileStep({"x": 1}, "Answer", (("i", "n2"),), message=REQUEST)
+    text = itf_text(TraceFile(("x",), (FileStep({"x": 0}), step)))
+    assert json.loads(text)["states"][1]["mbt::nondetPicks"] == {
+        "i": "n2",
+        "message": {"mtype": "Ping", "msource": "n1"},
+    }
+    read = parse_itf(text).steps[1]
+    assert (read.arguments, read.message) == ((("i", "n2"),), REQUEST)
+
+
+def test_a_pick_called_message_that_holds_a_plain_value_is_an_argument() -> None:
+    step = FileStep({"x": 1}, "Say", (("message", "hello"),))
+    read = parse_itf(itf_text(TraceFile(("x",), (FileStep({"x": 0}), step)))).steps[1]
+    assert (read.arguments, read.message) == ((("message", "hello"),), None)
+
+
+def test_a_check_of_kraft_names_the_message_of_each_reception() -> None:
+    file = read_trace(Path(__file__).parents[1] / "data" / "views" / "no_fetches.itf.json")
+    model = model_of_trace(file)
+    found = trace_file(to_trace(file, model.spec), model, "liveness")
+    messages = [step.message for step in found.steps]
+    kinds_received = [dict(m.fields)["mtype"] if isinstance(m, TlaRecord) else None for m in messages]
+    assert kinds_received == [
+        None,
+        None,
+        "RequestVoteRequest",
+        "RequestVoteResponse",
+        None,
+        None,
+        "BeginQuorumRequest",
+    ]
+    assert [step.message for step in parse_itf(itf_text(found)).steps] == messages

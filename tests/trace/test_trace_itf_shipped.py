@@ -18,7 +18,7 @@ from kmc.reference.traces import trace_step
 from kmc.result import Trace, TraceStep
 from kmc.spec.model import bind
 from kmc.spec.shipped import manifest_of, shipped_specs
-from kmc.trace.files import TraceFile, trace_file
+from kmc.trace.files import FileStep, TraceFile, trace_file
 from kmc.trace.itf import itf_text
 
 STATES = 25
@@ -64,9 +64,14 @@ def test_itf_py_reads_every_state(root: Path, model: ModelFile) -> None:
 
 @pytest.mark.parametrize(("root", "model"), models())
 @pytest.mark.slow
-def test_itf_py_reads_every_action_with_its_arguments(root: Path, model: ModelFile) -> None:
+def test_itf_py_reads_every_action_with_its_arguments_and_message(root: Path, model: ModelFile) -> None:
     file = walk(root, model)
     states = read_by_itf_py(file).states[1:]
     seen = [(s.values["mbt::actionTaken"], from_itf_py(s.values["mbt::nondetPicks"])) for s in states]
-    arguments = [tuple((name, in_python(value)) for name, value in step.arguments) for step in file.steps[1:]]
-    assert seen == [(step.action, ("record", found)) for step, found in zip(file.steps[1:], arguments, strict=True)]
+    assert seen == [(step.action, ("record", picks_of(step))) for step in file.steps[1:]]
+
+
+def picks_of(step: FileStep) -> tuple[tuple[str, object], ...]:
+    """The arguments of a step, and the message that it received."""
+    message = () if step.message is None else (("message", in_python(step.message)),)
+    return (*((name, in_python(value)) for name, value in step.arguments), *message)

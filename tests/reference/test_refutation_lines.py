@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from kmc.cli.progress import activity_text
-from kmc.cli.render_refutation import assumed_text, cut_texts, fairness_lines, refutation_lines
+from kmc.reference.refutation_lines import assumed_text, cut_texts, fairness_lines, refutation_lines
 from kmc.result import (
     AssumedFairness,
     Counters,

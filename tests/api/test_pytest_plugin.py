@@ -1,0 +1,144 @@
+"""The pytest plugin: what is collected, what passes, what a failure says, and what is left alone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.cli_runner import COUNTER
+
+pytest_plugins = "pytester"
+
+QUIET = ("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", "--kmc-engine", "python")
+
+
+@pytest.fixture
+def specs(pytester: pytest.Pytester) -> Path:
+    """A project with the spec of the counter in `specs/counter`, where pytest runs."""
+    folder = pytester.path / "specs" / "counter"
+    shutil.copytree(COUNTER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    # Nothing may import it: `open` is not in the language, and the file is a spec's.
+    (folder / "__init__.py").write_text('"""A counter."""\n', encoding="utf-8")
+    return folder
+
+
+def outcomes(result: pytest.RunResult) -> dict[str, str]:
+    """The outcome of each test by its name, as `pytest -v` tells them."""
+    lines = [re.match(r"\S+::(\S+) (PASSED|FAILED|SKIPPED|ERROR)", line) for line in result.outlines]
+    return {found[1]: found[2] for found in lines if found}
+
+
+def test_each_model_is_a_test_that_passes_if_its_result_is_the_expected_one(
+    pytester: pytest.Pytester, specs: Path
+) -> None:
+    result = pytester.runpytest_inprocess("specs", "-v", *QUIET)
+    passed = {name for name, outcome in outcomes(result).items() if outcome == "PASSED"}
+    failed = {name for name, outcome in outcomes(result).items() if outcome == "FAILED"}
+    assert passed == {"smoke", "bounded", "constrained", "two"}
+    assert failed == {"wrong", "deadlock", "initial", "step", "temporal", "assertion", "overflow", "bounded_wrong"}
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_a_failure_says_what_differs_or_why_and_shows_the_steps(pytester: pytest.Pytester, specs: Path) -> None:
+    result = pytester.runpytest_inprocess("specs", *QUIET, "-k", "wrong or step")
+    result.stdout.fnmatch_lines(["*distinct: expected 5,000, found 4*"])
+    result.stdout.fnmatch_lines(["Error: Action property NeverToTwo is violated.", "*", "3  Climb(1): count 1 -> 2"])
+    assert "Traceback" not in str(result.stdout)
+    assert "kmc/api" not in str(result.stdout)
+
+
+def test_models_findings_and_mutants_are_told_apart(pytester: pytest.Pytester, specs: Path) -> None:
+    for words in (("-m", "kmc(kind='finding')"), ("-k", "finding")):
+        assert list(outcomes(pytester.runpytest_inprocess("specs", "-v", *QUIET, *words))) == ["two"]
+    assert outcomes(pytester.runpytest_inprocess("specs", "-v", *QUIET, "-m", "not kmc")) == {}
+
+
+def test_a_large_model_is_skipped_with_the_reason_unless_it_is_named(pytester: pytest.Pytester, specs: Path) -> None:
+    result = pytester.runpytest_inprocess("specs", "-v", "-rs", *QUIET, "--kmc-max-states", "4999", "-k", "wrong")
+    assert outcomes(result)["wrong"] == "SKIPPED"
+    result.stdout.fnmatch_lines(["*5,000 states expected, more than --kmc-max-states 4,999"])
+    named = pytester.runpytest_inprocess("specs/counter/models.toml::wrong", "-v", *QUIET, "--kmc-max-states", "4999")
+    assert outcomes(named) == {"wrong": "FAILED"}
+
+
+@pytest.mark.parametrize("words", [(), (".",)])
+def test_nothing_is_collected_unless_it_is_asked_for(
+    pytester: pytest.Pytester, specs: Path, words: tuple[str, ...]
+) -> None:
+    assert pytester.runpytest_inprocess(*words, *QUIET).ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    asked = pytester.runpytest_inprocess(*words, "--kmc", "-v", *QUIET, "-k", "smoke")
+    assert outcomes(asked) == {"smoke": "PASSED"}
+
+
+def test_testpaths_ask_too(pytester: pytest.Pytester, specs: Path) -> None:
+    pytester.makeini("[pytest]\ntestpaths = specs\n")
+    assert outcomes(pytester.runpytest_inprocess("-v", *QUIET, "-k", "smoke")) == {"smoke": "PASSED"}
+
+
+def test_a_models_file_of_another_tool_is_left_alone(pytester: pytest.Pytester) -> None:
+    (pytester.path / "learning").mkdir()
+    (pytester.path / "learning" / "models.toml").write_text("layers = 3\n", encoding="utf-8")
+    (pytester.path / "learning" / "train.py").write_text("import sys\n", encoding="utf-8")
+    (pytester.path / "learning" / "__init__.py").write_text("", encoding="utf-8")
+    result = pytester.runpytest_inprocess("learning", "--kmc", *QUIET)
+    assert result.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def test_a_mistake_in_a_manifest_or_a_spec_is_shown_at_its_line(pytester: pytest.Pytester, specs: Path) -> None:
+    manifest = specs / "models.toml"
+    text = manifest.read_text(encoding="utf-8")
+    manifest.write_text(text.replace('invariants = ["InRange"]', 'invariant = ["InRange"]', 1), encoding="utf-8")
+    result = pytester.runpytest_inprocess("specs", *QUIET)
+    result.stdout.fnmatch_lines(["error?KMC321?: unknown key 'invariant'*", "*did you mean 'invariants'?*"])
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    manifest.write_text(text.replace('invariants = ["InRange"]', 'invariants = ["InRnge"]', 1), encoding="utf-8")
+    result = pytester.runpytest_inprocess("specs", *QUIET, "-k", "smoke")
+    result.stdout.fnmatch_lines(["error?KMC346?:*InRnge*", "*did you mean 'InRange'?*"])
+
+
+OWN = """
+def test_the_counter_stops_at_three(kmc_check, kmc_spec):
+    result = kmc_check("../specs/counter", "smoke")
+    result.assert_ok()
+    assert result.distinct == 4
+    assert result.details.engine == "python"
+    assert kmc_check("../specs/counter", "smoke") is result
+    assert kmc_check("../specs/counter", "smoke", max_depth=2) is not result
+    spec = kmc_spec("../specs/counter", "smoke", Top=2)
+    assert kmc_spec("../specs/counter", "smoke", Top=2) is spec
+    assert kmc_check(spec).distinct == 3
+
+
+def test_a_shipped_spec_is_found_by_name(kmc_spec):
+    assert kmc_spec("die_hard").BigJug == 5
+
+
+def test_a_violation_fails(kmc_check):
+    kmc_check("../specs/counter", "two").assert_ok()
+"""
+
+
+def test_fixtures_serve_assertions_of_ones_own(pytester: pytest.Pytester, specs: Path) -> None:
+    (pytester.path / "tests").mkdir()
+    (pytester.path / "tests" / "test_counter.py").write_text(OWN, encoding="utf-8")
+    result = pytester.runpytest_inprocess("tests", "-v", *QUIET)
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["*AssertionError: Error: Invariant BelowTwo is violated.*"])
+
+
+def test_a_run_that_does_not_use_the_plugin_imports_nothing_of_it(tmp_path: Path) -> None:
+    # In a process of its own, because kmc is imported in this one. It sees the plugin as any environment does.
+    (tmp_path / "test_it.py").write_text(
+        "import sys\n\n\ndef test_it():\n    assert {m for m in sys.modules if m.startswith('kmc')} == "
+        "{'kmc', 'kmc.pytest_plugin'}\n    assert not {'numpy', 'click', 'rich', 'psutil'} & set(sys.modules)\n",
+        encoding="utf-8",
+    )
+    words = ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", "-q"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", *words, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran.stdout

@@ -1,0 +1,74 @@
+"""What the compiler refuses is shown in the file that its author wrote it in, however the code was inlined."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.small_specs import IMPORTS
+
+from kmc.compiler.model_kernels import build_kernels
+from kmc.errors import SpecError
+from kmc.spec.model import bind_all
+
+ACTIONS = (
+    IMPORTS
+    + """
+from .tools import marked, marks
+
+class State(Record):
+    n: Int(0, 3)
+    b: Bool
+    net: MessageSet[Note, 2]
+
+@spec.init
+def init():
+    yield State(n=0, b=False, net=set())
+
+@spec.action
+def act(st):
+    if {guard}:
+        yield st.set(n=1)
+"""
+)
+TOOLS = "# A line of its own.\n" * 60 + "{helper}"
+
+
+def place_of_the_refusal(folder: Path, guard: str, helper: str) -> tuple[str, str]:
+    """The file of a KMC811, and the text at its place there."""
+    actions = ACTIONS.replace("{guard}", guard).replace("class State", "class Note(Message):\n    source: Bool\n"
+        "    dest: Bool\n\n\nclass State")  # fmt: skip
+    (folder / "actions.py").write_text(actions, encoding="utf-8")
+    (folder / "tools.py").write_text(TOOLS.replace("{helper}", helper), encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        build_kernels(bind_all(folder, ()))
+    span = caught.value.span
+    assert caught.value.code == "KMC811"
+    assert span is not None
+    line = span.source_line() or ""
+    return Path(span.path).name, line[span.column - 1 : (span.end_column or 0) - 1]
+
+
+BOTH = "def marks(st):\n    return {one}\n\n\ndef marked(st, n):\n    return {two}\n"
+CASES = [
+    ("a set that the caller goes through", "1 in marks(st)", "{n for n in range(3) if st.b == n}"),
+    ("the same, of a copy", "len(marks(st) | {7}) > 2", "{n for n in range(3) if st.b == n}"),
+    ("a set from a generator", "1 in set(marks(st))", "{n for n in range(3) if st.b == n}"),
+    ("messages that the caller counts", "len(marks(st)) > 0", "{m for m in st.net if st.b == st.n}"),
+    ("a sequence", "marks(st) == [1]", "[n for n in range(3) if st.b == n]"),
+    ("a map", "marks(st) == {1: True}", "{n: st.b == n for n in range(3)}"),
+]
+
+
+@pytest.mark.parametrize(("guard", "helper"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_a_refused_part_of_an_inlined_function_is_shown_in_its_own_file(
+    guard: str, helper: str, tmp_path: Path
+) -> None:
+    written = BOTH.replace("{one}", helper).replace("{two}", "st.n == n")
+    file, text = place_of_the_refusal(tmp_path, guard, written)
+    assert (file, text) == ("tools.py", "st.b == st.n" if "st.n" in helper else "st.b == n")
+
+
+def test_an_argument_is_shown_where_it_is_passed(tmp_path: Path) -> None:
+    written = BOTH.replace("{one}", "st.n").replace("{two}", "n in {0, 1}")
+    assert place_of_the_refusal(tmp_path, "marked(st, st.b == st.n)", written) == ("actions.py", "st.b == st.n")

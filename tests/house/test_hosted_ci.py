@@ -1,0 +1,48 @@
+"""What runs elsewhere is what runs here: hosted jobs call targets of the Makefile, and the site has every page."""
+
+from __future__ import annotations
+
+import re
+
+from support.source_tree import ROOT
+
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+SITE = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+INDEX = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+PAGES = {path.name for path in (ROOT / "docs").glob("*.md")}
+
+
+def targets(workflow: str) -> set[str]:
+    """The targets that a workflow makes; its matrix names some of them."""
+    called = set(re.findall(r"^ *- run: make ([\w-]+)$", workflow, re.MULTILINE))
+    return called | set(re.findall(r"\btarget: ([\w-]+)", workflow))
+
+
+def foreign_commands(workflow: str) -> list[str]:
+    """The steps that run something other than a target."""
+    runs = re.findall(r"^ *-? *run: *(.*)$", workflow, re.MULTILINE)
+    return [run for run in runs if not re.fullmatch(r"make (?:[\w-]+|\$\{\{ matrix\.target \}\})", run)]
+
+
+def test_hosted_jobs_make_targets_and_nothing_else() -> None:
+    assert len(WORKFLOWS) == 2
+    for path in WORKFLOWS:
+        text = path.read_text(encoding="utf-8")
+        assert foreign_commands(text) == []
+        assert targets(text)
+        assert [name for name in targets(text) if not re.search(rf"^{name}:.*## ", MAKEFILE, re.MULTILINE)] == []
+
+
+def test_hosted_jobs_run_all_that_ci_runs() -> None:
+    ci = set(re.findall(r"^make ([\w-]+)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE))
+    assert ci <= targets((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+
+
+def test_another_command_is_found() -> None:
+    assert foreign_commands("steps:\n  - run: pip install kmc\n  - run: make test\n") == ["pip install kmc"]
+
+
+def test_the_site_and_its_first_page_name_every_page() -> None:
+    assert set(re.findall(r"^ *- ([\w]+\.md)$", SITE, re.MULTILINE)) == PAGES
+    assert set(re.findall(r"^\| \[.*?\]\((\w+\.md)\)", INDEX, re.MULTILINE)) == PAGES - {"index.md"}
