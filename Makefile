@@ -9,10 +9,14 @@ BIN := $(VENV)/bin
 PYTEST_PARALLEL := $(BIN)/python -m pytest -n auto --dist worksteal
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+CANARY := build/canary
+# What compiled code is compared with: the compiler's own tests, both engines on every construct, golden counts.
+CANARY_TESTS := tests/compiler tests/differential/test_native_edges.py tests/differential/test_golden_counts.py
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check check-spark test test-fast test-cluster lint golden results docs fuzz clean
+.PHONY: help check check-spark test test-fast test-cluster test-browser chromium lint golden results docs site canary fuzz clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -27,10 +31,20 @@ test: lint ## from nothing: lint, types, then every test but the large golden ca
 	$(PYTEST_PARALLEL)
 
 test-fast: $(VENV)/.installed-test ## the tests that take little, of every part: under two minutes on two cores
-	$(PYTEST_PARALLEL) -m 'not slow and not golden_large and not cluster' --durations 10 --durations-min 2
+	$(PYTEST_PARALLEL) -m 'not slow and not golden_large and not cluster and not browser' --durations 10 --durations-min 2
 
 test-cluster: $(VENV)/.installed-test ## the tests on a Spark cluster whose processes are killed
 	$(BIN)/python -m pytest -m cluster
+
+test-browser: $(VENV)/.installed-test chromium ## the tests of pages in a browser, and Chromium if it is missing
+	$(BIN)/python -m pytest -m browser tests/browser
+
+# A browser that is there, or Debian's. Without recommendations it brings no fonts, and text would have no width.
+chromium:
+	@for name in "$${KMC_BROWSER:-chromium}" chromium-browser google-chrome; do command -v "$$name" >/dev/null && exit; done; \
+	test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get -qq update && \
+	DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium fonts-dejavu-core || \
+	{ echo "error: the browser tests need Chromium: install it (Debian: sudo apt-get install chromium), or name one: KMC_BROWSER=/path/to/chromium" >&2; exit 1; }
 
 lint: $(VENV)/.installed-test ## ruff (rules and format) and strict mypy
 	$(BIN)/ruff check .
@@ -46,19 +60,36 @@ results: $(VENV)/.installed ## run the models that have no result yet, and write
 docs: $(VENV)/.installed-test ## write the page of error codes, docs/errors.md
 	PYTHONPATH=tests $(BIN)/python -m support.errors_page
 
+site: $(VENV)/.installed-docs ## build the site of docs/ into build/site; a warning is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Outside of the bounds of pyproject.toml on purpose, in an environment and with a cache of its own.
+canary: ## a short set of tests with the newest numba and llvmlite, pre-releases too
+	rm -rf $(CANARY)
+	$(PYTHON) -m venv $(CANARY)
+	$(CANARY)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(CANARY)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade --pre numba llvmlite
+	$(CANARY)/bin/python -m pip list --disable-pip-version-check | grep -iE '^(numba|llvmlite|numpy) '
+	KMC_CACHE_DIR=$(CANARY)/cache $(CANARY)/bin/python -m pytest -q $(CANARY_TESTS) -m 'not slow and not golden_large'
+	KMC_CACHE_DIR=$(CANARY)/cache $(CANARY)/bin/kmc check kraft smoke --no-run-dir
+
 fuzz: $(VENV)/.installed-test ## the tests that draw examples, with other and more examples every time
 	$(BIN)/python -m pytest --hypothesis-profile=fuzz -m hypothesis
 
 clean: ## remove the environment and the caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 # The install is editable: the sources of the checkout stay live, specs included.
 $(VENV)/.installed: pyproject.toml | $(BIN)/pip
-	$(PIP_INSTALL) --editable .
+	$(PIP_INSTALL) --editable '.[explore]'
 	@touch $@
 
 $(VENV)/.installed-spark: pyproject.toml | $(BIN)/pip
 	$(PIP_INSTALL) --editable '.[spark]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/pip
+	$(PIP_INSTALL) --editable '.[docs]'
 	@touch $@ $(VENV)/.installed
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/pip
