@@ -6,12 +6,26 @@ What no reason here explains, a test must catch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from support.ir_mutants import Mutant
 
-from kmc.compiler.ir.nodes import Bin, Block, CallKernel, Const, Copy, Function, If, Let, Loop, Return, Store, Var
+from kmc.compiler.ir.nodes import (
+    Bin,
+    Block,
+    CallKernel,
+    Const,
+    Copy,
+    Function,
+    If,
+    Let,
+    Loop,
+    Return,
+    Select,
+    Store,
+    Var,
+)
 
 ERROR_MAX = -16
 FULL = Const(-1)
@@ -138,6 +152,23 @@ def _best(tree: Any) -> set[str]:
     return {name for name in reads(tree) if name.startswith("best")}
 
 
+def nothing_at_0(mutant: Mutant) -> bool:
+    """Where a place that may be missing stands for a word that is then not used, 0 stands for it: place 0 as well."""
+
+    def even(node: Any) -> Any:
+        match node:
+            case Select(Bin("slt", Const(0), value), yes, Const(0)) if value == yes:
+                return Select(Bin("sle", Const(0), value), yes, Const(0))
+            case tuple():
+                return tuple(even(item) for item in node)
+        if not is_dataclass(node) or isinstance(node, type):
+            return node
+        return replace(node, **{field.name: even(getattr(node, field.name)) for field in fields(node)})
+
+    mutated = next(function for function in mutant.module.functions if function.name == mutant.function.name)
+    return even(mutated) == even(mutant.function)
+
+
 def nothing_yet(mutant: Mutant) -> bool:
     """It matters where an action is the first that is enabled, which in the compared states not all are."""
     return mutant.function.name == "expand" and mutant.before == Bin("slt", Var("r"), Const(0))
@@ -151,6 +182,7 @@ REASONS: dict[str, Callable[[Mutant], bool]] = {
     "one round more": one_round_more,
     "few entries": few_entries,
     "the first of several": first_of_several,
+    "nothing at 0": nothing_at_0,
     "nothing yet": nothing_yet,
 }
 """Why a mutant may not be a mistake."""

@@ -114,13 +114,20 @@ def differences(
 ) -> Iterator[str]:
     """Every way in which the kernels disagree with the interpreter on these states and their successors.
 
+    What kernels say of a pair of states is also asked of each state and the one before it: these differ in more than
+    the states of a step, so that one property is not asked only where another is.
+
     `known`: the interpreter's steps of states met before, when many kernels are compared with them.
     """
     model = kernels.model
     known = {} if known is None else known
     relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
+    before: tuple[Any, list[int]] | None = None
     for state in states:
         row = encode_row(state)
+        if before is not None:
+            yield from _changed_differences(kernels, *before, state, row)
+        before = state, row
         if decode_row(row, model.spec.state_class) != state:
             yield f"{state!r} is not what its row says"
         if not model.symmetry and model.view is None and kernels.identity(row) != fingerprint(row[0]):
@@ -162,6 +169,8 @@ def _step_differences(
             yield f"{state!r}: the hash sum after {title} is not that of its row"
         if item.fingerprint != kernels.identity(own):
             yield f"{state!r}: the fingerprint after {title} is not that of the encoded successor"
+        if len(item.row) != len(own):
+            yield f"{state!r}: after {title} the row has {len(item.row)} words, not {len(own)}"
         if item.row[1 : layout.entries] != own[1 : layout.entries]:
             yield f"{state!r}: after {title} unused bits are not 0"
         yield from _changed_differences(kernels, state, row, to, item.row)
