@@ -256,8 +256,9 @@ class SpecFacade:
     def columns(self, table: Any) -> None:
         """What views of a trace show of each process: `{"role": "state", "log end": "log"}`, title to TLA+ variable.
 
-        Of a sequence they show the length and the last element. Without this declaration, they show the first variables
-        that are functions of the processes.
+        A path leads into a record: `{"epoch": "node.epoch"}`. Of a sequence they show the length and the last element.
+        Without this declaration, they show the first variables that are functions of the processes; of records, their
+        first fields.
         """
         span = caller_span()
         if not isinstance(table, Mapping | MapValue):

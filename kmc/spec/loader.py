@@ -38,10 +38,11 @@ from kmc.liveness.formulas import Specification, TemporalProperty
 from kmc.spec.declare import Declarations, declarations
 from kmc.spec.modules import is_shared
 from kmc.spec.placeholders import placeholder_shares
+from kmc.spec.process_columns import check_columns
 from kmc.spec.rewrite import INJECTED, rewritten
 from kmc.spec.sources import Source, read_sources
 from kmc.spec.subset import ALLOWED_BUILTINS
-from kmc.spec.variables import VariableTable, check_columns, check_table, default_table
+from kmc.spec.variables import VariableTable, check_table, default_table
 
 _NUMBERS = itertools.count()
 _PREFIX = "kmc_loaded_"

@@ -83,19 +83,6 @@ def check_table(table: VariableTable, state_class: RecordMeta) -> None:
         )
 
 
-def check_columns(columns: Mapping[str, str], table: VariableTable, state_class: RecordMeta, span: Span | None) -> None:
-    """SpecError unless each column names a variable that is a function."""
-    functions = [
-        variable.name
-        for variable in table.variables
-        if variable.inner is not None or isinstance(state_class.fields[variable.field], MapType)
-    ]
-    for title, name in columns.items():
-        if name not in functions:
-            message = f"the column '{title}' shows '{name}', which is not a variable with a value for each process"
-            raise SpecError("KMC190", message, span, did_you_mean(name, functions))
-
-
 def _path(place: tuple[str, str | None]) -> str:
     field, inner = place
     return f"{field}[].{inner}" if inner else field

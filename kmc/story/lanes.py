@@ -8,7 +8,7 @@ from typing import Any
 
 from kmc.lang.records import Message, RecordMeta
 from kmc.lang.symbols import Symbol
-from kmc.lang.tla import Naming, Tla
+from kmc.lang.tla import Naming, Tla, TlaRecord
 from kmc.lang.types import (
     EnumType,
     IdentType,
@@ -16,11 +16,11 @@ from kmc.lang.types import (
     MessageBagType,
     MessageSetType,
     RecordType,
-    SeqType,
     Type,
     UnionType,
 )
 from kmc.spec.loader import Spec
+from kmc.spec.process_columns import fields_at, holds_sequence
 from kmc.spec.variables import VariableTable
 from kmc.story.story import LaneColumn
 from kmc.trace.trees import entries
@@ -107,20 +107,33 @@ def lane_name(member: Any, naming: Naming) -> str:
 
 def columns_of(spec: Spec, of_lanes: Sequence[str], first: Mapping[str, Tla]) -> tuple[LaneColumn, ...]:
     """What the table of processes shows: what the spec declares, else its first variables of processes."""
-    chosen = spec.columns or {name: name for name in of_lanes[:_COLUMNS_MAX]}
-    return tuple(LaneColumn(title, name, _is_sequence(spec, name)) for title, name in chosen.items() if name in first)
+    field = spec.variables.naming.field
+    chosen = spec.columns or dict(_default_columns(spec, of_lanes))
+    return tuple(
+        LaneColumn(title, name, holds_sequence(path, spec.variables, spec.state_class), tuple(map(field, inside)))
+        for title, path in chosen.items()
+        for name, *inside in [path.split(".")]
+        if name in first
+    )
 
 
-def _is_sequence(spec: Spec, name: str) -> bool:
-    variable = next(v for v in spec.variables.variables if v.name == name)
-    declared = spec.state_class.fields[variable.field]
-    if isinstance(declared, MapType):
-        declared = declared.value
-    if variable.inner is not None and isinstance(declared, RecordType):
-        declared = declared.cls.fields[variable.inner]
-    return isinstance(declared, SeqType)
+def _default_columns(spec: Spec, of_lanes: Sequence[str]) -> list[tuple[str, str]]:
+    """The first variables of processes with their places; of a variable that holds records, each field by itself."""
+    found: list[tuple[str, str]] = []
+    for name in of_lanes:
+        fields = fields_at(name, spec.variables, spec.state_class)
+        found += [(field, f"{name}.{field}") for field in fields] if fields else [(name, name)]
+    return found[:_COLUMNS_MAX]
 
 
 def at_lane(tree: Tla, lane: str) -> Tla | None:
     """The value of a function at a process; None where it has none."""
     return next((value for key, value in entries(tree) or () if str(key) == lane), None)
+
+
+def in_column(state: Mapping[str, Tla], column: LaneColumn, lane: str) -> Tla | None:
+    """What a column shows of a process in a state; None where there is nothing."""
+    tree = at_lane(state[column.variable], lane)
+    for name in column.fields:
+        tree = dict(tree.fields).get(name) if isinstance(tree, TlaRecord) else None
+    return tree

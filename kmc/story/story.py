@@ -7,7 +7,7 @@ look as in `kmc.story.in_words`, and a spawned identifier, whose TLA+ name is a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kmc.lang.tla import Tla
@@ -87,12 +87,20 @@ class StoryStep:
 class LaneColumn:
     """A column of the table of processes: a `title`, and the TLA+ variable whose value at a lane it shows.
 
-    With `length`, the length of that sequence is shown, and its last element beside it.
+    `fields` lead into a record there: `("epoch",)` for `node.epoch`. With `length`, the length of that sequence is
+    shown, and its last element beside it.
     """
 
     title: str
     variable: str
     length: bool = False
+    fields: tuple[str, ...] = ()
+
+    def shows(self, path: Sequence[str]) -> bool:
+        """Whether a change of this path, which begins with a variable and a lane, is one of what the column shows."""
+        inside = tuple(path[2:])
+        both = min(len(inside), len(self.fields))
+        return path[0] == self.variable and inside[:both] == self.fields[:both]
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,13 +59,19 @@ def shown_changes(step: StoryStep, variables: Sequence[str], lanes: Sequence[str
     return changed_places(kept)
 
 
+def column_of(place: ChangedPlace, story: Story) -> int | None:
+    """The number of the column of the table of processes that shows a place; None where none does."""
+    path = place.changes[0].path
+    return next((number for number, column in enumerate(story.columns) if column.shows(path)), None)
+
+
 def by_weight(places: Sequence[ChangedPlace], story: Story) -> Iterator[ChangedPlace]:
     """What the table of processes shows first, then the other variables of processes, then all others."""
-    columns = [column.variable for column in story.columns]
 
     def weight(place: ChangedPlace) -> tuple[int, int]:
-        if place.variable in columns:
-            return 0, columns.index(place.variable)
+        number = column_of(place, story)
+        if number is not None:
+            return 0, number
         return (1 if place.lane is not None else 2), 0
 
     yield from sorted(places, key=weight)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from kmc.lang.tla import Tla
 from kmc.story.in_words import in_words
-from kmc.story.lanes import at_lane
+from kmc.story.lanes import in_column
 from kmc.story.story import LaneColumn, Story, StoryStep
 from kmc.trace.trees import entries
 from kmc.views.mermaid import mermaid_text
@@ -69,11 +69,11 @@ def _last_state(story: Story) -> Iterator[str]:
     state = story.steps[-1].variables
     shown: set[str] = set()
     if story.lanes and story.columns:
-        shown = {column.variable for column in story.columns}
+        shown = {column.variable for column in story.columns if not column.fields}
         yield _table(
             ("", *(column.title for column in story.columns)),
             (
-                (lane, *(_cell(column, state[column.variable], lane) for column in story.columns))
+                (lane, *(_cell(column, in_column(state, column, lane)) for column in story.columns))
                 for lane in story.lanes
             ),
         )
@@ -91,8 +91,7 @@ def _folded(title: str, text: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{_fenced(text, 'text')}\n\n</details>"
 
 
-def _cell(column: LaneColumn, value: Tla, lane: str) -> str:
-    found = at_lane(value, lane)
+def _cell(column: LaneColumn, found: Tla | None) -> str:
     if found is None:
         return _ABSENT
     if not column.length:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kmc.story.story import StoryStep
-from kmc.views.change_text import by_weight, change_pieces, shown_changes
+from kmc.views.change_text import by_weight, change_pieces, column_of, shown_changes
 from kmc.views.lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, joined, lane_tone, line, wrapped
 from kmc.views.message_text import sent_text
 from kmc.views.text_options import Told
@@ -114,9 +114,8 @@ def joined_text(groups: list[list[TextPiece]]) -> str:
 
 def _parts(told: Told, step: StoryStep) -> Iterator[list[TextPiece]]:
     """The changes of the table of processes, then the messages, then all other changes."""
-    columns = {column.variable for column in told.story.columns}
     places = list(by_weight(shown_changes(step, told.variables, told.options.lanes), told.story))
-    first = [place for place in places if place.variable in columns]
+    first = [place for place in places if column_of(place, told.story) is not None]
     for place in first:
         yield change_pieces(place, step.actor, told.names, step.number)
     if step.sent and not told.options.variables:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from kmc.lang.tla import NIL, Tla
 from kmc.story.in_words import in_words
-from kmc.story.lanes import at_lane
+from kmc.story.lanes import in_column
 from kmc.story.story import LaneColumn, StoryStep
 from kmc.trace.trees import entries
 from kmc.views.lines import DIM, NEW, TextLine, TextPiece, fitted, lane_tone, line, shortened, wrapped
@@ -67,7 +67,7 @@ class _Cells:
 
 
 def _shown(told: Told, step: StoryStep, column: LaneColumn, lane: str) -> str:
-    tree: Tla | None = at_lane(step.variables[column.variable], lane)
+    tree: Tla | None = in_column(step.variables, column, lane)
     if tree is None or tree == NIL:
         return _NOTHING
     if column.length:

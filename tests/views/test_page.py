@@ -13,8 +13,8 @@ import pytest
 from support.stories import HOSTILE, hand_made_story, long_story, story_of_finding
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.story.story import Story
-from kmc.views.page.data import Values, committed_variable, log_variables, page_data
+from kmc.story.story import LaneColumn, Story
+from kmc.views.page.data import Values, committed_column, logs_of, page_data
 from kmc.views.page.page import page
 
 SIZE_MAX = 500_000
@@ -72,15 +72,15 @@ def test_the_data_holds_every_state() -> None:
     story = story_of_finding("kip_996", "own_vote_elects")
     data = data_of(page(story))
     assert data == json.loads(json.dumps(page_data(story)))
-    assert data["logs"] == ["log"]
-    assert data["committed"] == "hwm"
+    assert [log["title"] for log in data["logs"]] == ["log"]
+    assert data["committed"]["variable"] == "hwm"
     assert len(data["steps"]) == len(story.steps)
 
 
 def test_logs_are_sequences_at_every_process() -> None:
     story = hand_made_story()
-    assert log_variables(story) == ("log",)
-    assert committed_variable(story) == "hwm"
+    assert [log.title for log in logs_of(story)] == ["log"]
+    assert committed_column(story) == LaneColumn("high watermark", "hwm")
 
 
 def test_sixty_steps_take_less_than_half_a_megabyte() -> None:

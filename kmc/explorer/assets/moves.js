@@ -56,7 +56,7 @@
   const changes = (story, move) => {
     if (move.stutters) return "changes nothing";
     // What the table of processes shows comes first.
-    const isShown = (change) => story.columns.some((column) => column.variable === change.path[0]);
+    const isShown = (change) => story.columns.some((column) => story.isIn(change, column));
     const sorted = [...move.changes.filter(isShown), ...move.changes.filter((change) => !isShown(change))];
     const told = sorted.map((change) => {
       const whose = change.lane !== null && change.lane !== move.actor ? `${change.lane}: ` : "";

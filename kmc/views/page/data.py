@@ -8,13 +8,13 @@ state costs little more than what its step changed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any, TypeAlias, assert_never
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.story.lanes import at_lane
-from kmc.story.story import Change, SentMessage, Story, StoryStep
+from kmc.story.lanes import at_lane, in_column
+from kmc.story.story import Change, LaneColumn, SentMessage, Story, StoryStep
 from kmc.trace.trees import plain
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
@@ -27,7 +27,7 @@ def page_data(story: Story) -> dict[str, Any]:
     """The story for `window.kmc`: see `values.js` for how scripts read it."""
     values = Values()
     steps = [step_data(step, values) for step in story.steps]
-    loop = story.loop
+    loop, committed = story.loop, committed_column(story)
     return {
         "about": dict(sorted(story.about.items())),
         "variables": list(story.variables),
@@ -36,8 +36,8 @@ def page_data(story: Story) -> dict[str, Any]:
         "networks": list(story.networks),
         "archives": list(story.archives),
         "ofLane": list(story.of_lane),
-        "logs": list(log_variables(story)),
-        "committed": committed_variable(story),
+        "logs": [asdict(log) for log in logs_of(story)],
+        "committed": None if committed is None else asdict(committed),
         "steps": steps,
         "messages": [_message_data(message, values) for message in story.messages],
         "loop": None if loop is None else {
@@ -132,23 +132,33 @@ def _message_data(message: SentMessage, values: Values) -> dict[str, Any]:
     }
 
 
-def log_variables(story: Story) -> tuple[str, ...]:
-    """The variables that hold a sequence for every process in every state."""
+def logs_of(story: Story) -> tuple[LaneColumn, ...]:
+    """The places that hold a sequence for every process in every state."""
     return tuple(
-        name for name in story.of_lane if all(_is_log(step.variables, name, story.lanes) for step in story.steps)
+        place for place in _places(story) if all(_is_log(s.variables, place, story.lanes) for s in story.steps)
     )
 
 
-def _is_log(state: Mapping[str, Tla], name: str, lanes: Iterable[str]) -> bool:
-    found = [at_lane(state[name], lane) for lane in lanes]
+def _places(story: Story) -> Iterator[LaneColumn]:
+    """The variables of processes; of those that hold records, their fields."""
+    first = story.steps[0].variables
+    for name in story.of_lane:
+        records = [at_lane(first[name], lane) for lane in story.lanes]
+        fields = next((record.fields for record in records if isinstance(record, TlaRecord)), ())
+        yield from (LaneColumn(f"{name}.{field}", name, fields=(field,)) for field, _ in fields)
+        if not fields:
+            yield LaneColumn(name, name)
+
+
+def _is_log(state: Mapping[str, Tla], place: LaneColumn, lanes: Iterable[str]) -> bool:
+    found = [in_column(state, place, lane) for lane in lanes]
     present = [plain(tree) for tree in found if tree is not None]
     return bool(present) and all(isinstance(tree, TlaSeq) for tree in present)
 
 
-def committed_variable(story: Story) -> str | None:
-    """The variable that says how many entries of a process's log are committed, known by its name or its title."""
-    titled = [(column.title, column.variable) for column in story.columns]
-    for name, variable in [*titled, *((name, name) for name in story.of_lane)]:
-        if re.sub("[^a-z]", "", name.lower()) in _LIMIT_NAMES:
-            return variable
+def committed_column(story: Story) -> LaneColumn | None:
+    """The place that says how many entries of a process's log are committed, known by its name or its title."""
+    for column in (*story.columns, *_places(story)):
+        if re.sub("[^a-z]", "", column.title.rpartition(".")[2].lower()) in _LIMIT_NAMES:
+            return column
     return None

@@ -173,8 +173,8 @@ const roleText = (story, step, lane) => {
 
 // The value of a column at a process, and whether the step made it.
 const standing = (story, column, step, lane) => {
-  const now = column === null ? undefined : story.place(step.number, column.variable, lane);
-  const before = column !== null && step.number > 1 ? story.place(step.number - 1, column.variable, lane) : undefined;
+  const now = column === null ? undefined : story.inColumn(step.number, column, lane);
+  const before = column !== null && step.number > 1 ? story.inColumn(step.number - 1, column, lane) : undefined;
   return [now, now !== undefined && now !== before];
 };
 

@@ -12,7 +12,7 @@ kmc.statePanel = (element, story, view) => {
       stepHeading(story, step, view),
       changesPart(story, step),
       processTable(story, step, view),
-      ...story.logs.map((variable) => logsPart(story, step, variable, view, open)),
+      ...story.logs.map((log) => logsPart(story, step, log, view, open)),
       view.messages && networkPart(story, step, view),
       view.variables && othersPart(story, step, view, open),
     ].filter(Boolean),
@@ -100,8 +100,8 @@ const processCell = (story, step, column, lane) => {
 
 // A long value, over the width of the table. Of a record, only the fields that changed show what they were.
 const wideCell = (story, step, column, lane, width) => {
-  const index = story.place(step.number, column.variable, lane);
-  const old = step.number > 1 ? story.place(step.number - 1, column.variable, lane) : index;
+  const index = story.inColumn(step.number, column, lane);
+  const old = step.number > 1 ? story.inColumn(step.number - 1, column, lane) : index;
   const isRecord = index !== undefined && story.kind(index) === "rec" && !story.namesOfMessages.has(index);
   const before = new Map(isRecord && old !== undefined && story.kind(old) === "rec" ? story.fields(old) : []);
   const texts = isRecord
@@ -113,33 +113,34 @@ const wideCell = (story, step, column, lane, width) => {
 
 // ---- logs, a cell for each entry
 
-const logsPart = (story, step, variable, view, open) => {
-  const lanes = view.lanes.filter((lane) => story.place(step.number, variable, lane) !== undefined);
-  const logs = new Map(lanes.map((lane) => [lane, entriesOf(story, step.number, variable, lane)]));
-  const before = new Map(lanes.map((lane) => [lane, step.number > 1 ? entriesOf(story, step.number - 1, variable, lane) : logs.get(lane)]));
+const logsPart = (story, step, log, view, open) => {
+  const lanes = view.lanes.filter((lane) => story.inColumn(step.number, log, lane) !== undefined);
+  const logs = new Map(lanes.map((lane) => [lane, entriesOf(story, step.number, log, lane)]));
+  const before = new Map(lanes.map((lane) => [lane, step.number > 1 ? entriesOf(story, step.number - 1, log, lane) : logs.get(lane)]));
   const length = Math.max(0, ...[...logs.values(), ...before.values()].map((entries) => entries.length));
   if (!length) return null;
   const offsets = Array.from({ length }, (_, place) => place + 1);
-  const committed = story.committed !== null && story.logs.indexOf(variable) === 0;
-  return part(story.logs.length > 1 || variable !== "log" ? `Logs: ${variable}` : "Logs",
-    kmc.html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Logs, ${variable}` },
+  const committed = story.committed !== null && story.logs[0] === log;
+  return part(story.logs.length > 1 || log.title !== "log" ? `Logs: ${log.title}` : "Logs",
+    kmc.html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Logs, ${log.title}` },
       kmc.html("table", { class: "logs" },
         kmc.html("thead", {}, kmc.html("tr", {}, kmc.html("td", {}), offsets.map((offset) => kmc.html("th", { scope: "col" }, String(offset))))),
-        kmc.html("tbody", {}, lanes.map((lane) => logRow(story, step, { lane, variable, entries: logs.get(lane), before: before.get(lane), open }, offsets, committed)))),
+        kmc.html("tbody", {}, lanes.map((lane) => logRow(story, step, { lane, variable: log.title, entries: logs.get(lane), before: before.get(lane), open }, offsets, committed)))),
     ),
     committed && kmc.html("p", { class: "legend" }, kmc.html("span", { class: "limit-sample" }), ` ${columnTitle(story, story.committed)}`));
 };
 
-const columnTitle = (story, variable) => story.columns.find((column) => column.variable === variable)?.title ?? variable;
+// A log or a limit that a column of the table shows, too, is called by that column's title.
+const columnTitle = (story, place) => story.columns.find((column) => `${[column.variable, ...column.fields]}` === `${[place.variable, ...place.fields]}`)?.title ?? place.title;
 
-const entriesOf = (story, number, variable, lane) => {
-  const index = story.place(number, variable, lane);
+const entriesOf = (story, number, log, lane) => {
+  const index = story.inColumn(number, log, lane);
   return index !== undefined && story.kind(index) === "seq" ? story.values[index].slice(1) : [];
 };
 
-const logRow = (story, step, { lane, variable, entries, before, open }, offsets, committed) => {
+const logRow = (story, step, { lane, variable: log.title, entries, before, open }, offsets, committed) => {
   const key = (offset) => `entry ${variable} ${lane} ${offset}`;
-  const limit = committed ? story.values[story.place(step.number, story.committed, lane)] : null;
+  const limit = committed ? story.values[story.inColumn(step.number, story.committed, lane)] : null;
   return kmc.html("tr", {},
     kmc.html("th", { scope: "row" }, kmc.lane(story, lane)),
     offsets.map((offset) => {
@@ -195,7 +196,7 @@ const networkPart = (story, step, view) => {
 // ---- everything else, closed until asked for
 
 const othersPart = (story, step, view, open) => {
-  const shown = new Set([...story.networks, ...story.archives, ...story.logs, ...story.columns.map((column) => column.variable)]);
+  const shown = new Set([...story.networks, ...story.archives, ...[...story.logs, ...story.columns].filter((place) => !place.fields.length).map((place) => place.variable)]);
   const names = story.variables.filter((name) => !shown.has(name) && name in step.state);
   const archives = view.processed ? story.archives.filter((name) => name in step.state) : [];
   const rows = [...names, ...archives].map((name) => otherVariable(story, step, name, view, open));

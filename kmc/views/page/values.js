@@ -97,7 +97,8 @@ kmc.Story = class {
     const [variable, ...rest] = change.path;
     return (this.why?.compared ?? []).some(({ expression }) => {
       const words = expression.split(/[^\w-]+/).filter(Boolean);
-      return words.includes(variable) && (!rest.length || words.includes(rest[0]));
+      // The field of a record is called by its name alone: `epoch of n1`.
+      return (words.includes(variable) || words.includes(rest[1])) && (!rest.length || words.includes(rest[0]));
     });
   }
 
@@ -105,8 +106,8 @@ kmc.Story = class {
   // of processes shows, in its order; among these, entries of a log come last, for their texts are long.
   ordered(step) {
     const rank = (change) => {
-      const column = this.columns.findIndex((shown) => shown.variable === change.path[0]);
-      const isEntry = this.logs.includes(change.path[0]);
+      const column = this.columns.findIndex((shown) => this.isIn(change, shown));
+      const isEntry = this.logs.some((log) => this.isIn(change, log));
       if (column < 0) return this.isCompared(change) ? -1 : 2 * this.columns.length;
       return column + (isEntry ? this.columns.length : 0);
     };
@@ -147,9 +148,23 @@ kmc.Story = class {
     }
   }
 
+  // The index of the value that a column shows of a process: that of its variable, or of a field of the record there.
+  inColumn(number, column, lane) {
+    return column.fields.reduce(
+      (index, name) => (index !== undefined && this.kind(index) === "rec" ? this.fields(index).find(([field]) => field === name)?.[1] : undefined),
+      this.place(number, column.variable, lane),
+    );
+  }
+
+  // Whether a change is one of what a column shows, or of a part of it.
+  isIn(change, column) {
+    const inside = change.path.slice(2);
+    return change.path[0] === column.variable && column.fields.every((field, place) => place >= inside.length || inside[place] === field);
+  }
+
   // What a column of the table of processes shows: a length where it is declared so, else the value.
   cell(number, column, lane) {
-    const index = this.place(number, column.variable, lane);
+    const index = this.inColumn(number, column, lane);
     if (index === undefined) return "";
     return column.length && this.kind(index) === "seq" ? String(this.values[index].length - 1) : this.words(index);
   }
@@ -165,7 +180,7 @@ kmc.Story = class {
     const isRole = (column) =>
       this.lanes.every((lane) =>
         this.steps.every((step) => {
-          const value = this.values[this.place(step.number, column.variable, lane)];
+          const value = this.values[this.inColumn(step.number, column, lane)];
           return typeof value === "string" && !this.lanes.includes(value) && value !== NIL;
         }),
       );
@@ -184,14 +199,14 @@ kmc.Story = class {
   // Where something changed: `log [2]`, with a column's title for its variable, and without the process.
   changePlace(change) {
     const [variable, ...rest] = change.path;
-    const title = this.columns.find((column) => column.variable === variable && !column.length)?.title ?? variable;
+    const column = this.columns.find((shown) => !shown.length && rest.length > shown.fields.length && this.isIn(change, shown));
     let skipped = false;
     const parts = rest.filter((part) => {
       const isLane = !skipped && part === change.lane;
       skipped ||= isLane;
       return !isLane;
     });
-    return [title, ...parts].join(" ");
+    return column === undefined ? [variable, ...parts].join(" ") : [column.title, ...parts.slice(column.fields.length)].join(" ");
   }
 
   // The name of a message where a text is its whole record.
@@ -209,9 +224,8 @@ kmc.Story = class {
   // What a row of the list says below the label: the changes that a reader looks for, then what the message said.
   summary(step) {
     if (step.number === 1) return this.lanes.length ? `${this.lanes.join(", ")} start` : "";
-    const shown = new Set(this.columns.map((column) => column.variable));
     const changes = this.ordered(step);
-    const told = changes.filter((c) => shown.has(c.path[0]) || this.isCompared(c));
+    const told = changes.filter((c) => this.columns.some((column) => this.isIn(c, column)) || this.isCompared(c));
     const chosen = (told.length ? told : changes).slice(0, 4);
     const texts = chosen.map((change) => {
       const owner = change.lane !== null && change.lane !== step.actor ? `${change.lane}: ` : "";
