@@ -138,7 +138,7 @@ const entriesOf = (story, number, log, lane) => {
   return index !== undefined && story.kind(index) === "seq" ? story.values[index].slice(1) : [];
 };
 
-const logRow = (story, step, { lane, variable: log.title, entries, before, open }, offsets, committed) => {
+const logRow = (story, step, { lane, variable, entries, before, open }, offsets, committed) => {
   const key = (offset) => `entry ${variable} ${lane} ${offset}`;
   const limit = committed ? story.values[story.inColumn(step.number, story.committed, lane)] : null;
   return kmc.html("tr", {},
