@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kmc.cli.saved_runs import ITF_NAME, last_run_with_trace
-from kmc.errors import TraceError
+from kmc.errors import TraceError, nearest
 from kmc.spec.shipped import is_there
 
 LAST = "last"
@@ -29,8 +29,8 @@ class TracePlace:
 def trace_place(where: str, run_dir: str = RUN_DIR) -> TracePlace:
     """The place that `FILE`, `RUNDIR` or `last` names, each perhaps with `#STEP`; `run_dir` has the saved runs.
 
-    A file that does not exist is refused when it is read. Raises TraceError: KMC436 for `last` without a run, KMC437
-    for a folder without a trace.
+    A file that does not exist is refused when it is read, unless there is one of nearly that name. Raises TraceError:
+    KMC420 for such a name, KMC436 for `last` without a run, KMC437 for a folder without a trace.
     """
     name, step = where, None
     if "#" in where and not is_there(Path(where).exists):
@@ -38,6 +38,8 @@ def trace_place(where: str, run_dir: str = RUN_DIR) -> TracePlace:
     if name == LAST:
         return TracePlace(_last(run_dir), step)
     path = Path(name)
+    if not is_there(path.exists):
+        _refuse_near_miss(path, Path(run_dir))
     return TracePlace(_in_folder(path) if is_there(path.is_dir) else path, step)
 
 
@@ -59,6 +61,24 @@ def settled_start(
         where if before == "--from" and word == start else replaced.get(word, word)
         for before, word in zip(after, words, strict=False)
     )
+
+
+def _refuse_near_miss(path: Path, run_dir: Path) -> None:
+    """Raise TraceError KMC420 where a name is nearly `last`, or that of a run, or of what lies beside it."""
+    places = {entry.name: entry for folder in (run_dir, path.parent) for entry in _traces_in(folder)}
+    near = nearest(path.name, [*places, *([LAST] if path.parent == Path() else [])])
+    if near is not None:
+        meant = places.get(near, Path(near))
+        raise TraceError("KMC420", f"'{path}': No such file or directory", help=f"did you mean '{meant}'?")
+
+
+def _traces_in(folder: Path) -> list[Path]:
+    """What may be a trace in a folder: JSON files, and folders with a trace."""
+    try:
+        found = sorted(folder.iterdir())
+        return [entry for entry in found if entry.suffix == ".json" or (entry / ITF_NAME).is_file()]
+    except OSError:
+        return []
 
 
 def _last(run_dir: str) -> Path:

@@ -52,6 +52,28 @@ def test_a_folder_without_a_trace_is_refused(runs: Path) -> None:
     assert refused.value.code == "KMC437"
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("lsat", "last"),
+        ("laast#3", "last"),
+        ("counter-two-20261101-12001-2", f".kmc/runs/{NEWEST}"),
+        ("tarce.itf.json", "trace.itf.json"),
+        (".kmc/runs/zzzz", ".kmc/runs/zzz"),
+    ],
+)
+def test_a_name_that_is_nearly_that_of_a_trace_is_refused_with_it(runs: Path, typed: str, meant: str) -> None:
+    Path("trace.itf.json").write_text("{}")
+    with pytest.raises(TraceError) as refused:
+        trace_place(typed)
+    assert (refused.value.code, refused.value.help) == ("KMC420", f"did you mean '{meant}'?")
+
+
+@pytest.mark.parametrize("typed", ["elsewhere.json", ".kmc/last", "lost/lsat"])
+def test_a_name_that_is_near_to_none_is_refused_when_it_is_read(runs: Path, typed: str) -> None:
+    assert trace_place(typed) == TracePlace(Path(typed))
+
+
 def test_a_start_is_settled_for_the_commands_that_repeat_it(runs: Path) -> None:
     path = f"{runs}/{NEWEST}/trace.itf.json"
     words = ("check", "last", "--from", "last#2", "--from=last#2")
