@@ -280,6 +280,7 @@ class Result:
     `fingerprint_bits` is 0 where states are compared by value. `cut` counts the generated states outside of the
     constraints: their properties were checked, and they were not expanded. `fairness` is what was assumed of behaviours
     where temporal properties were checked, and `cut_fairness` what a constraint may have made wrong of it.
+    `table_bytes` are those of the known states in memory, `rows_bytes` those of all packed rows; 0 in other searches.
     """
 
     verdict: Verdict
@@ -302,6 +303,8 @@ class Result:
     cut: int = 0
     shards: ShardFigures | None = None
     compiled_anew: bool = field(default=False, compare=False)
+    table_bytes: int = field(default=0, compare=False)
+    rows_bytes: int = field(default=0, compare=False)
     fairness: tuple[AssumedFairness, ...] = ()
     cut_fairness: tuple[CutFairness, ...] = ()
 

@@ -17,6 +17,7 @@ from kmc.cli.counterexample import Counterexample, counterexample, trace_files
 from kmc.cli.fingerprint_width import fingerprint_option, fingerprint_warnings
 from kmc.cli.junit import junit_failure, junit_text
 from kmc.cli.junit_file import refuse_unwritable, write_junit
+from kmc.cli.memory_need import MemoryNeed, memory_need
 from kmc.cli.model_choice import ChosenModel, choose_model, start_state
 from kmc.cli.options import (
     color_option,
@@ -248,9 +249,15 @@ def _run_model(run: HeldRun) -> _Done:
     trace = counterexample(model, result.violation, start, problem) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
     outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
-    resume = resume_command(options, run.directory.path, result) if run.directory is not None else None
+    need = _memory_need(options, chosen, result, has_files=run.directory is not None)
+    resume = resume_command(options, run.directory.path, result, need) if run.directory is not None else None
     story = trace.story if trace is not None else None
-    return _Done(replace(outcome, resume=resume, story=story), trace, folder)
+    return _Done(replace(outcome, resume=resume, story=story, memory_need=need), trace, folder)
+
+
+def _memory_need(options: CheckOptions, chosen: ChosenModel, result: Result, *, has_files: bool) -> MemoryNeed | None:
+    scale = scale_of(options, chosen)
+    return memory_need(result, options.memory, scale.expected, scale.max_depth, has_files=has_files)
 
 
 def _search(

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kmc.cli.fingerprint_width import odds_text
+from kmc.cli.memory_need import need_lines
 from kmc.cli.model_text import given_constants_text, listing
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import ITF_NAME, PAGE_NAME
 from kmc.invariants.kinds import Role, of_role
+from kmc.process import available_bytes, memory_bytes
 from kmc.result import Bound, Result, Verdict
 from kmc.spec.model import Model
 
@@ -33,6 +35,11 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
             if outcome.chosen.kind is not None:
                 yield f"{outcome.chosen.kind.capitalize()}: {model.file.title}"
     yield from saved_line(outcome)
+    if outcome.memory_need is not None:
+        anew = tuple(_without_outputs(outcome.options.words, "--memory"))
+        yield from need_lines(outcome.memory_need, result.levels, memory_bytes() + available_bytes(), anew)
+        if outcome.resume is None:
+            yield f"Begin again: {shlex.join(['kmc', *anew, '--memory', outcome.memory_need.size])}"
     if outcome.resume is not None:
         yield f"Resume: {outcome.resume}"
     if result.violation is not None:
@@ -49,11 +56,13 @@ def saved_line(outcome: Outcome) -> Iterator[str]:
         yield f"Saved: {shown_path(outcome.folder)}"
 
 
-def _without_outputs(words: Sequence[str]) -> Iterator[str]:
-    """The words without the options that say where and how the result is written."""
+def _without_outputs(words: Sequence[str], *options: str) -> Iterator[str]:
+    """The words without these options, and without those that say where and how the result is written."""
+    valued = ("--junit", *options)
     before = ""
     for word in words:
-        if before != "--junit" and word not in ("--json", "--quiet", "--junit") and not word.startswith("--junit="):
+        is_left_out = before in valued or word.partition("=")[0] in ("--json", "--quiet", *valued)
+        if not is_left_out:
             yield word
         before = word
 

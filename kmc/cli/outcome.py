@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kmc.cli.expectation import differences, idle_actions, stale, unexpected, unreached
+from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.model_choice import ChosenModel
 from kmc.cli.result_json import result_json
 from kmc.errors import CommandLineError, ExitStatus
@@ -74,6 +75,7 @@ class Outcome:
     says why, and is None when the comparison was made. `unexpected` says why the result is not the expected one by the
     rule of `kmc.cli.expectation`, and is empty if it is. `folder` is where the run was saved, `trace_path` its trace;
     `resume` is the command that resumes it, if it was interrupted, and `story` tells the counterexample.
+    `memory_need` is set where the limit of memory ended the search.
     """
 
     options: CheckOptions
@@ -87,6 +89,7 @@ class Outcome:
     resume: str | None = None
     story: Story | None = None
     unexpected: tuple[str, ...] = ()
+    memory_need: MemoryNeed | None = None
 
     @property
     def idle_actions(self) -> tuple[str, ...]:
@@ -107,6 +110,7 @@ class Outcome:
         return {
             **result_json(self.result, self.chosen.model, trace_file, self.story),
             "resume": self.resume,
+            "memory_needed_bytes": self.memory_need.bytes if self.memory_need is not None else None,
             "differences": list(self.differences),
             "expected": not self.unexpected,
             "unexpected": list(self.unexpected),

@@ -20,6 +20,7 @@ from rich.live import Live
 from rich.text import Text
 
 from kmc.cli.level_trend import Guess, guess
+from kmc.cli.memory_need import memory_warning
 from kmc.cli.progress_text import (
     LIVE_ROWS_MAX,
     Scale,
@@ -126,6 +127,7 @@ class Progress:
             self._line.note(warning)
         if not self._line.is_due():
             return
+        self._warn_of_memory(counters)
         at = self._clock()
         if counters.activity:
             self._line.update(activity_text(counters, at))
@@ -138,6 +140,14 @@ class Progress:
             fields = shard_fields(counters, counters.shards, self._before, self._scale, ahead)
             self._line.update(f"{line}\n  {shards_text(counters, counters.shards)}", fields)
         self._before = counters
+
+    def _warn_of_memory(self, counters: Counters) -> None:
+        """Say once that the expected states do not fit, with the first line of a search that keeps them in memory."""
+        if self._before is None and counters.shards is None and counters.rows_bytes:
+            scale = self._scale
+            warning = memory_warning(scale.expected, scale.memory_bytes, scale.fingerprint_bits)
+            if warning is not None:
+                self._line.note(warning)
 
     def _guess(self, counters: Counters) -> Guess | None:
         """The guess from the levels that are whole, made once for each level."""

@@ -19,6 +19,8 @@ from kmc.result import Counters, ShardProgress
 SEPARATOR = " | "
 LIVE_ROWS_MAX = 3
 _ELLIPSIS = "…"
+_RATED_STATES_MIN = 10_000
+"""Before, the first steps and what is compiled then would decide how long the rest takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,8 @@ def _share(now: Counters, expected: int) -> list[str]:
     if now.distinct > expected:
         return [f"more than the {whole} states that the manifest expects"]
     share = now.distinct / max(1, expected)
+    if now.distinct < min(_RATED_STATES_MIN, expected // 10):
+        return [f"{100 * share:.{int(share < 0.01)}f} % of {whole}"]
     left = (expected - now.distinct) * now.seconds / max(1, now.distinct)
     return [f"{100 * share:.{int(share < 0.01)}f} % of {whole}", f"about {_whole_seconds(left)} left"]
 

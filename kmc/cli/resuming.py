@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import CHECKPOINT_NAME
@@ -189,8 +190,8 @@ def held_run(options: CheckOptions) -> Iterator[HeldRun]:
             run.directory.close()
 
 
-def resume_command(options: CheckOptions, path: Path, result: Result) -> str | None:
-    """The command that resumes the run in `path`; None if it cannot be resumed."""
+def resume_command(options: CheckOptions, path: Path, result: Result, need: MemoryNeed | None = None) -> str | None:
+    """The command that resumes the run in `path`, with the memory that it needs; None if it cannot be resumed."""
     cut_short = result.verdict is Verdict.INTERRUPTED or result.bound in _CUT_SHORT
     if not cut_short or not (path / CHECKPOINT_NAME / "run.json").exists():
         return None
@@ -201,7 +202,10 @@ def resume_command(options: CheckOptions, path: Path, result: Result) -> str | N
     depth = len(result.levels) + 1 if result.bound is Bound.DEPTH else options.max_depth
     words += ["--max-depth", str(depth)] if depth else []
     words += ["--max-states", str(options.max_states)] if options.max_states and result.bound != Bound.STATES else []
-    words += ["--memory", _size(options.memory)] if options.memory and result.bound is not Bound.MEMORY else []
+    if need is not None:
+        words += ["--memory", need.size]
+    elif options.memory:
+        words += ["--memory", _size(options.memory)]
     return shlex.join(words)
 
 

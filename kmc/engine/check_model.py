@@ -474,6 +474,8 @@ def _result(
         fingerprint_bits=compiled.spec.fingerprint_bits,
         cut=outcome.cut,
         shards=outcome.shards,
+        table_bytes=outcome.table_bytes,
+        rows_bytes=outcome.rows_bytes,
     )
 
 
