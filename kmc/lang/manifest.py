@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,6 +157,7 @@ class _KeySpans:
         self._text = text
         self._path = path
         self._at = 0
+        self._line_starts = [0, *(end.end() for end in re.finditer("\n", text))]
         self._spans: dict[KeyPath, Span] = {}
         self._walk()
 
@@ -190,8 +192,8 @@ class _KeySpans:
         return match.group() if match else None
 
     def _mark(self, path: KeyPath, start: int) -> None:
-        line = self._text.count("\n", 0, start) + 1
-        column = start - (self._text.rfind("\n", 0, start) + 1) + 1
+        line = bisect_right(self._line_starts, start)
+        column = start - self._line_starts[line - 1] + 1
         self._spans.setdefault(path, Span(self._path, line, column, line, column + self._at - start))
 
     def _key(self, path: KeyPath) -> KeyPath:

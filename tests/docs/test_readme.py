@@ -11,7 +11,7 @@ import itf_py
 import pytest
 from support.cli_runner import kmc
 
-from kmc.cli.program import cli
+from kmc.cli.program import COMMANDS
 
 README = Path(__file__).parents[2] / "README.md"
 SHOWN = re.compile(r"^```console\n\$ (kmc .*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -38,4 +38,4 @@ def test_the_violation_of_a_restart_exits_12_and_its_seven_states_are_read_by_it
 
 def test_every_command_is_in_the_table() -> None:
     listed = re.findall(r"^\| `kmc (\w+)", README.read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(listed) == sorted(cli.commands)
+    assert sorted(listed) == sorted(COMMANDS)
