@@ -6,6 +6,7 @@ whether the stream is a terminal, unless `--color` decides. Text is never wrappe
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import textwrap
@@ -162,6 +163,19 @@ def bytes_in_words(count: int) -> str:
     """A number of bytes for a person: `512 MB`, `1.5 GB`, by powers of 1024."""
     size = count / 1024**2
     return f"{size:,.0f} MB" if size < 1024 else f"{size / 1024:,.1f} GB"
+
+
+def size_in_words(count: int) -> str:
+    """The size of files for a person: `12 KB`, `512 MB`, `1.5 GB`, by powers of 1024, rounded up to a kilobyte."""
+    return f"{math.ceil(count / 1024):,} KB" if count < 1024**2 else bytes_in_words(count)
+
+
+def age_in_words(seconds: float) -> str:
+    """How long ago something was, by its largest unit: `12 s`, `5 min`, `3 h`, `12 d`."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{int(seconds // size):,} {unit}"
+    return f"{max(0, int(seconds))} s"
 
 
 def count_in_words(count: int) -> str:

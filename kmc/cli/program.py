@@ -34,7 +34,7 @@ COMMANDS = {
     "query": ("kmc.cli.query:query", "Ask the tables of a run in SQL."),
     "replay": ("kmc.cli.replay_trace:replay_trace", "Replay a saved trace against the spec as it is now."),
     "report": ("kmc.cli.report:report", "Run the models of a spec and write results/SPEC.md and .json."),
-    "runs": ("kmc.cli.runs:runs", "List the saved runs."),
+    "runs": ("kmc.cli.runs:runs", "List the saved runs, or remove some."),
     "simulate": ("kmc.cli.simulate:simulate", "Run random behaviours and test the properties in them."),
     "specs": ("kmc.cli.specs:specs", "List the shipped specs, or the declarations of one."),
     "states": ("kmc.cli.states:states", "Write the explored states of a run as tables."),

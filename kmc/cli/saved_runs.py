@@ -1,6 +1,7 @@
 """Saved runs: a folder for each under `.kmc/runs`, named after spec, model and time, never written twice.
 
 The folder is made before the search begins, so that a long search does not end in a directory that cannot be written.
+The command that made it holds a shared lock on it until it ends, so that no other process removes it meanwhile.
 It holds `result.json` (the object of `--json`), `model.cfg`, and the trace, if there is one, as ITF, as TLC JSON
 and as a page for people.
 Each file is on the disk when it is written, whole, and never written through a link.
@@ -18,6 +19,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import click
+
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import SystemFault
 from kmc.spec.shipped import is_there
@@ -28,6 +31,11 @@ TLC_JSON_NAME = "trace.tlc.json"
 PAGE_NAME = "trace.html"
 MODEL_NAME = "model.cfg"
 CHECKPOINT_NAME = "checkpoint"
+STATES_NAME = "states"
+FILE_NAMES = (MODEL_NAME, ITF_NAME, TLC_JSON_NAME, PAGE_NAME, RESULT_NAME)
+
+_BLOCK_BYTES = 512
+"""The unit of `st_blocks`, whatever the blocks of the disk are."""
 
 _TIME = re.compile(r"-(?P<day>\d{8})-(?P<time>\d{6})(?:-(?P<number>\d+))?$")
 
@@ -57,6 +65,7 @@ class SavedRun:
 
     `path` is an address for one in a storage.
     `levels` is how many levels it has when it can be resumed, else None; `is_running` if a process has it now.
+    `size_bytes` is what its files take on the disk, None where that is not known.
     """
 
     path: Path | str
@@ -65,6 +74,7 @@ class SavedRun:
     result: Mapping[str, Any] | None
     levels: int | None
     is_running: bool
+    size_bytes: int | None = None
 
     @property
     def resumable(self) -> bool:
@@ -92,7 +102,17 @@ def new_run_folder(parent: Path, spec: str, model: str, now: datetime) -> RunFol
             continue
         except OSError as error:
             raise cannot_write(path, error) from None
+        _hold(path)
         return RunFolder(path)
+
+
+def _hold(path: Path) -> None:
+    """Keep a shared lock on the folder until the command ends, where the file system has locks."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        folder = DurableFolder(path, _cannot_write)
+        folder.hold(alone=False)
+        context.call_on_close(folder.close)
 
 
 def cannot_write(path: Path, error: OSError) -> SystemFault:
@@ -139,7 +159,27 @@ def _runs_in(parent: Path) -> Iterator[SavedRun]:
     for path in parent.iterdir() if parent.is_dir() else ():
         began = _beginning(path.name)
         if began is not None and os.path.isdir(path):
-            yield SavedRun(path, *began, _result_in(path), *_checkpoint_in(path))
+            levels, is_running = _checkpoint_in(path)
+            yield SavedRun(path, *began, _result_in(path), levels, is_running or _is_held(path), disk_bytes(path))
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a command has the folder now."""
+    try:
+        with DurableFolder(path) as folder:
+            return not folder.hold(alone=True)
+    except SystemFault:
+        return False
+
+
+def disk_bytes(path: Path) -> int:
+    """What the files in a folder and below take on the disk; those that go meanwhile are not counted."""
+    found = 0
+    for parent, _, names in os.walk(path):
+        for name in names:
+            with suppress(OSError):
+                found += os.lstat(os.path.join(parent, name)).st_blocks * _BLOCK_BYTES
+    return found
 
 
 def _runs_at(address: str) -> Iterator[SavedRun]:

@@ -120,43 +120,6 @@ def test_a_saved_kraft_trace_starts_a_check_at_each_of_its_states() -> None:
     assert (ran.exit_code, json.loads(ran.stdout)["trace_length"]) == (12, 2)
 
 
-def test_runs_lists_the_oldest_first() -> None:
-    for stamp in ("20261120-120001", "20261119-120000", "20261120-120000-2", "20261120-120000"):
-        Path(f"saved/s-{stamp}").mkdir(parents=True)
-    shown = [line.split()[-1] for line in kmc("runs", "--run-dir", "saved").stdout.splitlines()[1:]]
-    assert shown == [
-        "saved/s-20261119-120000",
-        "saved/s-20261120-120000",
-        "saved/s-20261120-120000-2",
-        "saved/s-20261120-120001",
-    ]
-
-
-def test_runs_shows_result_and_counts() -> None:
-    kmc("check", COUNTER, "two")
-    row = kmc("runs").stdout.splitlines()[1].split()
-    assert row[2:7] == ["violation", "BelowTwo", "3", "3", "3"]
-
-
-@pytest.mark.parametrize("text", ["", "[1]", '{"result": '])
-def test_runs_lists_a_run_that_did_not_end(text: str) -> None:
-    folder = Path(".kmc/runs/s-20261119-120000")
-    folder.mkdir(parents=True)
-    (folder / "result.json").write_text(text, encoding="utf-8")
-    assert "did not end" in kmc("runs").stdout
-
-
-def test_runs_passes_over_what_is_not_a_run() -> None:
-    Path(".kmc/runs/notes").mkdir(parents=True)
-    assert json.loads(kmc("runs", "--json").stdout) == {"runs": []}
-
-
-def test_runs_gives_results_as_json() -> None:
-    kmc("check", COUNTER, "two")
-    (run,) = json.loads(kmc("runs", "--json").stdout)["runs"]
-    assert run["result"]["invariant"] == "BelowTwo"
-
-
 def test_conform_finds_no_difference_in_kraft() -> None:
     ran = kmc("conform", "kraft", str(EDGES), "--limit", "20")
     assert (ran.exit_code, "No difference: 20 of 553 source states" in ran.stdout) == (0, True)

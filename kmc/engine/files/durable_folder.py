@@ -260,6 +260,10 @@ class DurableFolder:
             return None
         return descriptor
 
+    def hold(self, *, alone: bool) -> bool:
+        """Lock the folder itself until this object is closed, shared or `alone`; False if that is refused now."""
+        return _is_locked_by(self._descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+
     def is_locked(self, name: str) -> bool:
         """Whether another process holds the lock; nothing is written."""
         try:

@@ -208,9 +208,7 @@ class RunDirectory:
         self.close()
 
     def _sweep(self, kept: frozenset[str]) -> None:
-        for name in self._files.names():
-            if name not in kept and (is_data_file(name) or name in _OWN):
-                self._files.remove(name)
+        _sweep(self._files, kept)
 
     def close(self) -> None:
         """Let other processes have it."""
@@ -286,3 +284,31 @@ def is_locked(path: Path) -> bool:
             with files:
                 return files.is_locked(_LOCK)
     return False
+
+
+def remove_saved(path: Path, folder: str) -> bool:
+    """Remove what kmc saved in a folder of a run, whole or damaged; False if a process works on it.
+
+    SystemFault KMC550 or KMC556 where that is refused.
+    """
+    files = _opened_folder(path, folder)
+    if files is None:
+        return True
+    with files:
+        lock = files.lock(_LOCK)
+        if lock is None:
+            return False
+        try:
+            files.remove(NAME)
+            _sweep(files, frozenset())
+            files.remove_folder()
+        finally:
+            os.close(lock)
+    return True
+
+
+def _sweep(files: DurableFolder, kept: frozenset[str]) -> None:
+    """Remove the files of kmc that are not `kept`."""
+    for name in files.names():
+        if name not in kept and (is_data_file(name) or name in _OWN):
+            files.remove(name)

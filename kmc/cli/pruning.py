@@ -1,0 +1,89 @@
+"""`kmc runs --prune`: which saved runs to remove, and removing them.
+
+Invariants: a run that a process works on stays, and so does every file that kmc did not write there. The lock of the
+run is held while its files go, the manifest first, so it is either whole or cannot be resumed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from kmc.cli.saved_runs import CHECKPOINT_NAME, FILE_NAMES, STATES_NAME, SavedRun, disk_bytes
+from kmc.engine.files.durable_folder import DurableFolder
+from kmc.errors import SystemFault
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which runs are removed: those that all of these allow. `keep` of the newest runs stay, None: it does not matter.
+
+    `older_than` is in seconds. `finished`: only runs with a result that nothing can be added to.
+    """
+
+    older_than: float | None = None
+    keep: int | None = None
+    finished: bool = False
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it says anything."""
+        return self.finished or self.older_than is not None or self.keep is not None
+
+    def of(self, runs: Sequence[SavedRun], now: datetime) -> list[SavedRun]:
+        """Those of `runs`, the oldest first, that are to be removed; never one that runs."""
+        old = runs[: max(0, len(runs) - self.keep)] if self.keep is not None else runs
+        return [run for run in old if not run.is_running and self._allows(run, now)]
+
+    def _allows(self, run: SavedRun, now: datetime) -> bool:
+        if self.older_than is not None and now - run.began < timedelta(seconds=self.older_than):
+            return False
+        return not self.finished or (run.result is not None and run.levels is None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """What became of a run that was to be removed: the bytes that are free, what stays in its folder, and why."""
+
+    run: SavedRun
+    freed_bytes: int = 0
+    left: tuple[str, ...] = ()
+    fault: SystemFault | None = None
+    is_running: bool = False
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its folder is gone."""
+        return not self.left and self.fault is None and not self.is_running
+
+
+def removed(run: SavedRun) -> Pruned:
+    """Remove the files of a saved run, and its folder if nothing else lies there."""
+    path = Path(run.path)
+    before = disk_bytes(path)
+    try:
+        with DurableFolder.inside(path) as folder:
+            if not folder.hold(alone=True) or not _without_states(path):
+                return Pruned(run, is_running=True)
+            for name in FILE_NAMES:
+                folder.remove(name)
+                folder.remove(f"{name}.new")
+            folder.remove_folder()
+    except SystemFault as fault:
+        return Pruned(run, max(0, before - disk_bytes(path)), fault=fault)
+    left: list[str] = []
+    with suppress(FileNotFoundError):
+        left = sorted(os.listdir(path))
+    return Pruned(run, max(0, before - disk_bytes(path)), tuple(left))
+
+
+def _without_states(path: Path) -> bool:
+    """Remove what a search saved; False if a process works on it."""
+    # Imported here, because numpy takes a tenth of a second.
+    from kmc.engine.files.run_directory import remove_saved
+
+    return all(remove_saved(path, name) for name in (CHECKPOINT_NAME, STATES_NAME))
