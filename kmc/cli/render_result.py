@@ -19,7 +19,7 @@ from kmc.cli.verdict_line import verdict_line
 from kmc.invariants.kinds import SHOWN, Role, kind_of
 from kmc.invariants.properties import SymmetrySet
 from kmc.lang.idents import IdentMeta
-from kmc.reference.refutation_lines import assumed_text, cut_texts, refuted_property
+from kmc.reference.refutation_lines import assumed_text, cut_texts
 from kmc.result import Bound, Result, ShardFigures, Verdict, Violation
 from kmc.spec.model import Model
 
@@ -61,9 +61,9 @@ def violation_lines(violation: Violation, *, from_given_state: bool) -> Iterator
         case Verdict.VIOLATION:
             kind = kind_of(Role.CHECKED, 2 if violation.is_step else 1).noun.capitalize()
             kind = kind if violation.refutation is None else "Temporal property"
-            yield Text(f"Error: {kind} {refuted_property(violation)} is violated{f' {first}:' if alone else '.'}", _BAD)
+            yield Text(f"Error: {kind} {violation.name} is violated{f' {first}:' if alone else '.'}", _BAD)
         case Verdict.LIVENESS:
-            yield Text(f"Error: Temporal property {refuted_property(violation)} is violated.", _BAD)
+            yield Text(f"Error: Temporal property {violation.name} is violated.", _BAD)
         case Verdict.DEADLOCK:
             yield Text("Error: Deadlock reached.", _BAD)
         case Verdict.ASSERTION:

@@ -116,13 +116,17 @@ def _operand(formula: Formula) -> str:
 def _function_text(function: Callable[..., Any]) -> str:
     if function.__name__ != "<lambda>":
         return function.__name__
-    code = function.__code__
-    around = [node for node in _lambdas(code.co_filename) if _is_of(node, function)]
-    if not around:
-        return "lambda"
+    written = lambda_of(function)
+    return "lambda" if written is None else ast.unparse(written.body)
+
+
+def lambda_of(function: Callable[..., Any]) -> ast.Lambda | None:
+    """The source of a lambda; None for any other function, or where the source is not there."""
+    if function.__name__ != "<lambda>":
+        return None
+    around = [node for node in _lambdas(function.__code__.co_filename) if _is_of(node, function)]
     # A lambda may lie in another on the same line.
-    innermost = max(around, key=lambda node: (node.lineno, node.col_offset))
-    return ast.unparse(innermost.body)
+    return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
 @lru_cache(maxsize=64)

@@ -39,6 +39,8 @@ def why_false(behaviour: EndlessBehaviour, formula: Formula, position: int = 0) 
                 for at in _from(behaviour, position)
                 if behaviour.satisfies(premise, at) and not behaviour.satisfies(Eventually(goal), at)
             )
+            if text_of(goal) == f"not {text_of(premise)}":
+                return f"{_true(premise, begin)} and in every state from there on"
             return f"{_true(premise, begin)}, and {_quoted(goal)} in no state from there on"
         case And() | ForAll():
             return why_false(

@@ -6,6 +6,7 @@ Instances of actions are numbered as `instances_of((*spec.actions, *spec.other_a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from kmc.errors import KmcError, SpecError
 from kmc.lang.blame import blamed
@@ -58,6 +59,12 @@ def problem_of(model: Model) -> TemporalProblem:
     )
 
 
+def instance_names(model: Model, prop: TemporalProperty, name: Callable[[Any], str]) -> Iterator[str]:
+    """What tells the checks of one property apart, in their order, with `name` for the values: `s = s1`."""
+    formula = _formula(prop, Actions((*model.spec.actions, *model.spec.other_actions)), model)
+    yield from (instance for instance, _ in _instances(formula, name))
+
+
 def _formula(prop: TemporalProperty, actions: Actions, model: Model) -> Formula:
     """The bound formula of a property."""
     return actions.bound(_made(prop.formula, model, f"in {prop.name}"), prop.name, prop.span)
@@ -104,24 +111,24 @@ def _names_actions(steps: Formula) -> bool:
     return isinstance(steps, ActionSteps) or any(map(_names_actions, parts_of(steps)))
 
 
-def _instances(formula: Formula) -> Iterator[tuple[str, Formula]]:
+def _instances(formula: Formula, name: Callable[[Any], str] = shown) -> Iterator[tuple[str, Formula]]:
     """The parts of a property that are checked one by one, each with what tells it apart: `v = v1`."""
     found: dict[str, list[Formula]] = {}
-    for instance, part in _parts(formula):
+    for instance, part in _parts(formula, name):
         found.setdefault(instance, []).append(part)
     for instance, parts in found.items():
         yield instance, And(tuple(parts)) if len(parts) > 1 else parts[0]
 
 
-def _parts(formula: Formula) -> Iterator[tuple[str, Formula]]:
+def _parts(formula: Formula, name: Callable[[Any], str]) -> Iterator[tuple[str, Formula]]:
     match formula:
         case And(parts):
             for part in parts:
-                yield from _parts(part)
+                yield from _parts(part, name)
         case ForAll(variable, cases):
             for value, case in cases:
-                own = f"{variable} = {shown(value)}"
-                for instance, part in _parts(case):
+                own = f"{variable} = {name(value)}"
+                for instance, part in _parts(case, name):
                     yield ", ".join(filter(None, [own, instance])), part
         case _:
             yield "", formula

@@ -6,11 +6,13 @@ Invariant: a fact that is told has been evaluated anew (`reproduced`), from the 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kmc.errors import KmcError
+from kmc.lang.maps import MapValue
 from kmc.lang.records import Record
 from kmc.lang.seqs import SeqValue
 from kmc.story.scopes import Context, Label, Wording
@@ -90,6 +92,22 @@ def reproduced(facts: Iterable[Fact]) -> Iterator[Fact]:
             yield fact
 
 
+def with_local_names(facts: Iterable[Fact], wording: Wording) -> list[Fact]:
+    """The facts, each followed by the values of the local names of the property that it uses, where none gives them."""
+    found = list(facts)
+    known = {value.name.text for fact in found for value in fact.values}
+    told: list[Fact] = []
+    for fact in found:
+        told.append(fact)
+        for name in dict.fromkeys(re.findall(r"\w+", fact.clause)):
+            bound = fact.scope.bound.get(name)
+            if bound is not None and bound.label == Label(name) and name not in known:
+                known.add(name)
+                value = named_value(ast.Name(name, ast.Load()), fact.scope, wording)
+                told.append(Fact(ast.Constant(True), fact.scope, True, f"{name} is {_short(value)}", (value,)))
+    return told
+
+
 def _evaluates(node: ast.expr, scope: Context, value: Any) -> bool:
     try:
         return bool(scope.reads(ast.unparse(node)) == value)
@@ -134,9 +152,11 @@ def compared_fact(node: ast.Compare, scope: Context, truth: bool, wording: Wordi
     else:
         operator = operator if truth else _OPPOSITES[operator]
         clause = _clause(operator, left, right, wording)
-    is_trivial = left.is_literal and right.is_literal
-    is_weak = is_trivial or (operator in (ast.NotEq, ast.IsNot) and right.value is None)
-    values = tuple(value for value in (left, right) if not value.is_literal)
+    is_trivial = (left.is_literal and right.is_literal) or left.name == right.name
+    # Of a function, membership asks for its keys alone.
+    is_of_keys = isinstance(right.value, MapValue)
+    is_weak = is_trivial or is_of_keys or (operator in (ast.NotEq, ast.IsNot) and right.value is None)
+    values = tuple(v for v in (left, right) if not v.is_literal and not (v is right and is_of_keys))
     clause = "" if is_trivial else clause
     return Fact(node, scope, truth, clause, values, weak=is_weak, is_change=_same_place(left, right))
 

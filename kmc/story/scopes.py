@@ -164,6 +164,8 @@ class Wording:
             case ast.Call(func=ast.Name(id="len"), args=[argument]):
                 label = self.label(argument, scope)
                 return None if label is None or not label.owner else replace(label, path=f"len({label.path})", map="")
+            case ast.Call(func=ast.Name(id="set"), args=[]):
+                return Label(self.value(frozenset()), literal=True)
             case ast.Set(elts=elements) if all(_is_known(element, scope) for element in elements):
                 return Label(self.value(scope.value(node)), literal=True)
             case _:
@@ -218,7 +220,9 @@ class _Named(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            node.args = [self.visit(argument) for argument in node.args]
+            node.args = [self.visit(argument) for argument in node.args if not self._is_the_state(argument)]
+            if not node.args and not node.keywords and node.func.id not in vars(builtins):
+                return node.func  # a predicate of the state alone
             match node.args:
                 case [ast.GeneratorExp() as generator]:
                     return ast.Name(node.func.id + ast.unparse(generator))  # Python would write two parentheses
@@ -228,6 +232,10 @@ class _Named(ast.NodeTransformer):
             if label is not None:
                 return ast.Name(label.text)
         return self.generic_visit(node)
+
+    def _is_the_state(self, node: ast.expr) -> bool:
+        bound = self._scope.bound.get(node.id) if isinstance(node, ast.Name) else None
+        return bound is not None and bound.label == Label()
 
 
 def _is_known(node: ast.expr, scope: Context) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from kmc.reference.refutation_lines import fairness_lines
 from kmc.result import Violation
 from kmc.spec.model import Model
+from kmc.story.refutation_for_people import for_people
 from kmc.story.slice import sliced
 from kmc.story.story import Story
 from kmc.story.tell import tell
@@ -16,7 +17,8 @@ from kmc.story.why import why
 
 def story_of(model: Model, violation: Violation, about: Mapping[str, str] | None = None) -> Story:
     """The story of a violation that the interpreter has replayed; `about` is that of its trace file."""
-    cycle = violation.refutation.cycle if violation.refutation is not None else None
+    refutation = for_people(model, violation).refutation
+    cycle = refutation.cycle if refutation is not None else None
     if cycle is None:
         story = tell(model.spec, violation.trace, about)
     else:

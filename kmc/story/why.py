@@ -11,7 +11,7 @@ from kmc.lang.symbols import Symbol
 from kmc.liveness.formulas import TemporalProperty
 from kmc.result import Verdict, Violation
 from kmc.spec.model import Model
-from kmc.story.facts import Fact, clauses_of, compared_values, reproduced
+from kmc.story.facts import Fact, clauses_of, compared_values, reproduced, with_local_names
 from kmc.story.follow import FAILURES, Follower
 from kmc.story.functions import source_of
 from kmc.story.scopes import Binding, Context, Label, Wording
@@ -61,7 +61,7 @@ def _of_property(model: Model, prop: Predicate, states: Sequence[object], told: 
     follower = Follower(wording, model.spec.files)
     module = getattr(prop.function, "__globals__", {})
     try:
-        facts = list(reproduced(follower.body(definition, Context(module, bound), False)))
+        facts = with_local_names(reproduced(follower.body(definition, Context(module, bound), False)), wording)
     except FAILURES:
         return told
     instance = _instance(follower.instance, wording)

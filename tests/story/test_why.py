@@ -121,7 +121,7 @@ def failing(folder: Path, body: str, *, is_step: bool = False) -> Why:
         (
             "leaders = {s for s in Server if is_leader(st.servers[s])}\nreturn len(leaders) < 1",
             {},
-            "Wanted fails: len(leaders) is 1; role of n3 is Leader.",
+            "Wanted fails: len(leaders) is 1; leaders is {n3}; role of n3 is Leader.",
         ),
         (
             "return all(0 <= me.epoch < 1 for me in st.servers.values())",

@@ -1,0 +1,154 @@
+"""A refutation in the names that views use: `s = s1` for TLC's `s = 1`, and predicates without what everybody knows.
+
+The engines name identifiers as TLC does, where a spawned server is a number, and a predicate by its source. Here the
+same property is read again, and only texts change: the instance, why it is false, and the conditions of fairness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from kmc.actions.action import Action, Arguments, instances_of
+from kmc.errors import KmcError
+from kmc.lang.tla import encode
+from kmc.liveness.formula_text import lambda_of, text_of
+from kmc.liveness.formulas import (
+    ActionSteps,
+    Always,
+    And,
+    Enabled,
+    Eventually,
+    Fair,
+    ForAll,
+    Formula,
+    Iff,
+    Implies,
+    LeadsTo,
+    Not,
+    Or,
+    StatePredicate,
+    TemporalProperty,
+    ThereExists,
+)
+from kmc.liveness.lasso_semantics import EndlessBehaviour
+from kmc.liveness.problem import TemporalProblem
+from kmc.reference.lasso_replay import generated_steps
+from kmc.reference.refutation_text import why_false
+from kmc.result import Refutation, Violation
+from kmc.spec.model import Model
+from kmc.spec.temporal_problem import instance_names, problem_of
+from kmc.story.follow import FAILURES
+from kmc.story.functions import scope_of
+from kmc.story.in_words import in_words
+from kmc.story.lanes import table_for_people
+from kmc.story.scopes import Binding, Label, Wording
+
+
+def for_people(model: Model, violation: Violation) -> Violation:
+    """The violation with names for people in its refutation; as it is where the property cannot be read again."""
+    prop, refutation = model.spec.properties.get(violation.name or ""), violation.refutation
+    if refutation is None or not isinstance(prop, TemporalProperty):
+        return violation
+    try:
+        own = replace(model, temporal=(prop,))
+        problem = problem_of(own)
+        number = [check.instance for check in problem.checks].index(refutation.instance)
+        names = _Names(model, violation.trace.steps[-1].state)
+        told = replace(
+            refutation,
+            instance=list(instance_names(own, prop, names.value))[number],
+            why=_why(model, violation, names.renamed(problem.formulas[number])) if refutation.why else "",
+        )
+    except (*FAILURES, KmcError):
+        return violation
+    return replace(violation, refutation=_with_fairness(told, problem, names))
+
+
+def _why(model: Model, violation: Violation, formula: Formula) -> str:
+    states = [step.state for step in violation.trace.steps]
+    cycle = violation.refutation.cycle if violation.refutation is not None else None
+    loop = len(states) - 1 if cycle is None else cycle.back_to - 1
+    return why_false(EndlessBehaviour(states, loop, generated_steps(model)), formula)
+
+
+def _with_fairness(refutation: Refutation, problem: TemporalProblem, names: _Names) -> Refutation:
+    cycle = refutation.cycle
+    if cycle is None or len(cycle.fairness) != len(problem.assumed):
+        return refutation
+    met = tuple(
+        replace(one, name=text_of(names.renamed(assumed)))
+        for one, assumed in zip(cycle.fairness, problem.assumed, strict=True)
+    )
+    return replace(refutation, cycle=replace(cycle, fairness=met))
+
+
+class _Predicate:
+    """A predicate of states whose name is its text for people."""
+
+    def __init__(self, text: str, function: Any) -> None:
+        self.__name__ = text
+        self._function = function
+
+    def __call__(self, state: Any) -> Any:
+        return self._function(state)
+
+
+class _Names:
+    """The names for people of what formulas of a model name; `state` is any state of it."""
+
+    def __init__(self, model: Model, state: Any) -> None:
+        spec = model.spec
+        self._instances: list[tuple[Action, Arguments]] = instances_of((*spec.actions, *spec.other_actions))
+        self._naming = table_for_people(spec).naming
+        self._wording = Wording(spec)
+        self._state = state
+
+    def value(self, value: Any) -> str:
+        """A member of a domain."""
+        return in_words(encode(value, self._naming))
+
+    def renamed(self, formula: Formula) -> Formula:
+        """The formula, with the same meaning, whose text has the names for people."""
+        match formula:
+            case StatePredicate(function):
+                return replace(formula, function=_Predicate(self._predicate(function), function))
+            case ActionSteps():
+                return replace(formula, text=self._steps(formula))
+            case Enabled(steps) | Fair(steps=steps):
+                return replace(formula, steps=self.renamed(steps))
+            case Not(part) | Always(part) | Eventually(part):
+                return replace(formula, part=self.renamed(part))
+            case And(parts) | Or(parts):
+                return replace(formula, parts=tuple(map(self.renamed, parts)))
+            case Implies(premise, conclusion):
+                return Implies(self.renamed(premise), self.renamed(conclusion))
+            case Iff(left, right):
+                return Iff(self.renamed(left), self.renamed(right))
+            case LeadsTo(premise, goal):
+                return replace(formula, premise=self.renamed(premise), goal=self.renamed(goal))
+            case ForAll(cases=cases) | ThereExists(cases=cases):
+                return replace(formula, cases=tuple((value, self.renamed(part)) for value, part in cases))
+            case _:
+                return formula
+
+    def _predicate(self, function: Any) -> str:
+        written = lambda_of(function)
+        if written is None or len(written.args.args) != 1:
+            return str(function.__name__)
+        bound = {written.args.args[0].arg: Binding(self._state, Label())}
+        return self._wording.text(written.body, scope_of(function, bound, self._wording))
+
+    def _steps(self, steps: ActionSteps) -> str:
+        """`Send(s1, s2)`, or `\\E q: Send(s1, q)` for the steps with every q."""
+        prefix, _, call = steps.text.rpartition(": ")
+        if "(" not in call or not steps.labels:
+            return steps.text
+        free = [name.strip() for name in prefix.removeprefix("\\E ").split(",")]
+        return f"{prefix}: " * bool(prefix) + f"{steps.group}({', '.join(self._arguments(min(steps.labels), free))})"
+
+    def _arguments(self, label: int, free: list[str]) -> Iterator[str]:
+        action, arguments = self._instances[label]
+        for parameter, value in zip(action.parameters, arguments, strict=True):
+            yield parameter.name if parameter.name in free else self.value(value)
