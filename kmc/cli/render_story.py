@@ -25,10 +25,25 @@ def styled(lines: Iterable[TextLine]) -> Iterator[Text]:
     """The lines in colours."""
     for line in lines:
         text = Text()
-        for piece in line.pieces:
-            text.append(piece.text, _style(piece.tone))
+        for run, tone in _runs(line):
+            text.append(run, _style(tone))
         text.rstrip()
         yield text
+
+
+def _runs(line: TextLine) -> Iterator[tuple[str, str]]:
+    """The text of a line in runs of one tone. Blanks have none of their own, so those within a run belong to it."""
+    run, tone, blanks = "", "", ""
+    for piece in line.pieces:
+        if piece.text.isspace():
+            blanks += piece.text
+        elif piece.tone == tone:
+            run, blanks = run + blanks + piece.text, ""
+        else:
+            yield run, tone
+            yield blanks, ""
+            run, tone, blanks = piece.text, piece.tone, ""
+    yield run, tone
 
 
 def _style(tone: str) -> str:

@@ -146,6 +146,16 @@ def recorded_spec(folder: Path) -> str | None:
     return path if isinstance(path, str) and is_there(Path(path).exists) else None
 
 
+def recorded_model(folder: Path) -> dict[str, str]:
+    """What a trace says about its model, by the run in this folder: `spec`, `model` and `constants`; empty without."""
+    result = _result_in(folder) or {}
+    names = {key: result[key] for key in ("spec", "model") if isinstance(result.get(key), str)}
+    try:
+        return {**names, "constants": (folder / MODEL_NAME).read_text(encoding="utf-8")} if "spec" in names else {}
+    except (OSError, UnicodeDecodeError):
+        return {}
+
+
 def stored_runs(address: str) -> list[SavedRun]:
     """The runs in a storage, the oldest first; whether one is running now is not known. SystemFault KMC570."""
     return sorted(_runs_at(address), key=_order)

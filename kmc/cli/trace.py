@@ -15,7 +15,7 @@ from kmc.cli.model_choice import first_constants
 from kmc.cli.options import TLC_VIEWS, color_option, debug_option, run_dir_option, trace_option
 from kmc.cli.render_errors import shown_path
 from kmc.cli.render_story import styled, text_width
-from kmc.cli.saved_runs import recorded_spec
+from kmc.cli.saved_runs import recorded_model, recorded_spec
 from kmc.cli.trace_page import html_option, page_path, write_page
 from kmc.cli.trace_place import TracePlace, trace_place
 from kmc.errors import CommandLineError, ExitStatus, did_you_mean
@@ -36,6 +36,7 @@ Examples:
   kmc trace last#4                       state 4 whole; --changes, --table and --chart show all
   kmc trace RUNDIR --table --server n2   the steps in which n2 takes part
   kmc trace last --html page.html        a page for a browser
+  kmc trace tlc-dump.json --spec kraft --model restarts     a trace of TLC
   kmc trace tlc-dump.json --spec kraft --format itf > trace.itf.json
 
 `kmc check SPEC --from TRACE#5` starts at a state of a trace.
@@ -49,6 +50,7 @@ class TraceOptions:
     """The command line of `kmc trace`; `view` is one of `--trace`, None for the default or for `--step`."""
 
     spec: str | None
+    model: str | None
     view: str | None
     step: int | None
     output: str
@@ -82,6 +84,7 @@ def _listed(ctx: click.Context, param: click.Parameter, values: tuple[str, ...])
 @click.option("--format", "output", type=click.Choice(["text", *FORMATS]), default="text", show_default=True,
               help="The format to write.")  # fmt: skip
 @click.option("--spec", metavar="SPEC", help="The spec of the trace, where it is not known; TLC's JSON needs it.")
+@click.option("--model", metavar="MODEL", help="Take the constants of this model, not those of the trace.")
 @html_option
 @run_dir_option
 @debug_option
@@ -92,6 +95,7 @@ def trace(
     run_dir: str,
     output: str,
     spec: str | None,
+    model: str | None,
     only: tuple[str, ...],
     hide: tuple[str, ...],
     servers: tuple[str, ...],
@@ -108,7 +112,7 @@ def trace(
     place = trace_place(where, run_dir)
     view = _chosen_view(flags, trace_mode, step, place)
     found, number = _read(place, step)
-    options = TraceOptions(spec, view, number, output, only, hide, servers, processed, width)
+    options = TraceOptions(spec, model, view, number, output, only, hide, servers, processed, width)
     _refuse_what_is_of_text(output, page, options)
     if page is not None:
         path = page_path(place.path, page)
@@ -161,8 +165,8 @@ def _read(place: TracePlace, step: int | None) -> tuple[TraceFile, int | None]:
 
 def _show_as_recorded(place: TracePlace, found: TraceFile, options: TraceOptions) -> None:
     """The trace in a format, or in TLC's style."""
-    if options.spec is not None:
-        found = resolved(found, _spec_of(options.spec, found))
+    if options.spec is not None or options.model is not None:
+        found = resolved(found, _spec_of(place, found, options))
     found = chosen_variables(found, options.only, options.hide)
     if options.output != "text":
         say(written(options.output, without_the_others(found), lambda: _story(place, options)).rstrip("\n"))
@@ -195,12 +199,20 @@ def _story(place: TracePlace, options: TraceOptions) -> Story:
     # Imported here: only the views that are drawn from a story need the interpreter.
     from kmc.cli.traced_story import story_at
 
-    return story_at(read_trace(place.path), options.spec, recorded_spec(place.path.parent))
+    file, folder = read_trace(place.path), place.path.parent
+    # TLC's JSON does not say what it is a trace of, but the run beside it does.
+    file = replace(file, about={**recorded_model(folder), **file.about})
+    return story_at(file, options.spec, options.model, recorded_spec(folder))
 
 
-def _spec_of(name: str, file: TraceFile) -> Spec:
-    """The spec with the constants that its trace names, else with those of its first model."""
-    root = find_spec_root(name)
+def _spec_of(place: TracePlace, file: TraceFile, options: TraceOptions) -> Spec:
+    """The spec with the constants of the given model, else with those that the trace names, or the first model has."""
+    if options.spec is None or options.model is not None:
+        # Imported here, as below.
+        from kmc.cli.traced_model import model_of_trace
+
+        return model_of_trace(file, options.spec or recorded_spec(place.path.parent), options.model).spec
+    root = find_spec_root(options.spec)
     constants = file.about.get("constants") if file.about.get("spec") == root.stem else None
     assignments = parse_cfg(constants, file.shown_path).constants if constants else first_constants(root)
     return load_spec(root, assignments, allow_missing=True)

@@ -19,21 +19,27 @@ from kmc.trace.files import closing_of, to_trace
 from kmc.trace.untyped_trace import TraceFile
 
 
-def traced_story(file: TraceFile, spec: str | None = None) -> Story:
-    """The story of a trace, with why its property fails; `spec` where the trace does not name it.
+def traced_story(file: TraceFile, spec: str | None = None, model: str | None = None) -> Story:
+    """The story of a trace, with why its property fails; `spec` and `model` where the trace does not name them.
 
     Raises what `model_of_trace` and `to_trace` raise.
     """
-    return story_by(model_of_trace(file, spec), file)
+    bound = model_of_trace(file, spec, model)
+    story = story_by(bound, file)
+    if model is not None or "constants" in file.about or not bound.name:
+        return story
+    note = f"The trace does not name its model, so the constants are those of {bound.name}; --model takes others."
+    return replace(story, notes=(*story.notes, note))
 
 
-def story_at(file: TraceFile, spec: str | None, recorded: str | None) -> Story:
-    """The story of a trace by the spec that is given, else by the `recorded` one or that which the trace names.
+def story_at(file: TraceFile, spec: str | None, model: str | None, recorded: str | None) -> Story:
+    """The story of a trace by the spec and model that are given, else by the `recorded` spec or what the trace names.
 
-    Without the spec, or where it no longer fits, the story is what the file alone tells. Raises only for a given spec.
+    Without the spec, or where it no longer fits, the story is what the file alone tells. Raises only where a spec or a
+    model is given.
     """
-    if spec is not None:
-        return traced_story(file, spec)
+    if spec is not None or model is not None:
+        return traced_story(file, spec or recorded, model)
     try:
         return traced_story(file, recorded)
     except CommandLineError as error:

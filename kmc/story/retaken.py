@@ -7,7 +7,7 @@ is data, never an error.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -17,17 +17,19 @@ from kmc.actions.action import Action, Arguments
 from kmc.actions.relation import NextStateRelation, Step
 from kmc.errors import KmcError, TraceError, nearest
 from kmc.lang.tla import Tla, encode
-from kmc.reference.differences import differing_parts
 from kmc.reference.initial import initial_states
 from kmc.reference.recurrence import RecordedFailure, recurs
 from kmc.reference.traces import trace_step
 from kmc.result import Trace, TraceStep
 from kmc.spec.model import Model
 from kmc.spec.variables import VariableTable, decode_state, encode_state
-from kmc.story.lanes import table_for_people
+from kmc.story.changes import changes_between
+from kmc.story.in_words import in_words
+from kmc.story.lanes import lane_types, lanes_in, table_for_people
 from kmc.story.obstacles import stopped_by, without_message
+from kmc.story.story import Change
 from kmc.trace.files import GIVEN, arguments_of, resolved
-from kmc.trace.trees import identity, one_line
+from kmc.trace.trees import identity
 from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
 
 _DIFFERENCES_MAX = 8
@@ -255,12 +257,11 @@ class _Taker:
     def _differences(self, present: list[Any], wanted: Mapping[str, Tla]) -> tuple[str, ...]:
         """The differences of the nearest of some states from the recorded one, at most eight lines."""
         of_trace = self._for_people(wanted)
-        chosen = []
-        for state in dict.fromkeys(present):
-            variables = encode_state(state, self._shown)
-            chosen.append(differing_parts({name: variables[name] for name in self._names}, of_trace))
-        parts = min(chosen, key=len, default=())
-        lines = [f"{p.path}: {p.right or 'nothing'} in the trace, {p.left or 'nothing'} now" for p in parts]
+        states = list(dict.fromkeys(present))
+        lanes = lanes_in(self._spec, lane_types(self._spec), states, self._shown.naming)
+        found = [changes_between(of_trace, encode_state(state, self._shown), self._names, lanes) for state in states]
+        changes: Sequence[Change] = min(found, key=len, default=())
+        lines = [f"{c.place}: {c.old or 'nothing'} in the trace, {c.new or 'nothing'} now" for c in changes]
         more = len(lines) - _DIFFERENCES_MAX
         return (*lines[:_DIFFERENCES_MAX], *([f"... and {more} more"] if more > 0 else []))
 
@@ -293,7 +294,7 @@ def steps_of(model: Model, state: Any, *actions: Action) -> Iterator[Step]:
 
 def label_for_people(action: Action, arguments: Arguments, table: VariableTable) -> str:
     """`BecomeLeader(s3)`: an action with its arguments, as views write them."""
-    shown = ", ".join(one_line(encode(value, table.naming)) for value in arguments)
+    shown = ", ".join(in_words(encode(value, table.naming)) for value in arguments)
     return f"{action.title}({shown})" if shown else action.title
 
 

@@ -27,6 +27,15 @@ class Change:
     old: str | None
     new: str | None
 
+    @property
+    def place(self) -> str:
+        """`log[3].epoch of n1`."""
+        rest = list(self.path)
+        if self.lane is not None:
+            rest.remove(self.lane)
+        place = ".".join(rest).replace(".[", "[")
+        return f"{place} of {self.lane}" if self.lane is not None else place
+
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:

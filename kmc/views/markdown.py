@@ -44,7 +44,7 @@ def _why(story: Story) -> list[str]:
 def _steps(story: Story) -> Iterator[str]:
     listed = [_step(story, step) for step in story.steps[1:]]
     if story.loop is not None and story.loop.closing is not None:
-        listed.append(_step(story, story.loop.closing))
+        listed.append(_step(story, story.loop.closing, f" (back to state {story.loop.back_to})"))
     yield "State 1 is an initial state." + ("" if listed else " The trace ends there.")
     if listed:
         yield "\n".join(listed)
@@ -56,10 +56,10 @@ def _steps(story: Story) -> Iterator[str]:
             yield _folded("Why this behaviour is fair", "\n".join(lines))
 
 
-def _step(story: Story, step: StoryStep) -> str:
+def _step(story: Story, step: StoryStep, where: str = "") -> str:
     doc = f": {_plain(doc_text(step))}" if step.doc else ""
     remark = "" if step.matters else f" _(does not matter{': ' + _plain(step.note) if step.note else ''})_"
-    lines = [f"{step.number}. **{_plain(step.label)}**{doc}{remark}"]
+    lines = [f"{step.number}. **{_plain(step.label)}**{where}{doc}{remark}"]
     indent = " " * len(f"{step.number}. ")
     lines += [f"{indent}- {_plain(text)}" for text in happenings(story, step)]
     return "\n".join(lines)

@@ -34,7 +34,7 @@ def _lines(story: Story) -> Iterator[str]:
             yield f"loop {_escaped(loop_text(story))}"
     if story.loop is not None:
         if story.loop.closing is not None:
-            yield from drawn.step(story.loop.closing)
+            yield from drawn.step(story.loop.closing, f"{story.loop.closing.label}: back to state {back_to}")
         else:
             yield drawn.note_over_all("nothing more happens")
         yield "end"
@@ -58,12 +58,12 @@ class _Drawn:
         for lane, name in self._names.items():
             yield f"participant {name} as {_escaped(lane)}"
 
-    def step(self, step: StoryStep) -> Iterator[str]:
+    def step(self, step: StoryStep, title: str = "") -> Iterator[str]:
         """The message that a step receives, what happens, and the messages that it loses."""
         if step.received is not None:
             yield from self._arrow(step.received, "->>")
         remark = "" if step.matters else " (does not matter)"
-        told = [f"{step.number} {step.label}{remark}", *change_texts(self._story, step)[:_CHANGES_MAX]]
+        told = [title or f"{step.number} {step.label}{remark}", *change_texts(self._story, step)[:_CHANGES_MAX]]
         more = len(step.changes) - _CHANGES_MAX
         told += [f"... and {more} more"] if more > 0 else []
         told += [f"sends {self._brief(number)}" for number in step.sent]

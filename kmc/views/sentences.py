@@ -11,16 +11,11 @@ from kmc.views.message_text import MessageNames
 
 def change_text(change: Change) -> str:
     """`state of n1: Voted -> Follower`; what was added has a plus, what was removed a minus."""
-    rest = list(change.path)
-    if change.lane is not None:
-        rest.remove(change.lane)
-    place = ".".join(rest).replace(".[", "[")
-    where = f"{place} of {change.lane}" if change.lane is not None else place
     if change.old is None:
-        return f"{where}: + {change.new}"
+        return f"{change.place}: + {change.new}"
     if change.new is None:
-        return f"{where}: - {change.old}"
-    return f"{where}: {change.old} -> {change.new}"
+        return f"{change.place}: - {change.old}"
+    return f"{change.place}: {change.old} -> {change.new}"
 
 
 def change_texts(story: Story, step: StoryStep) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -100,6 +101,23 @@ def test_colours_are_forced_and_forbidden() -> None:
         coloured = kmc("trace", COMMITTED, *words).stdout
         assert "\x1b[31mWorking\x1b[0m -> \x1b[32mAborted\x1b[0m" in coloured
     assert kmc("trace", COMMITTED, "--color=never").stdout == plain
+
+
+def test_only_what_has_a_colour_has_escapes_and_once() -> None:
+    first = kmc("trace", COMMITTED, "--color").stdout.splitlines()[2]
+    assert re.fullmatch(r"\x1b\[1;31mConsistent fails: [^\x1b]*\x1b\[0m", first)
+
+
+def test_a_trace_that_names_no_model_is_told_with_the_one_that_is_given(tmp_path: Path) -> None:
+    foreign = tmp_path / "dump.json"
+    foreign.write_text(kmc("trace", COMMITTED, "--format", "tlc-json").stdout)
+    words = ("trace", str(foreign), "--spec", "two_phase_commit")
+    assert "so the constants are those of smoke; --model takes others." in kmc(*words, "--width", "160").stdout
+    given = kmc(*words, "--model", "broken").stdout
+    assert "--model" not in given
+    assert "TmCommit" in given
+    unknown = kmc(*words, "--model", "brokn")
+    assert (unknown.exit_code, "did you mean 'broken'?" in unknown.stderr) == (151, True)
 
 
 def test_the_path_of_the_spec_is_in_the_result_of_a_run(run: Path) -> None:

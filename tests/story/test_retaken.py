@@ -112,7 +112,7 @@ def test_an_action_with_other_parameters_is_named(recorded: TraceFile, tmp_path:
     assert stop is not None
     assert (stop.number, stop.reason) == (3, StopReason.OTHER_PARAMETERS)
     assert stop.sentence == "Step 3: Restart has the parameters s, hard, but the trace gives s."
-    assert stop.details == ("The same state is reached by Restart(n2, FALSE) and by Restart(n2, TRUE).",)
+    assert stop.details == ("The same state is reached by Restart(n2, false) and by Restart(n2, true).",)
 
 
 def test_where_a_step_leads_now_is_told_down_to_the_field(recorded: TraceFile, tmp_path: Path) -> None:
@@ -120,7 +120,13 @@ def test_where_a_step_leads_now_is_told_down_to_the_field(recorded: TraceFile, t
     assert stop is not None
     assert (stop.number, stop.reason) == (3, StopReason.LEADS_ELSEWHERE)
     assert stop.sentence == "Step 3: Restart(n2) leads to another state now."
-    assert stop.details == ("servers[n2].epoch: 1 in the trace, 0 now",)
+    assert stop.details == ("servers.epoch of n2: 1 in the trace, 0 now",)
+
+
+def test_differences_are_told_in_the_notation_of_views(recorded: TraceFile, tmp_path: Path) -> None:
+    stop = retaken(tmp_path, recorded, ("set(voted=False)", "set(voted=True)")).stop
+    assert stop is not None
+    assert stop.details == ("servers.voted of n2: false in the trace, true now",)
 
 
 def test_another_initial_state_is_told_down_to_the_field(recorded: TraceFile, tmp_path: Path) -> None:
@@ -129,8 +135,8 @@ def test_another_initial_state_is_told_down_to_the_field(recorded: TraceFile, tm
     assert found.stop is not None
     assert (found.stop.number, found.stop.reason) == (1, StopReason.NOT_INITIAL)
     assert found.stop.details == (
-        "servers[n1].epoch: 0 in the trace, 1 now",
-        "servers[n2].epoch: 0 in the trace, 1 now",
+        "servers.epoch of n1: 0 in the trace, 1 now",
+        "servers.epoch of n2: 0 in the trace, 1 now",
     )
 
 
@@ -154,7 +160,7 @@ def test_actions_that_a_trace_does_not_name_are_found(recorded: TraceFile, tmp_p
     changed = retaken(tmp_path, unnamed, ("set(voted=False)", "set(voted=False, epoch=0)")).stop
     assert changed is not None
     assert changed.sentence == "Step 3: no action of the spec leads from state 2 to it."
-    assert changed.details == ("servers[n2].epoch: 1 in the trace, 0 now",)
+    assert changed.details == ("servers.epoch of n2: 1 in the trace, 0 now",)
 
 
 def test_a_trace_of_tlc_is_taken_by_the_types_of_the_spec(recorded: TraceFile, tmp_path: Path) -> None:
