@@ -156,6 +156,11 @@ Exit status, as TLC's:
 @click.option("--junit", metavar="FILE", type=click.Path(dir_okay=False), help="Write a JUnit report too.")
 @resume_options
 @run_dir_options
+@click.option(
+    "--levels/--no-levels",
+    default=None,
+    help="Show the sizes of the levels at the end; default: on terminals, where nothing failed.",
+)
 @click.option("--quiet", is_flag=True, help="No progress; print only the verdict, the trace and the counts.")
 @debug_option
 @click.pass_obj

@@ -6,7 +6,6 @@ wherever it is shown: from few levels it may be far off.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -79,12 +78,3 @@ def states_guess_text(found: Guess) -> str:
         return f"{high} states"
     same_unit = low.split()[1:] == high.split()[1:]
     return f"{low.split()[0] if same_unit else low} to {high} states"
-
-
-def sparkline(levels: Sequence[int], width: int, *, ascii_only: bool = False) -> str:
-    """The sizes of the levels as a row of bars, the widest one full; where they are too many, several share a bar."""
-    bars = " .:-=+*#" if ascii_only else "▁▂▃▄▅▆▇█"
-    share = max(1, math.ceil(len(levels) / max(1, width)))
-    sizes = [max(levels[place : place + share]) for place in range(0, len(levels), share)]
-    widest = max(sizes, default=1)
-    return "".join(bars[min(len(bars) - 1, size * len(bars) // (widest + 1))] for size in sizes)

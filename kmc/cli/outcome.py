@@ -59,6 +59,7 @@ class CheckOptions:
     resume: str | None
     save_every: float
     quiet: bool
+    levels: bool | None
     words: tuple[str, ...]
 
     @property

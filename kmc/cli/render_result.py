@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
+from rich.console import Console
 from rich.text import Text
 
 from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence, saved_line
-from kmc.cli.console import bytes_in_words, definitions, seconds_in_words, table
+from kmc.cli.console import bytes_in_words, definitions, seconds_in_words, stdout, table
+from kmc.cli.level_table import level_lines
 from kmc.cli.model_text import constants_text, names
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_lines, shown_path
@@ -253,6 +255,16 @@ def expectation_lines(outcome: Outcome) -> Iterator[Text]:
         yield Text(f"Counts equal the expected ones{origin}.", _GOOD)
 
 
+def _levels_shown(outcome: Outcome, console: Console) -> Iterator[str]:
+    """The sizes of the levels, where they are wanted; with colours that were forced, another program reads them."""
+    levels, wanted = outcome.result.levels, outcome.options.levels
+    if wanted is None:
+        wanted = console.file.isatty() and outcome.result.violation is None and len(levels) > 1
+    if wanted and levels:
+        ascii_only = not console.encoding.lower().startswith("utf")
+        yield from level_lines(levels, console.width - 1, ascii_only=ascii_only)
+
+
 def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
     """The lines after the verdict and the trace; with `--quiet`, the counts only."""
     result = outcome.result
@@ -271,6 +283,7 @@ def summary_lines(outcome: Outcome) -> Iterator[Text | str]:
     yield from coverage_lines(result.generated_by_action)
     if outcome.options.keep_going:
         yield from violated_lines(result)
+    yield from _levels_shown(outcome, stdout())
     yield from warning_lines(outcome)
     yield ""
     yield from expectation_lines(outcome)
