@@ -19,7 +19,7 @@ from kmc.spec.model import Model
 _STATES = 1_000
 _SECONDS = 3.0
 
-INTERPRETER_TAKES_IT = "the interpreter accepts it: add --engine python"
+INTERPRETER_TAKES_IT = "the interpreter accepts it, and its counts are the same: add --engine python"
 
 
 def result_instead(model: Model, start: Any, refused: SpecError) -> Result:

@@ -145,6 +145,8 @@ def as_type(annotation: Any, where: str) -> types.Type:
 
 
 def _advice(annotation: Any) -> str:
+    if annotation is None:
+        return "write Opt[TYPE] for a field that may be None, such as the source of a message without a sender"
     if annotation is Int:
         return "write Int(least, greatest)"
     if isinstance(annotation, type) and issubclass(annotation, _Subscripted):

@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from kmc.errors import DomainError, ModelError, Span, SpecError
+from kmc.errors import DomainError, ModelError, Span, SpecError, did_you_mean
 from kmc.lang.admission import admitter
 from kmc.lang.annotations import as_type
 from kmc.lang.domains import describe, members
@@ -184,8 +184,23 @@ def _convert(name: str, domain: Any, raw: Raw, span: Span) -> Any:
         "KMC341",
         f"constant '{name}' is {_raw_text(raw)}, which is not in {describe(declared)}",
         span,
-        help="the spec declares this domain; `kmc specs` lists the constants with their meaning",
+        help=_advice_on(raw, declared, span),
     )
+
+
+def _advice_on(raw: Raw, declared: Type, span: Span) -> str:
+    """What to write instead of a value that a constant cannot have."""
+    match declared:
+        case BoolType():
+            return "write true or false" if _is_manifest(span) else "write TRUE or FALSE"
+        case EnumType(cls) if isinstance(raw, ModelValue):
+            return did_you_mean(raw.name, [member.title for member in cls.members])
+        case _:
+            return "the spec declares this domain; `kmc specs` lists the constants with their meaning"
+
+
+def _is_manifest(span: Span) -> bool:
+    return span.path.endswith(".toml")
 
 
 def _identifiers(name: str, domain: IdentSet, raw: Raw, span: Span) -> type[Ident]:
@@ -196,7 +211,7 @@ def _identifiers(name: str, domain: IdentSet, raw: Raw, span: Span) -> type[Iden
             "KMC342",
             f"constant '{name}' is {_raw_text(raw)}, not {_in_words(domain)}",
             span,
-            help=f"write {name} = {{a, b, c}}",
+            help=f'write {name} = ["a", "b", "c"]' if _is_manifest(span) else f"write {name} = {{a, b, c}}",
         )
     return ident_class(name, titles, symmetric=domain.symmetric)
 

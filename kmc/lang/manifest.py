@@ -142,7 +142,10 @@ def _not_toml(reason: str, text: str, path: str) -> ModelError:
         lines = text.rstrip().split("\n")
         span = Span(path, len(lines), len(lines[-1]) + 1)
     reason = reason[: place.start()] if place is not None else reason
-    return ModelError("KMC320", f"this is not TOML: {reason}", span, "see https://toml.io for the format")
+    advice = "see https://toml.io for the format"
+    if reason.startswith("Invalid value"):
+        advice = f"names stand in quotes, lists in [ ]; {advice}"
+    return ModelError("KMC320", f"this is not TOML: {reason}", span, advice)
 
 
 class _KeySpans:

@@ -273,6 +273,8 @@ class Tokens:
         if self._text.startswith("*)", at):
             raise ModelError("KMC302", "'*)' closes no comment", self._span(at, at + 2), "remove it")
         help_line = "names have letters, digits and '_'; values are numbers, strings, TRUE, FALSE, names and { sets }"
+        if character == "#":
+            help_line = "a comment begins with \\*"
         raise ModelError("KMC302", f"unexpected character {character!r}", self._span(at, at + 1), help_line)
 
 

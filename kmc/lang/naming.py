@@ -13,6 +13,11 @@ def camel_case(name: str) -> str:
     return "".join(part[:1].upper() + part[1:].lower() for part in name.split("_") if part)
 
 
+def with_article(name: str) -> str:
+    """`an Ask`, `a Grant`."""
+    return f"{'an' if name[:1] in 'AEIOUaeiou' else 'a'} {name}"
+
+
 @cache
 def lower_camel_case(name: str) -> str:
     """`current_epoch` as `currentEpoch`."""

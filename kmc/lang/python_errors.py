@@ -14,8 +14,9 @@ from typing import TypeAlias
 from kmc.errors import EvaluationError, did_you_mean
 from kmc.lang.guards import Disabled
 from kmc.lang.maps import MapValue
+from kmc.lang.naming import with_article
 from kmc.lang.networks import MessageBagValue, MessageSetValue
-from kmc.lang.records import Record
+from kmc.lang.records import Message, Record
 from kmc.lang.seqs import SeqValue
 from kmc.lang.symbols import Symbol
 
@@ -55,7 +56,7 @@ _WORDS = {
     "dict_items": "the items of a map",
     **{cls.__name__: words for cls, words, _ in _KINDS},
 }
-_USAGE = {
+USAGE = {
     "set": "write record.set(field=value, ...) or map.set(key, value)",
     "add": "write map.add(key, value) or bag.add(message)",
     "without": "write map.without(key)",
@@ -69,7 +70,20 @@ _USAGE = {
     "of": "write network.of(VoteRequest)",
     "take": "write bag.take(message)",
     "count": "write count(... for ... in ...) or bag.count(message)",
+    "add_all": "write bag.add_all(messages)",
+    "counts": "write bag.counts()",
+    "keys": "write map.keys()",
+    "values": "write map.values()",
+    "items": "write map.items()",
+    "offsets": "write log.offsets()",
     "fresh": "write ServerId.fresh(used)",
+    "any": "write any(... for ... in ...)",
+    "all": "write all(... for ... in ...)",
+    "sum": "write sum(... for ... in ...)",
+    "product": "write product(... for ... in ...)",
+    "abs": "write abs(number)",
+    "subsets": "write subsets(s)",
+    "pairs": "write pairs(s)",
     "isinstance": "write isinstance(x, Shape)",
     "range": "write range(end) or range(first, end)",
     "max": "write max(a, b) or max((... for ... in ...), default=0)",
@@ -86,6 +100,7 @@ _USAGE = {
     "symmetry": 'write spec.symmetry("Symmetry", Server)',
     "variables": 'write spec.variables({"tlaName": "field"})',
 }
+"""How a word of the language is written, by its name."""
 
 
 def in_words(error: Exception) -> EvaluationError:
@@ -119,7 +134,10 @@ def _attribute(error: AttributeError) -> EvaluationError:
     owner, name = error.obj, error.name or "?"
     if isinstance(owner, Record):
         cls = type(owner)
-        return EvaluationError("KMC212", f"{cls.__name__} has no field '{name}'", help=did_you_mean(name, cls.fields))
+        advice = did_you_mean(name, cls.fields)
+        if isinstance(owner, Message):
+            advice += "; isinstance(m, TYPE) tells messages apart"
+        return EvaluationError("KMC212", f"{cls.__name__} has no field '{name}'", help=advice)
     if owner is None:
         return EvaluationError("KMC241", f"None has no field '{name}'", help=_NONE_HELP)
     for kind, words, help_line in _KINDS:
@@ -143,7 +161,7 @@ def _value(message: str) -> EvaluationError:
 
 def _kind(name: str) -> str:
     """A Python class in the words of the language; a record of the author keeps its own name."""
-    return _WORDS.get(name, f"a {name}" if name[:1].isupper() else name)
+    return _WORDS.get(name, with_article(name) if name[:1].isupper() else name)
 
 
 def kind_in_words(value: object) -> str:
@@ -182,7 +200,7 @@ def _lacking(what: str, advice: str) -> Callable[[str], tuple[str, str | None]]:
 def _wrong_arguments(cls: str, method: str, text: str) -> tuple[str, str | None]:
     if method == "__init__":
         return "the members of a type are not made", "name a member, or go through the type: for s in Server"
-    return f"'{method}' of {_kind(cls)} does not take these arguments", _USAGE.get(method, _ARGUMENTS_HELP)
+    return f"'{method}' of {_kind(cls)} does not take these arguments", USAGE.get(method, _ARGUMENTS_HELP)
 
 
 _NO_MEMBERS = _lacking("has no members to go through", "go through a set, a sequence, a map, range(...) or a type")
@@ -214,7 +232,7 @@ _RULES: tuple[_Rule, ...] = (
     (
         r"(\w+) (expected .*)",
         "KMC248",
-        lambda name, text: (f"{name} {text}", _USAGE.get(name, _ARGUMENTS_HELP)),
+        lambda name, text: (f"{name} {text}", USAGE.get(name, _ARGUMENTS_HELP)),
     ),
 )
 
@@ -229,6 +247,6 @@ def _type(message: str) -> EvaluationError:
     called = re.match(r"(?:\w+\.<locals>\.)*(\w+|<lambda>)\(\) (.*)", message)
     if called:
         name = "this lambda" if called[1] == "<lambda>" else called[1]
-        usage = _USAGE.get(name, _ARGUMENTS_HELP)
+        usage = USAGE.get(name, _ARGUMENTS_HELP)
         return EvaluationError("KMC248", f"{name} {called[2]}", help=usage)
     return EvaluationError("KMC248", message.replace("NoneType", "None"), help=_KINDS_HELP)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NoReturn, Self
 from kmc.errors import DomainError, EvaluationError, SpecError, did_you_mean
 from kmc.lang.admission import Admit, admitter
 from kmc.lang.annotations import as_type, union
-from kmc.lang.naming import camel_case
+from kmc.lang.naming import camel_case, with_article
 from kmc.lang.types import BoolType, EnumType, IdentType, RecordType, Type, UnionType
 
 _new: Callable[..., Any] = tuple.__new__
@@ -228,6 +228,12 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
             raise SpecError("KMC133", f"record {cls.__name__} has no option '{option}'", help=advice)
 
 
+_MISSING_END = (
+    "a message without a {end} has {field}: Opt[TYPE], which is None "
+    "(docs/language.md, Messages without a sender or a receiver)"
+)
+
+
 class Message(Record, root=True):
     """A record that travels: `class VoteRequest(Message, source="source", dest="dest")` names the two fields that
     hold its sender and its receiver. Shapes of one message type derive from a common base and share its tag."""
@@ -242,8 +248,12 @@ class Message(Record, root=True):
             if field not in cls.fields:
                 message_text = f"message {cls.__name__} has no field '{field}' to name its {end}"
                 written = f'class {cls.__name__}(Message, {end}="<field>")'
-                advice = f"declare it, write {written}, or derive from Record if it has none"
-                raise SpecError("KMC134", message_text, help=advice)
+                raise SpecError(
+                    "KMC134",
+                    message_text,
+                    help=f"declare {field}: TYPE, or write {written} if another field names it",
+                    notes=(_MISSING_END.format(end=end, field=field),),
+                )
             type.__setattr__(cls, f"{end}_field", field)
         super()._declare(message)
 
@@ -261,7 +271,7 @@ def _refuse_tuple(record: Record) -> NoReturn:
     """Refuse to use a record as a tuple."""
     raise EvaluationError(
         "KMC215",
-        f"a {type(record).__name__} record is not a collection",
+        f"{with_article(type(record).__name__)} is a record, not a collection",
         help=f"name a field: {', '.join(type(record).fields)}",
     )
 

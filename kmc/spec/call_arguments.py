@@ -3,24 +3,106 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
 
 from kmc.errors import did_you_mean
+from kmc.lang.idents import IdentMeta
+from kmc.lang.maps import MapValue
+from kmc.lang.networks import MessageBagValue, MessageSetValue
+from kmc.lang.python_errors import USAGE
+from kmc.lang.seqs import SeqValue
 from kmc.spec.declared_fields import Fields
 from kmc.spec.flow import parameters
 from kmc.spec.names import Meaning, Names
 
+_INTERNAL = frozenset(
+    ["deliverable", "domain", "fresh_title", "kmc_seq_type", "kmc_type", "mapped", "symmetric", "spawned"]
+)
+
+
+def _methods() -> dict[str, frozenset[int]]:
+    found: dict[str, set[int]] = {}
+    for cls in (IdentMeta, MapValue, MessageBagValue, MessageSetValue, SeqValue):
+        for name, value in vars(cls).items():
+            if callable(value) and not name.startswith("_") and name not in _INTERNAL:
+                found.setdefault(name, set()).add(_positional(value) - 1)
+    return {name: frozenset(numbers) for name, numbers in found.items()}
+
+
+def _positional(function: Callable[..., Any]) -> int:
+    return len(signature(function).parameters)
+
+
+METHODS = _methods()
+"""The methods of the language's values, and how many arguments each may take; `set` of a record takes names instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Takes:
+    """How many arguments a function of the language takes by position, and which by name."""
+
+    least: int
+    most: int
+    names: tuple[str, ...] = ()
+
+
+_MANY = 99
+_OF_ONE = ("abs", "all", "any", "count", "len", "pairs", "product", "require", "subsets", "sum")
+_FUNCTIONS = {
+    **dict.fromkeys(_OF_ONE, _Takes(1, 1)),
+    **dict.fromkeys(("max", "min"), _Takes(1, _MANY, ("default",))),
+    **dict.fromkeys(("set", "frozenset"), _Takes(0, 1)),
+    **dict.fromkeys(("isinstance", "pair"), _Takes(2, 2)),
+    "range": _Takes(1, 3),
+    "ways": _Takes(0, _MANY),
+}
+
 
 def check_call(names: Names, fields: Fields, module: str, node: ast.Call, callee: Meaning | None) -> None:
-    """Refuse (KMC127, KMC128) a call whose arguments do not fit the record or helper that its name stands for."""
+    """Refuse (KMC127, KMC128) a call whose arguments do not fit what it calls.
+
+    `callee` is what a plain name means; None for a function of Python, a local name, or a method.
+    """
     if callee is not None and isinstance(callee.node, ast.FunctionDef):
         _check_arguments(names, module, node, callee.node)
     elif callee is not None and isinstance(callee.node, ast.ClassDef):
         _check_fields(names, fields, module, node, callee)
     elif isinstance(node.func, ast.Attribute) and node.func.attr == "set":
         for keyword in node.keywords:
-            if keyword.arg is not None and keyword.arg not in fields.all:
+            if keyword.arg is not None and keyword.arg not in fields.of_records:
                 message = f"no record of this spec has a field '{keyword.arg}'"
-                names.refuse(module, keyword, "KMC127", message, did_you_mean(keyword.arg, fields.all))
+                names.refuse(module, keyword, "KMC127", message, did_you_mean(keyword.arg, fields.of_records))
+
+
+def check_word(names: Names, module: str, node: ast.Call) -> None:
+    """Refuse (KMC128) a call of a function or a method of the language with arguments that it does not take.
+
+    The compiler relies on it: it reads the arguments that it expects.
+    """
+    match node.func:
+        case ast.Name(id=name) if name in _FUNCTIONS:
+            takes = _FUNCTIONS[name]
+            numbers = frozenset(range(takes.least, takes.most + 1))
+            by_name = takes.names if len(node.args) == 1 else ()
+        case ast.Attribute(attr="set") if not node.args:
+            return
+        case ast.Attribute(attr=name) if name in METHODS:
+            numbers, by_name = METHODS[name], ()
+        case _:
+            return
+    usage = USAGE.get(name)
+    for keyword in node.keywords:
+        if keyword.arg not in by_name:
+            names.refuse(module, keyword, "KMC128", f"'{name}' takes no argument '{keyword.arg}'", usage)
+    if len(node.args) not in numbers:
+        wanted = "takes fewer arguments than" if len(node.args) > max(numbers) else "takes more arguments than"
+        are_given = f"the {len(node.args)} that {'is' if len(node.args) == 1 else 'are'} given"
+        if not node.args:
+            wanted, are_given = "needs", "an argument"
+        names.refuse(module, node, "KMC128", f"'{name}' {wanted} {are_given}", usage)
 
 
 def _check_fields(names: Names, fields: Fields, module: str, node: ast.Call, callee: Meaning) -> None:

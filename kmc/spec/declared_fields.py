@@ -17,12 +17,16 @@ class Fields:
     def __init__(self, names: Names) -> None:
         self._names = names
         self.all: frozenset[str] = frozenset()
+        self.of_records: frozenset[str] = frozenset()
         found: set[str] = set()
+        annotated: set[str] = set()
         for module in names.modules:
             for node in names.declared(module).values():
                 if isinstance(node, ast.ClassDef):
                     found |= self._own(module, node)
+                    annotated |= {ast.unparse(s.target) for s in node.body if isinstance(s, ast.AnnAssign)}
         self.all = frozenset(found)
+        self.of_records = frozenset(annotated)
 
     def of(self, cls: Meaning) -> list[str] | None:
         """The fields of a record class, inherited ones first; None for a class that is not a record."""

@@ -5,13 +5,14 @@ Invariant: every name that a model file mentions has been resolved, or is an err
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kmc.errors import ModelError, SpecError, did_you_mean
+from kmc.errors import ModelError, Span, SpecError, did_you_mean
 from kmc.invariants.kinds import KINDS, SHOWN, PropertyKind, Role, of_role
 from kmc.invariants.properties import (
     ActionConstraint,
@@ -24,6 +25,7 @@ from kmc.invariants.properties import (
     View,
 )
 from kmc.lang.modelfile import Assignment, ModelFile, Word
+from kmc.lang.naming import with_article
 from kmc.lang.permutation import is_started_in
 from kmc.lang.symbols import SymbolMeta
 from kmc.liveness.formulas import TemporalProperty
@@ -108,7 +110,23 @@ def bind_all(root: Path, constants: Sequence[Assignment]) -> Model:
 
 def bind(root: Path, file: ModelFile) -> Model:
     """The model that `file` describes of the spec at `root`; SpecError or ModelError when something does not fit."""
-    return resolve(load_spec(root, file.constants), file)
+    try:
+        spec = load_spec(root, file.constants)
+    except ModelError as error:
+        raise error.at(_place_of(file)) from error.__cause__
+    return resolve(spec, file)
+
+
+def _place_of(file: ModelFile) -> Span | None:
+    """Where a model begins: its table in a manifest, or the first line of a `.cfg` file."""
+    path = Path(file.path)
+    if path.suffix not in (".toml", ".cfg") or not path.is_file():
+        return None
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        table = re.match(r"\[(\w+)\.(.+)\]", line.strip())
+        if table is not None and table[2].strip("\"'") == file.name:
+            return Span(file.path, number, 1, number, len(line) + 1)
+    return Span(file.path, 1)
 
 
 def without_properties(spec: Spec) -> Model:
@@ -193,29 +211,37 @@ def _undeclared(spec: Spec, name: str) -> str | None:
     return None
 
 
-def _find(spec: Spec, word: Word, what: str) -> object:
+def _find(spec: Spec, word: Word, what: str, kind: type[Any] | tuple[type[Any], ...]) -> object:
     if word.text not in spec.properties:
-        advice = _undeclared(spec, word.text) or did_you_mean(word.text, spec.properties)
+        known = [name for name, declared in spec.properties.items() if isinstance(declared, kind)]
+        advice = _undeclared(spec, word.text) or (did_you_mean(word.text, known) if known else _to_declare(what))
         raise ModelError("KMC346", f"the spec has no {what} '{word.text}'", word.span, advice)
     return spec.properties[word.text]
 
 
-def _wrong_kind(word: Word, what: str) -> ModelError:
-    article = "an" if what[0] in "aeiou" else "a"
-    return ModelError(
-        "KMC347",
-        f"'{word.text}' is not {article} {what}",
-        word.span,
-        help="`kmc specs` lists what the spec declares",
-    )
+def _to_declare(what: str) -> str:
+    """The help where a spec declares nothing of a kind."""
+    decorators = {kind.noun: f"@spec.{kind.name} above a function" for kind in KINDS}
+    reductions = {"symmetry set": 'spec.symmetry("Symmetry", Server)', "view": 'spec.view("View", drop=["field"])'}
+    written = {**decorators, **reductions}.get(what)
+    return f"the spec declares none: write {written} in it" if written else "the spec declares none"
+
+
+def _wrong_kind(word: Word, what: str, declared: object) -> ModelError:
+    kind = next((kind for kind in KINDS if isinstance(declared, kind.declared)), None)
+    advice = "`kmc specs` lists what the spec declares"
+    if kind is not None:
+        asked = f"list it under {kind.selected_by[0]}" if kind.selected_by else "every model asks for it by itself"
+        advice = f"it is {with_article(kind.noun)}: {asked}"
+    return ModelError("KMC347", f"'{word.text}' is not {with_article(what)}", word.span, help=advice)
 
 
 def _all(spec: Spec, words: Sequence[Word], kind: type[Kind] | tuple[type[Kind], ...], what: str) -> tuple[Kind, ...]:
     found: list[Kind] = []
     for word in words:
-        declared = _find(spec, word, what)
+        declared = _find(spec, word, what, kind)
         if not isinstance(declared, kind):
-            raise _wrong_kind(word, what)
+            raise _wrong_kind(word, what, declared)
         found.append(declared)
     return tuple(found)
 

@@ -13,29 +13,15 @@ from collections.abc import Collection, Mapping
 from typing import NoReturn
 
 from kmc.errors import did_you_mean, nearest
-from kmc.lang.idents import IdentMeta
-from kmc.lang.maps import MapValue
-from kmc.lang.networks import MessageBagValue, MessageSetValue
-from kmc.lang.seqs import SeqValue
+from kmc.lang.python_errors import USAGE
 from kmc.spec.advice import BUILTINS, METHOD_ADVICE
-from kmc.spec.call_arguments import check_call
+from kmc.spec.call_arguments import METHODS, check_call, check_word
 from kmc.spec.callgraph import Helpers
 from kmc.spec.declared_fields import Fields
 from kmc.spec.flow import parameters, stored, yields
 from kmc.spec.modules import SpecFile
 from kmc.spec.names import Meaning, Names
 from kmc.spec.subset import ALLOWED_BUILTINS
-
-_INTERNAL = frozenset(
-    ["deliverable", "domain", "fresh_title", "kmc_seq_type", "kmc_type", "mapped", "symmetric", "spawned"]
-)
-METHODS = frozenset(
-    name
-    for cls in (IdentMeta, MapValue, MessageBagValue, MessageSetValue, SeqValue)
-    for name, value in vars(cls).items()
-    if callable(value) and not name.startswith("_") and name not in _INTERNAL
-) | {"set"}
-"""The methods of the language's values."""
 
 
 def check_uses(modules: Mapping[str, SpecFile], facade: type) -> None:
@@ -59,9 +45,10 @@ class _Uses:
         self._fields = fields
         self._helpers = helpers
         self._module = module
-        self._words = fields.all | METHODS
+        self._words = fields.all | METHODS.keys() | {"set"}
         self._facade = {name for name in vars(facade) if not name.startswith("_")}
         self._function: str | None = None
+        self._lacks_message = False
         self._quantifier: str | None = None
         self._functions_expected: set[int] = set()
         self._generators_expected: set[int] = set()
@@ -71,6 +58,7 @@ class _Uses:
             self._refuse_builtin(node, name)
         for statement in tree.body:
             self._function = None
+            self._lacks_message = isinstance(statement, ast.FunctionDef) and _lacks_message(statement)
             if isinstance(statement, ast.FunctionDef):
                 self._function = statement.name
                 self._helpers.define(self._module, statement)
@@ -155,6 +143,8 @@ class _Uses:
             self._refuse(node, "KMC118", f"'{name}' is not in the spec language", advice)
         else:
             advice = self._names.suggestion(self._module, name, {*local, *ALLOWED_BUILTINS})
+            if self._lacks_message and not advice.startswith("did you"):
+                advice = f"a receiving action takes the state and the message first: def {self._function}(st, m, ...)"
             self._refuse(node, "KMC124", f"'{name}' is not defined", advice)
 
     def _refuse_file(self, node: ast.AST, name: str, wanted: str) -> None:
@@ -188,26 +178,39 @@ class _Uses:
         else:
             known = self._words
             message = f"no record has a field '{node.attr}', and no value a method"
+        if known is self._words and node.attr in METHODS and node.attr not in self._fields.all:
+            self._refuse_uncalled(node)
         if node.attr not in known:
             near = nearest(node.attr, known)
             advice = METHOD_ADVICE.get(node.attr) or (
                 did_you_mean(node.attr, known) if near else "declare it in a record"
             )
             if owner is not None:
-                advice = (
-                    did_you_mean(node.attr, known)
-                    if known
-                    else f"read it from a value: {owner.name.lower()}.{node.attr}"
-                )
+                advice = self._advice_on_owner(owner, node.attr, known)
             end = ast.copy_location(ast.Name(node.attr), node)
             end.lineno, end.col_offset = node.end_lineno or 1, (node.end_col_offset or 0) - len(node.attr.encode())
             self._refuse(end, "KMC126", message, advice)
+
+    def _refuse_uncalled(self, node: ast.Attribute) -> None:
+        """Refuse a method that is not called: it would be a value of no kind."""
+        if id(node) not in self._functions_expected:
+            advice = USAGE.get(node.attr) or f"write .{node.attr}(...)"
+            self._refuse(node, "KMC130", f"'{node.attr}' is a method and is not called", advice)
+
+    def _advice_on_owner(self, owner: Meaning, attr: str, known: Collection[str]) -> str:
+        """The help where what a name of the spec means has no such attribute."""
+        value = getattr(owner.node, "value", None)
+        is_constant = isinstance(value, ast.Call) and ast.unparse(value.func) in ("constant", "spawned")
+        if is_constant and not nearest(attr, known):
+            return f"a spec names no members of a constant: go through them, as in: for x in {owner.name}"
+        return did_you_mean(attr, known) if known else f"read it from a value: {owner.name.lower()}.{attr}"
 
     def _call(self, node: ast.Call, local: frozenset[str]) -> None:
         callee = self._meaning(node.func, local)
         if isinstance(node.func, ast.Attribute) and (owner := self._meaning(node.func.value, local)):
             self._helpers.ask_next(node, owner)
         check_call(self._names, self._fields, self._module, node, callee)
+        self._check_word(node, callee, local)
         self._functions_expected.add(id(node.func))
         if not self._stores(node, callee):
             self._functions_expected |= {id(value) for value in (*node.args, *(k.value for k in node.keywords))}
@@ -219,6 +222,16 @@ class _Uses:
         for child in ast.iter_child_nodes(node):
             self._visit(child, local)
         self._quantifier = around
+
+    def _check_word(self, node: ast.Call, callee: Meaning | None, local: frozenset[str]) -> None:
+        """Check a call of what the language names: not of a helper, of a local name, or of the object `spec`."""
+        match node.func:
+            case ast.Name(id=name) if name in local:
+                return
+            case ast.Attribute(value=value) if (owner := self._meaning(value, local)) and owner.name == "spec":
+                return
+        if callee is None or callee.is_ours:
+            check_word(self._names, self._module, node)
 
     def _stores(self, node: ast.Call, callee: Meaning | None) -> bool:
         """Whether the callee stores or tests its arguments, so that passing it a function is a mistake."""
@@ -234,3 +247,11 @@ class _Uses:
     def _check_delegation(self, call: ast.Call, callee: Meaning | None) -> None:
         if callee is not None and not (isinstance(callee.node, ast.FunctionDef) and yields(callee.node)):
             self._refuse(call, "KMC129", f"'{callee.name}' does not yield", f"write yield {callee.name}(...)")
+
+
+def _lacks_message(function: ast.FunctionDef) -> bool:
+    """Whether an action that receives has no parameter left for the message, beside those that it binds."""
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "spec.receive":
+            return len(function.args.args) < len(decorator.keywords) + 2
+    return False

@@ -13,6 +13,7 @@ from typing import Any
 
 from kmc.errors import KmcError
 from kmc.lang.maps import MapValue
+from kmc.lang.naming import with_article
 from kmc.lang.records import Record
 from kmc.lang.seqs import SeqValue
 from kmc.story.scopes import Context, Label, Wording
@@ -127,8 +128,8 @@ def truth_fact(node: ast.expr, scope: Context, truth: bool, wording: Wording) ->
     match node:
         case ast.Call(func=ast.Name(id="isinstance"), args=[instance, ast.Name(id=kind)]):
             value = named_value(instance, scope, wording)
-            article = "an" if kind[0] in "AEIOU" else "a"
-            return Fact(node, scope, truth, f"{value.name.text} is {'' if truth else 'not '}{article} {kind}", (value,))
+            text = f"{value.name.text} is {'' if truth else 'not '}{with_article(kind)}"
+            return Fact(node, scope, truth, text, (value,))
     value = named_value(node, scope, wording)
     # What a constant says, a reader knows from the model.
     is_constant = isinstance(node, ast.Name) and node.id not in scope.bound

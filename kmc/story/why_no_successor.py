@@ -37,6 +37,10 @@ def why_stuck(model: Model, state: Any, told: Why, number: int) -> Why:
     return replace(told, compared=compared, sentence=sentence)
 
 
+_LOWERED = ("A", "An", "The", "This", "There", "No")
+"""Words that begin a message and are not names."""
+
+
 def _label(obstacle: Obstacle) -> str:
     values = ", ".join(value for _, value in obstacle.arguments)
     return f"{obstacle.action}({values})" if values else obstacle.action
@@ -45,7 +49,8 @@ def _label(obstacle: Obstacle) -> str:
 def why_fails_to_evaluate(model: Model, state: Any, error: KmcError, told: Why, number: int) -> Why:
     """Why an assertion is false, or an expression has no value, in state `number` or for a step from it."""
     place = f"{Path(error.span.path).stem}:{error.span.line}" if error.span is not None else ""
-    message = error.message[:1].lower() + error.message[1:]
+    first, space, rest = error.message.partition(" ")
+    message = (first.lower() if first in _LOWERED else first) + space + rest
     found = _failing(model, state, error)
     if found is None:
         return replace(told, place=place, sentence=f"In state {number}, {message}.")

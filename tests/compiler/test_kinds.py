@@ -103,6 +103,12 @@ WRONG = [
     ("yield st.set(done=st.role < Role.LEADER)", "KMC246", "st.role < Role.LEADER"),
     ("yield st.set(n=min(st.votes))", "KMC255", "min(st.votes)"),
     ("yield st.set(n=len(i))", "KMC248", "len(i)"),
+    ("yield st.set(net=st.net.discard(i))", "KMC206", "i"),
+    ("yield st.set(done=len(st.net.of(Role)) > 0)", "KMC248", "Role"),
+    ("yield st.set(net=st.net.send_all(Vote(source=i, dest=i)))", "KMC215", "st.net.send_all(Vote(source=i, dest=i))"),
+    ("yield st.set(done=any(st.holder))", "KMC248", "any(st.holder)"),
+    ("yield st.set(done=True, source=i)", "KMC212", "source=i"),
+    ("yield st.set(i, True)", "KMC248", "st.set(i, True)"),
     ("if isinstance(i, Server):\n        yield st.set(n=i.n)", "KMC243", "i.n"),
 ]
 
@@ -164,7 +170,9 @@ def test_members_of_one_name_that_may_stand_in_one_field_are_warned_of(tmp_path:
     assert [warning.partition(":")[0] for warning in spec_warnings(spec, str)] == [
         "'what' of Mixed may be Absent of Role and Absent of Color"
     ]
-    assert list(shared_members(spec)) == ["Absent is a member of Role and of Color: these are different values."]
+    assert list(shared_members(spec)) == [
+        "Absent is a member of Role and of Color: different values here, and one model value in TLA+."
+    ]
 
 
 def test_the_warning_is_part_of_the_result(tmp_path: Path) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import IMPORTS
+from support.small_specs import IMPORTS, model_of
 
+from kmc.compiler.checks.limits import check_fits
 from kmc.compiler.model_kernels import build_kernels
 from kmc.errors import SpecError
 from kmc.spec.model import bind_all
@@ -72,3 +73,31 @@ def test_a_refused_part_of_an_inlined_function_is_shown_in_its_own_file(
 def test_an_argument_is_shown_where_it_is_passed(tmp_path: Path) -> None:
     written = BOTH.replace("{one}", "st.n").replace("{two}", "n in {0, 1}")
     assert place_of_the_refusal(tmp_path, "marked(st, st.b == st.n)", written) == ("actions.py", "st.b == st.n")
+
+
+NETWORKS = """
+Server = constant("Server", IdentSet(), "s")
+
+class Hi(Message):
+    source: Server
+    dest: Server
+
+class State(Record):
+    inboxes: Map[Server, MessageSet[Hi, 2]]
+
+@spec.init
+def init():
+    yield State(inboxes={s: set() for s in Server})
+
+@spec.action
+def act(st):
+    yield st
+"""
+
+
+def test_a_network_for_each_key_of_a_map_is_refused_with_a_declaration_of_the_same_states(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        check_fits(model_of(tmp_path, NETWORKS, "CONSTANT Server = {a, b}"))
+    assert caught.value.code == "KMC803"
+    advice = "declare one network in State, of records that also name their Server: the states are the same"
+    assert caught.value.help == advice

@@ -328,6 +328,15 @@ def test_an_error_tells_the_values_of_its_expression(tmp_path: Path) -> None:
     assert [(c.expression, c.value) for c in told.compared] == [("n[n2]", "1")]
 
 
+def test_an_error_that_begins_with_a_name_keeps_it(tmp_path: Path) -> None:
+    source = FAILING.replace("ASSERTION", "require(st.first.n > 0)").replace("State(n", "State(first=None, n")
+    source = source.replace("    n: Map", "    first: Opt[State]\n    n: Map")
+    model = model_of(tmp_path, source, "CONSTANT Server = {n1, n2}")
+    violation = Search(model).run().violation
+    assert violation is not None
+    assert why(model, violation).sentence == "In state 1, Up(n1): None has no field 'n'."
+
+
 def test_a_lasso_tells_the_values_of_its_last_state() -> None:
     root = find_spec_root("die_hard")
     file = find_model(root, "aimless")

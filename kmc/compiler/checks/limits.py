@@ -124,7 +124,11 @@ def _inner_network(part: Type, cls: Any, declared: Type) -> tuple[str, str, str]
     """The problem of a network that is not itself a field of the state."""
     if not isinstance(part, MessageSetType | MessageBagType) or (part is declared and cls.__name__ == "State"):
         return None
-    advice = f"declare one network in State, of records that also name their {cls.__name__}: the states are the same"
+    owner = cls.__name__
+    if owner == "State":
+        key = declared.key if isinstance(declared, MapType) else None
+        owner = getattr(getattr(key, "cls", None), "__name__", "owner")
+    advice = f"declare one network in State, of records that also name their {owner}: the states are the same"
     return "KMC803", "compiled code stores a network only as a field of State", advice
 
 

@@ -36,7 +36,8 @@ def shared_members(spec: Spec) -> Iterator[str]:
             owners[member.title].append(cls.__name__)
     for title, names in owners.items():
         if len(names) > 1:
-            yield f"{title} is a member of {' and of '.join(names)}: these are different values."
+            owners_of_it = " and of ".join(names)
+            yield f"{title} is a member of {owners_of_it}: different values here, and one model value in TLA+."
 
 
 def _enums(spec: Spec) -> list[EnumMeta]:

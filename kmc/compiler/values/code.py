@@ -162,7 +162,7 @@ class Code:
         # A comprehension or a lambda is read where its value is used, which may be in a function of another file.
         path = file_of(node) or self.path
         span = span_of(node, path) if hasattr(node, "lineno") else Span(path, 1)
-        raise SpecError("KMC811", f"the compiler does not take {what}", span, help_line or "run with --engine python")
+        raise SpecError("KMC811", f"the compiler does not take {what}", span, help_line or _ADVICE)
 
 
 def note_file(tree: ast.AST, path: str) -> None:
@@ -177,6 +177,7 @@ def file_of(node: ast.AST) -> str | None:
     return getattr(node, "kmc_file", None)
 
 
+_ADVICE = "write it in a way that docs/compiled.md shows"
 _Node = TypeVar("_Node", bound=ast.AST)
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, assert_never
 from kmc.lang.admission import TypedNetwork
 from kmc.lang.annotations import shapes_of
 from kmc.lang.maps import MapValue
+from kmc.lang.naming import with_article
 from kmc.lang.networks import bag_of_messages, set_of_messages
 from kmc.lang.python_errors import kind_in_words
 from kmc.lang.records import RecordMeta
@@ -258,8 +259,7 @@ def truth_of(kinds: Kinds) -> bool | None:
 def _word(kind: Kind) -> str:
     match kind.word:
         case "symbol" | "record":
-            name = kind.of.__name__
-            return f"an {name}" if name[0] in "AEIOUaeiou" else f"a {name}"
+            return with_article(kind.of.__name__)
         case "symbols":
             return f"the type {kind.of.__name__}"
         case "None":

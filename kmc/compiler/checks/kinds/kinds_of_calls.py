@@ -14,21 +14,27 @@ from kmc.compiler.checks.kinds.kind import (
     Kind,
     Kinds,
     elements,
+    in_words,
     joined,
+    of_value,
     one,
 )
 from kmc.compiler.checks.kinds.kind_inference import YIELDED_FOR, Inference, LocalKinds
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition, not_a_key, not_stored
 from kmc.compiler.values.scope import is_spec_function, syntax
-from kmc.errors import DomainError, EvaluationError
+from kmc.errors import DomainError, EvaluationError, did_you_mean
 from kmc.lang.admission import TypedNetwork
 from kmc.lang.annotations import shapes_of
+from kmc.lang.domains import describe
 from kmc.lang.guards import number
+from kmc.lang.maps import MapValue
 from kmc.lang.numbers import greatest, least
-from kmc.lang.records import RecordMeta
+from kmc.lang.records import Record, RecordMeta
 from kmc.spec.flow import yields
 
 _SENDING = ("send", "send_all", "add", "add_all")
+_OF_ONE_MESSAGE = ("send", "add", "discard", "take", "count")
+_OF_COLLECTIONS = ("any", "all", "count", "sum", "product", "set", "frozenset", "subsets", "pairs")
 
 
 def call(inference: Inference, node: ast.Call, scope: LocalKinds) -> Kinds:
@@ -82,17 +88,23 @@ def _store_fields(inference: Inference, owners: Kinds, node: ast.Call, scope: Lo
         errors: list[EvaluationError | None] = []
         for kind in owners or ():
             declared = kind.of.fields.get(keyword.arg) if kind.word == "record" else None
+            if kind.word == "record" and declared is None:
+                message = f"{kind.of.__name__} has no field '{keyword.arg}'"
+                errors.append(EvaluationError("KMC212", message, help=did_you_mean(str(keyword.arg), kind.of.fields)))
             if declared is not None:
                 owner = f"'{keyword.arg}' of {kind.of.__name__}"
                 errors.append(not_stored(kinds, declared, owner, keyword.value))
         if errors and all(errors):
-            inference.refuse(errors[0], keyword.value, scope)
+            known = errors[0] is not None and errors[0].code != "KMC212"
+            inference.refuse(errors[0], keyword.value if known else keyword, scope)
 
 
 def _word(inference: Inference, name: str, node: ast.Call, scope: LocalKinds) -> Kinds:
     """A function of the language."""
     given = _evaluate_arguments(inference, node, scope)
     first = given[0] if given else ANYTHING
+    if name in _OF_COLLECTIONS:
+        inference.refuse(attempted(iter, first), node, scope)
     match name:
         case "len":
             inference.refuse(attempted(len, first), node, scope)
@@ -148,6 +160,8 @@ def _method(inference: Inference, node: ast.Call, name: str, owners: Kinds, scop
         _evaluate_arguments(inference, node, scope)
         return ANYTHING
     assert isinstance(node.func, ast.Attribute)
+    if name == "set":
+        inference.refuse(attempted(lambda owner: _set(owner, node), owners), node, scope)
     if name == "set" and any(kind.word == "record" for kind in owners):
         _store_fields(inference, owners, node, scope)
         return frozenset(kind for kind in owners if kind.word == "record")
@@ -165,6 +179,15 @@ def _method(inference: Inference, node: ast.Call, name: str, owners: Kinds, scop
     if words == {"symbols"} and name in ("at", "fresh"):
         return joined(one("symbol", of=kind.of) for kind in owners)
     return ANYTHING
+
+
+def _set(owner: Any, node: ast.Call) -> None:
+    """Fail as `set` does if it gets values where it takes names, or the other way round."""
+    by_name = {str(keyword.arg): None for keyword in node.keywords}
+    if isinstance(owner, Record) and node.args:
+        owner.set(*node.args, **by_name)
+    if isinstance(owner, MapValue) and not node.args:
+        owner.set(**by_name)
 
 
 def _of_map(
@@ -212,9 +235,15 @@ def _of_network(inference: Inference, node: ast.Call, name: str, owners: frozens
         inference.condition(wanted.body, inner)
         return owners
     given = _evaluate_arguments(inference, node, scope)
-    if name in _SENDING and given:
-        sent = elements(given[0]) if name.endswith("_all") else given[0]
-        for kind in owners if len(owners) == 1 else ():
+    if name.endswith("_all") and given:
+        inference.refuse(_not_a_set(name, given[0]), node, scope)
+    if name == "of":
+        inference.refuse(_not_a_message_type(node.args[0], scope), node.args[0], scope)
+    for kind in owners if len(owners) == 1 and given else ():
+        if name in _OF_ONE_MESSAGE:
+            inference.refuse(_not_a_message(kind.of, given[0], node.func), node.args[0], scope)
+        if name in _SENDING:
+            sent = elements(given[0]) if name.endswith("_all") else given[0]
             inference.refuse(_not_sent(kind.of, sent, node.func), node.args[0], scope)
     match name:
         case "count":
@@ -232,6 +261,37 @@ def _shapes(named: ast.expr, messages: Kinds, scope: LocalKinds) -> Kinds:
     if not isinstance(cls, RecordMeta):
         return messages
     return frozenset(kind for kind in messages or () if kind.of in cls.shapes)
+
+
+def _not_a_set(name: str, given: Kinds) -> EvaluationError | None:
+    """The error of `send_all` where a single message is given."""
+    error = attempted(iter, given)
+    if error is None or not given or not all(kind.word == "record" for kind in given):
+        return error
+    single = name.removesuffix("_all")
+    message = f"'{name}' takes a set of messages, not {in_words(given)}"
+    return EvaluationError(error.code, message, help=f"write {single}(...) for one message")
+
+
+def _not_a_message_type(named: ast.expr, scope: LocalKinds) -> EvaluationError | None:
+    """The error of `of` where a type is given that is not one of records."""
+    cls = scope.frame.globals.get(named.id) if isinstance(named, ast.Name) and named.id not in scope.names else None
+    if isinstance(cls, RecordMeta) or not isinstance(cls, type):
+        return None
+    message = f"'of' takes a type of messages, not {in_words(of_value(cls))}"
+    return EvaluationError("KMC248", message, help="write network.of(VoteRequest)")
+
+
+def _not_a_message(declared: Any, given: Kinds, method: ast.expr) -> EvaluationError | None:
+    """The error where what is sent or taken is not a record, so never a message."""
+    if not given or any(kind.word == "record" for kind in given):
+        return None
+    assert isinstance(method, ast.Attribute)
+    holds = " | ".join(describe(message) for message in declared.messages)
+    message = f"'{ast.unparse(method.value)}' holds {holds}, not {in_words(given)}"
+    every = f"write {method.attr}_all(...) for a set of messages" if f"{method.attr}_all" in _SENDING else None
+    sets = all(kind.word == "set" for kind in given)
+    return EvaluationError("KMC206", message, help=every if sets and every else f"'{method.attr}' takes a message")
 
 
 def _not_sent(declared: Any, sent: Kinds, method: ast.expr) -> EvaluationError | None:
