@@ -330,7 +330,8 @@ def test_an_error_tells_the_values_of_its_expression(tmp_path: Path) -> None:
 
 def test_an_error_that_begins_with_a_name_keeps_it(tmp_path: Path) -> None:
     source = FAILING.replace("ASSERTION", "require(st.first.n > 0)").replace("State(n", "State(first=None, n")
-    source = source.replace("    n: Map", "    first: Opt[State]\n    n: Map")
+    source = source.replace("    n: Map", "    first: Opt[Inner]\n    n: Map")
+    source = source.replace("class State", "class Inner(Record):\n    n: Int(0, 3)\n\nclass State")
     model = model_of(tmp_path, source, "CONSTANT Server = {n1, n2}")
     violation = Search(model).run().violation
     assert violation is not None
