@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kmc.explorer.session import Ground
+from kmc.explorer.session import Ground, OpenedCycle
 from kmc.explorer.state_tree import VISITED_MAX, StateTree
 from kmc.spec.model import Model
 from kmc.story.retaken import retake
@@ -27,6 +27,8 @@ def ground_at(model: Model, file: TraceFile, number: int) -> Ground:
     tree = StateTree().taken([(step, None) for step in steps])
     if steps:
         tree = tree.moved(min(number, len(steps)) - 1)
-    if file.loop is not None and taken.loop is not None:
-        notes.append(f"The trace is a lasso: after state {len(file.steps)} comes state {file.loop + 1} again.")
-    return Ground(model, tree, dict(file.about), tuple(notes))
+    cycle = None
+    if taken.loop is not None and len(steps) == len(taken.steps):
+        cycle = OpenedCycle(len(steps), taken.loop + 1, taken.closing)
+        notes.append(f"The trace is a lasso: after state {cycle.length} comes state {cycle.back_to} again.")
+    return Ground(model, tree, dict(file.about), tuple(notes), cycle)

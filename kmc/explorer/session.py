@@ -6,9 +6,10 @@ is one more command once it has ended; until then the person can go on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from operator import is_not
 from threading import Lock
 from typing import Any, assert_never
 
@@ -33,10 +34,12 @@ from kmc.explorer.judging import failing
 from kmc.explorer.moves import MovesOfState, moves_of
 from kmc.explorer.seeking import Seeker, SeekLimits, SeekProgress, SeekResult
 from kmc.explorer.state_tree import VISITED_MAX, StateTree, TreeHistory, VisitedState
-from kmc.explorer.telling_paths import PathTeller
+from kmc.explorer.telling_paths import PathTeller, ToldState
 from kmc.reference.initial import each_initial_state
 from kmc.result import TraceStep
 from kmc.spec.model import Model
+from kmc.story.story import StoryLoop
+from kmc.views.page.data import page_data
 
 INITIAL_STATES_MAX = 1_000
 """How many initial states are listed at most."""
@@ -52,13 +55,26 @@ _CONDITIONS = {
 
 
 @dataclass(frozen=True, slots=True)
+class OpenedCycle:
+    """How a trace of `length` states goes on for ever: with state `back_to`, counted from 1, by the step `closing`."""
+
+    length: int
+    back_to: int
+    closing: TraceStep | None
+
+
+@dataclass(frozen=True, slots=True)
 class Ground:
-    """What all sessions of one explorer share: the model, the tree that each begins with, and notes for the person."""
+    """What all sessions of one explorer share: the model, the tree that each begins with, and notes for the person.
+
+    `cycle` is that of a lasso, whose states are the first of the tree.
+    """
 
     model: Model
     opening: StateTree = field(default_factory=StateTree)
     about: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    cycle: OpenedCycle | None = None
 
 
 class InitialStates:
@@ -93,6 +109,15 @@ class RunningSearch:
         return self.result is not None or self.error is not None
 
 
+@dataclass(frozen=True, slots=True)
+class ToldLine:
+    """The states from the initial one on, as a story's steps and as data for the page; `number` is new for each."""
+
+    number: int
+    told: tuple[ToldState, ...]
+    data: dict[str, Any]
+
+
 class ExplorerSession:
     """One person's session. Its methods may be called from any thread."""
 
@@ -108,11 +133,33 @@ class ExplorerSession:
         self._failing: dict[int, tuple[VisitedState, tuple[str, ...]]] = {}
         """By identity, with the state itself, so that no other object takes its identity."""
         self._moves: tuple[Any, MovesOfState] | None = None
+        self._lines = 0
+        self._line: ToldLine | None = None
 
     @property
     def tree(self) -> StateTree:
         """What was visited, and where the person is."""
         return self.history.present
+
+    def told_line(self, line: tuple[VisitedState, ...]) -> ToldLine:
+        """A line with its story, told anew only where it is another one than the last."""
+        told = tuple(self.teller.told(line))
+        if self._line is None or len(self._line.told) != len(told) or any(map(is_not, self._line.told, told)):
+            self._lines += 1
+            story = self.teller.story(line, self.ground.about)
+            self._line = ToldLine(self._lines, told, page_data(replace(story, loop=self._cycle_of(told))))
+        return self._line
+
+    def _cycle_of(self, told: Sequence[ToldState]) -> StoryLoop | None:
+        """The cycle of the trace that was opened, where the line is that trace."""
+        cycle = self.ground.cycle
+        if cycle is None or [state.visited.number for state in told] != list(range(cycle.length)):
+            return None
+        last = told[-1]
+        closing = None if cycle.closing is None else last.teller.fork().step(
+            last.visited.state, cycle.closing, cycle.length + 1, None
+        )  # fmt: skip
+        return StoryLoop(cycle.back_to, closing)
 
     def moves(self) -> MovesOfState:
         """What can and cannot happen where the person is; there must be such a state."""

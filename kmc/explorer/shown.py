@@ -21,7 +21,6 @@ from kmc.story.in_words import in_words
 from kmc.story.lanes import table_for_people
 from kmc.story.obstacles import Obstacle, disabled
 from kmc.story.why import why_fails
-from kmc.views.page.data import page_data
 
 Json = dict[str, Any]
 
@@ -92,15 +91,16 @@ def _obstacle(obstacle: Obstacle) -> Json:
 
 def _here(session: ExplorerSession, line: tuple[VisitedState, ...], step: int) -> Json:
     """The `line` through where the person is, which is its state number `step`, counted from 1."""
-    told = session.teller.told(line)
-    here = told[step - 1]
+    told = session.told_line(line)
+    here = told.told[step - 1]
     before = line[step - 2].state if step > 1 else None
     moves, spec = session.moves(), session.ground.model.spec
     verdicts = judged(session.ground.model, before, here.visited.state)
     return {
         "step": step,
         "fails": list(session.failing(here.visited)),
-        "story": page_data(session.teller.story(line, session.ground.about)),
+        "told": told.number,
+        "story": told.data,
         "verdicts": [_verdict(session, found, before, here.visited.state) for found in verdicts],
         "moves": [_move(session, here, place, move) for place, move in enumerate(moves.enabled)],
         "disabled": bool(moves.disabled) or any(action.message is not None for action in spec.actions),

@@ -14,8 +14,10 @@ from support.exploring import do, searched, serving, session_of
 from support.shipped_models import shipped_model
 from support.small_specs import COUNTER, model_of
 
+from kmc.cli.traced_model import model_of_trace
 from kmc.explorer.opening import ground_at, ground_of
 from kmc.explorer.saving import walked_trace
+from kmc.trace.files import pick
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -276,3 +278,31 @@ def test_a_session_opens_at_what_a_search_found(open_tab: OpenTab, folder: Path)
         assert "NotSolved" in page.inner_text("#verdict")
         page.keyboard.press("ArrowUp")
         is_at(page, "state 6 of 7")
+
+
+def test_a_lasso_shows_its_cycle(open_tab: OpenTab, folder: Path) -> None:
+    file, number = pick("tests/data/views/no_check_quorum.itf.json#6")
+    with serving(ground_at(model_of_trace(file), file, number), folder) as address:
+        page = shown(open_tab, address)
+        assert page.locator("#steps .in-cycle .number").all_inner_texts() == ["4", "5", "6", "↩"]
+        assert page.locator("#diagram .cycle").count() == 1
+        page.locator("#steps .closing").click()
+        is_at(page, "state 4 of 6")
+
+
+def test_of_a_long_path_the_steps_around_the_current_one_are_drawn(open_tab: OpenTab, folder: Path) -> None:
+    model = shipped_model("die_hard", "solution")
+    session = session_of(model)
+    do(session, "walk", steps=600, seed=1)
+    with serving(ground_at(model, walked_trace(session), 300), folder) as address:
+        page = shown(open_tab, address)
+        drawn = page.locator("#steps .step")
+        count = drawn.count()
+        assert count <= 240
+        assert page.locator("#steps .current .number").inner_text() == "300"
+        page.locator("#before .more").click()
+        is_at(page, "state 180 of 601")
+        page.keyboard.press("End")
+        is_at(page, "state 601 of 601")
+        assert page.locator("#after .more").count() == 0
+        assert page.locator("#steps .current .number").inner_text() == "601"

@@ -12,6 +12,7 @@ from support.exploring import do, long_command, searched, session_of
 from support.shipped_models import shipped_model
 from support.small_specs import COUNTER, model_of
 
+from kmc.cli.traced_model import model_of_trace
 from kmc.errors import CommandLineError, SystemFault
 from kmc.explorer.commands import command_of
 from kmc.explorer.opening import ground_at
@@ -242,3 +243,26 @@ def test_one_search_runs_at_a_time() -> None:
     session.start_search(walk)
     with pytest.raises(CommandLineError, match="a search is running"):
         session.start_search(walk)
+
+
+def test_a_lasso_opens_with_its_cycle_which_another_path_does_not_have() -> None:
+    file, number = pick("tests/data/views/no_check_quorum.itf.json#6")
+    session = session_of(shipped_model("kip_996", "no_check_quorum"), ground_at(model_of_trace(file), file, number))
+    loop = view(session)["story"]["loop"]
+    assert (loop["backTo"], loop["closing"]["number"], loop["closing"]["label"]) == (4, 7, "VoterFetchTimeout(s2)")
+    take(session, "VoterFetchTimeout(s2)")
+    assert view(session)["story"]["loop"] is None
+    do(session, "undo")
+    assert view(session)["story"]["loop"] == loop
+
+
+def test_a_line_is_told_once_however_often_it_is_walked() -> None:
+    session = session_of(shipped_model("die_hard", "solution"))
+    take(session, "FillBigJug")
+    first = view_of(session)
+    do(session, "go", to=0)
+    again = view_of(session)
+    assert again["told"] == first["told"]
+    assert again["story"] is first["story"]
+    take(session, "FillSmallJug")
+    assert view_of(session)["told"] != first["told"]

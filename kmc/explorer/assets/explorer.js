@@ -8,6 +8,9 @@
   let list = null;
   let diagram = null;
   let message = null;
+  let told = null;
+  let isSame = false;
+  let drawn = null; // the steps that are drawn, and how wide
 
   // ---- asking
 
@@ -49,7 +52,10 @@
     const before = explorer.view?.at;
     explorer.view = view;
     const isSomewhere = view.at !== null;
-    story = isSomewhere ? new kmc.Story(view.story) : null;
+    // A line that is told as before is drawn as before: only the place in it is another.
+    isSame = isSomewhere && story !== null && view.told === told;
+    if (!isSame) story = isSomewhere ? new kmc.Story(view.story) : null;
+    told = isSomewhere ? view.told : null;
     document.body.classList.toggle("choosing", !isSomewhere);
     explorer.drawVerdicts(view);
     explorer.drawSearch(view.search);
@@ -65,7 +71,7 @@
 
   const storyView = () => ({
     step: explorer.view.step,
-    steps: story.steps.map((one) => one.number),
+    steps: shownSteps(),
     lanes: story.lanes,
     messages: true,
     processed: true,
@@ -75,14 +81,44 @@
     onMessage: openMessage,
   });
 
+  const WINDOW = 240; // so many steps of a long line are drawn, around the current one
+
+  const shownSteps = () => {
+    if (story.count <= WINDOW) return story.steps.map((one) => one.number);
+    // In leaps, so that a step beside the current one is rarely drawn anew.
+    const first = Math.max(0, Math.min(story.count - WINDOW, Math.round((explorer.view.step - WINDOW / 2) / (WINDOW / 4)) * (WINDOW / 4)));
+    return story.steps.slice(first, first + WINDOW).map((one) => one.number);
+  };
+
+  const drawLine = (view) => {
+    const shown = storyView();
+    const key = `${view.told} ${shown.steps[0]} ${by("diagram").clientWidth}`;
+    if (isSame && drawn === key) {
+      list.update(shown);
+      diagram?.update(shown);
+      return;
+    }
+    list = kmc.stepList(by("steps"), story, shown);
+    diagram = story.lanes.length ? kmc.diagram(by("diagram"), story, shown) : null;
+    drawn = key;
+    tellWhatIsLeftOut(shown.steps);
+  };
+
+  // Above and below the steps that are drawn, how many more there are: a click goes there.
+  const tellWhatIsLeftOut = (steps) => {
+    const more = (count, where, to) => kmc.html("button", { type: "button", class: "step more", tabindex: -1, on: { click: () => go(explorer.view.line[to - 1]) } }, kmc.html("span", { class: "number" }, "…"), kmc.html("span", { class: "what" }, `${kmc.plural(count, "step")} ${where}`));
+    const [first, last] = [steps[0], steps.at(-1)];
+    by("before").replaceChildren(...(first > 1 ? [more(first - 1, "before", first - 1)] : []));
+    by("after").replaceChildren(...(last < story.count ? [more(story.count - last, "after", last + 1)] : []));
+  };
+
   const drawWalk = (view) => {
     by("position").textContent = `state ${view.step} of ${view.line.length}`;
     by("back").disabled = view.step === 1;
     by("on").disabled = view.step === view.line.length;
-    list = kmc.stepList(by("steps"), story, storyView());
-    diagram = story.lanes.length ? kmc.diagram(by("diagram"), story, storyView()) : null;
+    drawLine(view);
     document.body.classList.toggle("without-diagram", diagram === null);
-    explorer.treePanel(by("tree"), view, go);
+    if (local.tab === "tree" || view.tree.length <= WINDOW) explorer.treePanel(by("tree"), view, go);
     explorer.movesPanel(by("moves"), story, view, { filter: local.filter, onTake: take, onFilter: (text) => ((local.filter = text), drawMoves()) });
     kmc.statePanel(by("state"), story, storyView());
     const row = list.row(view.step);

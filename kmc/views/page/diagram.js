@@ -81,6 +81,13 @@ kmc.Layout = class {
     return this.taken.every(([l, t, r, b]) => right <= l || r <= left || bottom <= t || b <= top);
   }
 
+  // Whether a message is sent, received or lost between the first and the last step that are drawn, or crosses them all.
+  isInSight({ sentAt, receivedAt, lostAt }) {
+    const ends = [...receivedAt, ...(lostAt === null ? [] : [lostAt])];
+    const [first, last] = [this.steps[0], this.steps.at(-1)];
+    return sentAt <= last && (sentAt >= first || ends.some((at) => at >= first));
+  }
+
   // A step that is hidden lies where the next one that is shown does.
   y(number) {
     let row = this.rows.get(number);
@@ -198,7 +205,7 @@ const messageMark = (story, message, layout, view, marks) => {
   const source = message.source ?? actor;
   const from = layout.x(source);
   const deliveries = message.receivedAt.filter((at) => at <= story.count);
-  if (from === undefined || message.sentAt > story.count) return [];
+  if (from === undefined || message.sentAt > story.count || !layout.isInSight(message)) return [];
   if (deliveries.length && !view.processed) return [];
   const start = [from, layout.y(message.sentAt)];
   const shapes = deliveries.flatMap((at) => deliveryShapes(story, message, at, start, layout));
