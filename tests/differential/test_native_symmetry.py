@@ -8,15 +8,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
-from support.native_steps import Kernels, compiled_uncached, kernels_of, level_states
+from support.native_steps import kernels_in_python, kernels_of, level_states
 from support.orbits import ZOO, orbit_faults
 from support.small_specs import BALLOT, TOKENS, model_of
 from support.value_strategies import values
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import Const, Function, Return, Var
-from kmc.compiler.model_kernels import build_kernels
 from kmc.compiler.symmetry import canonical, fingerprint_kernels, permute, project, signatures
 from kmc.compiler.symmetry.canonical import sum_of
 from kmc.compiler.view_order import fingerprint_order
@@ -137,8 +135,7 @@ def test_fingerprints_are_those_of_orbits(tmp_path: Path, size: str, rest: str, 
 def test_fingerprints_of_two_members_are_those_of_orbits(tmp_path: Path) -> None:
     model = zoo(tmp_path, "two", "SYMMETRY both")
     states = [*drawn_states(model, 8), ring(model), *exchanged(model), *asked(model)[:2]]
-    kernels = Kernels(model, emit_python(build_kernels(model).module).call)
-    assert list(orbit_faults(kernels, states))[:2] == []
+    assert list(orbit_faults(kernels_in_python(model), states))[:2] == []
 
 
 def no_sequences(code: Any, words: Any, declared: Any, tables: Any) -> Any:
@@ -196,7 +193,7 @@ def test_a_planted_mistake_is_caught(title: str, tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(place, name, mistake)
     model = zoo(tmp_path, "three", "SYMMETRY both")
     states = [ring(model), *exchanged(model), *asked(model)]
-    assert any(orbit_faults(compiled_uncached(model), states))
+    assert any(orbit_faults(kernels_in_python(model), states))
 
 
 def every_bit(declared: Any, classes: Any) -> tuple[int, ...]:
@@ -210,9 +207,9 @@ def test_a_signature_takes_only_bits_that_no_permutation_changes(
 ) -> None:
     model = zoo(tmp_path, "three", "SYMMETRY servers")
     states = [*drawn_states(model, 8), ring(model)]
-    assert list(orbit_faults(compiled_uncached(model), states))[:2] == []
+    assert list(orbit_faults(kernels_in_python(model), states))[:2] == []
     monkeypatch.setattr(signatures, "unmoved_bits", every_bit)
-    assert any(orbit_faults(compiled_uncached(model), states))
+    assert any(orbit_faults(kernels_in_python(model), states))
 
 
 WHOLE = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.native_steps import compiled_uncached, kernels_of, level_states
+from support.native_steps import kernels_in_python, kernels_of, level_states
 from support.orbits import orbit_faults
 from support.small_specs import model_of
 
@@ -167,7 +167,7 @@ def test_permuting_what_is_not_in_use_is_caught(tmp_path: Path, monkeypatch: pyt
     model = team(tmp_path, "SYMMETRY workers")
     states = level_states(replace(model, symmetry=()), Limits(depth=3), at_most=120)
     monkeypatch.setattr(CanonicalPermutation, "_used_flags", all_used)
-    assert any(orbit_faults(compiled_uncached(model), states))
+    assert any(orbit_faults(kernels_in_python(model), states))
 
 
 def test_only_the_map_that_started_names_gives_the_next(tmp_path: Path) -> None:

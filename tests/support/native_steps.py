@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from kmc.actions.relation import NextStateRelation, Step
-from kmc.compiler.load_module import compile_module
+from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.model_kernels import build_kernels
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.compiled_model import compile_model
@@ -266,9 +266,9 @@ def walk_states(model: Model, *, walks: int, depth: int, seed: int) -> list[Any]
     return list(found)
 
 
-def compiled_uncached(model: Model) -> Kernels:
-    """The kernels of a model without the disk cache, for code that is changed on purpose."""
-    return Kernels(model, compile_module(build_kernels(model).module).call)
+def kernels_in_python(model: Model) -> Kernels:
+    """The kernels of a model as Python: for IR that is changed on purpose, which LLVM would take seconds to compile."""
+    return Kernels(model, emit_python(build_kernels(model).module).call)
 
 
-__all__ = ["Kernels", "compiled_uncached", "differences", "kernels_of", "level_states", "walk_states"]
+__all__ = ["Kernels", "differences", "kernels_in_python", "kernels_of", "level_states", "walk_states"]
