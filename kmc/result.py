@@ -228,12 +228,22 @@ class ShardProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class GrowingVariable:
+    """An integer of the states that grows with the levels: its largest value up to `level`; its type allows `bound`."""
+
+    name: str
+    value: int
+    bound: int
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
 class Counters:
     """TLC's counters at some moment, with the process's use of time and memory; `shards` of a search in shards.
 
     With `shards`, `distinct` and `depth` are those of whole levels. `activity` is what goes on once the search has
     ended, and empty before. `levels` are the sizes of the levels that are whole, `rows_bytes` those of all packed rows
-    so far, 0 where states are not packed.
+    so far, 0 where states are not packed. `growing` are the integers that seem to grow without bound.
     """
 
     generated: int
@@ -246,6 +256,7 @@ class Counters:
     activity: str = ""
     levels: tuple[int, ...] = ()
     rows_bytes: int = 0
+    growing: tuple[GrowingVariable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

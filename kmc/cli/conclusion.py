@@ -10,12 +10,16 @@ from kmc.cli.fingerprint_width import odds_text
 from kmc.cli.memory_need import need_lines
 from kmc.cli.model_text import given_constants_text, listing
 from kmc.cli.outcome import Outcome
+from kmc.cli.progress_text import growing_text
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import ITF_NAME, PAGE_NAME
+from kmc.cli.search_scale import scale_of
 from kmc.invariants.kinds import Role, of_role
 from kmc.process import available_bytes, memory_bytes
 from kmc.result import Bound, Result, Verdict
 from kmc.spec.model import Model
+
+_CUT_SHORT = (Bound.DEPTH, Bound.STATES, Bound.TIME, Bound.MEMORY)
 
 
 def conclusion(outcome: Outcome) -> Iterator[str]:
@@ -35,6 +39,7 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
             if outcome.chosen.kind is not None:
                 yield f"{outcome.chosen.kind.capitalize()}: {model.file.title}"
     yield from saved_line(outcome)
+    yield from _endless_lines(outcome)
     if outcome.memory_need is not None:
         anew = tuple(_without_outputs(outcome.options.words, "--memory"))
         yield from need_lines(outcome.memory_need, result.levels, memory_bytes() + available_bytes(), anew)
@@ -48,6 +53,15 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
             walk = ["kmc", "explore", outcome.options.spec, "--trace", shown_path(outcome.trace_path)]
             yield f"Walk on from it: {shlex.join(filter(None, walk))}"
         yield f"Reproduce: {shlex.join(['kmc', *_without_outputs(outcome.options.words)])}"
+
+
+def _endless_lines(outcome: Outcome) -> Iterator[str]:
+    """What grows in a search that was cut short, and what to do."""
+    result = outcome.result
+    was_cut = result.verdict is Verdict.INTERRUPTED or result.bound in _CUT_SHORT
+    if was_cut and result.counters.growing and scale_of(outcome.options, outcome.chosen).expected is None:
+        text = growing_text(result.counters.growing)
+        yield f"{text[:1].upper()}{text[1:]}. Bound it in the spec or by a constraint, or give --max-depth N."
 
 
 def saved_line(outcome: Outcome) -> Iterator[str]:

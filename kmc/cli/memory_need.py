@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kmc.cli.console import bytes_in_words, count_in_words
 from kmc.cli.level_trend import TABLE_BYTES, Guess, guess, memory_guess, states_guess_text, trend_text
@@ -56,6 +56,8 @@ def memory_need(
     is_native = result.fingerprint_bits > 0
     known = max(expected, found) if expected is not None else None
     guessed = guess(result.levels, max_depth) if known is None else None
+    if guessed is not None and result.counters.growing:
+        guessed = replace(guessed, high=None)
     per_state, besides = _VALUE_BYTES, _BESIDES
     if is_native:
         per_state = TABLE_BYTES * (1 + (result.fingerprint_bits == 128))

@@ -6,7 +6,7 @@ Invariant: a result that differs from what the manifest expects never exits 0, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +111,7 @@ class Outcome:
         return {
             **result_json(self.result, self.chosen.model, trace_file, self.story),
             "resume": self.resume,
+            "growing": [asdict(variable) for variable in self.result.counters.growing],
             "memory_needed_bytes": self.memory_need.bytes if self.memory_need is not None else None,
             "differences": list(self.differences),
             "expected": not self.unexpected,

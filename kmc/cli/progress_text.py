@@ -14,7 +14,7 @@ from kmc.cli.console import bytes_in_words, count_in_words, seconds_in_words
 from kmc.cli.fingerprint_width import odds_text
 from kmc.cli.level_trend import Guess, memory_guess, states_guess_text, trend_text
 from kmc.compile_log import CacheFault
-from kmc.result import Counters, ShardProgress
+from kmc.result import Counters, GrowingVariable, ShardProgress
 
 SEPARATOR = " | "
 LIVE_ROWS_MAX = 3
@@ -95,10 +95,10 @@ def outlook(now: Counters, scale: Scale, at: datetime, guessed: Guess | None) ->
     """
     if scale.expected is not None:
         return _share(now, scale.expected)
-    trend = trend_text(now.levels)
-    if guessed is None:
-        return [trend] if trend else []
-    fields = [trend, f"guess: {states_guess_text(guessed)}"]
+    signs = list(filter(None, (growing_text(now.growing), trend_text(now.levels))))
+    if guessed is None or now.growing:
+        return signs
+    fields = [*signs, f"guess: {states_guess_text(guessed)}"]
     if guessed.high is None:
         return fields
     if now.shards is None and now.rows_bytes:
@@ -110,6 +110,18 @@ def outlook(now: Counters, scale: Scale, at: datetime, guessed: Guess | None) ->
         left = max(0, (guessed.low + guessed.high) // 2 - found) * now.seconds / found
         fields.append(f"ends {_moment(at, left)}")
     return fields
+
+
+def growing_text(growing: Sequence[GrowingVariable]) -> str:
+    """That a search may have no end: `does not look finite: clock rises, 299 at level 300, its type allows 10,000`."""
+    if not growing:
+        return ""
+    first = max(growing, key=lambda variable: variable.bound)
+    more = f" (and {len(growing) - 1} more)" if len(growing) > 1 else ""
+    return (
+        f"does not look finite: {first.name}{more} rises, {first.value:,} at level {first.level:,}, "
+        f"its type allows {first.bound:,}"
+    )
 
 
 def _share(now: Counters, expected: int) -> list[str]:

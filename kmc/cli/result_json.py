@@ -92,6 +92,7 @@ def failure_json(
         "kmc_version": __version__,
         "error": shown,
         "resume": resume,
+        "growing": None,
         "memory_needed_bytes": None,
         "differences": [],
         "expected": False,

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
 from kmc.engine.check_temporal import EndedBefore, TemporalSearch
-from kmc.engine.compiled_model import CompiledModel, compile_model
+from kmc.engine.compiled_model import CompiledModel, PackedGrowthWatch, compile_model
 from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
 from kmc.engine.initial_records import initial_records
@@ -105,7 +105,7 @@ def search_in_memory(
 ) -> ModelSearch:
     """The search of this process, with its known states in memory. What notes steps is `TemporalSearch.search`."""
     assert noting is None, "a search in memory makes the graph itself"
-    return Search(compiled.kernels, initial, settings, progress, directory)
+    return Search(compiled.kernels, initial, settings, progress, directory, watch=PackedGrowthWatch(compiled))
 
 
 def check_native(

@@ -14,7 +14,7 @@ import numpy as np
 from kmc.actions.action import instances_of
 from kmc.actions.relation import NextStateRelation
 from kmc.compiler.model_kernels import Atoms, all_actions
-from kmc.engine.compiled_model import CompiledModel, compile_model
+from kmc.engine.compiled_model import CompiledModel, PackedGrowthWatch, compile_model
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
@@ -90,7 +90,8 @@ class TemporalSearch:
         apart = np.array(noting.apart, np.int64)
         early = EarlyLassos(self._problem) if not settings.keep_going else None
         recorder = GraphRecorder(self.compiled.kernels, noting.atoms, noting.step_atoms, apart, early)
-        return Search(self.compiled.kernels, initial, settings, progress, directory, recorder)
+        watch = PackedGrowthWatch(self.compiled)
+        return Search(self.compiled.kernels, initial, settings, progress, directory, recorder, watch)
 
     def generated(self, outcome: SearchOutcome) -> dict[str, int]:
         """The states that each action of Next generated."""

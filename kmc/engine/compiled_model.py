@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,11 @@ from kmc.engine.loops.compiled_loops import work_loop
 from kmc.engine.native.memory import Words
 from kmc.engine.native.specialization import Specialization
 from kmc.process import uncollected
+from kmc.result import GrowingVariable
 from kmc.runtime.codec import decode_row, encode_row
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.runtime.native_module import NativeModule
+from kmc.spec.growing_variables import GrowthWatch
 from kmc.spec.model import Model
 
 
@@ -48,6 +51,23 @@ class CompiledModel:
     def state(self, row: Words) -> Any:
         """The state of a row."""
         return decode_row(self.spec.words_of(row), self.model.spec.state_class)
+
+
+class PackedGrowthWatch:
+    """A `GrowthWatch` over packed states."""
+
+    def __init__(self, compiled: CompiledModel) -> None:
+        self._compiled = compiled
+        self._watch = GrowthWatch()
+
+    @property
+    def growing(self) -> tuple[GrowingVariable, ...]:
+        """See `GrowthWatch`."""
+        return self._watch.growing
+
+    def level_made(self, level: int, sample: Callable[[int], Sequence[PackedState]]) -> None:
+        """See `GrowthWatch`."""
+        self._watch.level_made(level, lambda count: [self._compiled.state(found.row) for found in sample(count)])
 
 
 def compile_model(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None) -> CompiledModel:

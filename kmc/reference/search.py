@@ -41,6 +41,7 @@ from kmc.reference.temporal import (
 )
 from kmc.reference.traces import trace_of
 from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
+from kmc.spec.growing_variables import GrowthWatch
 from kmc.spec.model import Model
 
 Asked = TypeVar("Asked", bound=Predicate)
@@ -93,6 +94,7 @@ class Search:
         self._began = self._told = time.monotonic()
         self._cpu_began = cpu_seconds()
         self.graph = StateGraph(StateSet(spec.state_class, model.symmetry, model.view, _order(model, view_order)))
+        self._watch = GrowthWatch()
         self._behaviours = GrowingBehaviours(model, problem, self.graph.states) if problem is not None else None
 
     def run(self) -> Result:
@@ -124,6 +126,7 @@ class Search:
             time.monotonic() - self._began,
             memory_bytes(),
             levels=tuple(self.graph.levels),
+            growing=self._watch.growing,
         )
 
     def _explore(self) -> None:
@@ -160,7 +163,12 @@ class Search:
         """Close a level. A reachable property is evaluated until the end of the level that reaches it."""
         self._wanted = tuple(prop for prop in self._model.predicates(Role.WITNESSED, 1) if prop not in self._reached)
         self._findings.close()
-        return self.graph.commit_level()
+        level = self.graph.commit_level()
+        states = self.graph.states
+        self._watch.level_made(
+            len(self.graph.levels), lambda count: (states[k] for k in level[:: max(1, len(level) // count)])
+        )
+        return level
 
     def _depth_limit(self) -> int | None:
         limits = [limit for limit in (self._limits.depth, self._model.max_depth) if limit is not None]

@@ -13,6 +13,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import Protocol
 
 import numpy as np
 
@@ -34,17 +36,28 @@ from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import SystemFault
 from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.process import cpu_seconds, memory_bytes
-from kmc.result import Bound, Counters, Limits
+from kmc.result import Bound, Counters, GrowingVariable, Limits
 
 _PROGRESS_SECONDS = 1.0
 _MEMORY_CODES = ("KMC530", "KMC531")
+
+
+class LevelObserver(Protocol):
+    """What looks at a few states of each level, and says what grows."""
+
+    @property
+    def growing(self) -> tuple[GrowingVariable, ...]:
+        """What seems to grow without bound."""
+
+    def level_made(self, level: int, sample: Callable[[int], list[PackedState]], /) -> None:
+        """Look at a level; `sample` gives so many of its states, or fewer."""
 
 
 class Search:
     """One run of a model from `initial` states; `progress` is called about once a second, in the calling thread.
 
     `predecessors` answers, after `run`, which states a level has and which steps lead to them. A `recorder` makes the
-    behaviour graph meanwhile, and gives it away afterwards.
+    behaviour graph meanwhile, and gives it away afterwards. A `watch` sees each level before it is expanded.
     """
 
     def __init__(
@@ -55,12 +68,14 @@ class Search:
         progress: Callable[[Counters], None] | None = None,
         directory: RunDirectory | None = None,
         recorder: LevelRecorder | None = None,
+        watch: LevelObserver | None = None,
     ) -> None:
         self._kernels = kernels
         self._initial = list(initial)
         self._settings = settings or Settings()
         self._limits = self._settings.limits
         self._progress = progress
+        self._watch = watch
         self._began = self._told = time.monotonic()
         self._seconds_before, self._cpu_before, self._cpu_began = 0.0, 0.0, cpu_seconds()
         self._stopped: Bound | None = None
@@ -137,6 +152,8 @@ class Search:
             if self._maker.is_refuted:
                 return
             self._end_level(level)
+            if self._watch is not None:
+                self._watch.level_made(len(self._levels), partial(self._maker.sample, level))
             self._look_at_limits()
             if self._stopping:
                 return
@@ -225,6 +242,7 @@ class Search:
             memory_bytes=memory_bytes(),
             levels=tuple(self._levels),
             rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
+            growing=self._watch.growing if self._watch is not None else (),
         )
 
     def _outcome(self) -> SearchOutcome:

@@ -8,6 +8,7 @@ A level maker knows kernels, tables and threads. Limits, saving and what a findi
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
@@ -64,6 +65,7 @@ class LevelRecorder(BehaviourSource, Protocol):
 
 
 _AHEAD_FROM_ROWS = 1 << 14
+_SAMPLED_ROWS = 4
 _GROWTH_MAX = 4
 _SPARE = 8
 
@@ -277,6 +279,16 @@ class LevelMaker:
     def records(self, level: Level) -> list[PackedState]:
         """All states of a level, in the order of their ordinals."""
         return records_of(self.dictionary, level.chunks, range(int(level.chunks[:, Chunk.rows].sum())))
+
+    def sample(self, level: Level, count: int) -> list[PackedState]:
+        """About so many states of a level: the first ones of a few chunks, since a chunk is read from its beginning."""
+        chunks = level.chunks[:: max(1, math.ceil(len(level.chunks) * _SAMPLED_ROWS / count))]
+        wanted = [
+            first + place
+            for first, rows in zip(chunks[:, Chunk.ordinal].tolist(), chunks[:, Chunk.rows].tolist(), strict=True)
+            for place in range(min(_SAMPLED_ROWS, rows))
+        ]
+        return records_of(self.dictionary, level.chunks, wanted)
 
     def _run(self, loop: NativeLoop, rows: int) -> bool:
         """Run a loop on all threads, or in this one if rows are few; False if it was stopped."""
