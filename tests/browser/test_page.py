@@ -258,7 +258,7 @@ def test_what_the_property_compares_comes_first_in_a_row(show: ShowStory) -> Non
 
 def test_a_received_message_has_its_ends_beside_the_action_and_its_details_after_the_changes(show: ShowStory) -> None:
     row = show(hand_made_story()).locator("[data-step='3']")
-    assert row.locator(".label").inner_text() == "Vote a → b"
+    assert row.locator(".label").text_content() == "Vote a → b"
     assert row.locator(".summary").inner_text() == "epoch 1"
 
 
@@ -343,10 +343,34 @@ def test_on_a_phone_the_bar_is_below_and_the_steps_are_in_sight(show: ShowStory)
     bar, steps = [box for box in boxes if box is not None]
     assert bar["y"] + bar["height"] == 844
     assert steps["y"] < 500
-    row = tab.locator("[aria-current=step]").bounding_box()
-    assert row is not None
-    assert row["y"] + row["height"] <= bar["y"]
     tab.click("#show")
     menu = tab.locator("#filters").bounding_box()
     assert menu is not None
     assert menu["y"] + menu["height"] <= bar["y"] + 20
+
+
+def test_on_a_phone_nothing_scrolls_within_the_page_and_each_part_is_one_touch_away(show: ShowStory) -> None:
+    tab = show(long_story("kip_996", "standard", 30, seed=1), "#step=20", size=(390, 844), has_touch=True)
+    nested = "[...document.querySelectorAll('*')].filter(e => /auto|scroll/.test(getComputedStyle(e).overflowY) && e.scrollHeight > e.clientHeight + 1 && e !== document.scrollingElement).map(e => e.id)"  # noqa: E501
+    assert tab.evaluate(nested) == []
+    assert tab.evaluate("scrollY") == 0
+    bar = tab.locator(".bar").bounding_box()
+    assert bar is not None
+    for part, within in (
+        ("steps", "#steps [aria-current=step]"),
+        ("diagram", "#diagram .row.current"),
+        ("state", "#state h2"),
+    ):
+        tab.tap(f".bar [data-part={part}]")
+        place = tab.locator(within).bounding_box()
+        assert place is not None
+        assert 0 <= place["y"] < place["y"] + place["height"] <= bar["y"]
+    before = tab.evaluate("scrollY")
+    tab.tap("#next")
+    assert tab.evaluate("scrollY") == before
+    tab.tap(".bar [data-part=steps]")
+    for _ in range(8):
+        tab.tap("#next")
+    row = tab.locator("#steps [aria-current=step]").bounding_box()
+    assert row is not None
+    assert row["y"] + row["height"] <= bar["y"]

@@ -12,9 +12,12 @@ const FILTERS = [
   ["aside", "steps that are not needed", () => story.steps.some((step) => !step.matters)],
 ];
 
+const NARROW_PAGE = "(max-width: 1000px)"; // as in page.css
+
 const state = { missing: null, step: story.loop === null ? story.count : 1, hide: new Set(), lanes: new Set(), query: "", found: null, message: null };
 let list = null;
 let diagram = null;
+let isOpened = false; // until then, the page stays at its top
 
 const shownSteps = () => story.steps.filter((step) => !state.hide.has("aside") || step.matters || step.number === 1).map((step) => step.number);
 const shownLanes = () => story.lanes.filter((lane) => !state.lanes.has(lane));
@@ -75,8 +78,32 @@ const choose = (number, { focus = false, say = "", missing = null } = {}) => {
   writeLink();
 };
 
+// To a part of a phone's page: to the chosen step in the list and in the diagram.
+const goToPart = (name) => {
+  const row = name === "state" ? 0 : kmc.ROW * shownSteps().indexOf(state.step);
+  const above = name === "state" ? 0 : innerHeight / 3;
+  scrollTo(0, Math.max(0, by(name).getBoundingClientRect().top + scrollY + Math.max(0, row - above)));
+};
+
+// On a phone the page scrolls as a whole: it follows the step where the list or the diagram is what is looked at.
+const follows = (row) => {
+  const part = [by("steps"), by("diagram")].find((one) => {
+    const { top, bottom } = one.getBoundingClientRect();
+    return top < innerHeight / 2 && bottom > innerHeight / 2;
+  });
+  if (part === undefined) return;
+  const top = part.id === "steps" ? row.getBoundingClientRect().top : part.getBoundingClientRect().top + kmc.ROW * shownSteps().indexOf(state.step) + 30;
+  const room = document.querySelector(".bar").getBoundingClientRect().top - 2 * kmc.ROW;
+  if (top < kmc.ROW) scrollBy(0, top - kmc.ROW);
+  else if (top > room) scrollBy(0, top - room);
+};
+
 // Scroll the row into what its own scroller shows, below the sticky head; the page itself stays where it is.
 const reveal = (row) => {
+  if (matchMedia(NARROW_PAGE).matches) {
+    if (isOpened) follows(row);
+    return;
+  }
   for (const scroller of [by("timeline"), by("steps"), by("diagram")]) {
     if (scroller.scrollHeight <= scroller.clientHeight || getComputedStyle(scroller).overflowY === "visible") continue;
     const place = scroller.id === "diagram" ? kmc.ROW * shownSteps().indexOf(state.step) : row.getBoundingClientRect().top - scroller.getBoundingClientRect().top + scroller.scrollTop - 40;
@@ -246,6 +273,7 @@ const start = () => {
   });
   by("previous").addEventListener("click", () => move(-1));
   by("next").addEventListener("click", () => move(1));
+  for (const button of document.querySelectorAll("[data-part]")) button.addEventListener("click", () => goToPart(button.dataset.part));
   by("ask").addEventListener("click", () => by("help").showModal());
   by("theme").addEventListener("click", () => setTheme(themes[(themes.indexOf(document.documentElement.dataset.theme ?? "auto") + 1) % 3]));
   by("message").addEventListener("close", () => ((state.message = null), diagram?.update(view())));
@@ -261,6 +289,7 @@ const start = () => {
   });
   setTheme("auto");
   follow();
+  isOpened = true;
 };
 
 start();
