@@ -10,7 +10,7 @@ from kmc.cli.fingerprint_width import odds_text
 from kmc.cli.memory_need import need_lines
 from kmc.cli.model_text import given_constants_text, listing
 from kmc.cli.outcome import Outcome
-from kmc.cli.progress_text import growing_text
+from kmc.cli.progress_text import growing_fields
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import ITF_NAME, PAGE_NAME
 from kmc.cli.search_scale import scale_of
@@ -60,7 +60,7 @@ def _endless_lines(outcome: Outcome) -> Iterator[str]:
     result = outcome.result
     was_cut = result.verdict is Verdict.INTERRUPTED or result.bound in _CUT_SHORT
     if was_cut and result.counters.growing and scale_of(outcome.options, outcome.chosen).expected is None:
-        text = growing_text(result.counters.growing)
+        text = ", ".join(growing_fields(result.counters.growing))
         yield f"{text[:1].upper()}{text[1:]}. Bound it in the spec or by a constraint, or give --max-depth N."
 
 

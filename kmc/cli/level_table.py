@@ -16,7 +16,13 @@ def level_lines(levels: Sequence[int], width: int, *, ascii_only: bool = False) 
     widest = max(levels, default=0)
     each = f", {share} to a row" if share > 1 else ""
     place = levels.index(widest) + 1 if widest else 0
-    yield _cut(f"Levels: {len(levels):,}{each}, the widest is {place:,} with {widest:,} states.", width)
+    counted = f"Levels: {len(levels):,}{each}"
+    titles = [
+        f"{counted}, the widest is {place:,} with {widest:,} states.",
+        f"{counted}, the widest is {place:,}.",
+        counted,
+    ]
+    yield _cut(next((title for title in titles if len(title) <= width), titles[-1]), width)
     rows = [
         (_range(first + 1, min(first + share, len(levels))), sum(levels[first : first + share]))
         for first in range(0, len(levels), share)

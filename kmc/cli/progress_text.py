@@ -95,7 +95,8 @@ def outlook(now: Counters, scale: Scale, at: datetime, guessed: Guess | None) ->
     """
     if scale.expected is not None:
         return _share(now, scale.expected)
-    signs = list(filter(None, (growing_text(now.growing), trend_text(now.levels))))
+    trend = trend_text(now.levels)
+    signs = [*growing_fields(now.growing), *([trend] if trend else [])]
     if guessed is None or now.growing:
         return signs
     fields = [*signs, f"guess: {states_guess_text(guessed)}"]
@@ -112,16 +113,16 @@ def outlook(now: Counters, scale: Scale, at: datetime, guessed: Guess | None) ->
     return fields
 
 
-def growing_text(growing: Sequence[GrowingVariable]) -> str:
-    """That a search may have no end: `does not look finite: clock rises, 299 at level 300, its type allows 10,000`."""
+def growing_fields(growing: Sequence[GrowingVariable]) -> list[str]:
+    """That a search may have no end: `does not look finite: clock rises, 299 at level 300`, `its type allows 999`."""
     if not growing:
-        return ""
+        return []
     first = max(growing, key=lambda variable: variable.bound)
     more = f" (and {len(growing) - 1} more)" if len(growing) > 1 else ""
-    return (
-        f"does not look finite: {first.name}{more} rises, {first.value:,} at level {first.level:,}, "
-        f"its type allows {first.bound:,}"
-    )
+    return [
+        f"does not look finite: {first.name}{more} rises, {first.value:,} at level {first.level:,}",
+        f"its type allows {first.bound:,}",
+    ]
 
 
 def _share(now: Counters, expected: int) -> list[str]:

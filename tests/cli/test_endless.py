@@ -13,7 +13,7 @@ import pytest
 from support.cli_runner import kmc
 from support.shipped_models import shipped_model
 
-from kmc.cli.progress_text import Scale, growing_text, outlook
+from kmc.cli.progress_text import Scale, growing_fields, outlook
 from kmc.engine.check_model import check_native
 from kmc.result import Counters, GrowingVariable, Limits
 from kmc.spec.growing_variables import GrowthWatch
@@ -70,11 +70,11 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_progress_names_the_one_with_the_farthest_bound() -> None:
-    said = "does not look finite: clock (and 1 more) rises, 299 at level 300, its type allows 1,000,000"
-    assert growing_text(COUNTERS.growing) == said
-    assert outlook(COUNTERS, Scale(), NOON, None) == [said, "levels of about 1 states"]
+    said = ["does not look finite: clock (and 1 more) rises, 299 at level 300", "its type allows 1,000,000"]
+    assert growing_fields(COUNTERS.growing) == said
+    assert outlook(COUNTERS, Scale(), NOON, None) == [*said, "levels of about 1 states"]
     # The manifest knows that it has an end.
-    assert said not in outlook(COUNTERS, Scale(expected=1000), NOON, None)
+    assert said[0] not in outlook(COUNTERS, Scale(expected=1000), NOON, None)
     assert outlook(replace(COUNTERS, growing=()), Scale(), NOON, None) == ["levels of about 1 states"]
 
 

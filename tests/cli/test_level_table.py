@@ -23,7 +23,7 @@ class _Terminal(io.StringIO):
 
 def test_a_row_has_level_states_and_a_bar() -> None:
     assert list(level_lines((1, 10, 1_000, 500), 30)) == [
-        "Levels: 4, the widest is 3 wit",
+        "Levels: 4, the widest is 3.",
         "  1      1  ▏",
         "  2     10  ▏",
         "  3  1,000  ██████████████████",
