@@ -262,7 +262,10 @@ def _run_model(run: HeldRun) -> _Done:
 
 def _memory_need(options: CheckOptions, chosen: ChosenModel, result: Result, *, has_files: bool) -> MemoryNeed | None:
     scale = scale_of(options, chosen)
-    return memory_need(result, options.memory, scale.expected, scale.max_depth, has_files=has_files)
+    has_graph = bool(chosen.model.temporal)
+    return memory_need(
+        result, options.memory, scale.expected, scale.max_depth, has_files=has_files, has_graph=has_graph
+    )
 
 
 def _search(

@@ -20,6 +20,10 @@ _MEGABYTE = 1024**2
 _BESIDES = 256 * _MEGABYTE
 """What a process takes without its states: Python, compiled code, buffers."""
 
+_GRAPH_STATE_BYTES = 64
+_GRAPH_STEP_BYTES = 36
+"""What the behaviour graph takes for each state and generated state, while it is made and searched for lassos."""
+
 _VALUE_BYTES = 4_000
 _MEASURED_STATES_MIN = 10_000
 """So many states of the interpreter, or more, tell what one takes; before, it is taken for `_VALUE_BYTES`."""
@@ -47,9 +51,18 @@ class MemoryNeed:
 
 
 def memory_need(
-    result: Result, limit: int | None, expected: int | None, max_depth: int | None, *, has_files: bool
+    result: Result,
+    limit: int | None,
+    expected: int | None,
+    max_depth: int | None,
+    *,
+    has_files: bool,
+    has_graph: bool = False,
 ) -> MemoryNeed | None:
-    """What a search needs that its `limit` stopped; None for any other. `has_files`: packed rows may go to files."""
+    """What a search needs that its `limit` stopped; None for any other.
+
+    `has_files`: packed rows may go to files. `has_graph`: it checks temporal properties.
+    """
     if result.bound is not Bound.MEMORY or limit is None:
         return None
     found, used = result.counters.distinct, result.counters.memory_bytes
@@ -61,7 +74,11 @@ def memory_need(
     per_state, besides = _VALUE_BYTES, _BESIDES
     if is_native:
         per_state = TABLE_BYTES * (1 + (result.fingerprint_bits == 128))
-        besides = max(_BESIDES, used - result.table_bytes)
+        if has_graph:
+            steps = result.counters.generated / max(1, found)
+            per_state += _GRAPH_STATE_BYTES + math.ceil(_GRAPH_STEP_BYTES * steps)
+        else:
+            besides = max(_BESIDES, used - result.table_bytes)
     elif found >= _MEASURED_STATES_MIN:
         per_state = math.ceil(max(1, used - _BESIDES) / found)
     widest = max((*result.levels, guessed.widest if guessed is not None else 0))

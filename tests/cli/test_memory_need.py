@@ -44,9 +44,10 @@ STOPPED = Result(
 )
 
 
-def need_of(expected: int | None = None, has_files: bool = True, **changes: Any) -> MemoryNeed:
+def need_of(expected: int | None = None, has_files: bool = True, has_graph: bool = False, **changes: Any) -> MemoryNeed:
     """What the stopped search needs, changed."""
-    found = memory_need(replace(STOPPED, **changes), 300 * MEGABYTE, expected, None, has_files=has_files)
+    stopped = replace(STOPPED, **changes)
+    found = memory_need(stopped, 300 * MEGABYTE, expected, None, has_files=has_files, has_graph=has_graph)
     assert found is not None
     return found
 
@@ -65,10 +66,15 @@ def test_expected_states_take_a_table_and_what_the_process_takes() -> None:
     assert need.size == "2.5G"
 
 
-def test_wide_fingerprints_and_what_steps_take_are_counted() -> None:
-    steps = replace(STOPPED.counters, memory_bytes=900 * MEGABYTE)
+def test_wide_fingerprints_and_what_the_process_takes_are_counted() -> None:
+    large = replace(STOPPED.counters, memory_bytes=900 * MEGABYTE)
     assert need_of(10**8, fingerprint_bits=128).bytes == 10**8 * 40 + 256 * MEGABYTE
-    assert need_of(10**8, counters=steps).bytes == 10**8 * 20 + 800 * MEGABYTE
+    assert need_of(10**8, counters=large).bytes == 10**8 * 20 + 800 * MEGABYTE
+
+
+def test_the_behavior_graph_of_temporal_properties_is_counted() -> None:
+    # Three steps a state.
+    assert need_of(10**8, has_graph=True).bytes_per_state == 20 + 64 + 3 * 36
 
 
 def test_rows_need_memory_where_there_are_no_files() -> None:
