@@ -18,7 +18,7 @@ CANARY_TESTS := tests/compiler tests/differential/test_native_edges.py tests/dif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check check-spark test test-fast test-cluster test-browser chromium lint golden results docs site canary fuzz clean
+.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs site canary fuzz clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -29,17 +29,20 @@ check: $(VENV)/.installed ## from nothing: install kmc and check KRaft exhaustiv
 check-spark: $(VENV)/.installed-spark ## from nothing: install kmc, Spark and Java if it is missing, and check KIP-996 on Spark
 	$(BIN)/kmc check kip_996 standard --spark 'local[2]'
 
-test: lint ## from nothing: lint, types, then every test but the large golden cases and those on a cluster
+test: lint ## from nothing: lint, types, then every test but the large golden cases, and those on a cluster, in a browser or on a wheel
 	$(PYTEST_PARALLEL)
 
 test-fast: $(VENV)/.installed-test ## the tests that take little, of every part: under two minutes on two cores
-	$(PYTEST_PARALLEL) -m 'not slow and not golden_large and not cluster and not browser' --durations 10 --durations-min 2
+	$(PYTEST_PARALLEL) -m 'not slow and not golden_large and not cluster and not browser and not wheel' --durations 10 --durations-min 2
 
 test-cluster: $(VENV)/.installed-test ## the tests on a Spark cluster whose processes are killed
 	$(BIN)/python -m pytest -m cluster
 
 test-browser: $(VENV)/.installed-test chromium ## the tests of pages in a browser, and Chromium if it is missing
 	$(BIN)/python -m pytest -m browser tests/browser
+
+test-wheel: $(VENV)/.installed-test ## every command of README, docs and help on an installed wheel: three minutes on two cores
+	$(PYTEST_PARALLEL) -m wheel tests/wheel
 
 # A browser that is there, or Debian's. Without recommendations it brings no fonts, and text would have no width.
 chromium:

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 from support.cli_runner import COUNTER, kmc
 
 import kmc.cli.child_check as child_check
@@ -80,6 +81,14 @@ def test_the_job_is_red_for_a_violation_and_its_trace_is_in_the_log_and_in_the_r
     assert step in (failure.text or "").splitlines()
 
 
+def test_the_steps_of_the_jobs_are_yaml_and_each_runs_a_command_or_an_action() -> None:
+    job, steps = map(yaml.safe_load, blocks("yaml"))
+    assert job["jobs"].keys() == {"models"}
+    found = [*job["jobs"]["models"]["steps"], *steps]
+    assert len(found) == 8
+    assert [step for step in found if len(step.keys() & {"run", "uses"}) != 1] == []
+
+
 def test_the_first_command_prints_what_is_shown() -> None:
     command, _, printed = blocks("console")[0].partition("\n")
     seconds = re.compile(r" \([^()]* s\)$", re.MULTILINE)
@@ -101,6 +110,6 @@ def test_every_word_of_a_verdict_is_named() -> None:
 
 def test_every_option_that_is_named_exists() -> None:
     words = kmc("check", "--help").stdout
-    options = set(re.findall(r"--[a-z][a-z-]*", PAGE)) - {"--kmc-timeout", "--junitxml"}
+    options = set(re.findall(r"--[a-z][a-z-]*", PAGE)) - {"--kmc-timeout", "--junitxml", "--no-deps", "--wheel-dir"}
     assert len(options) > 12
     assert [option for option in sorted(options) if option not in words] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import yaml
 from support.source_tree import ROOT
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -32,6 +33,14 @@ def test_hosted_jobs_make_targets_and_nothing_else() -> None:
         assert foreign_commands(text) == []
         assert targets(text)
         assert [name for name in targets(text) if not re.search(rf"^{name}:.*## ", MAKEFILE, re.MULTILINE)] == []
+
+
+def test_a_workflow_is_yaml_with_jobs_of_commands_and_actions() -> None:
+    for path in WORKFLOWS:
+        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+        steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+        assert len(steps) > 2
+        assert [step for step in steps if len(step.keys() & {"run", "uses"}) != 1] == []
 
 
 def test_hosted_jobs_run_all_that_ci_runs() -> None:
