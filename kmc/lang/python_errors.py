@@ -37,6 +37,7 @@ _KINDS: tuple[tuple[type, str, str], ...] = (
     (FunctionType, "a function", "call it, with its arguments in parentheses"),
     (GeneratorType, "a helper that yields", "delegate to it: yield from helper(...)"),
 )
+_WITHOUT_OPERATORS = (MessageSetValue, MessageBagValue, MapValue)
 _WORDS = {
     "NoneType": "None",
     "TypedSeqValue": "a sequence",
@@ -183,8 +184,10 @@ def _without_order(operator: str, left: str, right: str) -> tuple[str, str | Non
 
 
 def _without_meaning(operator: str, left: str, right: str) -> tuple[str, str | None]:
-    of_kind = {cls.__name__: help_line for cls, _, help_line in _KINDS if "Message" in cls.__name__}
+    of_kind = {cls.__name__: help_line for cls, _, help_line in _KINDS if cls in _WITHOUT_OPERATORS}
     advice = of_kind.get(left) or of_kind.get(right) or "+ - * // % take numbers, | & - take sets"
+    if {"IdentMeta", "EnumMeta"} & {left, right}:
+        advice = "write set(Server) for the set of its members"
     if "NoneType" in (left, right):
         advice = _NONE_HELP
     return f"'{operator}' has no meaning for {_kind(left)} and {_kind(right)}", advice

@@ -35,10 +35,10 @@ from kmc.compiler.values.value import (
     SetOp,
     Several,
     Stored,
-    Sym,
     Value,
 )
 from kmc.compiler.values.value_types import common_type, joined_type, type_of
+from kmc.lang.annotations import as_type
 from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import IntType, MapType, PairType, SetType, Type, UnionType
 from kmc.runtime.state_layout import WORD, key_count
@@ -62,7 +62,7 @@ def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
     if isinstance(whole, EmptySet):
         return x.ZERO
     if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
-        return Const(int(isinstance(item, Sym) and item.cls is whole.object))
+        return _is_of(low, item, as_type(whole.object, ""))
     if isinstance(whole, Packed | Stored) and isinstance(whole.type, SetType | PairType):
         if isinstance(whole.type.element, PairType):
             return x.extract(words(whole)[0], key_code(low.code, item, whole.type.element, node), 1)
@@ -97,7 +97,18 @@ def _has_type(low: Lowering, item: Value, declared: Type, node: ast.AST) -> Expr
     if isinstance(declared, IntType):
         ends = [Num(Const(end), end, end) for end in (declared.low, declared.high + 1)]
         return _in_range(low, item, Numbers(ends[0], ends[1]), node)
-    return Const(int(type_of(item) == declared))
+    return _is_of(low, item, declared)
+
+
+def _is_of(low: Lowering, item: Value, declared: Type) -> Expr:
+    """1 if a value is of a type that is not one of numbers; 0 for None."""
+    if not (isinstance(item, Packed | Stored) and isinstance(item.type, UnionType)):
+        return Const(int(type_of(item) == declared))
+    found: Expr = x.ZERO
+    for here, kind in alternatives(low.code, item):
+        if type_of(kind) == declared:
+            found = x.either(found, here)
+    return low.code.keep(found)
 
 
 def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: ast.AST) -> Expr:
