@@ -147,8 +147,8 @@ class SpecFacade:
     ) -> Callable[[F], F]:
         """`@spec.receive(VoteRequest, s="dest")`: a generator `(state, message, s)` for each deliverable message.
 
-        `network` names the field of the state to receive from, by default its first network; each binding makes a
-        field of the message a parameter of the action.
+        `network` names the field of the state to receive from, by default the first network that holds the
+        message; each binding makes a field of the message a parameter of the action.
         """
 
         def register(function: F) -> F:

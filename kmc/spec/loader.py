@@ -28,6 +28,7 @@ from typing import Any
 from kmc.actions.action import Action
 from kmc.errors import EvaluationError, KmcError, ModelError, SpecError, did_you_mean
 from kmc.invariants.properties import Predicate, SymmetrySet, View
+from kmc.lang.annotations import shapes_of
 from kmc.lang.blame import blamed
 from kmc.lang.constants import Constant, Share, constants_of
 from kmc.lang.modelfile import Assignment, same_name_model_value
@@ -322,8 +323,14 @@ def _assemble(
 def _with_network(action: Action, state_class: RecordMeta) -> Action:
     if action.message is None:
         return action
-    networks = [f for f, kind in state_class.fields.items() if isinstance(kind, MessageSetType | MessageBagType)]
-    name = action.network or (networks[0] if networks else None)
+    received: set[Any] = set(action.message.shapes)
+    networks = {f: kind for f, kind in state_class.fields.items() if isinstance(kind, MessageSetType | MessageBagType)}
+    holding = [name for name, kind in networks.items() if received & set(shapes_of(kind.messages))]
+    name = action.network or next(iter([*holding, *networks]), None)
+    if name in networks and name not in holding:
+        message = f"{action.title} receives {action.message.__name__} from '{name}', which never holds it"
+        advice = f'write network="{holding[0]}"' if holding else f"add {action.message.__name__} to its declaration"
+        raise SpecError("KMC199", message, action.span, advice)
     if name not in networks:
         raise SpecError(
             "KMC199",

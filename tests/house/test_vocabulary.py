@@ -50,6 +50,8 @@ BANS = (
     Ban(r"\bthrown away\b", "unused; discarded"),
     Ban(r"\b\w+ s affair\b", "say who decides it, or that it does not matter"),
     Ban(r"\bruns? through once\b|\brun through only once\b", "iterated only once"),
+    Ban(r"\bgolden cases?\b", "a case that TLC counted", only=("kmc/", "docs/", "README.md")),
+    Ban(r"\b(view|model|spec) \1\b", "the view NAME"),
     # The field's terms.
     Ban(r"\bat rest\b|\brested\b", "packed (a row); on disk (a file)"),
     Ban(r"\bcrown(?:s|ed)?\b", "select_view_representatives"),

@@ -83,3 +83,33 @@ def test_a_loaded_spec_leaves_nothing_in_the_import_system(tmp_path: Path) -> No
     before = (list(sys.meta_path), {name for name in sys.modules if "spec" in name})
     ballot(tmp_path)
     assert (list(sys.meta_path), {name for name in sys.modules if "spec" in name}) == before
+
+
+TWO_NETWORKS = """
+Server = constant("Server", IdentSet(), "Who votes")
+
+class Vote(Message):
+    source: Server
+    dest: Server
+
+class Ack(Message):
+    source: Server
+    dest: Server
+
+class State(Record):
+    acks: MessageBag[Ack, 2, 2]
+    votes: MessageSet[Vote, 2]
+
+@spec.init
+def init():
+    yield State(acks={}, votes=set())
+
+@spec.receive(Vote)
+def count_vote(st, m):
+    yield st
+"""
+
+
+def test_a_message_is_received_from_the_first_network_that_holds_it(tmp_path: Path) -> None:
+    model = model_of(tmp_path, TWO_NETWORKS, "CONSTANTS Server = {a, b}")
+    assert [action.network for action in model.spec.actions] == ["votes"]

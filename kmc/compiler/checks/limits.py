@@ -41,6 +41,9 @@ INSTANCES_MAX = (1 << 16) - 1
 """Instances of actions that a successor's 16 bits tell apart, with the initial states."""
 
 
+_SETS_OF_RECORDS = "an example: docs/language.md, Messages without a sender or a receiver, and sets of records"
+
+
 def check_fits(model: Model) -> None:
     """Raise SpecError (KMC802, KMC804 to KMC806) for the first limit of compiled code that a spec exceeds."""
     _check_record(model.spec.state_class, model.spec.files, set())
@@ -71,7 +74,8 @@ def _check_record(cls: Any, files: Collection[str], seen: set[Any]) -> None:
             problem = _problem(part) or _inner_network(part, cls, declared)
             if problem is not None:
                 code, message, advice = problem
-                raise SpecError(code, message, _field_span(cls, name, files), advice)
+                notes = (_SETS_OF_RECORDS,) if code == "KMC802" else ()
+                raise SpecError(code, message, _field_span(cls, name, files), advice, notes)
             if isinstance(part, RecordType):
                 for shape in part.cls.shapes:
                     _check_record(shape, files, seen)
