@@ -351,7 +351,9 @@ def test_on_a_phone_the_bar_is_below_and_the_steps_are_in_sight(show: ShowStory)
 
 def test_on_a_phone_nothing_scrolls_within_the_page_and_each_part_is_one_touch_away(show: ShowStory) -> None:
     tab = show(long_story("kip_996", "standard", 30, seed=1), "#step=20", size=(390, 844), has_touch=True)
-    nested = "[...document.querySelectorAll('*')].filter(e => /auto|scroll/.test(getComputedStyle(e).overflowY) && e.scrollHeight > e.clientHeight + 1 && e !== document.scrollingElement).map(e => e.id)"  # noqa: E501
+    nested = """[...document.querySelectorAll("*")].filter((element) =>
+        /auto|scroll/.test(getComputedStyle(element).overflowY) && element !== document.scrollingElement
+        && element.scrollHeight > element.clientHeight + 1).map((element) => element.id)"""
     assert tab.evaluate(nested) == []
     assert tab.evaluate("scrollY") == 0
     bar = tab.locator(".bar").bounding_box()
