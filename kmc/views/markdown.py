@@ -36,8 +36,9 @@ def _why(story: Story) -> list[str]:
         return notes
     found = [f"**{_plain(why.sentence)}**"]
     found += [f"> {_plain(line)}" for line in [" ".join(why.doc.split())] if line]
-    if why.compared:
-        found.append("\n".join(f"- `{_code(v.expression)}` is `{_code(v.value)}`" for v in why.compared))
+    compared = why.beside_the_sentence()
+    if compared:
+        found.append("\n".join(f"- `{_code(v.expression)}` is `{_code(v.value)}`" for v in compared))
     return [*found, *notes]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
 from kmc.story.story import Story
-from kmc.views.lines import HEAD, TextLine, TextPiece, line
+from kmc.views.lines import BAD, HEAD, TextLine, TextPiece, line, wrapped
 from kmc.views.text_changes import change_lines, one_step_lines, whole_lines
 from kmc.views.text_chart import chart_lines
 from kmc.views.text_options import TextOptions, Told, told
@@ -30,8 +30,12 @@ def text_view(story: Story, view: str, options: TextOptions) -> Iterator[TextLin
 
 
 def text_step(story: Story, number: int, options: TextOptions) -> Iterator[TextLine]:
-    """The state `number` whole, with what the step to it changed, received and sent."""
-    yield from one_step_lines(told(story, options), story.steps[number - 1])
+    """Why the property fails, in a sentence, and the state `number` whole, with what the step to it did."""
+    shown = told(story, options)
+    if story.why is not None:
+        yield from wrapped([TextPiece(story.why.sentence, BAD)], shown.width)
+        yield line()
+    yield from one_step_lines(shown, story.steps[number - 1])
 
 
 def _overview(shown: Told) -> Iterator[TextLine]:

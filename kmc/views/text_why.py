@@ -33,7 +33,7 @@ def _terms(why: Why) -> Iterator[tuple[str, str]]:
         yield why.property or "property", f"{doc} ({why.place})" if why.place else doc
     if why.instance:
         yield "for", ", ".join(f"{name} = {value}" if name else value for name, value in why.instance)
-    compared = [c for c in why.compared if (c.expression, c.value) not in why.instance]
+    compared = [c for c in why.beside_the_sentence() if (c.expression, c.value) not in why.instance]
     if compared:
         yield "where", "; ".join(f"{c.expression} = {c.value}" for c in compared)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from kmc.cli.traced_story import traced_story
-from kmc.story.story import Story
+from kmc.story.story import ComparedValue, Story, Why
 from kmc.trace.files import read_trace
 from kmc.views.lines import DIM, TextLine
 from kmc.views.text_options import TextOptions
@@ -85,3 +85,16 @@ def test_an_instance_without_a_name_is_its_value() -> None:
     assert whole.why is not None
     told = replace(whole, why=replace(whole.why, instance=(("", "r2"), ("rm", "r3"))))
     assert "  for:        r2, rm = r3" in [found.text for found in text_view(told, "steps", TextOptions(100))]
+
+
+def test_a_single_state_says_why_the_property_fails() -> None:
+    lines = [line.text for line in text_step(story("broken"), 2, TextOptions(width=160))]
+    assert lines[0] == "Consistent fails: rms of r2 is Committed; rms of r3 is Aborted."
+    assert lines[2].startswith("2  ")
+
+
+def test_values_that_the_sentence_lists_are_not_told_again() -> None:
+    told = ComparedValue("Up(n1)", "n is 2")
+    other = ComparedValue("n", "2")
+    why = Why(None, "", "", (), (told, other), "No action is enabled in state 3: Up(n1): n is 2.")
+    assert why.beside_the_sentence() == (other,)
