@@ -144,7 +144,8 @@ class Why:
 class StoryLoop:
     """How a behaviour goes on for ever: after the last state comes state `back_to` again, by the step `closing`.
 
-    `closing` is None where the behaviour stutters in its last state. `fairness` are sentences: why the cycle is fair.
+    `closing` is None where the behaviour stutters in its last state. `fairness` are lines: why the cycle is fair. One
+    that belongs to the line before it is indented.
     """
 
     back_to: int

@@ -22,7 +22,7 @@ def story_of(model: Model, violation: Violation, about: Mapping[str, str] | None
     if cycle is None:
         story = tell(model.spec, violation.trace, about)
     else:
-        fairness = tuple(line.strip() for line in fairness_lines(cycle))
+        fairness = tuple(line.removeprefix("  ") for line in fairness_lines(cycle))
         story = tell(
             model.spec, violation.trace, about, back_to=cycle.back_to, closing=cycle.closing, fairness=fairness
         )

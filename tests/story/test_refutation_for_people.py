@@ -54,6 +54,9 @@ def Tops():
 """
 
 
+CFG = "CHECK_DEADLOCK FALSE\nSPECIFICATION Spec\nPROPERTY "
+
+
 def refuted(model: Model) -> Violation:
     """The first refutation of the properties of a model."""
     violation = Search(model, problem=accepted_problem(model)).run().violation
@@ -63,7 +66,7 @@ def refuted(model: Model) -> Violation:
 
 
 def test_spawned_identifiers_have_the_names_of_views(tmp_path: Path) -> None:
-    model = model_of(tmp_path, STARTED, "CHECK_DEADLOCK FALSE\nSPECIFICATION Spec\nPROPERTY Falls")
+    model = model_of(tmp_path, STARTED, CFG + "Falls")
     violation = refuted(model)
     assert violation.refutation is not None
     assert violation.refutation.instance == "s = 1"
@@ -79,7 +82,7 @@ def test_spawned_identifiers_have_the_names_of_views(tmp_path: Path) -> None:
 
 
 def test_a_lambda_is_followed_to_its_values(tmp_path: Path) -> None:
-    model = model_of(tmp_path, STARTED, "CHECK_DEADLOCK FALSE\nSPECIFICATION Spec\nPROPERTY Tops")
+    model = model_of(tmp_path, STARTED, CFG + "Tops")
     why = story_of(model, refuted(model)).why
     assert why is not None
     assert why.sentence.startswith("Tops fails: `all(me.level == 2 for me in alive.values())` is true in no state.")
@@ -87,7 +90,7 @@ def test_a_lambda_is_followed_to_its_values(tmp_path: Path) -> None:
 
 
 def test_a_property_that_is_gone_is_told_as_it_was_found(tmp_path: Path) -> None:
-    model = model_of(tmp_path, STARTED, "CHECK_DEADLOCK FALSE\nSPECIFICATION Spec\nPROPERTY Falls")
+    model = model_of(tmp_path, STARTED, CFG + "Falls")
     violation = refuted(model)
     other = model_of(tmp_path / "other", STARTED.replace("def Falls", "def Sinks"), "SPECIFICATION Spec")
     assert for_people(other, violation) is violation

@@ -98,3 +98,9 @@ def test_values_that_the_sentence_lists_are_not_told_again() -> None:
     other = ComparedValue("n", "2")
     why = Why(None, "", "", (), (told, other), "No action is enabled in state 3: Up(n1): n is 2.")
     assert why.beside_the_sentence() == (other,)
+
+
+def test_the_instances_of_a_fair_action_stand_indented_below_it() -> None:
+    lines = [line.text for line in text_view(story("no_check_quorum"), "steps", TextOptions(width=100))]
+    place = lines.index("  WF of VoterFetchTimeout: 2 instances")
+    assert lines[place + 1] == "    WF_vars(VoterFetchTimeout(s2)): taken in the step back to state 4"
