@@ -132,6 +132,20 @@ def test_the_wrong_argument_of_a_helper_is_found_in_the_helper(tmp_path: Path) -
         check_kinds(bound(tmp_path, text).spec)
 
 
+def test_a_field_of_some_messages_only_is_told_apart_in_the_trace(tmp_path: Path) -> None:
+    (tmp_path / "spec.py").write_text(
+        IMPORTS
+        + WORLD
+        + ACTION
+        + "yield st.set(net=st.net.send(Vote(source=i, dest=i)), done=any(m.n > 0 for m in st.net))\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "m.cfg").write_text(CFG, encoding="utf-8")
+    done = kmc("check", str(tmp_path / "spec.py"), str(tmp_path / "m.cfg"), "--no-run-dir", "--engine", "python")
+    assert "help: known: dest, source; isinstance(m, TYPE) tells messages apart" in done.stdout + done.stderr
+    assert "State 2, the last:" in done.stdout
+
+
 ALWAYS = [
     (
         "if st.holder == st.n:\n        yield st",

@@ -75,6 +75,7 @@ def test_an_argument_is_shown_where_it_is_passed(tmp_path: Path) -> None:
     assert place_of_the_refusal(tmp_path, "marked(st, st.b == st.n)", written) == ("actions.py", "st.b == st.n")
 
 
+CFG = "CONSTANT Server = {a, b}"
 NETWORKS = """
 Server = constant("Server", IdentSet(), "s")
 
@@ -97,7 +98,21 @@ def act(st):
 
 def test_a_network_for_each_key_of_a_map_is_refused_with_a_declaration_of_the_same_states(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
-        check_fits(model_of(tmp_path, NETWORKS, "CONSTANT Server = {a, b}"))
+        check_fits(model_of(tmp_path, NETWORKS, CFG))
     assert caught.value.code == "KMC803"
     advice = "declare one network in State, of records that also name their Server: the states are the same"
     assert caught.value.help == advice
+
+
+def test_a_set_of_records_is_refused_with_a_page_that_shows_what_stores_it(tmp_path: Path) -> None:
+    source = NETWORKS.replace("inboxes: Map[Server, MessageSet[Hi, 2]]", "inbox: Set[Hi]")
+    with pytest.raises(SpecError) as caught:
+        check_fits(model_of(tmp_path, source.replace("inboxes={s: set() for s in Server}", "inbox=set()"), CFG))
+    assert (caught.value.code, caught.value.help) == (
+        "KMC802",
+        "a field of State may be MessageSet[Hi, capacity], with the same states: send(x), discard(x), x in s",
+    )
+    (note,) = caught.value.notes
+    page, _, heading = note.removeprefix("an example: ").partition(", ")
+    text = (Path(__file__).parents[2] / page).read_text(encoding="utf-8")
+    assert f"### {heading}\n" in text
