@@ -85,6 +85,7 @@ def searched(model: Model, directory: RunDirectory) -> Result:
 SHARDED = sharded(TINY)
 
 
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.slow
 def test_a_run_whose_machine_dies_at_any_step_goes_on(tmp_path: Path) -> None:
     model = river(tmp_path / "spec")

@@ -90,6 +90,7 @@ def resumed(model: Model, run: Path) -> tuple[Any, ...] | str:
         directory.close()
 
 
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_of_a_saved_run_is_one_error_or_nothing(damage: str, tmp_path: Path) -> None:
