@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -23,11 +24,13 @@ from kmc.engine.checkpoint.save import Saver
 from kmc.engine.files import durable_file
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.files.run_manifest import FORMAT
+from kmc.engine.layout.frontier import Level
 from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.loops.checksums import WORD_MASK, checksum
 from kmc.engine.native.threads import WorkerPool
 from kmc.engine.search.breadth_first import Search
+from kmc.engine.search.level_maker import LevelMaker
 from kmc.engine.search.worker import Worker
 from kmc.errors import SystemFault
 from kmc.result import Bound, Limits
@@ -142,6 +145,39 @@ def test_ctrl_c_while_the_table_grows_loses_nothing(tmp_path: Path, monkeypatch:
     directory.close()
     assert len(rows) == 1
     assert told(go_on(tmp_path, grid)) == whole(grid)
+
+
+@pytest.mark.parametrize("number", [1, 3, 5])
+def test_ctrl_c_while_one_row_a_view_is_kept_loses_nothing(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = replace(GRIDS[3], pad=400)
+    directory = begin(tmp_path)
+    search = search_in(directory, grid, threads=2, save_seconds=1e9)
+    keep, memories, alive = LevelMaker._with_one_row_a_view, list[ref[Any]](), list[bool]()
+    save, calls = Saver.save, [number]
+
+    def interrupted(maker: LevelMaker, level: Level) -> Level | None:
+        calls[0] -= 1
+        if calls[0] == 0:
+            memories.extend(ref(block.memory._map) for block in level.blocks)
+            search._interrupt()
+        return keep(maker, level)
+
+    def saved(saver: Saver, *arguments: Any) -> None:
+        # Rows of the level that was stopped are read now.
+        alive.extend(memory() is not None for memory in memories)
+        save(saver, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LevelMaker, "_with_one_row_a_view", interrupted)
+        patch.setattr(Saver, "save", saved)
+        assert search.run().interrupted
+    directory.close()
+    assert alive
+    assert all(alive)
+    if number > 1:
+        assert told(go_on(tmp_path, grid)) == whole(grid)
 
 
 def points_of(grid: Grid, tmp_path: Path) -> list[str]:

@@ -69,8 +69,6 @@ _SAMPLED_ROWS = 4
 _GROWTH_MAX = 4
 _SPARE = 8
 
-_NO_CHUNKS = np.zeros((0, Chunk.WORDS), np.int64)
-
 
 class LevelMaker:
     """Tables, workers and control words of one search.
@@ -94,7 +92,8 @@ class LevelMaker:
         self._budget = budget
         self._fits = fits
         self._stopping = False
-        self._unfinished = _NO_CHUNKS
+        # A level whose rows are made, but not yet one a view. Kept whole: its blocks hold what its chunks refer to.
+        self._unfinished: Level | None = None
         self._distinct = 0
         self._rows_before = 1
         self._recorder = recorder
@@ -158,7 +157,8 @@ class LevelMaker:
     @property
     def unfinished(self) -> list[Words]:
         """The chunks of a level that was stopped before its end."""
-        return [self._unfinished, *(worker.made for worker in self.workers)]
+        made = [worker.made for worker in self.workers]
+        return made if self._unfinished is None else [self._unfinished.chunks, *made]
 
     @property
     def full_blocks(self) -> list[RowBlock]:
@@ -236,11 +236,11 @@ class LevelMaker:
         for worker in self.workers:
             worker.begin_level()
         if self._kernels.rank and level is not None and level.rows:
-            self._unfinished = level.chunks
+            self._unfinished = level
             level = self._with_one_row_a_view(level)
             if level is None:
                 return None
-            self._unfinished = _NO_CHUNKS
+            self._unfinished = None
         self._distinct += level.rows if level is not None else 0
         return level
 
