@@ -376,3 +376,9 @@ def test_on_a_phone_nothing_scrolls_within_the_page_and_each_part_is_one_touch_a
     row = tab.locator("#steps [aria-current=step]").bounding_box()
     assert row is not None
     assert row["y"] + row["height"] <= bar["y"]
+
+
+def test_a_change_that_the_property_compares_is_marked_and_no_other(show: ShowStory) -> None:
+    tab = show(story_of_finding("kip_996", "own_vote_elects"), "#step=7")
+    marked = tab.locator("#state .changes dd", has=tab.locator(".decides")).locator(".where").all_inner_texts()
+    assert marked == ["leader"]

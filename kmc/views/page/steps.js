@@ -57,7 +57,7 @@ kmc.closingRow = (story, view) => {
     kmc.html(
       "span",
       { class: "what" },
-      kmc.html("span", { class: "label" }, closing === null ? "Nothing happens any more" : kmc.arrows(closing.label)),
+      kmc.html("span", { class: "label" }, kmc.html("span", {}, closing === null ? "Nothing happens any more" : kmc.arrows(closing.label))),
       kmc.html("span", { class: "summary" }, closing === null ? "for ever" : `for ever ${kmc.loopText(story.loop)}`),
     ),
     closing !== null && closing.actor !== null && kmc.lane(story, closing.actor),

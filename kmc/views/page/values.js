@@ -98,7 +98,8 @@ kmc.Story = class {
     return (this.why?.compared ?? []).some(({ expression }) => {
       const words = expression.split(/[^\w-]+/).filter(Boolean);
       // The field of a record is called by its name alone: `epoch of n1`.
-      return (words.includes(variable) || words.includes(rest[1])) && (!rest.length || words.includes(rest[0]));
+      const isField = rest.length > 1 && !this.lanes.includes(rest[1]) && words.includes(rest[1]);
+      return (words.includes(variable) || isField) && (!rest.length || words.includes(rest[0]));
     });
   }
 
