@@ -12,7 +12,7 @@ from rich.text import Text
 from kmc import __version__
 from kmc.cli.console import seconds_in_words, table
 from kmc.cli.junit import TestCase, suite_text
-from kmc.cli.selection import KINDS, ChosenEntry
+from kmc.cli.selection import KINDS, MANIFEST_KIND, ChosenEntry
 from kmc.errors import ExitStatus
 
 _STYLES = {"as expected": "green", "UNEXPECTED": "bold red", "not checked": "yellow", "interrupted": "yellow"}
@@ -82,8 +82,9 @@ def summary_lines(runs: Sequence[ModelRun]) -> Iterator[Text | str]:
             yield from (f"  {line}".rstrip() for line in run.text.splitlines())
     yield ""
     shown = [state for state in State if state in (State.EXPECTED, State.UNEXPECTED) or _count(runs, state)]
+    kinds = (*KINDS, MANIFEST_KIND)
     rows = [("", *(state.words for state in shown))]
-    rows += [(f"{kind}s", *_counts(of, shown)) for kind in KINDS if (of := [r for r in runs if r.choice.kind == kind])]
+    rows += [(f"{kind}s", *_counts(of, shown)) for kind in kinds if (of := [r for r in runs if r.choice.kind == kind])]
     yield from table([*rows, ("all", *_counts(runs, shown))], right=frozenset(range(1, len(shown) + 1)), indent=0)
 
 

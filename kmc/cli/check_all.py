@@ -156,6 +156,8 @@ def _runs(chosen: Sequence[ChosenEntry], options: CheckOptions, end: float | Non
         left = None if end is None else end - time.monotonic()
         if choice.left_out is not None:
             yield ModelRun(choice, State.LEFT_OUT, choice.left_out)
+        elif choice.fault is not None:
+            yield ModelRun(choice, State.UNEXPECTED, choice.fault.partition("\n")[0], choice.fault)
         elif left is not None and left <= 0:
             yield ModelRun(choice, State.NOT_CHECKED, _OUT_OF_TIME)
         else:

@@ -5,32 +5,41 @@ A model costs as many states as its manifest expects. One without figures is nev
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kmc.errors import CommandLineError
-from kmc.lang.manifest import Manifest
+from kmc.cli.render_errors import error_text, shown_path
+from kmc.cli.spec_folders import spec_folders
+from kmc.errors import CommandLineError, ModelError
+from kmc.lang.manifest import Manifest, read_manifest
 from kmc.lang.modelfile import ModelFile
 from kmc.spec.shipped import MANIFEST_NAME, find_spec_root, manifest_of
 
 STATES_MAX = 1_000_000
 KINDS = ("model", "finding", "mutant")
+MANIFEST_KIND = "manifest"
+"""The kind of an entry that stands for a whole manifest, which has no models or cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenEntry:
-    """A model of a manifest, and why it is left out, if it is. `spec` is what a person types for its spec."""
+    """A model of a manifest, and why it is left out, if it is. `spec` is what a person types for its spec.
+
+    `file` is None where the entry stands for the manifest itself: of a spec without models, or one with the mistake
+    that is told in `fault`.
+    """
 
     spec: str
     kind: str
-    file: ModelFile
+    file: ModelFile | None
     left_out: str | None
+    fault: str | None = None
 
     @property
     def name(self) -> str:
-        """The name of the model."""
-        return self.file.name
+        """The name of the model, or of the manifest."""
+        return self.file.name if self.file is not None else MANIFEST_NAME
 
 
 def too_large(file: ModelFile, states_max: int, option: str) -> str | None:
@@ -41,41 +50,71 @@ def too_large(file: ModelFile, states_max: int, option: str) -> str | None:
     return None
 
 
-def specs_in(typed: str) -> dict[str, Manifest]:
-    """The manifests that a person means by `typed`, by what to type for each: of a spec, or of all specs in a folder.
+def specs_in(typed: str) -> dict[str, Manifest | ModelError | None]:
+    """The manifests that a person means by `typed`, by what to type for each: of a spec, and of those in a folder.
 
-    Raises CommandLineError KMC605 where there is no such spec, and KMC626 where there is nothing to check.
+    None stands for a spec without a manifest, and an error for a manifest that cannot be read. Raises CommandLineError
+    KMC605 where there is no such spec, KMC626 where there is nothing to check, and the error of a manifest if there is
+    no other.
     """
     root = find_spec_root(typed)
-    found = {typed: manifest_of(root)}
-    if found[typed] is None and root.is_dir():
-        folders = sorted(path for path in root.iterdir() if (path / MANIFEST_NAME).is_file())
-        found = {str(Path(typed) / path.name): manifest_of(path) for path in folders}
-    manifests = {name: manifest for name, manifest in found.items() if manifest is not None and manifest.entries}
-    if not manifests:
+    if root.is_dir():
+        found = {typed if folder == root else str(folder): _read(folder) for folder in spec_folders(root)}
+    else:
+        found = {typed: manifest_of(root)}
+    if not any(isinstance(manifest, Manifest) and manifest.entries for manifest in found.values()):
+        for manifest in found.values():
+            if isinstance(manifest, ModelError):
+                raise manifest
         message = f"neither {typed} nor a folder in it has a manifest with models"
         raise CommandLineError("KMC626", message, help=f"describe models in {typed}/{MANIFEST_NAME}")
-    return manifests
+    return found
 
 
-def choices(manifests: dict[str, Manifest], kinds: Collection[str], states_max: int) -> list[ChosenEntry]:
-    """The models of these kinds: by spec, then by kind. Raises CommandLineError KMC627 if there is none."""
+def _read(folder: Path) -> Manifest | ModelError | None:
+    try:
+        return read_manifest(folder / MANIFEST_NAME) if (folder / MANIFEST_NAME).is_file() else None
+    except ModelError as error:
+        return error
+
+
+def choices(
+    manifests: Mapping[str, Manifest | ModelError | None], kinds: Collection[str], states_max: int
+) -> list[ChosenEntry]:
+    """The models of these kinds: by spec, then by kind; and each manifest without models, or with a mistake.
+
+    Raises CommandLineError KMC627 if there is no model to check.
+    """
     found = [choice for typed, manifest in manifests.items() for choice in _of(typed, manifest, kinds, states_max)]
-    if not found:
+    models = [choice for choice in found if choice.file is not None]
+    if any(choice.fault for choice in found):
+        return found
+    if not models:
         message = f"no spec here has a {' or a '.join(kinds)}"
         raise CommandLineError("KMC627", message, help=f"leave out --kind; there are {_present(manifests)}")
-    if all(choice.left_out for choice in found):
-        message = f"all {len(found)} models are left out: each has more than {states_max:,} states"
+    if all(choice.left_out for choice in models):
+        message = f"all {len(models)} models are left out: each has more than {states_max:,} states"
         raise CommandLineError("KMC627", message, help="give a larger --max-cost N")
     return found
 
 
-def _of(typed: str, manifest: Manifest, kinds: Collection[str], states_max: int) -> Iterator[ChosenEntry]:
-    for kind, entries in manifest.by_kind.items():
-        for file in entries.values() if kind in kinds else ():
-            yield ChosenEntry(typed, kind, file, too_large(file, states_max, "--max-cost"))
+def _of(
+    typed: str, manifest: Manifest | ModelError | None, kinds: Collection[str], states_max: int
+) -> Iterator[ChosenEntry]:
+    match manifest:
+        case None:
+            yield ChosenEntry(typed, MANIFEST_KIND, None, f"{shown_path(typed)} has no {MANIFEST_NAME}")
+        case ModelError():
+            yield ChosenEntry(typed, MANIFEST_KIND, None, None, error_text(manifest))
+        case Manifest(entries=entries) if not entries:
+            yield ChosenEntry(typed, MANIFEST_KIND, None, "it has no models")
+        case Manifest():
+            for kind, files in manifest.by_kind.items():
+                for file in files.values() if kind in kinds else ():
+                    yield ChosenEntry(typed, kind, file, too_large(file, states_max, "--max-cost"))
 
 
-def _present(manifests: dict[str, Manifest]) -> str:
-    counts = {kind: sum(len(manifest.by_kind[kind]) for manifest in manifests.values()) for kind in KINDS}
+def _present(manifests: Mapping[str, Manifest | ModelError | None]) -> str:
+    read = [manifest for manifest in manifests.values() if isinstance(manifest, Manifest)]
+    counts = {kind: sum(len(manifest.by_kind[kind]) for manifest in read) for kind in KINDS}
     return " and ".join(f"{count} {kind}{'s' * (count != 1)}" for kind, count in counts.items() if count)

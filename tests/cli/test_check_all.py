@@ -9,6 +9,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -233,6 +234,93 @@ def test_a_folder_of_specs_means_all_of_them(tmp_path: Path, counter: Path, chec
     assert [ran[1] for ran in checks] == ["specs/one", "specs/two"]
     assert [line for line in lines if "findings" in line][:2] == ["specs/one, findings", "specs/two, findings"]
     assert (status, lines[-1]) == (0, "EXPECTED specs: 2 of 2 as expected")
+
+
+def specs_of(lines: Sequence[str]) -> dict[str, str]:
+    """What is said of the first finding, or of the manifest, of each spec in the list."""
+    return {
+        title.partition(",")[0]: " ".join(line.split()).partition(" (")[0]
+        for title, line in pairwise(lines)
+        if title.startswith("specs") and ", " in title
+    }
+
+
+@pytest.fixture
+def specs(tmp_path: Path, counter: Path) -> Path:
+    """A folder of specs, with one."""
+    shutil.copytree(counter, tmp_path / "specs" / "one")
+    return tmp_path / "specs"
+
+
+@pytest.mark.usefixtures("checks")
+@pytest.mark.parametrize("place", ["team/lock", "team/a/b/c"])
+def test_specs_at_any_depth_are_checked(place: str, specs: Path, counter: Path) -> None:
+    shutil.copytree(counter, specs / place)
+    status, lines = shown("specs", "--kind", "finding")
+    as_expected = "two as expected BelowTwo fails, a trace of 3 states"
+    assert specs_of(lines) == {"specs/one": as_expected, f"specs/{place}": as_expected}
+    assert (status, lines[-1]) == (0, "EXPECTED specs: 2 of 2 as expected")
+
+
+@pytest.mark.usefixtures("checks")
+@pytest.mark.parametrize("place", [".kmc/x", ".venv/x", "build/x", "env/x", "__pycache__/x", "toml_of_others"])
+def test_hidden_folders_environments_and_other_files_are_not_entered(
+    place: str, specs: Path, counter: Path
+) -> None:
+    shutil.copytree(counter, specs / place)
+    if place == "env/x":
+        (specs / "env" / "pyvenv.cfg").touch()
+    if place == "toml_of_others":
+        (specs / place / "spec.py").unlink()
+    status, lines = shown("specs", "--kind", "finding")
+    assert (status, lines[-1]) == (0, "EXPECTED specs: 1 of 1 as expected")
+
+
+@pytest.mark.usefixtures("checks")
+def test_a_link_in_a_circle_ends(specs: Path) -> None:
+    (specs / "one" / "again").symlink_to(specs)
+    status, lines = shown("specs", "--kind", "finding")
+    assert (status, lines[-1]) == (0, "EXPECTED specs: 1 of 1 as expected")
+
+
+@pytest.mark.usefixtures("checks")
+@pytest.mark.parametrize(
+    ("manifest", "told"), [(None, "specs/bare has no models.toml"), ("# none yet\n", "it has no models")]
+)
+def test_a_spec_without_models_is_told_and_skipped(manifest: str | None, told: str, specs: Path, counter: Path) -> None:
+    shutil.copytree(counter, specs / "bare")
+    (specs / "bare" / "models.toml").unlink()
+    if manifest is not None:
+        (specs / "bare" / "models.toml").write_text(manifest, encoding="utf-8")
+    status, lines = shown("specs", "--kind", "finding", "--junit", "report.xml")
+    assert specs_of(lines)["specs/bare"] == f"models.toml left out {told}"
+    assert (status, lines[-1]) == (0, "EXPECTED specs: 1 of 2 as expected, 1 left out")
+    (case,) = ElementTree.parse("report.xml").iterfind(".//testcase[@classname='bare.manifests']")
+    assert [detail.get("message") for detail in case.iterfind("skipped")] == [f"left out: {told}"]
+
+
+@pytest.mark.usefixtures("checks")
+def test_a_spec_in_several_folders_without_models_is_told_once(specs: Path, counter: Path) -> None:
+    (specs / "bare" / "actions").mkdir(parents=True)
+    shutil.copy(counter / "spec.py", specs / "bare" / "actions")
+    (specs / "bare" / "types.py").touch()
+    assert specs_of(shown("specs", "--kind", "finding")[1]).keys() == {"specs/one", "specs/bare"}
+
+
+@pytest.mark.usefixtures("checks")
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("[models.smoke\n", "error[KMC320]: this is not TOML"), ("[model.a]\n", "error[KMC321]: unknown key 'model'")],
+)
+def test_a_broken_manifest_costs_its_own_line(text: str, told: str, specs: Path, counter: Path) -> None:
+    shutil.copytree(counter, specs / "broken")
+    (specs / "broken" / "models.toml").write_text(text, encoding="utf-8")
+    status, lines = shown("specs", "--kind", "finding", "--junit", "report.xml")
+    assert specs_of(lines)["specs/broken"].startswith(f"models.toml UNEXPECTED {told}")
+    assert any("--> specs/broken/models.toml:" in line for line in lines)
+    assert (status, lines[-1]) == (10, "UNEXPECTED specs: 1 of 2 as expected, 1 unexpected")
+    (failure,) = ElementTree.parse("report.xml").iterfind(".//testcase[@classname='broken.manifests']/failure")
+    assert failure.get("message", "").startswith(told)
 
 
 @pytest.mark.parametrize(
