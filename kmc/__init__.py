@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kmc.api.simulating import RandomBehaviours, simulate
     from kmc.api.stepping import evaluate, initial_states, literal, successors
     from kmc.api.trace_states import StepTaken, TraceStates
-    from kmc.errors import KmcError
+    from kmc.errors import KmcError, ModelWarning
 
 __version__ = "0.1.0"
 
@@ -24,6 +24,7 @@ __all__ = [
     "CheckResult",
     "KmcError",
     "LoadedSpec",
+    "ModelWarning",
     "RandomBehaviours",
     "StepTaken",
     "TraceStates",
@@ -41,6 +42,7 @@ _HOMES = {
     "CheckResult": "kmc.api.check_result",
     "KmcError": "kmc.errors",
     "LoadedSpec": "kmc.api.loaded_spec",
+    "ModelWarning": "kmc.errors",
     "RandomBehaviours": "kmc.api.simulating",
     "StepTaken": "kmc.api.trace_states",
     "TraceStates": "kmc.api.trace_states",

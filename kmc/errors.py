@@ -191,3 +191,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if near is not None:
         return f"did you mean '{near}'?"
     return "known: " + ", ".join(names) if names else "there are none"
+
+
+class ModelWarning(UserWarning):
+    """What weakens the result of a model in pytest: an action that never fired, a goal that was not reached."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kmc.lang.modelfile import ModelFile
 
 MANIFEST = "models.toml"
+
+_Returned = TypeVar("_Returned")
 
 _LOADED = pytest.StashKey[dict[str, Any]]()
 _CHECKED = pytest.StashKey[dict[str, Any]]()
@@ -133,17 +135,22 @@ class ModelTest(pytest.Item):
         return any(str(word).endswith(f"{MANIFEST}::{self.name}") for word in self.config.args)
 
     def runtest(self) -> None:
-        """Check the model."""
-        _check(self.config, str(self.path.parent), self.name, {}).assert_expected()
+        """Check the model; what weakens its result is a warning of pytest, and with `-W error` a failure."""
+        result = _check(self.config, str(self.path.parent), self.name, {})
+        result.assert_expected()
+        from kmc.errors import ModelWarning
+
+        for text in result.warnings:
+            self.warn(ModelWarning(f"{self.path.parent.name} {self.name}: {text}"))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What the check says, without a traceback of kmc's."""
-        from kmc.errors import KmcError
+        from kmc.errors import KmcError, ModelWarning
 
         match excinfo.value:
             case KmcError() as error:
                 return _error_text(error)
-            case AssertionError() as error:
+            case AssertionError() | ModelWarning() as error:
                 return str(error)
             case _:
                 return super().repr_failure(excinfo, style)
@@ -167,12 +174,13 @@ def kmc_spec(request: pytest.FixtureRequest) -> Callable[..., LoadedSpec]:
     """
 
     def load(spec: str | Path, model: str | None = None, **constants: Any) -> LoadedSpec:
+        __tracebackhide__ = True
         import kmc
 
         place, known = _placed(spec, request.path.parent), request.config.stash[_LOADED]
         key = repr((place, model, sorted(constants.items())))
         if key not in known:
-            known[key] = kmc.load(place, model, **constants)
+            known[key] = _briefly(lambda: kmc.load(place, model, **constants))
         loaded: LoadedSpec = known[key]
         return loaded
 
@@ -187,10 +195,22 @@ def kmc_check(request: pytest.FixtureRequest) -> Callable[..., CheckResult]:
     """
 
     def check(spec: LoadedSpec | str | Path, model: str | None = None, **arguments: Any) -> CheckResult:
+        __tracebackhide__ = True
         given = _placed(spec, request.path.parent) if isinstance(spec, str | Path) else spec
-        return _check(request.config, given, model, arguments)
+        return _briefly(lambda: _check(request.config, given, model, arguments))
 
     return check
+
+
+def _briefly(call: Callable[[], _Returned]) -> _Returned:
+    """What `call` returns; a KmcError leaves without the frames of kmc, so that a report ends at the line of a test."""
+    __tracebackhide__ = True
+    from kmc.errors import KmcError
+
+    try:
+        return call()
+    except KmcError as error:
+        raise error.with_traceback(None) from None
 
 
 def _placed(spec: str | Path, folder: Path) -> str:

@@ -17,6 +17,7 @@ from kmc.cli.conclusion import conclusion
 from kmc.cli.counterexample import Counterexample
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_result import count_lines, verdict_lines, warning_lines
+from kmc.cli.result_warnings import warning_texts
 from kmc.errors import ExitStatus
 from kmc.result import Result, Verdict
 
@@ -77,7 +78,7 @@ class CheckResult(ViolationFound):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What weakens the result: actions that never fired, goals that were not reached, reads of a view."""
-        return tuple(line.plain.removeprefix("Warning: ") for line in warning_lines(self._outcome))
+        return warning_texts(self._outcome)
 
     @property
     def differences(self) -> tuple[str, ...] | None:
@@ -95,6 +96,7 @@ class CheckResult(ViolationFound):
         A bound that ended the search fails too, unless `bounded_ok`. With `strict`, every action must have fired and
         every goal been reached.
         """
+        __tracebackhide__ = True  # the report of a test ends at its own line
         is_missed = strict and bool(self._outcome.idle_actions or self._outcome.unreached)
         if self.details.exit_status(bounded_ok=bounded_ok, strict=is_missed) is ExitStatus.OK:
             return
@@ -102,7 +104,7 @@ class CheckResult(ViolationFound):
         if self.details.verdict is Verdict.BOUND_REACHED and not bounded_ok:
             notes = ["A bound ended the check, so nothing is proved; bounded_ok=True takes that for a success."]
         elif self._violation is None:
-            notes = list(self.warnings)
+            notes = ["strict=True asks that every action fires and every reachable property is reached."]
         raise AssertionError("\n".join([str(self), *notes]))
 
     def assert_expected(self) -> None:
@@ -111,6 +113,7 @@ class CheckResult(ViolationFound):
         Where the manifest gives no figures, a finding or a mutant is expected to fail, and of any other model all that
         it asks for to hold, within its own levels and constraints; see `kmc.cli.expectation`.
         """
+        __tracebackhide__ = True
         unexpected = list(self._outcome.unexpected)
         if unexpected:
             # A violation comes first, since reports of tests show the first line only.
@@ -130,9 +133,15 @@ class CheckResult(ViolationFound):
         if self._violation is not None:
             yield from self._violation_lines()
             yield from count_lines(result)
+            yield from (line.plain for line in warning_lines(self._outcome))
             return
         yield from (line.plain for line in verdict_lines(self._outcome))
         yield from count_lines(result)
+        yield from self._remarks()
+
+    def _remarks(self) -> Iterator[str]:
+        """The warnings first: what was proved is worth less for each of them."""
+        yield from (line.plain for line in warning_lines(self._outcome))
         yield from conclusion(self._outcome)
 
     def __str__(self) -> str:
@@ -155,4 +164,4 @@ class CheckResult(ViolationFound):
             *self.properties.items(),
         ]
         title = next(line.plain for line in verdict_lines(self._outcome))
-        return table_html(f"{self.model.spec.name} {self.model.name}: {title}", rows, conclusion(self._outcome))
+        return table_html(f"{self.model.spec.name} {self.model.name}: {title}", rows, self._remarks())

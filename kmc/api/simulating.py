@@ -52,6 +52,7 @@ class RandomBehaviours(ViolationFound):
 
     def assert_ok(self) -> None:
         """AssertionError with the trace and the reason, if a behaviour violates a property."""
+        __tracebackhide__ = True
         if self._violation is not None:
             raise AssertionError(str(self))
 

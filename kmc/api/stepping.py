@@ -60,7 +60,9 @@ def evaluate(spec: LoadedSpec | str | Path, text: str, state: Any, successor: An
         message = f"{asked.text} is evaluated in {'a state' if wanted == 1 else 'a state and its successor'}"
         example = f"kmc.evaluate(spec, {asked.text!r}, {'state' if wanted == 1 else 'state, successor'})"
         raise CommandLineError("KMC695", message, help=f"write {example}")
-    return asked.value(*states)
+    value = asked.value(*states)
+    asked.encoded(value)  # what is no value, such as a function, is refused as by kmc eval
+    return value
 
 
 def literal(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -12,6 +13,7 @@ from rich.text import Text
 from kmc import __version__
 from kmc.cli.console import seconds_in_words, table
 from kmc.cli.junit import TestCase, suite_text
+from kmc.cli.result_warnings import has_warnings
 from kmc.cli.selection import KINDS, MANIFEST_KIND, ChosenEntry
 from kmc.errors import ExitStatus
 
@@ -80,12 +82,22 @@ def summary_lines(runs: Sequence[ModelRun]) -> Iterator[Text | str]:
             yield ""
             yield Text(f"{run.choice.spec} {run.choice.name}: {run.told}", "bold red")
             yield from (f"  {line}".rstrip() for line in run.text.splitlines())
+    yield from _warned_lines([run.choice for run in runs if has_warnings(run.told)])
     yield ""
     shown = [state for state in State if state in (State.EXPECTED, State.UNEXPECTED) or _count(runs, state)]
     kinds = (*KINDS, MANIFEST_KIND)
     rows = [("", *(state.words for state in shown))]
     rows += [(f"{kind}s", *_counts(of, shown)) for kind in kinds if (of := [r for r in runs if r.choice.kind == kind])]
     yield from table([*rows, ("all", *_counts(runs, shown))], right=frozenset(range(1, len(shown) + 1)), indent=0)
+
+
+def _warned_lines(warned: Sequence[ChosenEntry]) -> Iterator[str]:
+    """The command that shows the warnings that are only counted in the line of a model."""
+    if warned:
+        more = len(warned) - 1
+        others = f", and so for {more} more model{'s' * (more != 1)}" if more else ""
+        yield ""
+        yield f"Warnings: {shlex.join(['kmc', 'check', warned[0].spec, warned[0].name])} shows them{others}."
 
 
 def verdict_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> str:

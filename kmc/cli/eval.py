@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import click
@@ -18,13 +17,11 @@ from kmc.cli.trace_place import LAST, RUN_DIR, TracePlace, trace_place
 from kmc.cli.traced_model import model_of_trace
 from kmc.errors import CommandLineError, ExitStatus
 from kmc.lang.order import ordered
-from kmc.lang.python_errors import kind_in_words
-from kmc.lang.showing import shown
-from kmc.lang.tla import PYTHON_NAMING, Tla, encode
+from kmc.lang.tla import PYTHON_NAMING, Tla
 from kmc.reference.initial import initial_states
 from kmc.spec.model import Model
 from kmc.spec.shipped import is_there, manifest_of
-from kmc.spec.typed_expression import STATE, SUCCESSOR, Expression, expression, names_of
+from kmc.spec.typed_expression import SUCCESSOR, Expression, expression, names_of
 from kmc.trace.files import pick, pick_state
 from kmc.trace.itf import itf_value
 
@@ -153,22 +150,8 @@ def _tree(model: Model, asked: Expression, value: Any) -> Tla:
     """The value for people; CommandLineError KMC643 where it is not a value of the spec language."""
     from kmc.story.lanes import table_for_people  # here, as every command loads this file
 
-    try:
-        # Fields as the expression names them, not as TLA+ does; identifiers as in views of traces.
-        return encode(value, replace(PYTHON_NAMING, spawned=table_for_people(model.spec).naming.spawned))
-    except TypeError:
-        kind = shown(value) if isinstance(value, type | FunctionType) else kind_in_words(value)
-        message = f"this is {kind}, not a value of the spec language"
-        raise CommandLineError("KMC643", message, asked.place, _advice(model, asked.text)) from None
-
-
-def _advice(model: Model, text: str) -> str:
-    """What to write instead of a text that has no value."""
-    if text in model.spec.state_class.fields:
-        return f"the field of the state is {STATE}.{text}"
-    if text in model.spec.properties:
-        return f"kmc replay TRACE --property {text} evaluates a temporal property"
-    return "call a function; write a set for a type or a range: {x for x in ...}"
+    # Fields as the expression names them, not as TLA+ does; identifiers as in views of traces.
+    return asked.encoded(value, replace(PYTHON_NAMING, spawned=table_for_people(model.spec).naming.spawned))
 
 
 def _object(place: EvaluatedAt, asked: Expression, tree: Tla) -> dict[str, Any]:

@@ -17,11 +17,12 @@ from kmc.cli.level_table import level_lines
 from kmc.cli.model_text import constants_text, names
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_lines, shown_path
+from kmc.cli.result_warnings import missed_texts, warning_texts
 from kmc.cli.verdict_line import verdict_line
 from kmc.invariants.kinds import SHOWN, Role, kind_of
 from kmc.invariants.properties import SymmetrySet
 from kmc.lang.idents import IdentMeta
-from kmc.reference.refutation_lines import assumed_text, cut_texts
+from kmc.reference.refutation_lines import assumed_text
 from kmc.result import Bound, Result, ShardFigures, Verdict, Violation
 from kmc.spec.model import Model
 
@@ -192,20 +193,10 @@ def violated_lines(result: Result) -> list[str]:
 
 
 def warning_lines(outcome: Outcome) -> Iterator[Text]:
-    """Warnings that weaken a result; errors under `--strict`."""
-    result = outcome.result
-    yield from (Text(f"Warning: {warning}", _WARNING) for warning in result.warnings)
-    cut = cut_texts(result.cut_fairness, constraints_text(outcome.chosen.model))
-    yield from (Text(f"Warning: {warning}", _WARNING) for warning in cut)
-    if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
-        return
-    kind, style = ("Error", _BAD) if outcome.options.strict else ("Warning", _WARNING)
-    whole = result.is_whole and not result.cut
-    within = "" if whole else ", as far as the search went"
-    for action in outcome.idle_actions:
-        yield Text(f"{kind}: Action {action} never fired{within}.", style)
-    for name in outcome.unreached:
-        yield Text(f"{kind}: {kind_of(Role.WITNESSED, 1).noun.capitalize()} {name} was never reached{within}.", style)
+    """Warnings that weaken a result; what was missed is an error under `--strict`."""
+    missed = frozenset(missed_texts(outcome)) if outcome.options.strict else frozenset()
+    for text in warning_texts(outcome):
+        yield Text(f"Error: {text}", _BAD) if text in missed else Text(f"Warning: {text}", _WARNING)
 
 
 def effort_line(result: Result) -> str:

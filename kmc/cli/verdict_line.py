@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from kmc.cli.conclusion import constraints_text
 from kmc.cli.outcome import Outcome
+from kmc.cli.result_warnings import warning_count
 from kmc.errors import ExitStatus
 from kmc.result import Bound, Verdict, Violation
 
@@ -42,7 +43,7 @@ def _found(outcome: Outcome) -> str:
     """What the search found, in a few words."""
     result = outcome.result
     if result.violation is None:
-        return f"{_counted(result.counters.distinct, 'distinct state')}, {_extent(outcome)}"
+        return f"{_counted(result.counters.distinct, 'distinct state')}, {_extent(outcome)}{warning_count(outcome)}"
     return f"{_what_fails(result.violation)}, a trace of {_counted(len(result.violation.trace), 'state')}"
 
 

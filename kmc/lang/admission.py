@@ -47,6 +47,10 @@ def refuse(value: object, declared: Type) -> NoReturn:
 def advice_on_value(value: object, declared: Type) -> str:
     """What to write instead of a value that is outside of a domain."""
     match declared:
+        case _ if isinstance(value, set | dict | list):
+            return "in a Python session, write kmc.literal(...) around a set, a list or a dict"
+        case EnumType(cls) | IdentType(cls) if isinstance(value, str):
+            return f"write a member of {cls.__name__}; in a Python session, list(spec.{cls.__name__}) has them"
         case IntType():
             return _int_advice(value)
         case BoolType():
@@ -170,14 +174,22 @@ def _set(admit_element: Admit, declared: Type) -> Admit:
                     return frozenset(admit_element(element) for element in value)
         except DomainError:
             # Which element is reported must not depend on the order in memory.
-            from kmc.lang.order import ordered
-
-            for element in ordered(value):
+            for element in _in_order(value):
                 admit_element(element)
             raise
         return value
 
     return admit
+
+
+def _in_order(elements: frozenset[Any]) -> list[Any]:
+    """The elements in display order; by their texts, where some are not values of the language."""
+    from kmc.lang.order import ordered
+
+    try:
+        return ordered(elements)
+    except TypeError:
+        return sorted(elements, key=shown)
 
 
 def _seq(admit_element: Admit, declared: SeqType) -> Admit:

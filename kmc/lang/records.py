@@ -11,7 +11,7 @@ from __future__ import annotations
 import inspect
 from collections import namedtuple
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self, TypeVar
 
 from kmc.errors import DomainError, EvaluationError, SpecError, did_you_mean
 from kmc.lang.admission import Admit, admitter
@@ -260,7 +260,18 @@ class Message(Record, root=True):
 
 def _naming(cls: type[Record], field: str, error: DomainError) -> DomainError:
     """`error`, naming the field whose domain the value is outside of."""
-    return DomainError(error.code, f"'{field}' of {cls.__name__}: {error.message}", error.span, error.help, error.notes)
+    message = f"'{field}' of {cls.__name__}: {error.message}"
+    return _helping(DomainError(error.code, message, error.span, error.help, error.notes))
+
+
+_Error = TypeVar("_Error", bound=EvaluationError)
+
+
+def _helping(error: _Error) -> _Error:
+    """The error with its help below the traceback, for a record that a person makes in a Python session."""
+    if error.help:
+        error.add_note(f"  = help: {error.help}")
+    return error
 
 
 def _usage(cls: type[Record]) -> str:
@@ -292,18 +303,14 @@ for _name in ("count", "index"):
 
 def _refuse_abstract(cls: type[Record]) -> NoReturn:
     names = ", ".join(shape.__name__ for shape in cls.shapes)
-    raise EvaluationError("KMC213", f"{cls.__name__} is abstract", help=f"make one of its shapes: {names}")
+    raise _helping(EvaluationError("KMC213", f"{cls.__name__} is abstract", help=f"make one of its shapes: {names}"))
 
 
 def _refuse_fields(cls: type[Record], given: dict[str, Any]) -> NoReturn:
     unknown = [field for field in given if field not in cls.fields]
     if unknown:
-        raise EvaluationError(
-            "KMC212", f"{cls.__name__} has no field '{unknown[0]}'", help=did_you_mean(unknown[0], cls.fields)
-        )
+        advice = did_you_mean(unknown[0], cls.fields)
+        raise _helping(EvaluationError("KMC212", f"{cls.__name__} has no field '{unknown[0]}'", help=advice))
     missing = [field for field in cls.fields if field not in given]
-    raise EvaluationError(
-        "KMC214",
-        f"{cls.__name__} needs a value for '{missing[0]}'",
-        help=f"give every field: {cls.__name__}({_usage(cls)})",
-    )
+    advice = f"give every field: {cls.__name__}({_usage(cls)})"
+    raise _helping(EvaluationError("KMC214", f"{cls.__name__} needs a value for '{missing[0]}'", help=advice))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import FunctionType
 from typing import Any
 
 import kmc.lang
@@ -18,6 +19,9 @@ from kmc.invariants.kinds import KINDS
 from kmc.invariants.properties import Predicate, holds
 from kmc.lang.blame import blamed, in_characters
 from kmc.lang.idents import IdentMeta
+from kmc.lang.python_errors import kind_in_words
+from kmc.lang.showing import shown
+from kmc.lang.tla import PYTHON_NAMING, Naming, Tla, encode
 from kmc.spec.loader import Spec
 from kmc.spec.places import span_of
 from kmc.spec.rewrite import INJECTED, rewritten
@@ -48,6 +52,23 @@ class Expression:
             return self.function(state, successor)
         except Exception as error:
             raise _placed(blamed(error, {*self.spec.files, _FILE}), self.text) from error
+
+    def encoded(self, value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
+        """Its value as views show it; CommandLineError KMC643 where it is not a value of the spec language."""
+        try:
+            return encode(value, naming)
+        except TypeError:
+            kind = shown(value) if isinstance(value, type | FunctionType) else kind_in_words(value)
+            message = f"this is {kind}, not a value of the spec language"
+            raise CommandLineError("KMC643", message, self.place, self._advice()) from None
+
+    def _advice(self) -> str:
+        """What to write instead of a text that has no value."""
+        if self.text in self.spec.state_class.fields:
+            return f"the field of the state is {STATE}.{self.text}"
+        if self.text in self.spec.properties:
+            return f"kmc replay TRACE --property {self.text} evaluates a temporal property"
+        return "call a function; write a set for a type or a range: {x for x in ...}"
 
     @property
     def place(self) -> Span:

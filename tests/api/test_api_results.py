@@ -122,6 +122,16 @@ def test_a_result_says_in_one_line_what_it_is() -> None:
     assert "Proved: in every state" in str(smoke)
 
 
+def test_what_weakens_a_proof_stands_before_it_in_texts_and_in_notebooks() -> None:
+    weak = kmc.check(COUNTER, "smoke", engine="python")
+    idle, goal = ("Warning: Action Fall never fired.", "Warning: Reachable property beyond_the_top was never reached.")
+    lines = str(weak).splitlines()
+    assert lines[-3:-1] == [idle, goal]
+    assert lines[-1].startswith("Proved: ")
+    assert f"<p>{idle}</p><p>{goal}</p><p>Proved: " in weak._repr_html_()
+    assert "Warning" not in str(kmc.check("die_hard", "smoke", engine="python"))
+
+
 def test_a_simulation_finds_the_same_with_the_same_seed() -> None:
     first, again = (kmc.simulate("die_hard", "solution", seed=5, number=200) for _ in range(2))
     assert not first.ok

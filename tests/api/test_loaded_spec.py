@@ -11,11 +11,11 @@ import pytest
 from support.cli_runner import COUNTER
 
 import kmc
-from kmc.errors import CommandLineError, EvaluationError, KmcError, ModelError
+from kmc.errors import CommandLineError, DomainError, EvaluationError, KmcError, ModelError
 
 VOTES = '''"""Votes."""
 from kmc.lang import IdentSet, Map, Opt, Record, Seq, Set, constant, count
-from kmc.spec import spec
+from kmc.spec import always_eventually, spec
 
 Server = constant("Server", IdentSet(symmetric=True), "The voters")
 
@@ -49,6 +49,11 @@ def NoLeader(st):
 @spec.action_property
 def OnlyGrows(st, nxt):
     return st.leaders <= nxt.leaders
+
+
+@spec.liveness
+def SomeLeader():
+    return always_eventually(lambda st: len(st.leaders) > 0)
 '''
 
 
@@ -83,7 +88,7 @@ def test_the_words_of_a_spec_are_attributes(votes: Path) -> None:
     (first,) = kmc.initial_states(spec)
     assert spec.votes_of(first, a) == 0
     assert list(spec.actions) == ["Vote"]
-    assert list(spec.properties) == ["NoLeader", "OnlyGrows"]
+    assert list(spec.properties) == ["NoLeader", "OnlyGrows", "SomeLeader"]
     assert spec.constants["Server"].value is spec.Server
     assert {"Server", "State", "votes_of"} <= set(dir(spec))
     assert {"Map", "spec", "constant"}.isdisjoint(dir(spec))
@@ -125,6 +130,42 @@ def test_states_are_built_of_pythons_collections(votes: Path) -> None:
     assert kmc.evaluate(spec, "OnlyGrows", state, step.state)
     assert kmc.evaluate(spec, "voted_for[a]", state) is b
     assert kmc.evaluate(spec, "nxt.leaders == leaders", state, step.state)
+
+
+def test_a_state_of_values_that_are_not_the_specs_says_what_to_write(votes: Path) -> None:
+    spec = kmc.load(votes, Server=["a", "b"])
+    a, b = spec.Server
+    fields = {"voted_for": kmc.literal({a: b, b: None}), "leaders": kmc.literal({a}), "order": kmc.literal([b])}
+    around = "in a Python session, write kmc.literal(...) around a set, a list or a dict"
+    wrong: list[tuple[str, Any, str]] = [
+        ("voted_for", {a: b, b: None}, around),
+        ("leaders", {a}, around),
+        ("order", [b], around),
+        ("leaders", frozenset({"a"}), "write a member of Server; in a Python session, list(spec.Server) has them"),
+    ]
+    for field, value, advice in wrong:
+        with pytest.raises(DomainError) as caught:
+            spec.State(**{**fields, field: value})
+        assert (caught.value.help, caught.value.__notes__) == (advice, [f"  = help: {advice}"])
+        assert caught.value.__cause__ is None
+        assert caught.value.__suppress_context__
+    for given in ({**fields, "leader": 1}, {"order": fields["order"]}):
+        with pytest.raises(EvaluationError) as unlike:
+            spec.State(**given)
+        assert unlike.value.__notes__ == [f"  = help: {unlike.value.help}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("SomeLeader", "the function SomeLeader"), ("vote", "the function vote"), ("Server", "the type Server")],
+)
+def test_what_is_not_a_value_is_refused_as_by_kmc_eval(votes: Path, text: str, kind: str) -> None:
+    spec = kmc.load(votes, Server=["a", "b"])
+    (first,) = kmc.initial_states(spec)
+    with pytest.raises(CommandLineError) as caught:
+        kmc.evaluate(spec, text, first)
+    assert caught.value.code == "KMC643"
+    assert kind in caught.value.message
 
 
 def test_a_property_is_evaluated_in_as_many_states_as_it_takes(votes: Path) -> None:

@@ -14,6 +14,8 @@ from support.cli_runner import COUNTER
 pytest_plugins = "pytester"
 
 QUIET = ("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", "--kmc-engine", "python")
+# In this process, the runs of pytest inherit that warnings are errors.
+QUIET += ("-W", "default::kmc.ModelWarning")
 
 
 @pytest.fixture
@@ -49,6 +51,29 @@ def test_a_failure_says_what_differs_or_why_and_shows_the_steps(pytester: pytest
     result.stdout.fnmatch_lines(["Error: Action property NeverToTwo is violated.", "*", "3  Climb(1): count 1 -> 2"])
     assert "Traceback" not in str(result.stdout)
     assert "kmc/api" not in str(result.stdout)
+
+
+def test_what_weakens_a_result_is_a_warning_and_a_failure_where_warnings_are_errors(
+    pytester: pytest.Pytester, specs: Path
+) -> None:
+    words = ("specs", *QUIET, "-k", "smoke or two")
+    result = pytester.runpytest_inprocess(*words)
+    result.assert_outcomes(passed=2, warnings=2, deselected=10)
+    result.stdout.fnmatch_lines(["*ModelWarning: counter smoke: Action Fall never fired."])
+    result.stdout.fnmatch_lines(["*ModelWarning: counter smoke: Reachable property beyond_the_top was never reached."])
+    failing = pytester.runpytest_inprocess(*words, "-W", "error::kmc.ModelWarning")
+    failing.assert_outcomes(passed=1, failed=1, deselected=10)
+    failing.stdout.fnmatch_lines(["counter smoke: Action Fall never fired."])
+    assert "Traceback" not in str(failing.stdout)
+
+
+def test_what_the_manifest_says_never_happens_is_no_warning(pytester: pytest.Pytester, specs: Path) -> None:
+    manifest = specs / "models.toml"
+    text = manifest.read_text(encoding="utf-8")
+    text = text.replace("deadlock = false\n", 'deadlock = false\nnever_fires = ["Fall"]\n', 1)
+    text = text.replace("generated = 4\n", 'generated = 4\nunreached_goals = ["beyond_the_top"]\n', 1)
+    manifest.write_text(text, encoding="utf-8")
+    pytester.runpytest_inprocess("specs", *QUIET, "-k", "smoke").assert_outcomes(passed=1, deselected=11)
 
 
 def test_models_findings_and_mutants_are_told_apart(pytester: pytest.Pytester, specs: Path) -> None:
@@ -128,6 +153,38 @@ def test_fixtures_serve_assertions_of_ones_own(pytester: pytest.Pytester, specs:
     result = pytester.runpytest_inprocess("tests", "-v", *QUIET)
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(["*AssertionError: Error: Invariant BelowTwo is violated.*"])
+
+
+MISTAKEN = """
+def test_no_such_model(kmc_check):
+    kmc_check("../specs/counter", "smok")
+
+
+def test_no_such_spec(kmc_spec):
+    kmc_spec("countr")
+
+
+def test_a_violation(kmc_check):
+    kmc_check("../specs/counter", "two").assert_ok()
+"""
+
+
+def test_a_mistake_in_a_test_is_shown_at_its_line_without_frames_of_kmc(pytester: pytest.Pytester, specs: Path) -> None:
+    (pytester.path / "tests").mkdir()
+    (pytester.path / "tests" / "test_mistaken.py").write_text(MISTAKEN, encoding="utf-8")
+    result = pytester.runpytest_inprocess("tests", *QUIET)
+    result.assert_outcomes(failed=3)
+    result.stdout.fnmatch_lines(
+        [
+            '>       kmc_check("../specs/counter", "smok")',
+            "E       *KMC349*: the spec has no model 'smok'",
+            "E         = help: did you mean 'smoke'?",
+            '>       kmc_spec("countr")',
+            '>       kmc_check("../specs/counter", "two").assert_ok()',
+        ],
+    )
+    assert "kmc/api" not in str(result.stdout)
+    assert "pytest_plugin.py" not in str(result.stdout)
 
 
 def test_a_run_that_does_not_use_the_plugin_imports_nothing_of_it(tmp_path: Path) -> None:

@@ -104,6 +104,25 @@ def test_each_model_has_a_line_below_its_kind_and_the_last_line_is_the_verdict()
     ]
 
 
+@pytest.mark.usefixtures("checks")
+def test_a_model_with_warnings_has_their_number_and_the_command_that_shows_them(counter: Path) -> None:
+    assert "Warnings" not in "".join(shown("counter", "--kind", "model")[1])
+    text = MANIFEST.replace('never_fires = ["Fall"]\n', "")
+    text = text.replace('[mutants.lame]\ntitle = "Two is the top"', "[models.lame]")
+    (counter / "models.toml").write_text(text, encoding="utf-8")
+    status, lines = shown("counter", "--kind", "model")
+    assert status == 0
+    assert [line.partition(" (0")[0] for line in lines[1:7]] == [
+        "  smoke  as expected  4 distinct states, all 4 levels (1 warning)",
+        "  large  left out     2,000,000 states expected, more than --max-cost 1,000,000",
+        "  lame   as expected  3 distinct states, all 3 levels (2 warnings)",
+        "",
+        "Warnings: kmc check counter smoke shows them, and so for 1 more model.",
+        "",
+    ]
+    assert lines[-1] == "EXPECTED counter: 2 of 3 as expected, 1 left out"
+
+
 @pytest.mark.parametrize(
     ("words", "status", "names"),
     [

@@ -26,7 +26,7 @@ def last_line(*words: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     ("words", "status", "line"),
     [
-        (["smoke"], 0, "EXPECTED counter smoke: 4 distinct states, all 4 levels"),
+        (["smoke"], 0, "EXPECTED counter smoke: 4 distinct states, all 4 levels (2 warnings)"),
         (["wrong"], 10, "UNEXPECTED counter wrong: distinct: expected 5,000, found 4 (and 1 more)"),
         # A violation that the manifest has figures for, and one in a model without figures.
         (["two"], 0, "EXPECTED counter two: BelowTwo fails, a trace of 3 states"),
@@ -35,9 +35,9 @@ def last_line(*words: str) -> tuple[int, str]:
         (["temporal"], 10, "UNEXPECTED counter temporal: All was expected to hold, and TopAgainAndAgain fails"),
         (["overflow"], 10, "UNEXPECTED counter overflow: Evaluating the spec failed, which nothing expects"),
         # A bound of the model is part of it; a limit of the command line is not.
-        (["bounded"], 0, "EXPECTED counter bounded: 2 distinct states, levels 1 to 2"),
+        (["bounded"], 0, "EXPECTED counter bounded: 2 distinct states, levels 1 to 2 (3 warnings)"),
         (["bounded_wrong"], 10, "UNEXPECTED counter bounded_wrong: distinct: expected 3, found 2"),
-        (["constrained"], 0, "EXPECTED counter constrained: 2 distinct states, all 2 levels within UpToOne"),
+        (["constrained"], 0, "EXPECTED counter constrained: 2 distinct states, all 2 levels within UpToOne (3 warnings)"),
         (["smoke", "--max-states", "2"], 10,
          "UNEXPECTED counter smoke: The result is not compared: the search was cut short"),
         (["bounded", "--max-states", "1"], 10,

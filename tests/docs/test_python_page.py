@@ -24,7 +24,7 @@ def test_the_examples_run_and_print_what_is_shown(capsys: pytest.CaptureFixture[
     for example in EXAMPLES[:-1]:
         # Reason for exec: an example goes on with the names of the one before, as in a notebook.
         exec(compile(example, "docs/python.md", "exec"), names)
-    assert len(EXAMPLES) == 5
+    assert len(EXAMPLES) == 6
     assert capsys.readouterr().out.startswith(PRINTED.removesuffix("...\n"))
 
 
