@@ -61,7 +61,7 @@ def evaluate(spec: LoadedSpec | str | Path, text: str, state: Any, successor: An
         example = f"kmc.evaluate(spec, {asked.text!r}, {'state' if wanted == 1 else 'state, successor'})"
         raise CommandLineError("KMC695", message, help=f"write {example}")
     value = asked.value(*states)
-    asked.encoded(value)  # what is no value, such as a function, is refused as by kmc eval
+    asked.encoded(value)  # refuses a function or a type, as kmc eval does
     return value
 
 

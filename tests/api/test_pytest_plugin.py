@@ -67,7 +67,7 @@ def test_what_weakens_a_result_is_a_warning_and_a_failure_where_warnings_are_err
     assert "Traceback" not in str(failing.stdout)
 
 
-def test_what_the_manifest_says_never_happens_is_no_warning(pytester: pytest.Pytester, specs: Path) -> None:
+def test_what_the_manifest_says_never_happens_is_not_warned_of(pytester: pytest.Pytester, specs: Path) -> None:
     manifest = specs / "models.toml"
     text = manifest.read_text(encoding="utf-8")
     text = text.replace("deadlock = false\n", 'deadlock = false\nnever_fires = ["Fall"]\n', 1)

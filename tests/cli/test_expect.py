@@ -37,7 +37,8 @@ def last_line(*words: str) -> tuple[int, str]:
         # A bound of the model is part of it; a limit of the command line is not.
         (["bounded"], 0, "EXPECTED counter bounded: 2 distinct states, levels 1 to 2 (3 warnings)"),
         (["bounded_wrong"], 10, "UNEXPECTED counter bounded_wrong: distinct: expected 3, found 2"),
-        (["constrained"], 0, "EXPECTED counter constrained: 2 distinct states, all 2 levels within UpToOne (3 warnings)"),
+        (["constrained"], 0,
+         "EXPECTED counter constrained: 2 distinct states, all 2 levels within UpToOne (3 warnings)"),
         (["smoke", "--max-states", "2"], 10,
          "UNEXPECTED counter smoke: The result is not compared: the search was cut short"),
         (["bounded", "--max-states", "1"], 10,
