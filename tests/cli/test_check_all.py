@@ -283,9 +283,7 @@ def test_specs_at_any_depth_are_checked(place: str, specs: Path, counter: Path) 
 
 @pytest.mark.usefixtures("checks")
 @pytest.mark.parametrize("place", [".kmc/x", ".venv/x", "build/x", "env/x", "__pycache__/x", "toml_of_others"])
-def test_hidden_folders_environments_and_other_files_are_not_entered(
-    place: str, specs: Path, counter: Path
-) -> None:
+def test_hidden_folders_environments_and_other_files_are_not_entered(place: str, specs: Path, counter: Path) -> None:
     shutil.copytree(counter, specs / place)
     if place == "env/x":
         (specs / "env" / "pyvenv.cfg").touch()
