@@ -12,6 +12,7 @@ from rich.text import Text
 
 from kmc import __version__
 from kmc.cli.console import seconds_in_words, table
+from kmc.cli.expectation import UNEXPECTED_FIGURE
 from kmc.cli.junit import TestCase, suite_text
 from kmc.cli.result_warnings import has_warnings
 from kmc.cli.selection import KINDS, MANIFEST_KIND, ChosenEntry
@@ -81,7 +82,7 @@ def summary_lines(runs: Sequence[ModelRun]) -> Iterator[Text | str]:
         if run.state is State.UNEXPECTED:
             yield ""
             yield Text(f"{run.choice.spec} {run.choice.name}: {run.told}", "bold red")
-            yield from (f"  {line}".rstrip() for line in run.text.splitlines())
+            yield from (f"  {line}".rstrip() for line in _below(run.told, run.text.splitlines()))
     yield from _warned_lines([run.choice for run in runs if has_warnings(run.told)])
     yield ""
     shown = [state for state in State if state in (State.EXPECTED, State.UNEXPECTED) or _count(runs, state)]
@@ -98,6 +99,12 @@ def _warned_lines(warned: Sequence[ChosenEntry]) -> Iterator[str]:
         others = f", and so for {more} more model{'s' * (more != 1)}" if more else ""
         yield ""
         yield f"Warnings: {shlex.join(['kmc', 'check', warned[0].spec, warned[0].name])} shows them{others}."
+
+
+def _below(told: str, lines: Sequence[str]) -> Sequence[str]:
+    """The lines without a first one that says no more than what is told above them."""
+    same = bool(lines) and lines[0].removeprefix(UNEXPECTED_FIGURE).removesuffix(".") == told
+    return lines[1:] if same else lines
 
 
 def verdict_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> str:

@@ -174,7 +174,7 @@ def _run(choice: ChosenEntry, options: CheckOptions, left: float | None) -> Mode
     began = time.monotonic()
     limits = [seconds for seconds in (options.timeout, left) if seconds is not None]
     words = ["check", choice.spec, choice.name, "--expect", *_passed_on(options)]
-    words += ["--timeout", f"{min(limits):.6f}"] if limits else []
+    words += ["--timeout", f"{min(limits):.6f}".rstrip("0").rstrip(".")] if limits else []
     done = checked_apart([*words, *(["--engine", options.engine] if options.engine == ENGINE_PYTHON else [])])
     if INTERPRETER_TAKES_IT in done.stderr:
         done = checked_apart([*words, "--engine", ENGINE_PYTHON])

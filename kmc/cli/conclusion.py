@@ -52,7 +52,12 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
             yield from trace_hints(outcome.trace_path)
             walk = ["kmc", "explore", outcome.options.spec, "--trace", shown_path(outcome.trace_path)]
             yield f"Walk on from it: {shlex.join(filter(None, walk))}"
-        yield f"Reproduce: {shlex.join(['kmc', *_without_outputs(outcome.options.words)])}"
+        yield reproduce_line(outcome)
+
+
+def reproduce_line(outcome: Outcome) -> str:
+    """The command that gives this result again."""
+    return f"Reproduce: {shlex.join(['kmc', *_without_outputs(outcome.options.words)])}"
 
 
 def _endless_lines(outcome: Outcome) -> Iterator[str]:

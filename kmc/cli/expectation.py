@@ -13,6 +13,7 @@ from typing import Any
 from kmc.cli.model_choice import ChosenModel
 from kmc.result import Bound, Result, Verdict, Violation
 
+UNEXPECTED_FIGURE = "Not the expected result: "
 _OF_THE_MODEL = (None, Bound.DEPTH, Bound.CONSTRAINT)
 
 
@@ -28,7 +29,7 @@ def unexpected(chosen: ChosenModel, result: Result, found: Sequence[str], not_co
     """
     if found:
         first, *others = found
-        return [f"Not the expected result: {first}", *(f"  {other}" for other in others)]
+        return [f"{UNEXPECTED_FIGURE}{first}", *(f"  {other}" for other in others)]
     if chosen.model.file.expect:
         return [f"The result is not compared: {not_compared}."] if not_compared is not None else []
     return list(_without_figures(chosen.kind, result))
@@ -65,7 +66,8 @@ def _without_figures(kind: str | None, result: Result) -> Iterator[str]:
     elif kind is None and violation is not None:
         yield f"All was expected to hold, and {_what_fails(violation)}."
     elif result.verdict is Verdict.INTERRUPTED or result.bound not in _OF_THE_MODEL:
-        yield "The check ended before it could find what is expected."
+        what = f"The limit on {result.bound.value}" if result.bound is not None else "An interrupt"
+        yield f"{what} ended the check before it could find what is expected."
 
 
 def _what_fails(violation: Violation) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree
 
-from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence, odds_clause, scope_text
+from kmc.cli.conclusion import conclusion, constraints_text, cut_sentence, odds_clause, reproduce_line, scope_text
 from kmc.cli.outcome import Outcome
 from kmc.cli.render_errors import error_text
 from kmc.cli.verdict_line import verdict_line
@@ -205,14 +205,17 @@ def _as_expected(case: TestCase) -> TestCase:
 
 
 def _expected(outcome: Outcome) -> Iterator[TestCase]:
-    found: Sequence[str] = outcome.differences
-    if outcome.options.expect:
-        found = outcome.unexpected if outcome.result.verdict is not Verdict.INTERRUPTED else ()
-    elif not outcome.differences and (outcome.not_compared is not None or not outcome.chosen.model.file.expect):
+    name, found = "the result is the expected one", list(outcome.differences)
+    if outcome.options.expect and outcome.result.verdict is Verdict.INTERRUPTED:
+        yield TestCase(name, "skipped", "interrupted")
         return
-    yield TestCase(
-        "the result is the expected one", "failure" if found else None, found[0] if found else "", "\n".join(found)
-    )
+    if outcome.options.expect:
+        found = list(outcome.unexpected)
+    elif not found and (outcome.not_compared is not None or not outcome.chosen.model.file.expect):
+        return
+    # A violation has told with its trace what it concludes.
+    more = [*conclusion(outcome), reproduce_line(outcome)] if found and outcome.result.violation is None else []
+    yield TestCase(name, "failure" if found else None, found[0] if found else "", "\n".join([*found, *more]))
 
 
 def suite_text(name: str, cases: Sequence[TestCase], seconds: float, output: str = "") -> str:

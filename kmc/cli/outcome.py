@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kmc.cli.console import bytes_in_words
 from kmc.cli.expectation import differences, idle_actions, stale, unexpected, unreached
 from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.model_choice import ChosenModel
@@ -125,7 +126,7 @@ def judge(
 ) -> Outcome:
     """Compare a result with the manifest, and decide the exit status."""
     expect, changes = chosen.model.file.expect, _changes(options, chosen)
-    reason = _why_not_compared(changes, result) if expect else "the manifest expects nothing of it"
+    reason = _why_not_compared(changes, result, options) if expect else "the manifest expects nothing of it"
     found = differences(expect, result_json(result, chosen.model, None)) if expect and reason is None else []
     found += stale(chosen, result) if not changes else []
     off = unexpected(chosen, result, found, reason)
@@ -161,9 +162,23 @@ def _changes(options: CheckOptions, chosen: ChosenModel) -> tuple[str, ...]:
     return (*chosen.changes, *(option for option, is_given in given.items() if is_given))
 
 
-def _why_not_compared(changes: tuple[str, ...], result: Result) -> str | None:
+def _why_not_compared(changes: tuple[str, ...], result: Result, options: CheckOptions) -> str | None:
     if changes:
         return f"{' and '.join(changes)} made this another check"
     if result.verdict is Verdict.INTERRUPTED or result.bound in _CUT_SHORT:
-        return "the search was cut short"
+        depth, distinct = result.counters.depth, result.counters.distinct
+        states = f"{distinct:,} distinct state{'s' * (distinct != 1)}"
+        return f"{_what_cut(result, options)} at level {depth}, after {states}"
     return None
+
+
+def _what_cut(result: Result, options: CheckOptions) -> str:
+    match result.bound:
+        case Bound.TIME if options.timeout is not None:
+            return f"--timeout {options.timeout:g} ended the search"
+        case Bound.MEMORY if options.memory is not None:
+            return f"--memory {bytes_in_words(options.memory).replace(' ', '')} ended the search"
+        case Bound.STATES if options.max_states is not None:
+            return f"--max-states {options.max_states} ended the search"
+        case _:
+            return "the search was cut short"

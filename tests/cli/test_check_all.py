@@ -144,7 +144,7 @@ def test_kinds_and_costs_choose_what_is_checked(
 
 def test_a_check_gets_what_is_left_of_the_time(checks: list[list[str]]) -> None:
     shown("counter", "--kind", "model", "--total-timeout", "1h", "--timeout", "10s")
-    assert checks[0][-4:] == ["--timeout", "10.000000", "--engine", "python"]
+    assert checks[0][-4:] == ["--timeout", "10", "--engine", "python"]
     shown("counter", "--kind", "model", "--total-timeout", "9s", "--timeout", "10s")
     assert 0 < float(checks[1][-3]) <= 9
 
@@ -157,6 +157,33 @@ def test_the_trace_of_what_is_not_expected_is_shown_with_the_command_that_repeat
     assert "counter smoke: NotZero fails; result: expected ok, found violation (and 2 more)" in lines
     assert "  NotZero fails: count is 0." in lines
     assert "  Reproduce: kmc check counter smoke --expect --no-run-dir --engine python" in lines
+
+
+def below(title: str, lines: list[str]) -> list[str]:
+    """The lines of the list of what is not as expected, below this title."""
+    first = lines.index(title) + 1
+    return [line.strip() for line in lines[first : lines.index("", first)]]
+
+
+@pytest.mark.usefixtures("checks")
+def test_a_check_that_a_limit_cut_short_is_told_once_with_the_limit_the_figures_and_the_command() -> None:
+    status, lines = shown("counter", "--kind", "model", "--memory", "1M")
+    told = "--memory 1MB ended the search at level 1, after 1 distinct state"
+    # In the list, and above what is told of it.
+    assert (status, sum(told in line for line in lines[:-1])) == (10, 2)
+    proved, *_, repeat = below(f"counter smoke: The result is not compared: {told}", lines)
+    assert proved.startswith("Nothing is proved: the search stopped at level 1")
+    assert repeat == "Reproduce: kmc check counter smoke --expect --memory 1048576 --no-run-dir --engine python"
+
+
+@pytest.mark.usefixtures("checks")
+def test_a_wrong_count_is_told_once_with_the_command(counter: Path) -> None:
+    manifest = MANIFEST.replace("distinct = 4", "distinct = 5")
+    (counter / "models.toml").write_text(manifest, encoding="utf-8")
+    _, lines = shown("counter", "--kind", "model")
+    proved, repeat = below("counter smoke: distinct: expected 5, found 4", lines)
+    assert proved.startswith("Proved: ")
+    assert repeat == "Reproduce: kmc check counter smoke --expect --no-run-dir --engine python"
 
 
 @pytest.mark.usefixtures("checks")
@@ -232,7 +259,7 @@ def test_a_check_that_dies_costs_one_line(monkeypatch: pytest.MonkeyPatch) -> No
     status, lines = shown("counter", "--kind", "finding")
     assert status == 10
     assert lines[1].startswith("  two  UNEXPECTED   ended with status -11")
-    assert lines[4:6] == ["  ended with status -11", "  one"]
+    assert lines[3:6] == ["counter two: ended with status -11", "  one", "  two"]
 
 
 @pytest.mark.usefixtures("checks")

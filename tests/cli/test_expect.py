@@ -40,9 +40,10 @@ def last_line(*words: str) -> tuple[int, str]:
         (["constrained"], 0,
          "EXPECTED counter constrained: 2 distinct states, all 2 levels within UpToOne (3 warnings)"),
         (["smoke", "--max-states", "2"], 10,
-         "UNEXPECTED counter smoke: The result is not compared: the search was cut short"),
+         "UNEXPECTED counter smoke: The result is not compared: --max-states 2 ended the search at level 2, after 2 "
+         "distinct states"),
         (["bounded", "--max-states", "1"], 10,
-         "UNEXPECTED counter bounded: The check ended before it could find what is expected"),
+         "UNEXPECTED counter bounded: The limit on states ended the check before it could find what is expected"),
         (["smoke", "--strict"], 10, "STRICT counter smoke: action Fall never fired (and 1 more)"),
         (["two", "--strict"], 0, "EXPECTED counter two: BelowTwo fails, a trace of 3 states"),
     ],

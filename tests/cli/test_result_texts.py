@@ -322,6 +322,13 @@ def test_an_interrupted_exploration_is_an_error(outcome_of: MakeOutcome) -> None
     assert exploration(made) == (WHOLE, "error", "interrupted", "\n".join(conclusion(made)))
 
 
+def test_an_interrupted_check_has_a_skipped_case_for_what_is_expected(outcome_of: MakeOutcome) -> None:
+    made = outcome_of(verdict=Verdict.INTERRUPTED)
+    made = replace(made, options=replace(made.options, expect=True))
+    name, *rest = suite_of(junit_text(made))[1][-1]
+    assert (name, rest[:2]) == ("the result is the expected one", ["skipped", "interrupted"])
+
+
 @pytest.mark.parametrize(("verdict", "tag"), [(Verdict.ERROR, "error"), (Verdict.ASSERTION, "failure")])
 def test_an_exploration_that_an_error_ended_shows_the_error(
     verdict: Verdict, tag: str, outcome_of: MakeOutcome
@@ -373,7 +380,8 @@ def test_what_the_manifest_expects_is_a_case_where_it_was_compared(outcome_of: M
     name = "the result is the expected one"
     assert suite_of(junit_text(compared))[1][1:] == [(name, "", "", "")]
     differs = replace(compared, differences=("distinct is 2, not 1", "depth is 3"))
-    text = "distinct is 2, not 1\ndepth is 3"
+    repeat = "Reproduce: kmc check 'the counter'"
+    text = "\n".join(["distinct is 2, not 1", "depth is 3", *conclusion(differs), repeat])
     assert suite_of(junit_text(differs))[1][1:] == [(name, "failure", "distinct is 2, not 1", text)]
     assert suite_of(junit_text(replace(compared, not_compared="it was cut short")))[1][1:] == []
 
