@@ -133,7 +133,8 @@ Exit status, as TLC's:
     "--max-depth",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Explore levels 1 to N (initial: 1), overriding the model.",
+    help="Explore levels 1 to N (initial: 1), overriding the model. Their successors, in level N + 1, are checked too,"
+    " but neither stored nor counted as distinct.",
 )
 @click.option(
     "--max-states", metavar="N", type=click.IntRange(min=1), help="Stop at the end of the level that exceeds N states."

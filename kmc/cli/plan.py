@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -164,7 +165,7 @@ def _between(low: int, high: int) -> str:
 
 def _advice(found: Mapping[str, Any]) -> Iterator[str]:
     """Whether this machine suffices, and what to type."""
-    words = " ".join(found["check"])
+    words = shlex.join(found["check"])
     free, worst = found["available_memory_bytes"], found["needs"][-1]["memory_bytes"]
     if worst <= free * _MEMORY_SHARE and found["forecast"]["states_high"] is not None:
         yield f"This machine suffices ({bytes_in_words(free)} of memory free): {words}"

@@ -11,6 +11,7 @@ import shlex
 import sys
 from bdb import BdbQuit
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, NoReturn
 
 import click
@@ -76,10 +77,33 @@ class Program(click.Group):
         words = list(sys.argv[1:] if args is None else args)
         extra.update(standalone_mode=False, prog_name="kmc", obj=tuple(words))
         try:
+            _refuse_split_set(words)
             status = super().main(words, **extra)
         except Exception as error:
             status = _failed(error, words)
         sys.exit(int(status) if isinstance(status, int) else ExitStatus.OK)
+
+
+def _refuse_split_set(words: Sequence[str]) -> None:
+    """CommandLineError where the shell made several words of `--set Server={a,b}`, which stands without quotes."""
+    for at, word in enumerate(words[:-1]):
+        name, _, first = words[at + 1].partition("=")
+        if word != "--set" or not first:
+            continue
+        if first.startswith("{") and "}" not in first:
+            behind = list(takewhile(lambda text: not text.startswith("-"), words[at + 2 :]))
+            end = next((number for number, text in enumerate(behind) if text.endswith("}")), None)
+            members = [] if end is None else [first, *behind[: end + 1]]
+            split = " ".join(members)
+        else:
+            # bash expands Server={a,b} to Server=a Server=b.
+            pairs = [text.partition("=") for text in words[at + 1 :]]
+            others = (number for number, pair in enumerate(pairs) if pair[:2] != (name, "="))
+            members = [value for _, _, value in pairs[: next(others, len(pairs))]]
+            split = "{" + ",".join(members) + "}"
+        if len(members) > 1:
+            message = f"the shell made {len(members)} words of --set {name}={split}"
+            raise CommandLineError("KMC603", message, help=f"quote it: --set {shlex.quote(f'{name}={split}')}")
 
 
 def _failed(error: Exception, words: Sequence[str]) -> int:

@@ -67,6 +67,10 @@ def advice_on_value(value: object, declared: Type) -> str:
             return "a helper that yields is delegated to: yield from helper(...)"
         case SetType() if isinstance(value, MapValue) and not value:
             return "write set() for the empty set; {} is the empty map"
+        case MessageSetType() if isinstance(value, MapValue) and not value:
+            return "write set() for a message set without messages; {} is the empty map"
+        case MessageBagType() if isinstance(value, frozenset) and not value:
+            return "write {} for a message bag without messages; a bag is a map from messages to counts"
         case SetType():
             return "write a set: {x, y}, {x for x in ...}, set()"
         case SeqType():

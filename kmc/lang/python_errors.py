@@ -185,12 +185,27 @@ def _without_order(operator: str, left: str, right: str) -> tuple[str, str | Non
 
 def _without_meaning(operator: str, left: str, right: str) -> tuple[str, str | None]:
     of_kind = {cls.__name__: help_line for cls, _, help_line in _KINDS if cls in _WITHOUT_OPERATORS}
-    advice = of_kind.get(left) or of_kind.get(right) or "+ - * // % take numbers, | & - take sets"
+    advice = (
+        of_kind.get(left)
+        or of_kind.get(right)
+        or _advice_on_sets(operator, left, right)
+        or "+ - * // % take numbers, | & - take sets"
+    )
     if {"IdentMeta", "EnumMeta"} & {left, right}:
         advice = "write set(Server) for the set of its members"
     if "NoneType" in (left, right):
         advice = _NONE_HELP
     return f"'{operator}' has no meaning for {_kind(left)} and {_kind(right)}", advice
+
+
+def _advice_on_sets(operator: str, left: str, right: str) -> str | None:
+    """What to write where an operator of sets stands beside a set, and not between two."""
+    if "frozenset" not in (left, right) or operator not in ("|", "&", "-", "+"):
+        return None
+    if left == right:
+        return "write a | b for the union of two sets"
+    sign = "|" if operator == "+" else operator
+    return f"both sides are sets: write s {sign} {{x}} for one element x"
 
 
 def _lacking(what: str, advice: str) -> Callable[[str], tuple[str, str | None]]:

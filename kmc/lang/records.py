@@ -60,10 +60,10 @@ class RecordMeta(type):
         super().__init__(name, bases, namespace)
 
     def __or__(cls, other: Any) -> UnionType:  # type: ignore[override]  # a kmc union, not Python's
-        return union(cls, other)
+        return NotImplemented if isinstance(other, frozenset) else union(cls, other)
 
     def __ror__(cls, other: Any) -> UnionType:  # type: ignore[override]  # as above
-        return union(other, cls)
+        return NotImplemented if isinstance(other, frozenset) else union(other, cls)
 
     def __repr__(cls) -> str:
         return cls.__name__

@@ -28,10 +28,10 @@ class SymbolMeta(type):
         return type(value) is cls
 
     def __or__(cls, other: Any) -> UnionType:  # type: ignore[override]  # a kmc union, not Python's
-        return union(cls, other)
+        return NotImplemented if isinstance(other, frozenset) else union(cls, other)
 
     def __ror__(cls, other: Any) -> UnionType:  # type: ignore[override]  # as above
-        return union(other, cls)
+        return NotImplemented if isinstance(other, frozenset) else union(other, cls)
 
     def __repr__(cls) -> str:
         return cls.__name__

@@ -72,7 +72,7 @@ METHOD_ADVICE = {
     "issubset": "write a <= b",
     "issuperset": "write a >= b",
     "isdisjoint": "write len(a & b) == 0",
-    "remove": "values are immutable; write s - {x} for a set, map.without(key) for a map",
+    "remove": "values are immutable; write s - {x}, map.without(key), network.discard(message) or bag.take(message)",
     "pop": "values are immutable; write log.upto(len(log) - 1), map.without(key) or s - {x}",
     "update": "values are immutable; write map.set(key, value), or s | t",
     "extend": "values are immutable; append the elements one by one",

@@ -51,6 +51,7 @@ class _Takes:
 
 _MANY = 99
 _OF_ONE = ("abs", "all", "any", "count", "len", "pairs", "product", "require", "subsets", "sum")
+_OF_FORMULAS = {"all": "for_all", "any": "there_exists"}
 _FUNCTIONS = {
     **dict.fromkeys(_OF_ONE, _Takes(1, 1)),
     **dict.fromkeys(("max", "min"), _Takes(1, _MANY, ("default",))),
@@ -94,6 +95,8 @@ def check_word(names: Names, module: str, node: ast.Call) -> None:
         case _:
             return
     usage = USAGE.get(name)
+    if name in _OF_FORMULAS and any(isinstance(argument, ast.Lambda) for argument in node.args):
+        usage = f"{usage}; in a temporal property, {_OF_FORMULAS[name]}(S, lambda x: ...)"
     for keyword in node.keywords:
         if keyword.arg not in by_name:
             names.refuse(module, keyword, "KMC128", f"'{name}' takes no argument '{keyword.arg}'", usage)

@@ -58,6 +58,10 @@ class Expression:
         try:
             return encode(value, naming)
         except TypeError:
+            inner = self._tuple_in_result()
+            if inner is not None:
+                message = "this is a tuple, not a value of the spec language"
+                raise CommandLineError("KMC643", message, inner, "write a map, {key: value for ...}") from None
             kind = shown(value) if isinstance(value, type | FunctionType) else kind_in_words(value)
             message = f"this is {kind}, not a value of the spec language"
             raise CommandLineError("KMC643", message, self.place, self._advice()) from None
@@ -74,6 +78,19 @@ class Expression:
     def place(self) -> Span:
         """The whole text, as the place of an error."""
         return TextSpan.of(Span(_FILE, 1), self.text)
+
+    def _tuple_in_result(self) -> Span | None:
+        """The place of a tuple that is an element of the collection that the text is; None where there is none."""
+        elements: list[ast.expr] = []
+        match ast.parse(self.text, _FILE, "eval").body:
+            case ast.SetComp(elt=element) | ast.ListComp(elt=element):
+                elements = [element]
+            case ast.Set(elts=found) | ast.List(elts=found):
+                elements = found
+            case ast.DictComp(key=key, value=value):
+                elements = [key, value]
+        found_at = next((element for element in elements if isinstance(element, ast.Tuple)), None)
+        return None if found_at is None else _in_text(span_of(found_at, _FILE), self.text)
 
 
 def expression(spec: Spec, text: str) -> Expression:
@@ -174,7 +191,10 @@ def _parsed(text: str) -> ast.expr:
     try:
         return ast.parse(text, _FILE, "eval").body
     except SyntaxError as error:
-        span = Span(_FILE, error.lineno or 1, error.offset or 1, error.end_lineno, error.end_offset)
+        line = error.lineno or 1
+        # Python gives no column for what lacks its end.
+        column = error.offset or len(text.split("\n")[line - 1]) + 1
+        span = Span(_FILE, line, column, error.end_lineno, error.end_offset or None)
         message = f"this is not an expression: {error.msg}"
         raise CommandLineError("KMC640", message, TextSpan.of(span, text), _ADVICE) from None
     except (ValueError, RecursionError, MemoryError) as error:

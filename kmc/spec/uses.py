@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import NoReturn
 
 from kmc.errors import did_you_mean, nearest
@@ -19,6 +20,7 @@ from kmc.spec.call_arguments import METHODS, check_call, check_word
 from kmc.spec.callgraph import Helpers
 from kmc.spec.declared_fields import Fields
 from kmc.spec.flow import parameters, stored, yields
+from kmc.spec.lacking_parameters import Around
 from kmc.spec.modules import SpecFile
 from kmc.spec.names import Meaning, Names
 from kmc.spec.subset import ALLOWED_BUILTINS
@@ -48,7 +50,7 @@ class _Uses:
         self._words = fields.all | METHODS.keys() | {"set"}
         self._facade = {name for name in vars(facade) if not name.startswith("_")}
         self._function: str | None = None
-        self._lacks_message = False
+        self._around: Around | None = None
         self._quantifier: str | None = None
         self._functions_expected: set[int] = set()
         self._generators_expected: set[int] = set()
@@ -58,7 +60,7 @@ class _Uses:
             self._refuse_builtin(node, name)
         for statement in tree.body:
             self._function = None
-            self._lacks_message = isinstance(statement, ast.FunctionDef) and _lacks_message(statement)
+            self._around = Around(statement) if isinstance(statement, ast.FunctionDef) else None
             if isinstance(statement, ast.FunctionDef):
                 self._function = statement.name
                 self._helpers.define(self._module, statement)
@@ -79,7 +81,10 @@ class _Uses:
                 self._definition(node, local)
                 return
             case ast.Lambda(args=arguments, body=body):
+                around = self._around
+                self._around = around and replace(around, innermost=node)
                 self._visit(body, local | set(parameters(arguments)))
+                self._around = around
                 return
             case ast.GeneratorExp() | ast.SetComp() | ast.ListComp() | ast.DictComp():
                 self._comprehension(node, local)
@@ -142,9 +147,8 @@ class _Uses:
             advice = BUILTINS.get(name) or (f"did you mean '{near}'?" if near else known)
             self._refuse(node, "KMC118", f"'{name}' is not in the spec language", advice)
         else:
-            advice = self._names.suggestion(self._module, name, {*local, *ALLOWED_BUILTINS})
-            if self._lacks_message and not advice.startswith("did you"):
-                advice = f"a receiving action takes the state and the message first: def {self._function}(st, m, ...)"
+            lacking = self._around.advice(name, self._fields.all) if self._around is not None else None
+            advice = lacking or self._names.suggestion(self._module, name, {*local, *ALLOWED_BUILTINS})
             self._refuse(node, "KMC124", f"'{name}' is not defined", advice)
 
     def _refuse_file(self, node: ast.AST, name: str, wanted: str) -> None:
@@ -247,11 +251,3 @@ class _Uses:
     def _check_delegation(self, call: ast.Call, callee: Meaning | None) -> None:
         if callee is not None and not (isinstance(callee.node, ast.FunctionDef) and yields(callee.node)):
             self._refuse(call, "KMC129", f"'{callee.name}' does not yield", f"write yield {callee.name}(...)")
-
-
-def _lacks_message(function: ast.FunctionDef) -> bool:
-    """Whether an action that receives has no parameter left for the message, beside those that it binds."""
-    for decorator in function.decorator_list:
-        if isinstance(decorator, ast.Call) and ast.unparse(decorator.func) == "spec.receive":
-            return len(function.args.args) < len(decorator.keywords) + 2
-    return False

@@ -83,6 +83,9 @@ def test_the_first_of_several_initial_states_is_named(tmp_path: Path) -> None:
 MISTAKES = [
     ("len(servers", 2, "KMC640", "expression:1:4", "'(' was never closed"),
     ("", 2, "KMC640", "expression:1:1", "not an expression"),
+    ("len(servers) +", 2, "KMC640", "expression:1:15", "invalid syntax"),
+    ("(servers ==\n  )", 2, "KMC640", "expression:2:3", "invalid syntax"),
+    ("{(s, s in servers) for s in ServerId}", 2, "KMC643", "expression:1:2", "this is a tuple"),
     ("lambda: 1", 2, "KMC640", "expression:1:1", "lambda"),
     ("servers[s9].state", 2, "KMC641", "expression:1:9", "no name 's9'"),
     ("netMessages", 2, "KMC641", "expression:1:1", "no name 'netMessages'"),

@@ -81,3 +81,10 @@ def test_a_plan_as_json_says_how_it_was_made() -> None:
     text = kmc("plan", "kraft", "standard", "--sample", "8000", "--threads", "1", "--quiet").stdout
     assert "Estimate: " in text
     assert "if they scale at 70%" in text
+
+
+def test_the_command_to_type_has_quotes_where_a_shell_needs_them() -> None:
+    given = "Server={s1,s2}"
+    told = kmc("plan", "kraft", "smoke", "--set", given, "--sample", "1000", "--threads", "1", "--quiet")
+    assert told.exit_code == 0, told.stderr
+    assert "kmc check kraft smoke --set 'Server={s1,s2}'" in told.stdout

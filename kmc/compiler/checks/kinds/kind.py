@@ -183,7 +183,7 @@ def _may_be_in(kind: Kind, declared: Type) -> bool:
         case MapType(key, value, _):
             return kind.word == "map" and may_be_in(kind.parts[0], key) and may_be_in(kind.parts[1], value)
         case MessageSetType() | MessageBagType():
-            if kind.word in ("set", "map"):
+            if kind.word == ("set" if isinstance(declared, MessageSetType) else "map"):
                 return any(may_be_in(kind.parts[0], message) for message in declared.messages)
             return kind.word == "network"
         case _:
