@@ -64,6 +64,12 @@ class CompileLog:
         with self._lock:
             self._cache_fault = self._cache_fault or fault
 
+    @property
+    def cache_fault(self) -> CacheFault | None:
+        """Why compiled code could not be kept, told or not; None where it could."""
+        with self._lock:
+            return self._cache_fault
+
     def fault_to_tell(self) -> CacheFault | None:
         """Why compiled code could not be kept, once; None afterwards, and where it could."""
         with self._lock:

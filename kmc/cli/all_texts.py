@@ -107,6 +107,17 @@ def _below(told: str, lines: Sequence[str]) -> Sequence[str]:
     return lines[1:] if same else lines
 
 
+def new_warnings(runs: Sequence[ModelRun]) -> list[str]:
+    """The warnings of the last of `runs` that none before it gave."""
+    *before, last = map(_warnings, runs)
+    told = {text for texts in before for text in texts}
+    return [text for text in last if text not in told]
+
+
+def _warnings(run: ModelRun) -> list[str]:
+    return list(run.found["warnings"] or ()) if run.found is not None else []
+
+
 def verdict_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> str:
     """The verdict in one line, as `kmc.cli.verdict_line` has it for one check."""
     told = [f"{_count(runs, State.EXPECTED):,} of {len(runs):,} as expected"]
@@ -140,6 +151,7 @@ def json_object(typed: str, runs: Sequence[ModelRun], status: ExitStatus, second
             }
             for run in runs
         ],
+        "warnings": list(dict.fromkeys(text for run in runs for text in _warnings(run))),
         "seconds": round(seconds, 3),
         "kmc_version": __version__,
         "exit_status": int(status),

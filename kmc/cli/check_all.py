@@ -14,7 +14,16 @@ from typing import Any, TypeVar
 
 import click
 
-from kmc.cli.all_texts import ModelRun, State, json_object, junit_of_all, run_line, summary_lines, verdict_of_all
+from kmc.cli.all_texts import (
+    ModelRun,
+    State,
+    json_object,
+    junit_of_all,
+    new_warnings,
+    run_line,
+    summary_lines,
+    verdict_of_all,
+)
 from kmc.cli.child_check import ChildCheck, checked_apart
 from kmc.cli.console import say, show, stderr
 from kmc.cli.junit_file import write_junit
@@ -118,6 +127,7 @@ def check_all(options: CheckOptions, wishes: AllOptions, chosen: Sequence[Chosen
             runs.append(run)
             if not options.as_json:
                 show(run_line(runs, chosen))
+            show([f"Warning: {text}" for text in new_warnings(runs)], stderr())
     except KeyboardInterrupt:
         runs += _not_begun(chosen[len(runs) :])
     status = _status(runs, options)

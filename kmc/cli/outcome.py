@@ -6,6 +6,7 @@ Invariant: a result that differs from what the manifest expects never exits 0, a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,9 @@ from kmc.cli.console import bytes_in_words
 from kmc.cli.expectation import differences, idle_actions, stale, unexpected, unreached
 from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.model_choice import ChosenModel
+from kmc.cli.progress_text import cache_warning
 from kmc.cli.result_json import result_json
+from kmc.compile_log import LOG
 from kmc.errors import CommandLineError, ExitStatus
 from kmc.result import Bound, Limits, Result, Verdict
 
@@ -111,6 +114,7 @@ class Outcome:
         trace_file = str(self.trace_path) if self.trace_path else None
         return {
             **result_json(self.result, self.chosen.model, trace_file, self.story),
+            "warnings": [*self.result.warnings, *_cache_warnings()],
             "resume": self.resume,
             "growing": [asdict(variable) for variable in self.result.counters.growing],
             "memory_needed_bytes": self.memory_need.bytes if self.memory_need is not None else None,
@@ -119,6 +123,12 @@ class Outcome:
             "unexpected": list(self.unexpected),
             "exit_status": int(self.status),
         }
+
+
+def _cache_warnings() -> Iterator[str]:
+    fault = LOG.cache_fault
+    if fault is not None:
+        yield cache_warning(fault).removeprefix("Warning: ")
 
 
 def judge(

@@ -91,6 +91,7 @@ def failure_json(
         "digest": None,
         "kmc_version": __version__,
         "error": shown,
+        "warnings": None,
         "resume": resume,
         "growing": None,
         "memory_needed_bytes": None,

@@ -18,6 +18,7 @@ import pytest
 from support.cli_runner import COUNTER, kmc
 
 import kmc.cli.child_check as child_check
+from kmc.compile_log import CacheFault, CompileLog
 
 MANIFEST = """
 [models.smoke]
@@ -223,6 +224,17 @@ def test_the_json_object_has_all_results() -> None:
     assert [models[name]["kind"] for name in ("smoke", "two", "lame")] == ["model", "finding", "mutant"]
     assert (models["smoke"]["result"]["distinct"], models["large"]["result"]) == (4, None)
     assert models["two"]["result"]["trace"][2]["label"] == "Climb(1)"
+
+
+@pytest.mark.usefixtures("checks")
+def test_each_warning_of_the_checks_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = CompileLog()
+    log.not_kept(CacheFault("/proc/nope", "No such file"))
+    monkeypatch.setattr("kmc.cli.outcome.LOG", log)
+    ran = kmc("check", "counter", "--all", *QUICK, "--json")
+    (warning,) = json.loads(ran.stdout)["warnings"]
+    assert warning.startswith("Compiled code cannot be kept in /proc/nope (No such file)")
+    assert ran.stderr.splitlines() == [f"Warning: {warning}"]
 
 
 def interrupting(monkeypatch: pytest.MonkeyPatch, checks: list[list[str]]) -> None:
