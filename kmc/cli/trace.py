@@ -36,8 +36,7 @@ Examples:
   kmc trace last#4                       state 4 whole; --changes, --table and --chart show all
   kmc trace RUNDIR --table --server n2   the steps in which n2 takes part
   kmc trace last --html page.html        a page for a browser
-  kmc trace tlc-dump.json --spec kraft --model restarts     a trace of TLC
-  kmc trace tlc-dump.json --spec kraft --format itf > trace.itf.json
+  kmc trace tlc-dump.json --spec kraft --model restarts   a trace of TLC; --format itf converts it
 
 `kmc check SPEC --from TRACE#5` starts at a state of a trace.
 """
