@@ -1,12 +1,15 @@
 """A check in a process of its own: what it costs and how it may crash concern no other check.
 
 Invariant: the process has ended when `checked_apart` returns or raises. Ctrl-C reaches it through this one, since it
-has a process group of its own: it ends with its counts, unless a second one kills it.
+has a process group of its own: it ends with its counts, unless a second one kills it. On Linux, it also ends when this
+process dies.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,6 +21,9 @@ from typing import Any
 from kmc.cli.junit import told_in
 
 _LAST_LINES = 6
+_PR_SET_PDEATHSIG = 1
+# Loaded here: between fork and exec nothing may be.
+_LIBC = ctypes.CDLL(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,13 @@ def run(words: Sequence[str]) -> tuple[int, str, str]:
     """Exit status, stdout and stderr of `kmc` with these words, in a process of its own."""
     command, pipe = [sys.executable, "-m", "kmc", *words], subprocess.PIPE
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, encoding="utf-8", process_group=0
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=pipe,
+        stderr=pipe,
+        encoding="utf-8",
+        process_group=0,
+        preexec_fn=_end_with_the_caller if sys.platform == "linux" else None,
     ) as child:
         try:
             stdout, stderr = child.communicate()
@@ -74,3 +86,8 @@ def run(words: Sequence[str]) -> tuple[int, str, str]:
             child.kill()
             raise
     return child.returncode, stdout, stderr
+
+
+def _end_with_the_caller() -> None:
+    """In the child, before it runs: it gets SIGTERM when the process dies that began it."""
+    _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)

@@ -1,9 +1,12 @@
-"""The file of a JUnit report."""
+"""The file of a JUnit report.
+
+Invariant: a reader finds a whole report or the file that was there before, whenever the process dies.
+"""
 
 from __future__ import annotations
 
 import os
-import stat
+from contextlib import suppress
 from pathlib import Path
 
 from kmc.engine.files import durable_folder
@@ -14,27 +17,68 @@ def refuse_unwritable(path: str | None) -> None:
     """Raise SystemFault for a report that cannot be written, before a check that may take hours."""
     if path is None:
         return
+    if not os.path.isdir(os.path.dirname(path) or "."):
+        message = f"cannot write {path}: there is no folder {os.path.dirname(path)}"
+        raise SystemFault("KMC503", message, help="make the folder, or give another --junit FILE")
     try:
-        with Path(path).open("a", encoding="utf-8"):
-            pass
+        if _is_written_in_place(Path(path)):
+            with Path(path).open("a", encoding="utf-8"):
+                pass
+        else:
+            unfinished = _unfinished(Path(path))
+            unfinished.touch()
+            unfinished.unlink()
     except OSError as error:
         raise _unwritable(path, error) from None
-
-
-def _unwritable(path: str, error: OSError) -> SystemFault:
-    return SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --junit FILE")
 
 
 def write_junit(path: str, text: str) -> None:
     """Write a report, and wait until it is on the disk where it is a file."""
     durable_folder.reach("before write junit")
     try:
-        with Path(path).open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                durable_folder.reach("before sync junit")
-                os.fsync(file.fileno())
+        if _is_written_in_place(Path(path)):
+            Path(path).write_text(text, encoding="utf-8")
+        else:
+            _replace(Path(path).resolve(), text)
     except OSError as error:
         raise _unwritable(path, error) from None
     durable_folder.reach("after write junit")
+
+
+def _is_written_in_place(path: Path) -> bool:
+    """Whether no other file can take its place: a device, a pipe, or a file in a folder that is not ours to change."""
+    return path.exists() and not (path.is_file() and os.access(path.resolve().parent, os.W_OK))
+
+
+def _unfinished(path: Path) -> Path:
+    """Where a report is written before it has its name, in the same folder; a link stands for what it leads to."""
+    whole = path.resolve()
+    return whole.with_name(f"{whole.name}.new")
+
+
+def _replace(path: Path, text: str) -> None:
+    unfinished = _unfinished(path)
+    try:
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            durable_folder.reach("before sync junit")
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        _sync_names(path.parent)
+    except BaseException:
+        with suppress(OSError):
+            unfinished.unlink()
+        raise
+
+
+def _sync_names(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _unwritable(path: str, error: OSError) -> SystemFault:
+    return SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --junit FILE")

@@ -11,14 +11,17 @@ from typing import NoReturn
 from kmc.errors import ExitStatus
 
 INTERRUPTED = "Interrupted before there was a result."
+ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+"""What a job, and a terminal that is closed, tell a command to end with."""
 
 
 def main() -> NoReturn:
     """Run the command line of this process and exit; see `kmc.cli.program`."""
     _occupy_missing_streams()
     # As Ctrl-C: a command that is told to end does so by itself, with its own words and exit status.
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _interrupt)
+    for number in ENDING_SIGNALS:
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
     try:
         # Imported here: click and rich take a tenth of a second, a command up to half a second.
         from kmc.cli.program import cli

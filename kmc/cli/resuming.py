@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmc.cli.main import ENDING_SIGNALS
 from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
@@ -234,7 +235,10 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
 
 @contextmanager
 def terminated_as_interrupted() -> Iterator[None]:
-    """Meanwhile SIGTERM is what Ctrl-C is, unless it is ignored: a search ends with its counts and saves them."""
+    """Meanwhile SIGTERM is what Ctrl-C is, unless it is ignored: a search ends with its counts and saves them.
+
+    So is SIGHUP.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -242,12 +246,12 @@ def terminated_as_interrupted() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.getsignal(signal.SIGTERM)
-    if before is signal.SIG_IGN:
-        yield
-        return
-    signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
+    heard = [number for number in ENDING_SIGNALS if before[number] is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in heard:
+            signal.signal(number, before[number])

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import psutil
 import pytest
 from support.cli_runner import COUNTER, kmc
 
@@ -415,6 +418,38 @@ def test_an_interrupted_check_has_ended_before_its_caller_goes_on(monkeypatch: p
         child_check.run(["check", "die_hard", "--no-run-dir"])
     assert len(waited) == 2
     assert waited[0].returncode  # neither None, since it has ended, nor 0, since it was told to end
+
+
+def test_a_check_ends_when_the_process_dies_that_began_it(tmp_path: Path) -> None:
+    # The child of a child says who it is, and waits; that child is killed.
+    told = tmp_path / "told"
+    waiting = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    caller = (
+        "import sys, kmc.cli.child_check as child_check\n"
+        "begin = child_check.subprocess.Popen\n"
+        f"child_check.subprocess.Popen = lambda command, **more: begin([sys.executable, '-c', {waiting!r}], **more)\n"
+        "child_check.run([])"
+    )
+    with subprocess.Popen([sys.executable, "-c", caller]) as killed:
+        wait_until(lambda: told.exists() and told.read_text() != "")
+        killed.kill()
+    wait_until(lambda: is_dead(int(told.read_text())))
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait for it, at most half a minute."""
+    end = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def is_dead(process: int) -> bool:
+    """Whether it has ended, and its status waits to be asked for."""
+    try:
+        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def test_a_check_in_a_process_of_its_own_gives_its_result() -> None:

@@ -35,6 +35,7 @@ BEFORE_THE_SEARCH = (
     ("kmc.cli.check.choose_model", signal.SIGINT),
     ("kmc.cli.check.choose_model", signal.SIGTERM),
     ("kmc.cli.check.create_directory", signal.SIGTERM),
+    ("kmc.cli.check.create_directory", signal.SIGHUP),
     ("kmc.engine.compiled_model.compile_spec", signal.SIGINT),
     ("kmc.engine.compiled_model.compile_spec", signal.SIGTERM),
     ("kmc.engine.check_model.initial_records", signal.SIGINT),

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as requests: the search stops between two batches, where it loses nothing."""
+"""Ctrl-C, SIGTERM and SIGHUP as requests: the search stops between two batches, where it loses nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
