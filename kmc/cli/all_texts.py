@@ -13,7 +13,7 @@ from rich.text import Text
 from kmc import __version__
 from kmc.cli.console import seconds_in_words, table
 from kmc.cli.expectation import UNEXPECTED_FIGURE
-from kmc.cli.junit import TestCase, suite_text
+from kmc.cli.junit import TestCase, class_name, suite_text
 from kmc.cli.result_warnings import has_warnings
 from kmc.cli.selection import KINDS, MANIFEST_KIND, ChosenEntry
 from kmc.errors import ExitStatus
@@ -124,19 +124,25 @@ def verdict_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> 
     told += [
         f"{count:,} {state.value}" for state in State if state is not State.EXPECTED if (count := _count(runs, state))
     ]
-    return f"{_WORDS[status]} {typed}: {', '.join(told)}"
+    return f"{_word(runs, status)} {typed}: {', '.join(told)}"
+
+
+def _word(runs: Sequence[ModelRun], status: ExitStatus) -> str:
+    """The word of the verdict; with --bounded-ok, the status is 0 though the time ran out."""
+    is_bounded = status is ExitStatus.OK and _count(runs, State.NOT_CHECKED) > 0
+    return _WORDS[ExitStatus.BOUND_REACHED if is_bounded else status]
 
 
 def junit_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> str:
     """One suite with a test case a model; its classes are the specs and the kinds."""
     cases = [_case(run, status) for run in runs]
-    return suite_text(_dotted(typed), cases, sum(run.seconds for run in runs), verdict_of_all(typed, runs, status))
+    return suite_text(class_name(typed), cases, sum(run.seconds for run in runs), verdict_of_all(typed, runs, status))
 
 
 def json_object(typed: str, runs: Sequence[ModelRun], status: ExitStatus, seconds: float) -> dict[str, Any]:
     """All results as one object; `result` of a model is the object of its own `kmc check --json`."""
     return {
-        "result": _WORDS[status].lower(),
+        "result": _word(runs, status).lower(),
         "spec": typed,
         "counts": {state.value: _count(runs, state) for state in State},
         "models": [
@@ -171,13 +177,8 @@ def _case(run: ModelRun, status: ExitStatus) -> TestCase:
             outcome = "failure" if status is ExitStatus.BOUND_REACHED else "skipped"
     message = f"{run.state.value}: {run.told}" if run.state is State.LEFT_OUT else run.told
     text = "\n".join(filter(None, (run.told if outcome is None else "", run.text)))
-    of = f"{_dotted(run.choice.spec)}.{run.choice.kind}s"
+    of = f"{class_name(run.choice.spec)}.{run.choice.kind}s"
     return TestCase(run.choice.name, outcome, message, text, of, run.seconds)
-
-
-def _dotted(typed: str) -> str:
-    """What is typed for a spec, as the name of a class: the last part of a path, and no dots, which divide packages."""
-    return typed.rstrip("/").rpartition("/")[2].replace(".", "_") or "specs"
 
 
 def _counts(runs: Sequence[ModelRun], shown: Sequence[State]) -> tuple[str, ...]:

@@ -50,11 +50,12 @@ from kmc.cli.resuming import (
 from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, PAGE_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
 from kmc.cli.search_scale import scale_of
+from kmc.cli.selection import folder_hint
 from kmc.cli.storage_choice import storage_options
 from kmc.cli.trace_place import settled_start
 from kmc.compiler.checks.spec_warnings import model_warnings
 from kmc.engine.files import durable_folder
-from kmc.errors import SpecError, SystemFault
+from kmc.errors import ModelError, SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import usable_cpus
@@ -238,7 +239,13 @@ def _run(run: HeldRun) -> _Done:
 
 def _run_model(run: HeldRun) -> _Done:
     options = run.options
-    chosen = choose_model(options.spec, options.model, options.sets, options.deadlock, options.max_depth)
+    try:
+        chosen = choose_model(options.spec, options.model, options.sets, options.deadlock, options.max_depth)
+    except (SpecError, ModelError) as error:
+        hint = folder_hint(options.spec)
+        if hint is None:
+            raise
+        raise error.noting(hint) from error
     refuse_changes(options, chosen)
     model = chosen.model
     problem = accepted_problem(model)

@@ -64,7 +64,8 @@ def all_options(function: F) -> F:
         "--total-timeout",
         metavar="TIME",
         callback=duration_seconds,
-        help="With --all: begin no check after this time, and end the one that runs.",
+        help="With --all: begin no check after this time, and end the search of the one that runs; what it compiles"
+        " before is not cut short.",
     )(function)
     function = click.option(
         "--max-cost",

@@ -63,7 +63,13 @@ def junit_failure(spec: str, model: str | None, error: Exception | KeyboardInter
         case _:
             text = repr(error)
     case = TestCase(EXPLORATION, "error", text.splitlines()[0], text)
-    return suite_text(f"{spec}.{model}" if model else spec, [case], 0.0)
+    name = class_name(spec)
+    return suite_text(f"{name}.{model}" if model else name, [case], 0.0)
+
+
+def class_name(typed: str) -> str:
+    """What is typed for a spec, as the name of a class: the last part of a path, and no dots, which divide packages."""
+    return typed.rstrip("/").rpartition("/")[2].replace(".", "_") or "specs"
 
 
 def told_in(report: str) -> tuple[str, str]:

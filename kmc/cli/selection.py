@@ -71,6 +71,15 @@ def specs_in(typed: str) -> dict[str, Manifest | ModelError | None]:
     return found
 
 
+def folder_hint(typed: str) -> str | None:
+    """What to type where `typed` is a folder of specs, without models of its own; else None."""
+    root = find_spec_root(typed)
+    if not root.is_dir() or (root / MANIFEST_NAME).is_file():
+        return None
+    specs = [folder for folder in spec_folders(root) if folder != root and (folder / MANIFEST_NAME).is_file()]
+    return f"{typed} is a folder of specs: add --all, or give one, such as {shown_path(specs[0])}" if specs else None
+
+
 def _read(folder: Path) -> Manifest | ModelError | None:
     try:
         return read_manifest(folder / MANIFEST_NAME) if (folder / MANIFEST_NAME).is_file() else None

@@ -146,6 +146,12 @@ def test_kinds_and_costs_choose_what_is_checked(
     assert all("--expect" in ran and ("--strict" in ran) == ("--strict" in words) for ran in checks)
 
 
+@pytest.mark.usefixtures("checks")
+def test_the_verdict_is_not_expected_where_the_time_ran_out() -> None:
+    lines = shown("counter", "--kind", "finding", "--total-timeout", "0.000001", "--bounded-ok")[1]
+    assert lines[-1] == "BOUND counter: 0 of 1 as expected, 1 not checked"
+
+
 def test_a_check_gets_what_is_left_of_the_time(checks: list[list[str]]) -> None:
     shown("counter", "--kind", "model", "--total-timeout", "1h", "--timeout", "10s")
     assert checks[0][-4:] == ["--timeout", "10", "--engine", "python"]
@@ -356,6 +362,13 @@ def test_a_spec_without_models_is_told_and_skipped(manifest: str | None, told: s
     assert (status, lines[-1]) == (0, "EXPECTED specs: 1 of 2 as expected, 1 left out")
     (case,) = ElementTree.parse("report.xml").iterfind(".//testcase[@classname='bare.manifests']")
     assert [detail.get("message") for detail in case.iterfind("skipped")] == [f"left out: {told}"]
+
+
+def test_a_folder_of_specs_without_all_says_what_to_type(specs: Path, counter: Path) -> None:
+    shutil.copytree(counter, specs / "two")
+    hint = "specs is a folder of specs: add --all, or give one, such as specs/one"
+    assert hint in kmc("check", "specs", *QUICK).stderr
+    assert "folder of specs" not in kmc("check", "specs/one", "smok", *QUICK).stderr
 
 
 @pytest.mark.usefixtures("checks")

@@ -402,6 +402,7 @@ def test_a_check_without_a_result_is_a_report_of_one_error(error: Any, message: 
     assert [attributes[key] for key in ("tests", "failures", "errors", "skipped", "time")] == [*"1010", "0.000"]
     assert (name, tag, said, shown.splitlines()[0]) == (WHOLE, "error", message, message)
     assert 'name="kmc.spec"' in junit_failure("spec", None, error)
+    assert 'classname="our_lock"' in junit_failure("./specs/our_lock/", None, error)
 
 
 def test_the_json_object_has_all_that_a_result_has(outcome_of: MakeOutcome) -> None:
