@@ -100,7 +100,7 @@ def test_without_figures_a_model_is_expected_to_hold_within_its_own_bounds() -> 
     kmc.check(COUNTER, "constrained", engine="python").assert_expected()
     with pytest.raises(AssertionError, match=r"(?s)NeverToTwo is violated.*All was expected to hold"):
         kmc.check(COUNTER, "step", engine="python").assert_expected()
-    with pytest.raises(AssertionError, match="The check ended before"):
+    with pytest.raises(AssertionError, match="The limit on memory ended the check before it could find"):
         kmc.check(COUNTER, "bounded", engine="python", memory="1K").assert_expected()
 
 

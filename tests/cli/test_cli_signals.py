@@ -17,8 +17,10 @@ from support.cli_runner import COUNTER, check_json
 
 # What a terminal does at Ctrl-C, and `timeout` or a CI at the end of the time: the whole group of processes hears it.
 PROGRAM = """
-import importlib, os, sys
+import importlib, os, signal, sys
 place, number = sys.argv[1], int(sys.argv[2])
+if signal.getsignal(number) is signal.SIG_IGN:  # by whoever runs the tests, as nohup does
+    signal.signal(number, signal.SIG_DFL if number != signal.SIGINT else signal.default_int_handler)
 module, name = place.rsplit(".", 1)
 found = importlib.import_module(module)
 function = getattr(found, name)
