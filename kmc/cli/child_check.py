@@ -82,7 +82,7 @@ def run(words: Sequence[str]) -> tuple[int, str, str]:
             except KeyboardInterrupt:
                 child.kill()
             raise
-        except BaseException:
+        except BaseException:  # no child stays, whatever ends this; it is raised again
             child.kill()
             raise
     return child.returncode, stdout, stderr

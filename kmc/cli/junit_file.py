@@ -18,7 +18,7 @@ def refuse_unwritable(path: str | None) -> None:
     if path is None:
         return
     if not os.path.isdir(os.path.dirname(path) or "."):
-        message = f"cannot write {path}: there is no folder {os.path.dirname(path)}"
+        message = f"cannot write {path}: the folder {os.path.dirname(path)} does not exist"
         raise SystemFault("KMC503", message, help="make the folder, or give another --junit FILE")
     try:
         if _is_written_in_place(Path(path)):
@@ -66,7 +66,7 @@ def _replace(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         unfinished.replace(path)
         _sync_names(path.parent)
-    except BaseException:
+    except BaseException:  # Ctrl-C too leaves no half of a report behind
         with suppress(OSError):
             unfinished.unlink()
         raise

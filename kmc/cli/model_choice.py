@@ -19,7 +19,7 @@ from kmc.trace.files import pick, pick_state
 class ChosenModel:
     """A model, and its kind in the manifest if a claim is known to fail: "finding" or "mutant", else None.
 
-    `own` is the model as its file has it, before the command line changed it; None where there is no file.
+    `own` is the model as its file declares it, before the command line changed it; None without a file.
     """
 
     model: Model

@@ -121,7 +121,7 @@ def _agreed(chosen: Sequence[SavedRun], *, as_json: bool) -> bool:
     if as_json or not _can_answer():
         raise CommandLineError(
             "KMC628",
-            "kmc asks before it removes runs, and there is no terminal to ask on",
+            "removing runs needs a confirmation, and there is no terminal for the question",
             help="give --yes, or --dry-run to see them first",
         )
     show(_listed(chosen))

@@ -11,8 +11,8 @@ says what it is: a predicate of a state or of a step, or the steps of an action.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias, final
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, assert_never, final
 
 from kmc.errors import Span
 
@@ -219,6 +219,29 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
             return tuple(part for _, part in cases)
         case _:
             return ()
+
+
+def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
+    """The same formula with each formula directly inside it changed; what `parts_of` gives nothing of stays."""
+    match formula:
+        case Enabled(steps) | Fair(steps=steps):
+            return replace(formula, steps=change(steps))
+        case Not(part) | Always(part) | Eventually(part):
+            return replace(formula, part=change(part))
+        case And(parts) | Or(parts):
+            return replace(formula, parts=tuple(map(change, parts)))
+        case Implies(premise, conclusion):
+            return Implies(change(premise), change(conclusion))
+        case Iff(left, right):
+            return Iff(change(left), change(right))
+        case LeadsTo(premise, goal):
+            return replace(formula, premise=change(premise), goal=change(goal))
+        case ForAll(cases=cases) | ThereExists(cases=cases):
+            return replace(formula, cases=tuple((value, change(part)) for value, part in cases))
+        case FunctionLeaf() | NextStep() | FairActions() | Truth() | StatePredicate() | StepPredicate() | ActionSteps():
+            return formula
+        case _:
+            assert_never(formula)
 
 
 def constant_truth(formula: Formula) -> bool | None:

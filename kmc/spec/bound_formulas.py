@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from enum import IntEnum
 from typing import Any, assert_never
 
@@ -39,6 +38,7 @@ from kmc.liveness.formulas import (
     ThereExists,
     Truth,
     parts_of,
+    with_parts,
 )
 
 
@@ -96,24 +96,8 @@ class Actions:
                 return self.next_steps()
             case FairActions():
                 return self.declared_fairness()
-            case Truth() | StatePredicate() | StepPredicate() | ActionSteps():
-                return formula
-            case Enabled(steps) | Fair(steps=steps):
-                return replace(formula, steps=self._bound(steps))
-            case Not(part) | Always(part) | Eventually(part):
-                return replace(formula, part=self._bound(part))
-            case And(parts) | Or(parts):
-                return replace(formula, parts=tuple(map(self._bound, parts)))
-            case Implies(premise, conclusion):
-                return Implies(self._bound(premise), self._bound(conclusion))
-            case Iff(left, right):
-                return Iff(self._bound(left), self._bound(right))
-            case LeadsTo(premise, goal):
-                return replace(formula, premise=self._bound(premise), goal=self._bound(goal))
-            case ForAll(cases=cases) | ThereExists(cases=cases):
-                return replace(formula, cases=tuple((value, self._bound(part)) for value, part in cases))
             case _:
-                assert_never(formula)
+                return with_parts(formula, self._bound)
 
     def _leaf(self, written: FunctionLeaf) -> Formula:
         action = next((known for known in self._actions.values() if known.function is written.function), None)

@@ -16,21 +16,10 @@ from kmc.lang.tla import encode
 from kmc.liveness.formula_text import lambda_of, text_of
 from kmc.liveness.formulas import (
     ActionSteps,
-    Always,
-    And,
-    Enabled,
-    Eventually,
-    Fair,
-    ForAll,
     Formula,
-    Iff,
-    Implies,
-    LeadsTo,
-    Not,
-    Or,
     StatePredicate,
     TemporalProperty,
-    ThereExists,
+    with_parts,
 )
 from kmc.liveness.lasso_semantics import EndlessBehaviour
 from kmc.liveness.problem import TemporalProblem
@@ -116,22 +105,8 @@ class _Names:
                 return replace(formula, function=_Predicate(self._predicate(function), function))
             case ActionSteps():
                 return replace(formula, text=self._steps(formula))
-            case Enabled(steps) | Fair(steps=steps):
-                return replace(formula, steps=self.renamed(steps))
-            case Not(part) | Always(part) | Eventually(part):
-                return replace(formula, part=self.renamed(part))
-            case And(parts) | Or(parts):
-                return replace(formula, parts=tuple(map(self.renamed, parts)))
-            case Implies(premise, conclusion):
-                return Implies(self.renamed(premise), self.renamed(conclusion))
-            case Iff(left, right):
-                return Iff(self.renamed(left), self.renamed(right))
-            case LeadsTo(premise, goal):
-                return replace(formula, premise=self.renamed(premise), goal=self.renamed(goal))
-            case ForAll(cases=cases) | ThereExists(cases=cases):
-                return replace(formula, cases=tuple((value, self.renamed(part)) for value, part in cases))
             case _:
-                return formula
+                return with_parts(formula, self.renamed)
 
     def _predicate(self, function: Any) -> str:
         written = lambda_of(function)

@@ -14,7 +14,7 @@ from kmc.engine.files.durable_folder import FAILPOINT_VARIABLE
 
 
 def test_a_junit_report_in_a_folder_that_is_missing_says_so() -> None:
-    assert "there is no folder missing\n" in kmc("check", COUNTER, "--junit", "missing/report.xml").stderr
+    assert "the folder missing does not exist\n" in kmc("check", COUNTER, "--junit", "missing/report.xml").stderr
 
 
 def test_a_junit_report_is_there_only_when_it_is_whole(tmp_path: Path) -> None:
