@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture.providers import Constants, HypothesisProvider
 from support.s3_server import CREDENTIALS, S3Server, s3_server
 
 from kmc.process import usable_cpus
@@ -24,6 +25,16 @@ settings.load_profile("kmc")
 
 # A shell that starts the tests in the background has them and their children ignore Ctrl-C, which some of them send.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Without constants of imported modules, which Hypothesis puts among its examples; `make fuzz` keeps them.
+
+    They would make the examples of a test depend on the tests that ran before it in the same process, and on every
+    source file of kmc. Hypothesis has no setting for this.
+    """
+    if config.getoption("--hypothesis-profile") is None:
+        HypothesisProvider._local_constants = Constants()
 
 
 def pytest_collection_finish() -> None:
