@@ -58,8 +58,9 @@ def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> t
 @click.command(epilog=_EPILOG, short_help="Measure time and memory per state on named models.")
 @click.argument("spec")
 @click.argument("benchmark", required=False)
-@click.option("--states", metavar="N", type=click.IntRange(1), default=STATES, show_default=True,
-              help="A run ends after the first level that exceeds N distinct states.")  # fmt: skip
+@click.option("--states", metavar="N", type=click.IntRange(1),
+              help="A run ends after the first level that exceeds N distinct states.  "
+                   f"[default: {STATES}; with --shards or --spark: the whole model]")  # fmt: skip
 @click.option("--runs", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Runs for each number.")
 @click.option("--threads", metavar="N,N", callback=_thread_numbers, default="1,2", show_default=True,
               help="Numbers of threads to compare.")  # fmt: skip
@@ -86,6 +87,8 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
     BENCHMARK is a name from the spec's benchmarks.toml, by default all of
     them, or the name of any model. Every run is a fresh process that warms up
     first; the file has all runs, the machine with its load, and the commit.
+
+    With --shards or --spark, BENCHMARK is a model, by default `smoke`.
     """
     if given["shards"] is not None or given["masters"]:
         return _compared(given)
@@ -112,18 +115,22 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
 
 def _compared(given: Mapping[str, Any]) -> int:
     """Compare whole checks; BENCHMARK is the model."""
+    for name, option in _NOT_COMPARED.items():
+        if given[name]:
+            raise click.UsageError(f"{option} measures nothing with --shards or --spark: leave it out")
     threads = max(given["threads"])
     shards = given["shards"] or DEFAULT_SHARDS
+    states = ("--max-states", str(given["states"])) if given["states"] else ()
     own = ("--threads", str(threads))
     ways = [Way("in memory", own), Way(f"{shards} shards on threads", (*own, "--shards", str(shards)))]
     for master in given["masters"]:
         there = ("--shards", str(shards), "--spark", master)
         ways.append(Way(f"{shards} shards on {master}, by shuffle", (*there, "--exchange", "shuffle")))
         ways.append(Way(f"{shards} shards on {master}, by files", (*there, "--exchange", "files")))
-    words = [given["spec"], *([given["benchmark"]] if given["benchmark"] else [])]
+    words = [given["spec"], *([given["benchmark"]] if given["benchmark"] else []), *states]
     with StatusLine(stderr(), quiet=given["quiet"]) as line:
         found = compare(words, ways, given["runs"], lambda text: line.update(f"Checking {' '.join(words)}: {text}."))
-    title = "-".join([Path(word).name for word in words])
+    title = "-".join([Path(word).name for word in (given["spec"], given["benchmark"]) if word])
     path = _written(found, Path(given["out"]) / f"{title}-shards.json")
     if given["as_json"]:
         say(json.dumps({**found, "path": str(path)}, indent=2))
@@ -173,7 +180,7 @@ def _plan(given: Mapping[str, Any], words: tuple[str, ...]) -> Plan:
             raise click.UsageError("TLC needs both --tlc JAR and --spec-dir DIR")
         tlc = Tlc(given["class_path"], Path(given["spec_dir"]), given["tlc_module"], given["tlc_seconds"])
     return Plan(
-        states=given["states"],
+        states=given["states"] or STATES,
         runs=given["runs"],
         threads=given["threads"],
         python=given["python"],
@@ -206,6 +213,7 @@ def _written(found: Mapping[str, Any], path: Path) -> Path:
     return path
 
 
+_NOT_COMPARED = {"python": "--python", "class_path": "--tlc", "spec_dir": "--spec-dir", "tlc_module": "--tlc-module"}
 _COMPARED_HEADER = (
     "",
     "s",

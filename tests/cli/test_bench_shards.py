@@ -31,6 +31,23 @@ def test_a_comparison_is_written_with_all_its_runs(tmp_path: Path) -> None:
     assert len(one["runs"]) == 1
 
 
+@pytest.mark.slow
+def test_a_comparison_ends_after_the_states_asked_for(tmp_path: Path) -> None:
+    words = ["--shards", "2", "--states", "500", "--runs", "1", "--threads", "1", "--out", str(tmp_path), "--json"]
+    ran = kmc("bench", "kraft", "smoke", *words)
+    assert ran.exit_code == 0, ran.stderr
+    found = json.loads((tmp_path / "kraft-smoke-shards.json").read_text())
+    assert found["check"] == ["kraft", "smoke", "--max-states", "500"]
+    assert 500 < found["distinct"] < 10_468
+
+
+@pytest.mark.parametrize("option", [["--python"], ["--tlc", "tla2tools.jar"], ["--spec-dir", "."]])
+def test_what_a_comparison_does_not_measure_is_refused(option: list[str]) -> None:
+    ran = kmc("bench", "kraft", "smoke", "--shards", "2", *option)
+    assert ran.exit_code == 2
+    assert f"{option[0]} measures nothing with --shards" in ran.stderr
+
+
 def test_a_check_without_a_result_is_an_error_with_its_last_lines() -> None:
     with pytest.raises(SystemFault, match="the check a way ended with status") as caught:
         check_once(Way("a way", ("--threads", "0")), ["kraft", "smoke"])

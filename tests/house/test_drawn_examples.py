@@ -33,7 +33,8 @@ def test_examples_do_not_depend_on_imported_modules(
     path = tmp_path / "with_constants.py"
     path.write_text(f"NUMBERS = {[12345 + 7 * number for number in range(500)]}\nTEXT = 'an unusual text'\n")
     specification = importlib.util.spec_from_file_location("with_constants", path)
-    assert specification is not None and specification.loader is not None
+    assert specification is not None
+    assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
     monkeypatch.setitem(sys.modules, "with_constants", module)
     specification.loader.exec_module(module)
