@@ -81,12 +81,14 @@ def _number_of(member: Symbol) -> Tla:
 class Naming:
     """How a spec's names are written in TLA+: fields through `field`, the type of a message in a field called `tag`.
 
-    `spawned` writes a spawned identifier: in TLA+ it is a number, for people it carries a letter.
+    `spawned` writes a spawned identifier: in TLA+ it is a number, for people it carries a letter. With `as_sequences`,
+    as in TLA+, a map on 1..n is a sequence, and the empty map the empty sequence; for people a map stays a map.
     """
 
     field: Callable[[str], str] = str
     tag: str = "type"
     spawned: Callable[[Symbol], Tla] = _number_of
+    as_sequences: bool = True
 
 
 PYTHON_NAMING = Naming()
@@ -132,7 +134,8 @@ def encode(value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
     if isinstance(value, Record):
         return _encode_record(value, naming)
     if isinstance(value, MapValue):
-        return function([(encode(key, naming), encode(value[key], naming)) for key in ordered(value)])
+        pairs = [(encode(key, naming), encode(value[key], naming)) for key in ordered(value)]
+        return function(pairs) if naming.as_sequences else TlaMap(tuple(pairs))
     if isinstance(value, MessageBagValue):
         return function([(encode(message, naming), value.count(message)) for message in ordered(value)])
     raise TypeError(f"{value!r} is not a value of the spec language")

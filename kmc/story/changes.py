@@ -10,6 +10,7 @@ from kmc.story.story import Change
 from kmc.trace.trees import entries, identity
 
 _Path = tuple[str, ...]
+_Difference = tuple[_Path, str | None, str | None, bool]
 
 
 def changes_between(
@@ -18,13 +19,13 @@ def changes_between(
     """The places of the variables `names` that differ, in the order of the variables; `lanes` are the processes."""
     found: list[Change] = []
     for name in names:
-        for path, old, new in _different((name,), before[name], after[name]):
+        for path, old, new, of_set in _different((name,), before[name], after[name]):
             lane = next((part for part in path[1:] if part in lanes), None)
-            found.append(Change(path, lane, old, new))
+            found.append(Change(path, lane, old, new, of_set))
     return tuple(found)
 
 
-def _different(path: _Path, old: Tla, new: Tla) -> Iterator[tuple[_Path, str | None, str | None]]:
+def _different(path: _Path, old: Tla, new: Tla) -> Iterator[_Difference]:
     if identity(old) == identity(new):
         return
     match old, new:
@@ -37,24 +38,24 @@ def _different(path: _Path, old: Tla, new: Tla) -> Iterator[tuple[_Path, str | N
             known, present = {identity(e) for e in elements}, {identity(e) for e in others}
             for element in elements:
                 if identity(element) not in present:
-                    yield path, in_words(element), None
+                    yield path, in_words(element), None, True
             for element in others:
                 if identity(element) not in known:
-                    yield path, None, in_words(element)
+                    yield path, None, in_words(element), True
         case _:
-            yield path, in_words(old), in_words(new)
+            yield path, in_words(old), in_words(new), False
 
 
-def _entries(path: _Path, old: Tla, new: Tla, *, is_sequence: bool) -> Iterator[tuple[_Path, str | None, str | None]]:
+def _entries(path: _Path, old: Tla, new: Tla, *, is_sequence: bool) -> Iterator[_Difference]:
     before, after = dict(_keyed(old, is_sequence)), dict(_keyed(new, is_sequence))
     for key, value in before.items():
         if key not in after:
-            yield (*path, key), in_words(value), None
+            yield (*path, key), in_words(value), None, False
         else:
             yield from _different((*path, key), value, after[key])
     for key, value in after.items():
         if key not in before:
-            yield (*path, key), None, in_words(value)
+            yield (*path, key), None, in_words(value), False
 
 
 def _keyed(tree: Tla, is_sequence: bool) -> Iterator[tuple[str, Tla]]:

@@ -1,6 +1,7 @@
 """Values as people read them who do not know TLA+: `{epoch: 1, value: v1}`, `[a, b]`, `{n1, n2}`, `true`, `none`.
 
-TLC's notation stays in TLC's own texts (`kmc.trace.text`).
+The empty map is `{:}`, which looks like neither a set nor a list. TLC's notation stays in TLC's own texts
+(`kmc.trace.text`).
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 from typing import assert_never
 
 from kmc.lang.tla import NIL, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.trace.trees import as_sequence
 
 NOTHING = "none"
 """What people read for Nil."""
@@ -27,20 +27,13 @@ def in_words(tree: Tla) -> str:
         case TlaSet(elements):
             return "{" + ", ".join(map(in_words, elements)) + "}"
         case TlaSeq(elements):
-            return _listed(elements)
+            return "[" + ", ".join(map(in_words, elements)) + "]"
         case TlaRecord(fields):
             return "{" + ", ".join(f"{name}: {in_words(value)}" for name, value in fields) + "}"
         case TlaMap(pairs):
-            sequence = as_sequence(pairs)
-            if sequence is not None:
-                return _listed(sequence)
-            return "{" + ", ".join(f"{in_words(key)}: {in_words(value)}" for key, value in pairs) + "}"
+            return "{" + (", ".join(f"{in_words(key)}: {in_words(value)}" for key, value in pairs) or ":") + "}"
         case _:
             assert_never(tree)
-
-
-def _listed(elements: tuple[Tla, ...]) -> str:
-    return "[" + ", ".join(map(in_words, elements)) + "]"
 
 
 def field_in_words(name: str, tag: str) -> str:
@@ -78,9 +71,6 @@ def _parts(tree: Tla) -> list[tuple[str, Tla]]:
         case TlaRecord(fields):
             return [(f"{name}: ", value) for name, value in fields]
         case TlaMap(pairs):
-            sequence = as_sequence(pairs)
-            if sequence is not None:
-                return [("", element) for element in sequence]
             return [(f"{in_words(key)}: ", value) for key, value in pairs]
         case _:
             return []

@@ -29,8 +29,9 @@ _COLUMNS_MAX = 5
 
 
 def table_for_people(spec: Spec) -> VariableTable:
-    """The variables of `spec` with names for people: `s1` for a spawned identifier whose TLA+ name is 1."""
-    return replace(spec.variables, naming=replace(spec.variables.naming, spawned=_spawned_name))
+    """The variables of `spec` for people: a spawned identifier is `s1`, not 1, and no map is a sequence."""
+    naming = replace(spec.variables.naming, spawned=_spawned_name, as_sequences=False)
+    return replace(spec.variables, naming=naming)
 
 
 def _spawned_name(member: Symbol) -> Tla:

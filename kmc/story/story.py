@@ -18,14 +18,16 @@ class Change:
     """A place of the state that a step changed, down to the field: `log`, `n1`, `[3]`, `epoch`.
 
     `path` begins with the TLA+ variable. `lane` is the process that the place belongs to, None for a variable of the
-    whole system. `old` is None for what the step added, `new` for what it removed. The contents of a network are not
-    listed here: they are `sent`, `received` and `lost` messages.
+    whole system. `old` is None for what the step added, `new` for what it removed: an element of the set at `path` if
+    `of_set`, else the key or the offset that `path` ends with. The contents of a network are not listed here: they are
+    `sent`, `received` and `lost` messages.
     """
 
     path: tuple[str, ...]
     lane: str | None
     old: str | None
     new: str | None
+    of_set: bool = False
 
     @property
     def place(self) -> str:

@@ -1,4 +1,4 @@
-"""What a step changed, in words: `state Voted -> Follower`, `log[2] + {epoch: 2, value: v1}`, `n3.leader n1 -> Nil`."""
+"""What a step changed: `state Voted -> Follower`, `log[2] new: {epoch: 2}`, `votes + {n1}`, `n3.leader n1 -> none`."""
 
 from __future__ import annotations
 
@@ -36,16 +36,17 @@ class ChangedPlace:
         return parts[0] + "".join(part if part.startswith("[") else f".{part}" for part in parts[1:])
 
     def values(self, names: MessageNames, number: int) -> list[TextPiece]:
-        """`n1 -> Nil`, or `+ n2, n3` and `- n1`."""
+        """`n1 -> none`; `new: n1` or `removed: n1` for a key or an offset; of a set `- {n1}` and `+ {n2, n3}`."""
         first = self.changes[0]
         if first.old is not None and first.new is not None:
             old, new = (names.of_text(text, number) for text in (first.old, first.new))
             return [TextPiece(old, OLD), TextPiece(" -> "), TextPiece(new, NEW)]
         added = [names.of_text(c.new, number) for c in self.changes if c.new is not None]
         removed = [names.of_text(c.old, number) for c in self.changes if c.old is not None]
-        pieces = [TextPiece(f"- {', '.join(removed)}", OLD)] if removed else []
+        minus, plus = ("- {{{}}}", "+ {{{}}}") if first.of_set else ("removed: {}", "new: {}")
+        pieces = [TextPiece(minus.format(", ".join(removed)), OLD)] if removed else []
         pieces += [TextPiece(" ")] if removed and added else []
-        return [*pieces, *([TextPiece(f"+ {', '.join(added)}", NEW)] if added else [])]
+        return [*pieces, *([TextPiece(plus.format(", ".join(added)), NEW)] if added else [])]
 
 
 def changed_places(changes: Sequence[Change]) -> list[ChangedPlace]:

@@ -10,11 +10,11 @@ from kmc.views.message_text import MessageNames
 
 
 def change_text(change: Change) -> str:
-    """`state of n1: Voted -> Follower`; what was added has a plus, what was removed a minus."""
+    """`state of n1: Voted -> Follower`; `acked: + {v1}` of a set, `log[2] of n1: v1 (new)` of a sequence or map."""
     if change.old is None:
-        return f"{change.place}: + {change.new}"
+        return f"{change.place}: " + (f"+ {{{change.new}}}" if change.of_set else f"{change.new} (new)")
     if change.new is None:
-        return f"{change.place}: - {change.old}"
+        return f"{change.place}: " + (f"- {{{change.old}}}" if change.of_set else f"{change.old} (removed)")
     return f"{change.place}: {change.old} -> {change.new}"
 
 

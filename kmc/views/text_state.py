@@ -14,7 +14,7 @@ from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq
 from kmc.story.in_words import in_words
 from kmc.story.lanes import at_lane
 from kmc.story.story import SentMessage, StoryStep
-from kmc.trace.trees import entries, plain
+from kmc.trace.trees import entries
 from kmc.views.lines import DIM, HEAD, NEW, TextLine, TextPiece, lane_tone, line, wrapped
 from kmc.views.message_text import MessageNames, message_lines
 from kmc.views.text_options import Told
@@ -124,13 +124,13 @@ def _cell(told: Told, step: StoryStep, tree: Tla | None, width: int) -> list[str
     text = _text(told, step, tree)
     if tree is None or len(text) <= width:
         return [text]
-    match plain(tree):
+    match tree:
         case TlaSeq(elements):
             parts = [(f"{number}: ", element) for number, element in enumerate(elements, start=1)]
         case TlaRecord(fields):
             parts = [(f"{name}: ", value) for name, value in fields]
-        case TlaMap() as pairs:
-            parts = [(f"{in_words(key)}: ", value) for key, value in entries(pairs) or ()]
+        case TlaMap(pairs):
+            parts = [(f"{in_words(key)}: ", value) for key, value in pairs]
         case _:
             return wrap(text, width) or [""]
     found: list[str] = []

@@ -84,7 +84,7 @@ def test_a_change_inside_of_a_column_comes_first(tmp_path: Path) -> None:
         for line in text_view(story_of_nodes(tmp_path, columns), "steps", TextOptions(100))
         if line.text.startswith("2")
     ]
-    assert line == "2  Grow(b): node.log[1] + 1; node.epoch 0 -> 1; node.place none -> {endOffset: 1}"
+    assert line == "2  Grow(b): node.log[1] new: 1; node.epoch 0 -> 1; node.place none -> {endOffset: 1}"
 
 
 def test_logs_and_their_committed_part_are_found_in_records(tmp_path: Path) -> None:

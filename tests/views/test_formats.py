@@ -172,8 +172,10 @@ def test_a_format_of_files_needs_no_story() -> None:
 
 def test_short_texts() -> None:
     assert change_text(Change(("log", "n1", "[2]", "epoch"), "n1", "1", "2")) == "log[2].epoch of n1: 1 -> 2"
-    assert change_text(Change(("acked",), None, None, "v1")) == "acked: + v1"
-    assert change_text(Change(("end", "n1", "n1"), "n1", "1", None)) == "end.n1 of n1: - 1"
+    assert change_text(Change(("acked",), None, None, "v1", of_set=True)) == "acked: + {v1}"
+    assert change_text(Change(("acked",), None, "v1", None, of_set=True)) == "acked: - {v1}"
+    assert change_text(Change(("log", "n1", "[2]"), "n1", None, "v1")) == "log[2] of n1: v1 (new)"
+    assert change_text(Change(("end", "n1", "n1"), "n1", "1", None)) == "end.n1 of n1: 1 (removed)"
     assert heading(story("broken")) == "two_phase_commit broken: violation of Consistent, 4 states"
     assert doc_text(story("own_vote_elects").steps[1]).startswith("A follower becomes prospective")
 

@@ -15,7 +15,6 @@ from typing import Any, TypeAlias, assert_never
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.story.lanes import at_lane, in_column
 from kmc.story.story import Change, LaneColumn, SentMessage, Story, StoryStep
-from kmc.trace.trees import plain
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
 
@@ -64,21 +63,18 @@ class Values:
 
     def index(self, tree: Tla) -> int:
         """The index of a value, listed now if it was not."""
-        return self._index(plain(tree))
-
-    def _index(self, tree: Tla) -> int:
         match tree:
             case bool() | int() | str():
                 return self._of((type(tree).__name__, tree), tree)
             case TlaSet(elements):
-                parts = [self._index(element) for element in elements]
+                parts = [self.index(element) for element in elements]
                 return self._of(("set", frozenset(parts)), ["set", *parts])
             case TlaSeq(elements):
-                return self._listed("seq", [self._index(element) for element in elements])
+                return self._listed("seq", [self.index(element) for element in elements])
             case TlaMap(pairs):
-                return self._listed("map", [self._index(part) for pair in pairs for part in pair])
+                return self._listed("map", [self.index(part) for pair in pairs for part in pair])
             case TlaRecord(fields):
-                return self._listed("rec", [part for name, value in fields for part in (name, self._index(value))])
+                return self._listed("rec", [part for name, value in fields for part in (name, self.index(value))])
             case _:
                 assert_never(tree)
 
@@ -152,7 +148,7 @@ def _places(story: Story) -> Iterator[LaneColumn]:
 
 def _is_log(state: Mapping[str, Tla], place: LaneColumn, lanes: Iterable[str]) -> bool:
     found = [in_column(state, place, lane) for lane in lanes]
-    present = [plain(tree) for tree in found if tree is not None]
+    present = [tree for tree in found if tree is not None]
     return bool(present) and all(isinstance(tree, TlaSeq) for tree in present)
 
 

@@ -145,7 +145,7 @@ kmc.Story = class {
       case "rec":
         return `{${this.fields(index).map(([name, part]) => `${name}: ${this.words(part)}`).join(", ")}}`;
       default:
-        return `{${this.entries(index).map(([key, part]) => `${key}: ${this.words(part)}`).join(", ")}}`;
+        return `{${this.entries(index).map(([key, part]) => `${key}: ${this.words(part)}`).join(", ") || ":"}}`;
     }
   }
 
