@@ -27,7 +27,7 @@ from kmc.cli.report_runs import (
     write_text,
 )
 from kmc.cli.report_text import report_text
-from kmc.cli.specs import loaded
+from kmc.cli.spec_text import loaded
 from kmc.errors import CommandLineError, ExitStatus
 from kmc.invariants.kinds import Role, of_role
 from kmc.invariants.properties import Predicate

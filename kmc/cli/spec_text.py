@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.text import Text
 
 from kmc.actions.action import Action, Fairness, Parameter
 from kmc.cli.console import definitions
+from kmc.cli.model_choice import first_constants, override
 from kmc.cli.model_text import constant_value, first_line
 from kmc.cli.render_errors import shown_path
+from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.compiler.checks.spec_warnings import shared_members, spec_warnings
 from kmc.invariants.kinds import SHOWN, Role
 from kmc.invariants.properties import Predicate, SymmetrySet, View
@@ -20,7 +22,8 @@ from kmc.lang.manifest import Manifest
 from kmc.lang.modelfile import ModelFile
 from kmc.lang.types import EnumType, IdentType, PairType
 from kmc.liveness.formulas import TemporalProperty
-from kmc.spec.loader import Spec
+from kmc.spec.loader import Spec, load_spec
+from kmc.spec.shipped import find_spec_root, manifest_of
 
 _HEAD = "bold"
 _NOTES = {Role.WITNESSED: " (some state must satisfy them)"}
@@ -28,6 +31,15 @@ _PREDICATES: tuple[tuple[str, type[Predicate] | type[TemporalProperty]], ...] = 
     *((kind.plural.capitalize() + _NOTES.get(kind.role, ""), kind.declared) for kind in SHOWN),
     ("Temporal properties", TemporalProperty),
 )
+
+
+def loaded(name: str, sets: Sequence[str] = ()) -> tuple[Spec, Manifest | None]:
+    """A spec with the constants of `sets`, of its first model, and with placeholders for those without a value."""
+    root = find_spec_root(name)
+    file = override(ModelFile("", "", first_constants(root)), sets)
+    spec = load_spec(root, file.constants, allow_missing=True)
+    check_kinds(spec)
+    return spec, manifest_of(root)
 
 
 def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Text | str]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
 from kmc.cli.console import show
-from kmc.cli.model_choice import first_constants, override
 from kmc.cli.model_text import first_line
 from kmc.cli.options import debug_option, set_option
-from kmc.cli.spec_text import spec_lines
-from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.errors import ExitStatus, KmcError
-from kmc.lang.manifest import Manifest
-from kmc.lang.modelfile import ModelFile
-from kmc.spec.loader import Spec, load_spec
-from kmc.spec.shipped import find_spec_root, manifest_of, shipped_specs
+from kmc.spec.shipped import shipped_specs
+from kmc.spec.sources import read_doc
 
 _EPILOG = """\b
 Examples:
@@ -35,7 +31,12 @@ def specs(spec: str | None, sets: tuple[str, ...]) -> int:
 
     SPEC is the name of a shipped spec or the folder of your own.
     """
-    show(_list_lines() if spec is None else spec_lines(*loaded(spec, sets), spec))
+    if spec is None:
+        show(_list_lines())
+        return ExitStatus.OK
+    from kmc.cli.spec_text import loaded, spec_lines  # which load the compiler; the list needs none of it
+
+    show(spec_lines(*loaded(spec, sets), spec))
     return ExitStatus.OK
 
 
@@ -45,24 +46,15 @@ def _list_lines() -> Iterator[str]:
         yield "This installation has no shipped specs; give the folder of your own: kmc specs ./my_spec"
         return
     width = max(map(len, found))
-    for name in found:
-        yield f"{name:<{width}}  {_in_one_line(name)}"
+    for name, root in found.items():
+        yield f"{name:<{width}}  {_in_one_line(root)}"
     yield ""
     yield f"More about one: kmc specs {next(iter(found))}"
 
 
-def _in_one_line(name: str) -> str:
+def _in_one_line(root: Path) -> str:
     try:
-        return first_line(loaded(name)[0].doc)
+        return first_line(read_doc(root))
     except KmcError as error:
         # One broken spec must not hide the others from the list.
         return f"does not load: {error.message}"
-
-
-def loaded(name: str, sets: Sequence[str] = ()) -> tuple[Spec, Manifest | None]:
-    """A spec with the constants of `sets`, of its first model, and with placeholders for those without a value."""
-    root = find_spec_root(name)
-    file = override(ModelFile("", "", first_constants(root)), sets)
-    spec = load_spec(root, file.constants, allow_missing=True)
-    check_kinds(spec)
-    return spec, manifest_of(root)

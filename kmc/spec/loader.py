@@ -41,7 +41,7 @@ from kmc.spec.modules import is_shared
 from kmc.spec.placeholders import placeholder_shares
 from kmc.spec.process_columns import check_columns
 from kmc.spec.rewrite import INJECTED, rewritten
-from kmc.spec.sources import Source, read_sources
+from kmc.spec.sources import Source, read_sources, spec_doc
 from kmc.spec.subset import ALLOWED_BUILTINS
 from kmc.spec.variables import VariableTable, check_table, default_table
 
@@ -120,7 +120,7 @@ def _loaded(
         if error is not None:
             raise error
         state_class = _state_class(package, sources, root)
-        doc = _package_doc(sources)
+        doc = spec_doc(sources, lambda name: sources[name].module.tree)
         modules = {name: vars(sys.modules[_full_name(package, name)]) for name in sources}
     return _assemble(root, files, doc, state_class, declared, table.declared, sources, modules)
 
@@ -261,14 +261,6 @@ def _state_class(package: str, sources: Mapping[str, Source], root: Path) -> Rec
         if isinstance(found, RecordMeta) and issubclass(found, Record):
             return found
     raise SpecError("KMC195", f"{root} declares no state", help="write class State(Record) with a field per variable")
-
-
-def _package_doc(sources: Mapping[str, Source]) -> str:
-    for name in ("", "spec", "actions", "types", *sources):
-        doc = ast.get_docstring(sources[name].module.tree) if name in sources else None
-        if doc:
-            return doc
-    return ""
 
 
 def _assemble(

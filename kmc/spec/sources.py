@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -20,6 +21,7 @@ from kmc.spec.places import span_of
 from kmc.spec.subset import check_module
 from kmc.spec.uses import check_uses
 
+_MAIN_MODULES = ("", "spec", "actions", "types")
 _SYNTAX_HELP = "the mistake is here, or at the end of the line before"
 
 
@@ -38,19 +40,39 @@ def read_sources(root: Path) -> dict[str, Source]:
 
     Raises SpecError (exit 150) for a file that cannot be read, is not Python or breaks a rule of the language.
     """
-    if root.is_file():
-        paths = {root.stem: root}
-    else:
-        found = [path for path in sorted(root.rglob("*.py")) if not _is_test(path)]
-        paths = {_module_name(path.relative_to(root)): path for path in found}
-        if not paths:
-            raise SpecError(
-                "KMC191", f"{root} holds no spec: no .py file", help="give the folder of a spec, or its name"
-            )
-    sources = {name: _source(name, path) for name, path in paths.items()}
+    sources = {name: _source(name, path) for name, path in _own_files(root).items()}
     _add_shared(sources, root if root.is_dir() else root.parent)
     _check_together(tuple(sources.values()))
     return sources
+
+
+def read_doc(root: Path) -> str:
+    """What the spec at `root` says about itself, read without checking or executing it; see `spec_doc`.
+
+    Raises SpecError (exit 150) for a file that cannot be read or is not Python.
+    """
+    paths = _own_files(root)
+    return spec_doc(paths, lambda name: _parsed(_text(paths[name]), str(paths[name])))
+
+
+def spec_doc(names: Iterable[str], tree: Callable[[str], ast.Module]) -> str:
+    """The docstring of the first module that has one; modules named as a spec's main module come before the others."""
+    known = list(names)
+    for name in dict.fromkeys([*(main for main in _MAIN_MODULES if main in known), *known]):
+        doc = ast.get_docstring(tree(name))
+        if doc:
+            return doc
+    return ""
+
+
+def _own_files(root: Path) -> dict[str, Path]:
+    """The files of the spec itself by the names of their modules."""
+    if root.is_file():
+        return {root.stem: root}
+    found = [path for path in sorted(root.rglob("*.py")) if not _is_test(path)]
+    if not found:
+        raise SpecError("KMC191", f"{root} holds no spec: no .py file", help="give the folder of a spec, or its name")
+    return {_module_name(path.relative_to(root)): path for path in found}
 
 
 def _is_test(path: Path) -> bool:
@@ -64,11 +86,14 @@ def _module_name(relative: Path) -> str:
 
 
 def _source(name: str, path: Path) -> Source:
+    return _checked(name, path, _text(path))
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError("KMC192", f"{path} cannot be read: {error}") from None
-    return _checked(name, path, text)
 
 
 # A process that loads a spec for several models checks each text once.

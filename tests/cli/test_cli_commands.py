@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,27 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_specs_lists_every_shipped_spec_with_a_line() -> None:
     shown = kmc("specs").stdout.splitlines()
     assert [name for name in shipped_specs() if not any(line.startswith(f"{name} ") for line in shown)] == []
+
+
+def test_a_spec_is_listed_with_the_first_line_of_its_description(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {"actions": "1 / 0", "spec": '"""What it is.\n\nMore."""\n1 / 0', "types": "x = 1"}.items():
+        (tmp_path / "one").mkdir(exist_ok=True)
+        (tmp_path / "one" / f"{name}.py").write_text(text, encoding="utf-8")
+    (tmp_path / "two.py").write_text("def (", encoding="utf-8")
+    found = {"one": tmp_path / "one", "two": tmp_path / "two.py"}
+    monkeypatch.setattr("kmc.cli.specs.shipped_specs", lambda: found)
+    shown = kmc("specs").stdout.splitlines()
+    assert shown[:2] == ["one  What it is.", "two  does not load: Python cannot read this: invalid syntax"]
+
+
+def test_the_list_of_specs_needs_no_compiler() -> None:
+    program = "import sys\nfrom kmc.cli.program import cli\ntry: cli.main(['specs'])\nfinally: print('IMPORTED', *sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    imported = set(ran.stdout.partition("IMPORTED")[2].split())
+    assert "kmc.cli.specs" in imported
+    assert [name for name in imported if name.startswith(("kmc.compiler", "kmc_loaded", "numpy"))] == []
 
 
 @pytest.mark.parametrize("name", sorted(shipped_specs()))
