@@ -16,6 +16,16 @@ from support.corpus_files import EDGES, change_a_successor, corpus_with, one_sou
 from kmc.spec.shipped import shipped_specs
 
 
+LISTED = """
+import sys
+from kmc.cli.program import cli
+try:
+    cli.main(["specs"])
+finally:
+    print("IMPORTED", *sys.modules)
+"""
+
+
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -40,8 +50,7 @@ def test_a_spec_is_listed_with_the_first_line_of_its_description(
 
 
 def test_the_list_of_specs_needs_no_compiler() -> None:
-    program = "import sys\nfrom kmc.cli.program import cli\ntry: cli.main(['specs'])\nfinally: print('IMPORTED', *sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", LISTED], capture_output=True, text=True, check=True)
     imported = set(ran.stdout.partition("IMPORTED")[2].split())
     assert "kmc.cli.specs" in imported
     assert [name for name in imported if name.startswith(("kmc.compiler", "kmc_loaded", "numpy"))] == []
