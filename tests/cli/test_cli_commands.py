@@ -15,7 +15,6 @@ from support.corpus_files import EDGES, change_a_successor, corpus_with, one_sou
 
 from kmc.spec.shipped import shipped_specs
 
-
 LISTED = """
 import sys
 from kmc.cli.program import cli
