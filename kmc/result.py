@@ -173,7 +173,7 @@ class PropertyVerdict:
     """One property: its verdict, and how many states or steps violated it (--continue).
 
     The verdict is "holds" or "violated"; of a temporal property also "not refuted", where the search left out some
-    behaviours, and "not checked", where it ended before.
+    behaviours, and "not checked", where it ended before. Where there was no search, nothing is checked.
     """
 
     name: str
@@ -318,6 +318,11 @@ class Result:
     rows_bytes: int = field(default=0, compare=False)
     fairness: tuple[AssumedFairness, ...] = ()
     cut_fairness: tuple[CutFairness, ...] = ()
+
+    @property
+    def is_unsearched(self) -> bool:
+        """Whether the time ran out while the spec was compiled, before the first state."""
+        return self.bound is Bound.TIME and not self.levels
 
     @property
     def is_whole(self) -> bool:

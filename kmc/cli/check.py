@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -63,9 +63,6 @@ from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
 from kmc.result import Result
-
-if TYPE_CHECKING:
-    from kmc.engine.files.run_directory import RunDirectory
 
 _EPILOG = """\b
 Examples:
@@ -256,7 +253,8 @@ def _run_model(run: HeldRun) -> _Done:
     elif not options.no_run_dir:
         folder = new_run_folder(Path(options.run_dir), model.spec.name, model.name, datetime.now())
         run.directory = create_directory(folder.path, options) if options.engine != ENGINE_PYTHON else None
-    result = _search(options, chosen, problem, start, run.directory)
+    result = _search(run, chosen, problem, start)
+    run.discard_unsearched(result)
     warnings = (*model_warnings(model, shown_path), *fingerprint_warnings(result, options.words), *warnings)
     result = replace(result, warnings=(*result.warnings, *warnings))
     trace = counterexample(model, result.violation, start, problem) if result.violation else None
@@ -276,14 +274,9 @@ def _memory_need(options: CheckOptions, chosen: ChosenModel, result: Result, *, 
     )
 
 
-def _search(
-    options: CheckOptions,
-    chosen: ChosenModel,
-    problem: TemporalProblem | None,
-    start: Any,
-    directory: RunDirectory | None,
-) -> Result:
-    model, limits, keep_going = chosen.model, options.limits, options.keep_going
+def _search(run: HeldRun, chosen: ChosenModel, problem: TemporalProblem | None, start: Any) -> Result:
+    options, model = run.options, chosen.model
+    limits, keep_going = run.limits_left, options.keep_going
     with StatusLine(stderr(), quiet=options.quiet) as line:
         progress = Progress(line, scale=scale_of(options, chosen))
         if options.engine == ENGINE_PYTHON:
@@ -313,7 +306,7 @@ def _search(
                     progress=progress,
                     settings=Settings(save_seconds=options.save_every, keep_states=options.keep_states),
                     fingerprint_bits=int(options.fingerprint_bits),
-                    directory=directory,
+                    directory=run.directory,
                     search_of=search_of,
                     problem=problem,
                 )

@@ -64,8 +64,7 @@ def all_options(function: F) -> F:
         "--total-timeout",
         metavar="TIME",
         callback=duration_seconds,
-        help="With --all: begin no check after this time, and end the search of the one that runs; what it compiles"
-        " before is not cut short.",
+        help="With --all: begin no check after this time, and end the one that runs.",
     )(function)
     function = click.option(
         "--max-cost",

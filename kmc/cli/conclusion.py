@@ -192,6 +192,11 @@ def _bounded(outcome: Outcome) -> str:
                 f"{_proof(result, model)} Not proved: what behaviors do that leave {constraints_text(model)}, so no "
                 f"temporal property is proved."
             )
+        case _ if result.is_unsearched:
+            return (
+                "Nothing is proved: the time ran out while the spec was loaded and compiled, before the first state. "
+                "Give it more time, or keep the cache of compiled code (docs/ci.md)."
+            )
         case Bound.TIME if counters.left == 0:
             unchecked = listing([prop.name for prop in result.properties if prop.verdict == "not checked"])
             return f"{_proof(result, model)} Not proved: {unchecked}, since the time for lassos ran out."

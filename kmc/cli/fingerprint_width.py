@@ -44,9 +44,6 @@ def enough_bits(states: int | None, free_bytes: int) -> int:
 
     An unknown number of states gives 64.
     """
-    # Imported here, because numpy takes a third of a second.
-    from kmc.engine.check_model import collision_bound
-
     if states is None or collision_bound(states) <= ODDS_MAX:
         return 64
     return 128 if states * WIDE_BYTES_PER_STATE <= free_bytes else 64

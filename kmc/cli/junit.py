@@ -96,6 +96,8 @@ def _property(outcome: Outcome, prop: PropertyVerdict) -> TestCase:
             return TestCase(prop.name, "failure", f"{prop.name} is violated", _last_words(outcome))
         case "not refuted":
             return TestCase(prop.name, "skipped", "not refuted by the behaviors that were looked at, which are not all")
+        case "not checked" if outcome.result.is_unsearched:
+            return TestCase(prop.name, "skipped", "the time ran out while the spec was loaded and compiled")
         case "not checked":
             return TestCase(prop.name, "skipped", "this search did not check temporal properties")
         case _:

@@ -105,7 +105,10 @@ def resource_options(function: F) -> F:
         help="Use at most 512M, 8G, ...: the native engine first moves data to files, then stops.",
     )(function)
     return click.option(
-        "--timeout", metavar="TIME", callback=duration_seconds, help="Stop after seconds, or 90s, 10m, 1h."
+        "--timeout",
+        metavar="TIME",
+        callback=duration_seconds,
+        help="Stop after seconds, or 90s, 10m, 1h; loading and compiling count.",
     )(function)
 
 

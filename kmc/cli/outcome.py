@@ -176,6 +176,9 @@ def _why_not_compared(changes: tuple[str, ...], result: Result, options: CheckOp
     if changes:
         return f"{' and '.join(changes)} made this another check"
     if result.verdict is Verdict.INTERRUPTED or result.bound in _CUT_SHORT:
+        if result.is_unsearched:
+            cut = _what_cut(result, options).removesuffix("the search")
+            return f"{cut}the check while the spec was loaded and compiled"
         depth, distinct = result.counters.depth, result.counters.distinct
         states = f"{distinct:,} distinct state{'s' * (distinct != 1)}"
         return f"{_what_cut(result, options)} at level {depth}, after {states}"

@@ -14,6 +14,7 @@ from kmc.cli.console import bytes_in_words, count_in_words, seconds_in_words
 from kmc.cli.fingerprint_width import odds_text
 from kmc.cli.level_trend import Guess, memory_guess, states_guess_text, trend_text
 from kmc.compile_log import CacheFault
+from kmc.engine.collision_bound import collision_bound
 from kmc.result import Counters, GrowingVariable, ShardProgress
 
 SEPARATOR = " | "
@@ -206,9 +207,6 @@ def shard_fields(
 
 
 def _odds(now: Counters, shards: ShardProgress) -> str:
-    # Imported here, because numpy and the compiler take a third of a second; a search that calls has them.
-    from kmc.engine.check_model import collision_bound
-
     found = now.distinct + (shards.level.new if shards.level is not None else 0)
     return odds_text(collision_bound(found, shards.fingerprint_bits))
 

@@ -48,7 +48,8 @@ def verdict_lines(outcome: Outcome) -> Iterator[Text]:
             yield from _limit_lines(outcome)
         case Verdict.BOUND_REACHED:
             yield Text(_bound_line(outcome), _WARNING)
-            yield from _limit_lines(outcome)
+            if not result.is_unsearched:
+                yield from _limit_lines(outcome)
         case Verdict.INTERRUPTED:
             yield Text("Model checking interrupted. No error has been found so far.", _WARNING)
         case _:

@@ -9,9 +9,10 @@ import os
 import shlex
 import signal
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -26,7 +27,7 @@ from kmc.cli.saved_runs import CHECKPOINT_NAME
 from kmc.cli.storage_choice import created_in_storage, resumed_in_storage, run_of, storage_given
 from kmc.cli.trace_place import trace_place
 from kmc.errors import CommandLineError, SystemFault
-from kmc.result import Bound, Result, Verdict
+from kmc.result import Bound, Limits, Result, Verdict
 
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
@@ -145,6 +146,15 @@ class HeldRun:
 
     options: CheckOptions
     directory: RunDirectory | None = None
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def limits_left(self) -> Limits:
+        """The limits of what is left to do: loading the spec took of the time, too."""
+        limits = self.options.limits
+        if limits.seconds is None:
+            return limits
+        return replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - self.began)))
 
     @property
     def command(self) -> str | None:
@@ -155,11 +165,21 @@ class HeldRun:
 
     def discard_if_empty(self) -> None:
         """Leave nothing of a run that failed before anything was saved."""
-        if self.directory is not None and not self.directory.resumed and not self.directory.manifest.levels:
-            with suppress(SystemFault):  # another error is on its way
-                self.directory.discard()
+        if self._discard_unbegun() and self.directory is not None:
             with suppress(OSError):  # there may be something else in it
                 self.directory.path.rmdir()
+
+    def discard_unsearched(self, result: Result) -> None:
+        """Leave nothing to resume of a run that ended before its search began."""
+        if result.is_unsearched:
+            self._discard_unbegun()
+
+    def _discard_unbegun(self) -> bool:
+        if self.directory is None or self.directory.resumed or self.directory.manifest.levels:
+            return False
+        with suppress(SystemFault):  # another error is on its way, or a result that matters more
+            self.directory.discard()
+        return True
 
     def noted(self, error: Exception) -> Exception:
         """The error with the command that goes on, where its cause can be removed and levels are saved."""

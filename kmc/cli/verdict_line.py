@@ -42,6 +42,8 @@ def _told(outcome: Outcome) -> tuple[str, str]:
 def _found(outcome: Outcome) -> str:
     """What the search found, in a few words."""
     result = outcome.result
+    if result.is_unsearched:
+        return "no state was checked, the time ran out while the spec was loaded and compiled"
     if result.violation is None:
         return f"{_counted(result.counters.distinct, 'distinct state')}, {_extent(outcome)}{warning_count(outcome)}"
     return f"{_what_fails(result.violation)}, a trace of {_counted(len(result.violation.trace), 'state')}"

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from kmc.actions.action import Action
+from kmc.compile_log import require_time
 from kmc.compiler.checks.limits import check_fits, check_instances
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Module, Return, Stmt, Var
@@ -105,6 +106,7 @@ class _Builder:
 
     def action(self, number: int, action: Action) -> list[str]:
         """The kernels of one action: one, or one per shape of its message."""
+        require_time()
         if action.message is None:
             return [self._plain(number, action)]
         return [self._receiving(number, action, shape) for shape in action.message.shapes]

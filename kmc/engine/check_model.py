@@ -16,7 +16,9 @@ from hashlib import sha256
 from typing import Any, Protocol, TypeVar
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
+from kmc.compile_log import CompileTimeout, compiled_within
 from kmc.engine.check_temporal import EndedBefore, TemporalSearch
+from kmc.engine.collision_bound import collision_bound
 from kmc.engine.compiled_model import CompiledModel, PackedGrowthWatch, compile_model
 from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import SPEC_DIGEST, RunDirectory
@@ -27,6 +29,7 @@ from kmc.engine.liveness.noting import Noting
 from kmc.engine.liveness.patience import patience
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.predecessors import StepLookup
+from kmc.engine.unsearched import unsearched
 from kmc.errors import CommandLineError, InternalError, KmcError
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate
@@ -127,23 +130,27 @@ def check_native(
     With a `directory` the run can be resumed until the caller discards it. Where `directory.ended` says that the
     search was not cut short, the caller does so as soon as the result is written, and not before. `search_of` makes the
     search: one in memory, or one with the same answers. The temporal properties of `problem` are checked when the
-    search has found no other failure.
+    search has found no other failure. Compiling and the initial states take of the time of `limits`, too.
 
     Raises SpecError for a construct that is not compiled yet, KmcError when there is no initial state, and SystemFault
     when `directory` holds the run of another model.
     """
-    temporal = TemporalSearch(model, problem, fingerprint_bits) if problem is not None else None
-    compiled = compile_model(model, fingerprint_bits) if temporal is None else temporal.compiled
-    began, started = cpu_seconds(), time.monotonic()
-    bounds = _bounds(model, limits)
+    entered = time.monotonic()
+    try:
+        with compiled_within(limits.seconds):
+            compiled, temporal = _compiled(model, problem, fingerprint_bits)
+            began = cpu_seconds()
+            records = initial_records(model, compiled) if start is None else [compiled.record(start)]
+    except CompileTimeout:
+        return unsearched(model, ENGINE, time.monotonic() - entered, fingerprint_bits)
+    started = time.monotonic()
+    bounds = _bounds(model, limits, started - entered)
     chosen = replace(
         settings or Settings(), threads=threads, limits=bounds, deadlock=model.deadlock, keep_going=keep_going
     )
-    records = initial_records(model, compiled) if start is None else [compiled.record(start)]
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    search_of = search_of if temporal is None else _noting(temporal, search_of)
-    with closing(search_of(compiled, records, chosen, progress, directory)) as search:
+    with closing(_noting(temporal, search_of)(compiled, records, chosen, progress, directory)) as search:
         outcome = search.run()
         durable_folder.reach("after search model")
         tell, has_time = _told_of(search, progress), not outcome.interrupted
@@ -153,9 +160,8 @@ def check_native(
         violation, further = _Report(model, compiled, search, records, start, problem).violation(outcome), None
         if temporal is not None and violation is None and has_time:
             seconds = lasso_seconds(bounds.seconds, time.monotonic() - started, outcome.stopped)
-            outcome, further = _within(
-                seconds, outcome, tell, partial(temporal.outcome, search, records, outcome, start)
-            )
+            ask = partial(temporal.outcome, search, records, outcome, start)
+            outcome, further = _within(seconds, outcome, tell, ask)
         if directory is not None:
             directory.ended = outcome.stopped is None and not outcome.interrupted
         cpu = outcome.cpu_seconds_elsewhere + cpu_seconds() - began
@@ -167,14 +173,27 @@ def check_native(
     return replace(result, compile_seconds=compiled.compile_seconds, compiled_anew=compiled.is_new)
 
 
-def _bounds(model: Model, limits: Limits) -> Limits:
-    """The limits of a search, with the bound of the model."""
+def _compiled(
+    model: Model, problem: TemporalProblem | None, fingerprint_bits: int
+) -> tuple[CompiledModel, TemporalSearch | None]:
+    """The compiled model, and what searches it where there are temporal properties."""
+    if problem is None:
+        return compile_model(model, fingerprint_bits), None
+    temporal = TemporalSearch(model, problem, fingerprint_bits)
+    return temporal.compiled, temporal
+
+
+def _bounds(model: Model, limits: Limits, passed: float) -> Limits:
+    """The limits of a search, with the bound of the model, when so many seconds have passed."""
     depths = [depth for depth in (limits.depth, model.max_depth) if depth is not None]
-    return replace(limits, depth=min(depths, default=None))
+    seconds = None if limits.seconds is None else max(0.0, limits.seconds - passed)
+    return replace(limits, depth=min(depths, default=None), seconds=seconds)
 
 
-def _noting(temporal: TemporalSearch, search_of: SearchMaker) -> SearchMaker:
-    """What makes searches that make the behaviour graph too."""
+def _noting(temporal: TemporalSearch | None, search_of: SearchMaker) -> SearchMaker:
+    """What makes searches that make the behaviour graph too, where there are temporal properties."""
+    if temporal is None:
+        return search_of
     if search_of is not search_in_memory:
         return partial(search_of, noting=temporal.noting)
     return lambda _, *given, noting=None: temporal.search(*given)
@@ -236,18 +255,6 @@ def _begin(directory: RunDirectory, compiled: CompiledModel, records: Sequence[P
         raise CommandLineError(
             "KMC607", f"the run has {levels} levels already", help=f"give --max-depth {levels} or more"
         )
-
-
-def collision_bound(distinct: int, bits: int = 64) -> float:
-    """A bound on the odds that two states shared a fingerprint: n(n-1)/2^(b+1).
-
-    Symmetry costs no factor: which permuted state stands for an orbit is settled by signatures, and among members that
-    look alike by a hash under other salts than the fingerprint's (`kmc.compiler.symmetry.canonical`), so the
-    fingerprint is that of one state, not the least of several, which would be k*k/(2k-1) times likelier to coincide. A
-    chance equality of signatures or of that other hash never merges orbits: it only makes the search look at more
-    orders, or store an orbit twice.
-    """
-    return distinct * (distinct - 1) / 2.0 ** (bits + 1)
 
 
 class _Report:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from llvmlite import binding as llvm
 
+from kmc.compile_log import require_time
 from kmc.errors import InternalError
 from kmc.runtime.native_module import Target, host_target, target_machine
 
@@ -17,7 +18,7 @@ RECIPE = "O2, no vectorisers, small pic"
 def emit_object(text: str, target: Target | None = None) -> bytes:
     """The object file made of LLVM IR text, for this machine by default.
 
-    InternalError KMC917 when LLVM refuses the text.
+    InternalError KMC917 when LLVM refuses the text, CompileTimeout when the time for compiling runs out.
     """
     chosen = target or host_target()
     machine = target_machine(chosen)
@@ -28,7 +29,9 @@ def emit_object(text: str, target: Target | None = None) -> bytes:
         module.verify()
     except RuntimeError as error:
         raise InternalError("KMC917", f"LLVM refuses the text made of the IR: {error}") from error
+    require_time()
     _optimise(module, machine)
+    require_time()
     return bytes(machine.emit_object(module))
 
 

@@ -19,7 +19,8 @@ from kmc.compiler import compile_spec
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Function, Module, Return, Var
 from kmc.compiler.model_kernels import Kernels, build_kernels
-from kmc.engine.check_model import check_native, collision_bound
+from kmc.engine.check_model import check_native
+from kmc.engine.collision_bound import collision_bound
 from kmc.engine.compiled_model import compile_model
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.search.breadth_first import Search

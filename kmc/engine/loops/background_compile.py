@@ -16,6 +16,7 @@ from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 
+from kmc.compile_log import compile_seconds_left, require_time
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.specialization import Specialization
 from kmc.errors import SystemFault
@@ -67,11 +68,15 @@ def _started(loop: NativeLoop) -> subprocess.Popen[bytes] | None:
 
 
 def _received(child: subprocess.Popen[bytes], key: str) -> bytes | None:
-    """The code that a process sends, or None if it sends no code for this very key."""
+    """The code that a process sends, or None if it sends no code for this key. CompileTimeout when time runs out."""
     try:
-        data, _ = child.communicate(timeout=_SECONDS_MAX)
+        left = compile_seconds_left()
+        data, _ = child.communicate(timeout=_SECONDS_MAX if left is None else min(max(left, 0.0), _SECONDS_MAX))
         sent, code = parts_of(data)
-    except (subprocess.TimeoutExpired, SystemFault, ValueError):
+    except subprocess.TimeoutExpired:
+        require_time()
+        return None
+    except (SystemFault, ValueError):
         return None
     return code if sent == key.encode() else None
 

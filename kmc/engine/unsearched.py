@@ -1,0 +1,33 @@
+"""The result of a check whose time ran out while its spec was compiled: a bound, no level, no verdict on anything."""
+
+from __future__ import annotations
+
+from kmc.invariants.kinds import Role
+from kmc.process import memory_bytes, peak_memory_bytes
+from kmc.result import Bound, Counters, PropertyVerdict, Result, Verdict
+from kmc.spec.model import Model
+
+
+def unsearched(model: Model, engine: str, compile_seconds: float, fingerprint_bits: int) -> Result:
+    """What is known when the time has run out before the search."""
+    checked = [PropertyVerdict(prop.name, "not checked") for prop in model.predicates(Role.CHECKED)]
+    temporal = [PropertyVerdict(prop.name, "not checked", is_temporal=True) for prop in model.temporal]
+    return Result(
+        verdict=Verdict.BOUND_REACHED,
+        counters=Counters(0, 0, 0, 0, 0.0, memory_bytes()),
+        initial=0,
+        levels=(),
+        generated_by_action={},
+        properties=(*checked, *temporal),
+        violation=None,
+        bound=Bound.TIME,
+        unreached=(),
+        never_fired=(),
+        collision_bound=0.0,
+        cpu_seconds=0.0,
+        peak_memory_bytes=peak_memory_bytes(),
+        engine=engine,
+        compile_seconds=compile_seconds,
+        fingerprint_bits=fingerprint_bits,
+        compiled_anew=True,
+    )

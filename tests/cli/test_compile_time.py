@@ -1,0 +1,104 @@
+"""A limit on time holds for loading and compiling too: what a check says that ends before its search."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from support.cli_runner import COUNTER, kmc
+
+import kmc as api
+from kmc.compile_log import LOG, CompileTimeout, compiled_within, require_time
+from kmc.engine.check_model import check_native
+from kmc.result import Bound, Limits, Verdict
+from kmc.runtime import object_code
+from kmc.spec.model import bind
+from kmc.spec.shipped import find_model, find_spec_root
+
+AT_ONCE = ("--timeout", "0.000001")
+TOLD = "the time ran out while the spec was loaded and compiled"
+
+
+@pytest.fixture
+def _nothing_is_compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KMC_CACHE_DIR", str(tmp_path / "cache"))
+
+
+WITHOUT_CACHE = pytest.mark.usefixtures("_nothing_is_compiled")
+
+
+@WITHOUT_CACHE
+def test_a_check_without_time_to_compile_ends_with_a_bound_and_leaves_nothing_to_resume() -> None:
+    ran = kmc("check", COUNTER, "smoke", *AT_ONCE)
+    lines = ran.stdout.splitlines()
+    assert ran.exit_code == 20
+    assert lines[-1] == f"BOUND counter smoke: no state was checked, {TOLD}"
+    assert f"Nothing is proved: {TOLD}, before the first state." in ran.stdout
+    assert not list(Path(".kmc").rglob("checkpoint"))
+    assert "Resume:" not in ran.output
+
+
+@WITHOUT_CACHE
+def test_no_report_of_such_a_check_says_that_a_property_holds() -> None:
+    found: dict[str, Any] = json.loads(kmc("check", COUNTER, "smoke", *AT_ONCE, "--json", "--junit", "r.xml").stdout)
+    assert (found["result"], found["bound"], found["levels"], found["exit_status"]) == ("bound reached", "time", [], 20)
+    assert {prop["verdict"] for prop in found["properties"]} == {"not checked"}
+    cases = ElementTree.parse("r.xml").findall(".//testcase")
+    passed = [case.get("name") for case in cases if all(case.find(kind) is None for kind in ("skipped", "failure"))]
+    assert passed == []
+
+
+@WITHOUT_CACHE
+def test_what_is_expected_is_not_compared_and_the_limit_is_named() -> None:
+    ran = kmc("check", COUNTER, "smoke", "--expect", *AT_ONCE)
+    told = "--timeout 1e-06 ended the check while the spec was loaded and compiled"
+    assert ran.exit_code == 10
+    assert ran.stdout.splitlines()[-1] == f"UNEXPECTED counter smoke: The result is not compared: {told}"
+
+
+@WITHOUT_CACHE
+def test_a_check_from_python_ends_with_a_bound_too() -> None:
+    result = api.check(COUNTER, "smoke", timeout=0.000001)
+    assert (result.verdict, result.distinct) == ("bound reached", 0)
+
+
+def test_the_search_gets_the_time_that_compiling_has_left() -> None:
+    root = find_spec_root(COUNTER)
+    file = find_model(root, "smoke")
+    assert file is not None
+    given: list[float | None] = []
+
+    def search_of(_compiled: Any, _records: Any, settings: Any, *_more: Any) -> Any:
+        given.append(settings.limits.seconds)
+        raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        check_native(bind(root, file), Limits(seconds=3600.0), search_of=search_of)
+    assert given[0] is not None
+    assert 0 < given[0] < 3600.0
+
+
+def test_compiling_ends_between_two_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    monkeypatch.setattr(object_code, "_optimise", lambda *_: begun.append("optimise"))
+    text = "define i64 @one() {\n  ret i64 1\n}\n"
+    with compiled_within(0.0), pytest.raises(CompileTimeout):
+        object_code.emit_object(text)
+    assert begun == []
+    with compiled_within(0.0), pytest.raises(CompileTimeout), LOG.compiling("a part"):
+        begun.append("a part")
+    assert begun == []
+    require_time()  # outside there is no limit
+
+
+@WITHOUT_CACHE
+def test_the_result_of_no_search_is_a_bound() -> None:
+    root = find_spec_root(COUNTER)
+    file = find_model(root, "smoke")
+    assert file is not None
+    result = check_native(bind(root, file), Limits(seconds=0.0))
+    assert (result.verdict, result.bound, result.is_unsearched) == (Verdict.BOUND_REACHED, Bound.TIME, True)
