@@ -1,7 +1,8 @@
 """Messages through a trace: where each was sent, delivered or lost.
 
-A network is a field of the state that an action receives from; in a bag, a message with count 0 is not there. Any other
-field of messages is an archive of those that were processed.
+A network is a field of the state that an action receives from; in a bag, a message with count 0 is not there. Beside a
+network, any other field of messages is an archive of those that were processed. Where no action receives, a field of
+messages is a variable like any other: what takes one from it may deliver it or lose it.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ def network_fields(spec: Spec) -> tuple[tuple[str, ...], tuple[str, ...]]:
     A network of plain records is neither: it is a variable like any other.
     """
     received = {action.network for action in spec.actions if action.network is not None}
+    if not received:
+        return (), ()
     fields = [f for f, t in spec.state_class.fields.items() if _is_network(t)]
     return tuple(f for f in fields if f in received), tuple(f for f in fields if f not in received)
 

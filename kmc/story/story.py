@@ -176,6 +176,10 @@ class Story:
     why: Why | None = None
     notes: tuple[str, ...] = field(default=())
 
+    def taken(self, step: StoryStep) -> tuple[SentMessage, ...]:
+        """The messages that a step takes from a network, delivered or not; not those that it is known to lose."""
+        return tuple(m for m in self.messages if m.gone_at == step.number and m.number not in step.lost)
+
     def message(self, number: int) -> SentMessage:
         """The message with this number."""
         return self.messages[number - 1]

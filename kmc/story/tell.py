@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kmc.actions.action import Action
-from kmc.lang.tla import Naming, encode
+from kmc.lang.tla import Naming, Tla, encode
 from kmc.result import Trace, TraceStep
 from kmc.spec.loader import Spec
 from kmc.spec.variables import encode_state
@@ -16,7 +16,7 @@ from kmc.story.changes import changes_between
 from kmc.story.in_words import in_words
 from kmc.story.lanes import columns_of, lane_name, lane_types, lanes_in, of_lane, table_for_people
 from kmc.story.network import Post, network_fields
-from kmc.story.story import SentMessage, Story, StoryLoop, StoryStep
+from kmc.story.story import Change, SentMessage, Story, StoryLoop, StoryStep
 from kmc.trace.received import received_message
 
 
@@ -58,6 +58,7 @@ class Teller:
         self._actions = {action.title: action for action in spec.actions}
         hidden = {*self._networks, *self._archives}
         self._compared = [variable.name for variable in self._table.variables if variable.field not in hidden]
+        self._kept = [variable.name for variable in self._table.variables if variable.field in self._archives]
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -103,7 +104,7 @@ class Teller:
         told = self.post.messages[received - 1] if received is not None else None
         variables = encode_state(step.state, self._table)
         old = encode_state(before, self._table) if before is not None else None
-        changes = changes_between(old, variables, self._compared, self._lanes) if old is not None else ()
+        changes = self._changes(old, variables) if old is not None else ()
         return StoryStep(
             number=number,
             action=step.action,
@@ -118,6 +119,11 @@ class Teller:
             place=_place(action),
             variables=variables,
         )
+
+    def _changes(self, old: Mapping[str, Tla], new: Mapping[str, Tla]) -> tuple[Change, ...]:
+        """The changes of a step; an archive grows with every delivery, so only what leaves it is one."""
+        kept = changes_between(old, new, self._kept, self._lanes)
+        return (*changes_between(old, new, self._compared, self._lanes), *(c for c in kept if c.new is None))
 
 
 def _label(step: TraceStep, number: int, arguments: tuple[tuple[str, str], ...], told: SentMessage | None) -> str:

@@ -12,7 +12,7 @@ from kmc.views.lines import BAD, DIM, TextLine, TextPiece, lane_tone, line, wrap
 from kmc.views.message_text import message_pieces
 from kmc.views.text_options import Told
 from kmc.views.text_state import state_lines
-from kmc.views.text_steps import inner_gutter, label_pieces, loop_lines, not_needed, number_pieces
+from kmc.views.text_steps import inner_gutter, label_pieces, loop_lines, not_needed, nothing_told, number_pieces
 
 _INDENT = 4
 _PLACE_MAX = 32
@@ -91,10 +91,8 @@ def body_lines(told: Told, step: StoryStep) -> Iterator[TextLine]:
                 *place.values(told.names, step.number),
             ]
             yield from _hanging(told, pieces, _INDENT + len(head[0].text + head[1].text) + size + 2)
-    if not places and not step.sent and step.received is None:
-        yield line(
-            " " * _INDENT, TextPiece("changes nothing that is shown" if step.changes else "changes nothing", DIM)
-        )
+    if not places and not step.sent and not step.lost:
+        yield line(" " * _INDENT, TextPiece(nothing_told(told, step), DIM))
     yield from exchange_lines(told, step)
 
 

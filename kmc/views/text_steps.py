@@ -78,7 +78,7 @@ def summary(told: Told, step: StoryStep, room: int) -> list[TextPiece]:
     """What a step changed and sent, as far as there is room; what is left out is counted."""
     groups = list(_parts(told, step))
     if not groups:
-        return [] if step.number == 1 else [TextPiece(_nothing(step), DIM)]
+        return [] if step.number == 1 else [TextPiece(nothing_told(told, step), DIM)]
     kept: list[list[TextPiece]] = []
     for place, group in enumerate(groups):
         left = len(groups) - place - 1
@@ -94,10 +94,13 @@ def summary(told: Told, step: StoryStep, room: int) -> list[TextPiece]:
     return [*joined(kept), *([TextPiece(_more(rest, alone=not kept), DIM)] if rest else [])]
 
 
-def _nothing(step: StoryStep) -> str:
+def nothing_told(told: Told, step: StoryStep) -> str:
     """What stands in place of changes where none is shown."""
-    if step.changes or step.sent:
+    taken = told.story.taken(step)
+    if step.changes or step.sent or step.lost:
         return "changes nothing that is shown"
+    if taken:
+        return f"only takes {', '.join(message.name for message in taken)} from the network"
     return "changes nothing" if step.received is None else "nothing else changes"
 
 

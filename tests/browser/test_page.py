@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from support.browsing import ShowStory, Watch
-from support.stories import HOSTILE, hand_made_story, long_story, story_of_finding
+from support.stories import HOSTILE, hand_made_story, long_story, lossy_story, story_of_finding
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.story.story import Change, ComparedValue, LaneColumn, Story
@@ -382,3 +383,13 @@ def test_a_change_that_the_property_compares_is_marked_and_no_other(show: ShowSt
     tab = show(story_of_finding("kip_996", "own_vote_elects"), "#step=7")
     marked = tab.locator("#state .changes dd", has=tab.locator(".decides")).locator(".where").all_inner_texts()
     assert marked == ["leader"]
+
+
+def test_a_step_that_only_takes_a_message_says_which(show: ShowStory, tmp_path: Path) -> None:
+    tab = show(lossy_story(tmp_path, "receives"), "#step=3")
+    assert "Only the network: m1 is taken from it." in tab.inner_text("#state")
+    assert tab.inner_text("#steps [data-step='3'] .summary") == "takes m1 from the network"
+    told = hand_made_story()
+    idle = replace(told, steps=(*told.steps[:2], replace(told.steps[2], received=None)), messages=())
+    tab = show(replace(idle, steps=(*idle.steps[:1], replace(idle.steps[1], sent=()), idle.steps[2])), "#step=3")
+    assert "Nothing." in tab.inner_text("#state .empty")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+from support.small_specs import model_of
 
 from kmc.actions.relation import NextStateRelation
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
@@ -101,3 +104,68 @@ def hand_made_story(name: str = "a", *, loop: bool = False) -> Story:
         loop=StoryLoop(2, replace(steps[1], number=5, sent=()), ("WF of Elect: taken",)) if loop else None,
         why=Why(name, f"{name} holds.", "toy:1", (("s", name),), (ComparedValue("s.epoch", "1"),), f"{name} is false."),
     )  # fmt: skip
+
+
+_REGISTER = """
+Client = constant("Client", IdentSet(), "Who writes")
+
+
+class Write(Message):
+    source: Client
+    dest: Client
+
+
+class State(Record):
+    net: MessageSet[Write]
+    sent: Bool
+
+
+@spec.init
+def init():
+    yield State(net=set(), sent=False)
+
+
+@spec.action
+def write(st, c: Client):
+    if not st.sent:
+        yield st.set(net=st.net.send(Write(source=c, dest=c)), sent=True)
+
+
+@spec.invariant
+def NotLost(st):
+    return not st.sent or len(st.net) > 0
+"""
+
+LOSING = {
+    "receives": """
+@spec.receive(Write)
+def lose(st, m):
+    yield st.set(net=st.net.discard(m))
+""",
+    "loses": """
+@spec.receive(Write)
+def take(st, m):
+    yield st
+
+
+@spec.action
+def lose(st):
+    for m in st.net.of(Write):
+        yield st.set(net=st.net.discard(m))
+""",
+    "changes": """
+@spec.action
+def lose(st):
+    for m in st.net.of(Write):
+        yield st.set(net=st.net.discard(m))
+""",
+}
+"""Three ways to write that a network loses a message: as its receiver, beside its receiver, and where none receives."""
+
+
+def lossy_story(folder: Path, way: str) -> Story:
+    """A message is sent and lost, in three states; `way` is one of `LOSING`."""
+    model = model_of(folder, _REGISTER + LOSING[way], "CONSTANTS Client = {c1}\nINVARIANTS NotLost")
+    violation = Search(model).run().violation
+    assert violation is not None
+    return tell(model.spec, violation.trace)

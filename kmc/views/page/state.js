@@ -53,7 +53,11 @@ const messageButton = (message, view) =>
 
 const changesPart = (story, step) => {
   if (step.number === 1) return null;
-  if (!step.changes.length) return part("What changed", kmc.html("p", { class: "empty" }, "Only the network."));
+  if (!step.changes.length) {
+    const taken = story.taken(step).map((m) => `m${m.number}`);
+    const isMoved = taken.length || step.sent.length || step.lost.length;
+    return part("What changed", kmc.html("p", { class: "empty" }, !isMoved ? "Nothing." : taken.length ? `Only the network: ${taken.join(", ")} is taken from it.` : "Only the network."));
+  }
   const changes = story.ordered(step);
   // Who acts comes first, what belongs to no process last.
   const place = (owner) => (owner === step.actor ? 0 : owner === null ? 2 : 1);

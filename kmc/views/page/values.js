@@ -193,6 +193,11 @@ kmc.Story = class {
     return this.messages.filter((m) => m.sentAt <= number && (m.goneAt === null || m.goneAt > number));
   }
 
+  // The messages that a step takes from a network, delivered or not; not those that it is known to lose.
+  taken(step) {
+    return this.messages.filter((m) => m.goneAt === step.number && !step.lost.includes(m.number));
+  }
+
   isProcessed(message, number) {
     return message.receivedAt.some((at) => at <= number);
   }
@@ -234,6 +239,7 @@ kmc.Story = class {
     });
     if (step.lost.length) texts.push(`${step.lost.map((n) => `m${n}`).join(", ")} lost`);
     if (!texts.length && step.sent.length) texts.push(`sends ${kmc.plural(step.sent.length, "message")}`);
+    if (!texts.length) texts.push(...this.taken(step).map((m) => `takes m${m.number} from the network`));
     const [, , details] = this.title(step);
     return [...texts, details].filter(Boolean).join(" · ") || "nothing changes";
   }
