@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from kmc.engine.collision_bound import collision_bound
 from kmc.result import Result
 
 ODDS_MAX = 1e-3
