@@ -58,6 +58,7 @@ class TraceOptions:
     servers: tuple[str, ...]
     processed: bool
     width: int | None
+    prop: str | None
 
 
 def _listed(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
@@ -84,6 +85,7 @@ def _listed(ctx: click.Context, param: click.Parameter, values: tuple[str, ...])
               help="The format to write.")  # fmt: skip
 @click.option("--spec", metavar="SPEC", help="The spec of the trace, where it is not known; TLC's JSON needs it.")
 @click.option("--model", metavar="MODEL", help="Take the constants of this model, not those of the trace.")
+@click.option("--property", "prop", metavar="NAME", help="Explain why this property fails at the end of the trace.")
 @html_option
 @run_dir_option
 @debug_option
@@ -95,6 +97,7 @@ def trace(
     output: str,
     spec: str | None,
     model: str | None,
+    prop: str | None,
     only: tuple[str, ...],
     hide: tuple[str, ...],
     servers: tuple[str, ...],
@@ -111,7 +114,7 @@ def trace(
     place = trace_place(where, run_dir)
     view = _chosen_view(flags, trace_mode, step, place)
     found, number = _read(place, step)
-    options = TraceOptions(spec, model, view, number, output, only, hide, servers, processed, width)
+    options = TraceOptions(spec, model, view, number, output, only, hide, servers, processed, width, prop)
     _refuse_what_is_of_text(output, page, options)
     if page is not None:
         path = page_path(place.path, page)
@@ -137,6 +140,8 @@ def _chosen_view(flags: dict[str, bool], mode: str | None, step: int | None, pla
 def _refuse_what_is_of_text(output: str, page: str | None, options: TraceOptions) -> None:
     """Raise click.UsageError where a page or a format is asked for with options that it would not heed."""
     if page is None and output == "text":
+        if options.prop is not None and options.view in TLC_VIEWS:
+            raise click.UsageError(f"--trace {options.view} shows the trace as it was recorded: leave out --property")
         return
     if page is not None and output not in ("text", "html"):
         raise click.UsageError(f"--html and --format {output} are different formats: choose one")
@@ -148,6 +153,7 @@ def _refuse_what_is_of_text(output: str, page: str | None, options: TraceOptions
         "--processed": options.processed,
         "--width": options.width is not None,
         "--vars and --hide": bool(options.only or options.hide) and not FORMATS[name].of_file,
+        "--property": options.prop is not None and FORMATS[name].of_file,
     }
     if any(given.values()):
         unheeded = " and ".join(option for option, is_given in given.items() if is_given)
@@ -186,7 +192,7 @@ def _story_lines(place: TracePlace, chosen: TraceFile, options: TraceOptions) ->
             raise CommandLineError("KMC667", f"the trace has no server '{name}'", help=did_you_mean(name, story.lanes))
     variables = chosen.variables if options.only or options.hide else ()
     shown = TextOptions(text_width(options.width), variables, options.servers, options.processed)
-    yield _heading(chosen)
+    yield _heading(replace(chosen, about=story.about) if options.prop is not None else chosen)
     yield ""
     if options.step is not None:
         yield from styled(text_step(story, options.step, shown))
@@ -201,7 +207,7 @@ def _story(place: TracePlace, options: TraceOptions) -> Story:
     file, folder = read_trace(place.path), place.path.parent
     # TLC's JSON does not say what it is a trace of, but the run beside it does.
     file = replace(file, about={**recorded_model(folder), **file.about})
-    return story_at(file, options.spec, options.model, recorded_spec(folder))
+    return story_at(file, options.spec, options.model, recorded_spec(folder), options.prop)
 
 
 def _spec_of(place: TracePlace, file: TraceFile, options: TraceOptions) -> Spec:

@@ -6,8 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from kmc.cli.traced_model import model_of_trace, recorded_failure
-from kmc.errors import CommandLineError, KmcError, SpecError
-from kmc.result import Trace
+from kmc.errors import CommandLineError, KmcError, SpecError, TraceError
+from kmc.invariants.kinds import Role, of_role
+from kmc.invariants.properties import Predicate
+from kmc.liveness.formulas import TemporalProperty
+from kmc.reference.recurrence import RecordedFailure, fails_at_end, property_called
+from kmc.result import Trace, Verdict
 from kmc.spec.model import Model
 from kmc.story.from_file import story_of_file
 from kmc.story.recorded_violation import recorded_violation
@@ -19,27 +23,31 @@ from kmc.trace.files import closing_of, to_trace
 from kmc.trace.untyped_trace import TraceFile
 
 
-def traced_story(file: TraceFile, spec: str | None = None, model: str | None = None) -> Story:
+def traced_story(file: TraceFile, spec: str | None = None, model: str | None = None, prop: str | None = None) -> Story:
     """The story of a trace, with why its property fails; `spec` and `model` where the trace does not name them.
 
-    Raises what `model_of_trace` and `to_trace` raise.
+    With `prop`, that property of the spec is explained. Raises what `model_of_trace` and `to_trace` raise; with `prop`,
+    TraceError KMC428 where the spec does not have it, KMC439 where the trace does not violate it, KMC440 where the spec
+    does not allow its steps.
     """
     bound = model_of_trace(file, spec, model)
-    story = story_by(bound, file)
+    story = story_by(bound, file) if prop is None else _story_of_property(bound, file, prop)
     if model is not None or "constants" in file.about or not bound.name:
         return story
     note = f"The trace does not name its model, so the constants are those of {bound.name}; --model takes others."
     return replace(story, notes=(*story.notes, note))
 
 
-def story_at(file: TraceFile, spec: str | None, model: str | None, recorded: str | None) -> Story:
+def story_at(
+    file: TraceFile, spec: str | None, model: str | None, recorded: str | None, prop: str | None = None
+) -> Story:
     """The story of a trace by the spec and model that are given, else by the `recorded` spec or what the trace names.
 
-    Without the spec, or where it no longer fits, the story is what the file alone tells. Raises only where a spec or a
-    model is given.
+    Without the spec, or where it no longer fits, the story is what the file alone tells. Raises only where a spec, a
+    model or a property is given.
     """
-    if spec is not None or model is not None:
-        return traced_story(file, spec or recorded, model)
+    if spec is not None or model is not None or prop is not None:
+        return traced_story(file, spec or recorded, model, prop)
     try:
         return traced_story(file, recorded)
     except CommandLineError as error:
@@ -67,6 +75,49 @@ def story_by(model: Model, file: TraceFile) -> Story:
     back_to = None if found.loop is None else found.loop + 1
     story = tell(model.spec, found.trace, file.about, back_to=back_to, closing=found.closing)
     return replace(story, notes=(*story.notes, *notes))
+
+
+def _story_of_property(model: Model, file: TraceFile, prop: str) -> Story:
+    """The story of a trace of `model` that violates the property `prop`."""
+    property_called(model, prop)
+    failure = RecordedFailure(Verdict.VIOLATION if file.loop is None else Verdict.LIVENESS, prop)
+    found = retake(file, model, failure)
+    if found.stop is not None:
+        raise TraceError(
+            "KMC440",
+            f"why '{prop}' fails cannot be told of {file.shown_path}: {found.stop.sentence}",
+            help="without --property, the trace is shown as it was recorded",
+        )
+    violation = recorded_violation(model, failure, found)
+    if violation is None:
+        raise _not_violated(model, file, prop, found)
+    return story_of(model, violation, {**file.about, "status": violation.verdict.value, "property": prop})
+
+
+def _not_violated(model: Model, file: TraceFile, prop: str, found: Retaken) -> TraceError:
+    declared = (*(kind.declared for kind in of_role(Role.CHECKED)), TemporalProperty)
+    names = [name for name, known in model.spec.properties.items() if isinstance(known, declared)]
+    failing = [name for name in names if name != prop and _fails(model, name, found, len(found.states))]
+    earlier = next((count for count in range(1, len(found.states)) if _fails(model, prop, found, count)), None)
+    where = "which holds in this behavior"
+    if found.loop is None:
+        is_temporal = isinstance(model.spec.properties[prop], TemporalProperty)
+        where = "which later states may keep" if is_temporal else f"which holds in state {len(found.states)}, its last"
+    notes = () if earlier is None else (f"{prop} fails in state {earlier}, before the end of the trace",)
+    found_there = f"what fails there: {', '.join(failing)}" if failing else "no property of the spec fails there"
+    return TraceError("KMC439", f"{file.shown_path} does not violate '{prop}', {where}",
+                      help=found_there, notes=notes)  # fmt: skip
+
+
+def _fails(model: Model, name: str, found: Retaken, count: int) -> bool:
+    """Whether a property fails at the end of the first `count` states; a temporal one only of the whole trace."""
+    is_whole = count == len(found.states)
+    if not is_whole and not isinstance(model.spec.properties[name], Predicate):
+        return False
+    try:
+        return fails_at_end(model, name, found.states[:count], found.loop if is_whole else None)
+    except KmcError:
+        return False
 
 
 def _as_recorded(file: TraceFile, model: Model) -> Retaken:

@@ -54,6 +54,13 @@ def temporal_violation(
     )
 
 
+def is_bad_prefix(model: Model, problem: TemporalProblem, states: list[Any]) -> bool:
+    """Whether every behaviour that begins with these states refutes a property of `problem`, however it goes on."""
+    behaviours, path = _on_its_own(model, problem, states, len(states), has_cycle=False)
+    queries = (query for check in problem.checks for query in check.queries if query.is_of_prefixes)
+    return any(phase_entries(behaviours, path, query) is not None for query in queries)
+
+
 def check_refutation(model: Model, problem: TemporalProblem, violation: Violation, start: Any = None) -> None:
     """Raise InternalError unless the trace of `violation` replays, ends as it says, is fair, and refutes the property.
 

@@ -16,7 +16,7 @@ from kmc.invariants.kinds import Role, of_role
 from kmc.invariants.properties import Predicate, holds
 from kmc.liveness.formulas import TemporalProperty
 from kmc.liveness.lasso_semantics import EndlessBehaviour
-from kmc.reference.lasso_replay import generated_steps
+from kmc.reference.lasso_replay import generated_steps, is_bad_prefix
 from kmc.reference.replay import errors_at
 from kmc.result import Verdict
 from kmc.spec.model import Model
@@ -86,7 +86,9 @@ def _is_refuted(model: Model, prop: TemporalProperty, states: Sequence[Any], loo
     behaviour = EndlessBehaviour(states, len(states) - 1 if loop is None else loop, generated_steps(model))
     if loop is not None and not all(map(behaviour.satisfies, problem.assumed)):
         return False
-    return not all(map(behaviour.satisfies, problem.formulas))
+    # States without a cycle refute no promise that a later state may keep.
+    is_final = loop is not None or is_bad_prefix(model, problem, list(states))
+    return is_final and not all(map(behaviour.satisfies, problem.formulas))
 
 
 def _relation(model: Model) -> NextStateRelation:

@@ -37,6 +37,8 @@ def _of_temporal(model: Model, prop: TemporalProperty, found: Retaken) -> Violat
     cut = len(found.states) if found.loop is None else found.loop
     for check in problem.checks:
         for query in check.queries:
+            if found.loop is None and not query.is_of_prefixes:
+                continue  # a later state may keep the promise
             try:
                 violation = temporal_violation(model, problem, check, query, found.states[:cut], found.states[cut:])
             except InternalError:

@@ -144,3 +144,46 @@ def test_a_format_refuses_what_only_text_heeds(words: tuple[str, ...], unheeded:
 def test_a_step_whose_changes_are_hidden_is_not_said_to_change_nothing() -> None:
     shown = kmc("trace", COMMITTED, "--vars", "prepared").stdout
     assert "RmChooseToAbort(r3): changes nothing that is shown\n" in shown
+
+
+def test_a_property_that_a_trace_does_not_name_is_explained(run: Path) -> None:
+    shutil.copy(run / "trace.tlc.json", "tlc.json")
+    asked = ("trace", "tlc.json", "--spec", "counter", "--model", "two", "--property")
+    shown = kmc(*asked, "BelowTwo")
+    assert shown.stdout.startswith("Trace, violation of BelowTwo: 3 states.\n\nBelowTwo fails: count is 2.")
+    assert "NeverToTwo fails" in kmc(*asked, "NeverToTwo").stdout
+    assert "<h1>NeverToTwo does not hold</h1>" in kmc(*asked, "NeverToTwo", "--format", "html").stdout
+    told = json.loads(kmc(*asked, "BelowTwo", "--format", "json").stdout)
+    assert (told["why"]["property"], told["about"]["property"]) == ("BelowTwo", "BelowTwo")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("InRange", "error[KMC439]: 'tlc.json' does not violate 'InRange', which holds in state 3, its last\n"
+                    "  = help: what fails there: BelowTwo, NeverToTwo\n"),
+        ("NotZero", "  = note: NotZero fails in state 1, before the end of the trace\n"),
+        ("TopAgainAndAgain", "'tlc.json' does not violate 'TopAgainAndAgain', which later states may keep\n"),
+        ("BelowTo", "error[KMC428]: the spec has no property 'BelowTo'\n  = help: did you mean 'BelowTwo'?\n"),
+    ],
+)  # fmt: skip
+def test_a_property_that_a_trace_does_not_violate_is_an_error(run: Path, name: str, said: str) -> None:
+    shutil.copy(run / "trace.tlc.json", "tlc.json")
+    refused = kmc("trace", "tlc.json", "--spec", "counter", "--model", "two", "--property", name)
+    assert (refused.exit_code, refused.stdout) == (151, "")
+    assert said in refused.stderr
+
+
+def test_no_property_is_explained_by_a_spec_that_does_not_allow_the_steps(run: Path) -> None:
+    spec = next(path for path in Path("counter").rglob("*.py") if "BelowTwo" in path.read_text())
+    spec.write_text(spec.read_text().replace("count=st.count + 1", "count=st.count + 2"))
+    refused = kmc("trace", str(run), "--property", "BelowTwo")
+    assert refused.exit_code == 151
+    assert "error[KMC440]: why 'BelowTwo' fails cannot be told of " in refused.stderr
+
+
+def test_a_view_that_explains_nothing_takes_no_property(run: Path) -> None:
+    for words in (("--trace", "tlc"), ("--format", "itf")):
+        refused = kmc("trace", str(run), *words, "--property", "BelowTwo")
+        assert refused.exit_code == 2
+        assert "leave out --property" in refused.stderr

@@ -266,3 +266,9 @@ def test_a_cycle_that_is_not_fair_any_more_refutes_nothing(tmp_path: Path) -> No
     after = model_of(tmp_path / "after", fairly, TOGGLE_CFG)
     found = retake(lasso(before), after, RecordedFailure(Verdict.LIVENESS, "GetsToTwo"))
     assert (found.stop, found.shows) == (None, False)
+
+
+def test_states_without_a_cycle_refute_no_promise_that_a_later_one_may_keep(tmp_path: Path) -> None:
+    bound = model_of(tmp_path, TOGGLE, TOGGLE_CFG)
+    start = replace(lasso(bound), loop=None, closing=None)
+    assert retake(start, bound, RecordedFailure(Verdict.LIVENESS, "GetsToTwo")).shows is False
