@@ -67,11 +67,10 @@ class _Network:
             domain.refuse(None, len(counts), 0)
         return type(self)(counts, total & _HASH_MASK, domain)
 
-    def mapped(self, image: Callable[[Any], Any]) -> Self:
-        """The network with every message replaced by its image, which must be admissible too."""
-        counts = {image(message): count for message, count in self._counts.items()}
-        total = sum([hash(item) for item in counts.items()])
-        return type(self)(counts, total & _HASH_MASK, self.domain)
+    def with_images(self, images: Iterable[Any]) -> Self:
+        """The network with its messages, in the order of iteration, replaced by `images`, which are admissible too."""
+        counts = dict(zip(images, self._counts.values(), strict=True))
+        return type(self)(counts, sum(map(hash, counts.items())) & _HASH_MASK, self.domain)
 
     def __contains__(self, message: object) -> bool:
         return message in self._counts

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import permutations, product
+from types import NoneType
 from typing import Any, TypeAlias
 
 from kmc.lang.idents import Ident
@@ -19,6 +20,10 @@ from kmc.lang.seqs import SeqValue
 from kmc.lang.types import IdentType, MapType, Type
 
 Swap: TypeAlias = Mapping[Ident, Ident]
+
+_WITHOUT_IDENTIFIERS = frozenset({bool, int, NoneType})
+_FIELDS = slice(1, None)
+"""The fields of a record, which is a tuple that begins with its class."""
 
 
 def swaps(classes: Iterable[type[Ident]]) -> list[Swap]:
@@ -44,29 +49,39 @@ def keeps_unused(swap: Swap, cls: type[Ident], used: frozenset[Ident]) -> bool:
 
 def permute(value: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
     """`value` with every identifier replaced by its image; `memo` remembers the images of records under this swap."""
+    if type(value) in _WITHOUT_IDENTIFIERS:
+        return value
     if isinstance(value, Ident):
         return swap.get(value, value)
     if isinstance(value, Record):
         image = memo.get(value)
         if image is None:
-            cls = type(value)
-            image = memo[value] = tuple.__new__(cls, (cls, *(permute(item, swap, memo) for _, item in value.items())))
+            image = memo[value] = _fields_permuted(value, swap, memo)
         return image
     if isinstance(value, SeqValue):
         return tuple.__new__(type(value), [permute(element, swap, memo) for element in value])
     if isinstance(value, frozenset):
         return frozenset([permute(element, swap, memo) for element in value])
     if isinstance(value, MapValue):
-        pairs = [(permute(key, swap, memo), permute(item, swap, memo)) for key, item in value.items()]
-        return MapValue(dict(pairs), value.domain)
-    if isinstance(value, MessageSetValue):
-        return value.mapped(lambda message: permute(message, swap, memo))
-    if isinstance(value, MessageBagValue):
-        return value.mapped(lambda message: permute(message, swap, memo))
+        # Maps that are equal may differ in what they admit, and so may their images.
+        known = value, id(value.domain)
+        image = memo.get(known)
+        if image is None:
+            pairs = [(permute(key, swap, memo), permute(item, swap, memo)) for key, item in value.items()]
+            image = memo[known] = MapValue(dict(pairs), value.domain)
+        return image
+    if isinstance(value, MessageSetValue | MessageBagValue):
+        # Most messages are those of states before. Looking all of them up first takes half the time.
+        images = list(map(memo.get, value))
+        return value.with_images([permute(message, swap, memo) for message in value] if None in images else images)
     return value
 
 
 def permute_state(state: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
     """`permute` of a whole state. States are not memoized, because most of them are new."""
-    cls = type(state)
-    return tuple.__new__(cls, (cls, *(permute(item, swap, memo) for _, item in state.items())))
+    return _fields_permuted(state, swap, memo)
+
+
+def _fields_permuted(record: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
+    cls = type(record)
+    return tuple.__new__(cls, [cls, *[permute(item, swap, memo) for item in tuple.__getitem__(record, _FIELDS)]])

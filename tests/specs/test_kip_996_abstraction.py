@@ -96,8 +96,10 @@ def renumbered(st: Any, *, above_servers: bool = False) -> Any:
         servers = servers.set(s, _mapped(me, image))
     return st.set(
         servers=servers,
-        net_messages=st.net_messages.mapped(lambda m: _mapped(m, image)),
-        net_messages_processed=st.net_messages_processed.mapped(lambda m: _mapped(m, image)),
+        net_messages=st.net_messages.with_images([_mapped(m, image) for m in st.net_messages]),
+        net_messages_processed=st.net_messages_processed.with_images(
+            [_mapped(m, image) for m in st.net_messages_processed]
+        ),
     )
 
 
