@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from rich.text import Text
 from kmc import __version__
 from kmc.cli.console import seconds_in_words, table
 from kmc.cli.expectation import UNEXPECTED_FIGURE
-from kmc.cli.junit import TestCase, class_name, suite_text
+from kmc.cli.junit import TestCase, class_name, spec_title, suite_text
 from kmc.cli.result_warnings import has_warnings
 from kmc.cli.selection import KINDS, MANIFEST_KIND, ChosenEntry
 from kmc.errors import ExitStatus
@@ -124,7 +125,8 @@ def verdict_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> 
     told += [
         f"{count:,} {state.value}" for state in State if state is not State.EXPECTED if (count := _count(runs, state))
     ]
-    return f"{_word(runs, status)} {typed}: {', '.join(told)}"
+    shown = spec_title(typed) if typed == os.curdir else typed
+    return f"{_word(runs, status)} {shown}: {', '.join(told)}"
 
 
 def _word(runs: Sequence[ModelRun], status: ExitStatus) -> str:

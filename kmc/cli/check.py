@@ -15,8 +15,8 @@ from kmc.cli.check_all import AllOptions, all_options, check_all, chosen_models,
 from kmc.cli.console import say, show, stderr
 from kmc.cli.counterexample import Counterexample, counterexample, trace_files
 from kmc.cli.fingerprint_width import fingerprint_option, fingerprint_warnings
-from kmc.cli.junit import junit_failure, junit_text
-from kmc.cli.junit_file import refuse_unwritable, write_junit
+from kmc.cli.junit import junit_begun, junit_failure, junit_text
+from kmc.cli.junit_file import refuse_unwritable, write_junit, write_unfinished
 from kmc.cli.memory_need import MemoryNeed, memory_need
 from kmc.cli.model_choice import ChosenModel, choose_model, start_state
 from kmc.cli.options import (
@@ -50,7 +50,7 @@ from kmc.cli.resuming import (
 from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, PAGE_NAME, RESULT_NAME, RunFolder, new_run_folder
 from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
 from kmc.cli.search_scale import scale_of
-from kmc.cli.selection import folder_hint
+from kmc.cli.selection import folder_hint, only_spec_in
 from kmc.cli.storage_choice import storage_options
 from kmc.cli.trace_place import settled_start
 from kmc.compiler.checks.spec_warnings import model_warnings
@@ -179,8 +179,10 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     options = CheckOptions(words=tuple(words or ()), **given)
     if wishes.is_given:
         return _check_all(options, wishes)
-    options = completed(options)
+    options = completed(_of_one_spec(options))
     refuse_unwritable(options.junit)
+    if options.junit is not None:
+        write_unfinished(options.junit, junit_begun(options.spec or options.resume or "", options.model))
     with held_run(options) as run:
         with terminated_as_interrupted():
             try:
@@ -193,6 +195,16 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
                     raise noted from error
                 raise
         return _deliver(run, done)
+
+
+def _of_one_spec(options: CheckOptions) -> CheckOptions:
+    """The options with the spec that is meant, where the only one in a folder is; it is said which one."""
+    only = only_spec_in(options.spec) if options.spec else None
+    if only is None:
+        return options
+    if not options.quiet:
+        show([f"{options.spec} has one spec: {shown_path(only)} is checked."], stderr())
+    return replace(options, spec=only)
 
 
 def _check_all(options: CheckOptions, wishes: AllOptions) -> int:

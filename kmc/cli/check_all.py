@@ -26,7 +26,8 @@ from kmc.cli.all_texts import (
 )
 from kmc.cli.child_check import ChildCheck, checked_apart
 from kmc.cli.console import say, show, stderr
-from kmc.cli.junit_file import write_junit
+from kmc.cli.junit import NOT_ENDED
+from kmc.cli.junit_file import write_junit, write_unfinished
 from kmc.cli.options import duration_seconds
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.progress import StatusLine
@@ -79,7 +80,9 @@ def all_options(function: F) -> F:
         "--all",
         "all_models",
         is_flag=True,
-        help="Check every model, finding and mutant of SPEC, or of the specs in a folder, as --expect does.",
+        is_eager=True,  # `spec_or_resume` asks for it
+        help="Check every model, finding and mutant of SPEC, or of the specs in a folder, as --expect does. Without"
+        " SPEC: of all specs in this folder.",
     )(function)
 
 
@@ -122,14 +125,16 @@ def check_all(options: CheckOptions, wishes: AllOptions, chosen: Sequence[Chosen
     runs: list[ModelRun] = []
     began = time.monotonic()
     end = None if wishes.total_timeout is None else began + wishes.total_timeout
+    _write_begun(options, runs, chosen)
     try:
         for run in _runs(chosen, options, end):
             runs.append(run)
             if not options.as_json:
                 show(run_line(runs, chosen))
             show([f"Warning: {text}" for text in new_warnings(runs)], stderr())
+            _write_begun(options, runs, chosen)
     except KeyboardInterrupt:
-        runs += _not_begun(chosen[len(runs) :])
+        runs += _not_begun(chosen[len(runs) :], _INTERRUPTED)
     status = _status(runs, options)
     faults = _written(options, runs, status)
     if options.as_json:
@@ -142,12 +147,19 @@ def check_all(options: CheckOptions, wishes: AllOptions, chosen: Sequence[Chosen
     return status
 
 
-def _not_begun(chosen: Sequence[ChosenEntry]) -> list[ModelRun]:
+def _write_begun(options: CheckOptions, runs: Sequence[ModelRun], chosen: Sequence[ChosenEntry]) -> None:
+    """Write what the report has if the process is killed now."""
+    if options.junit is not None and len(runs) < len(chosen):
+        all_runs = [*runs, *_not_begun(chosen[len(runs) :], NOT_ENDED)]
+        write_unfinished(options.junit, junit_of_all(options.spec, all_runs, ExitStatus.INTERRUPTED))
+
+
+def _not_begun(chosen: Sequence[ChosenEntry], reason: str) -> list[ModelRun]:
     """What became of the models that an interrupt kept from an end; the first was in work."""
     states = [State.LEFT_OUT if choice.left_out else State.NOT_CHECKED for choice in chosen]
     if State.NOT_CHECKED in states:
         states[states.index(State.NOT_CHECKED)] = State.INTERRUPTED
-    told = [choice.left_out or _INTERRUPTED for choice in chosen]
+    told = [choice.left_out or reason for choice in chosen]
     return list(map(ModelRun, chosen, states, told))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
 
@@ -23,6 +24,7 @@ from kmc.result import Bound, PropertyVerdict, Verdict, Violation
 from kmc.spec.model import Model
 
 AS_EXPECTED = ", as expected"
+NOT_ENDED = "the check did not end: its process was killed, or is still at work"
 EXPLORATION = "every reachable state is explored"
 _FORBIDDEN = {code: None for code in range(32) if code not in (9, 10, 13)}
 
@@ -67,9 +69,21 @@ def junit_failure(spec: str, model: str | None, error: Exception | KeyboardInter
     return suite_text(f"{name}.{model}" if model else name, [case], 0.0)
 
 
+def junit_begun(spec: str, model: str | None) -> str:
+    """The report of a check that is at work: what is left where its process is killed."""
+    name = class_name(spec)
+    return suite_text(f"{name}.{model}" if model else name, [TestCase(EXPLORATION, "error", NOT_ENDED)], 0.0)
+
+
 def class_name(typed: str) -> str:
     """What is typed for a spec, as the name of a class: the last part of a path, and no dots, which divide packages."""
-    return typed.rstrip("/").rpartition("/")[2].replace(".", "_") or "specs"
+    return spec_title(typed).replace(".", "_") or "specs"
+
+
+def spec_title(typed: str) -> str:
+    """What is typed for a spec or a folder of specs, as a name: the last part of a path, also of `.`."""
+    path = Path(typed)
+    return (path.resolve() if path.name in ("", "..") else path).name
 
 
 def told_in(report: str) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """The file of a JUnit report.
 
-Invariant: a reader finds a whole report or the file that was there before, whenever the process dies.
+Invariant: a reader finds a whole report, whenever the process dies. It is never one of a run before: a check that
+begins puts one there that says so, which stays if the process is killed.
 """
 
 from __future__ import annotations
@@ -30,6 +31,13 @@ def refuse_unwritable(path: str | None) -> None:
             unfinished.unlink()
     except OSError as error:
         raise _unwritable(path, error) from None
+
+
+def write_unfinished(path: str, text: str) -> None:
+    """Write a report of a check that has not ended, where a whole one can take its place. A full disk is told then."""
+    if not _is_written_in_place(Path(path)):
+        with suppress(SystemFault):
+            write_junit(path, text)
 
 
 def write_junit(path: str, text: str) -> None:

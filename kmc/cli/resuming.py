@@ -39,7 +39,9 @@ _SIZES = ((1024**3, "G"), (1024**2, "M"), (1024, "K"))
 
 
 def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """SPEC may be left out with `--resume` only."""
+    """SPEC may be left out with `--resume`, and with `--all`: then it is the working directory."""
+    if value is None and ctx.params.get("all_models"):
+        return os.curdir
     if value is None and not ctx.params.get("resume"):
         raise click.UsageError("Missing argument 'SPEC'.", ctx)
     return value

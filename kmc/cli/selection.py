@@ -5,6 +5,7 @@ A model costs as many states as its manifest expects. One without figures is nev
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,7 +68,10 @@ def specs_in(typed: str) -> dict[str, Manifest | ModelError | None]:
             if isinstance(manifest, ModelError):
                 raise manifest
         message = f"neither {typed} nor a folder in it has a manifest with models"
-        raise CommandLineError("KMC626", message, help=f"describe models in {typed}/{MANIFEST_NAME}")
+        help_line = f"describe models in {typed}/{MANIFEST_NAME}"
+        if typed == os.curdir:
+            help_line = "go to the folder of your specs, or name a spec or a folder: kmc check SPEC --all"
+        raise CommandLineError("KMC626", message, help=help_line)
     return found
 
 
@@ -78,6 +82,15 @@ def folder_hint(typed: str) -> str | None:
         return None
     specs = [folder for folder in spec_folders(root) if folder != root and (folder / MANIFEST_NAME).is_file()]
     return f"{typed} is a folder of specs: add --all, or give one, such as {shown_path(specs[0])}" if specs else None
+
+
+def only_spec_in(typed: str) -> str | None:
+    """The one spec with models in a folder that is not a spec itself; None for a spec, or where there are others."""
+    root = find_spec_root(typed)
+    if not root.is_dir() or (root / MANIFEST_NAME).is_file() or any(root.glob("*.py")):
+        return None
+    folders = spec_folders(root)
+    return str(folders[0]) if len(folders) == 1 and (folders[0] / MANIFEST_NAME).is_file() else None
 
 
 def _read(folder: Path) -> Manifest | ModelError | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator
 
 from kmc.lang.tla import Tla
@@ -113,7 +114,7 @@ def _commands(story: Story) -> Iterator[str]:
         yield "Save this model as `model.cfg`:"
         yield _fenced(about["constants"], "")
     model = "model.cfg" if "constants" in about else about.get("model", "")
-    yield _fenced(f"kmc check {spec} {model}".rstrip(), "sh")
+    yield _fenced(shlex.join(filter(None, ["kmc", "check", spec, model])), "sh")
     yield "Or replay the saved trace by the spec as it is now:"
     yield _fenced("kmc replay trace.itf.json", "sh")
     if "kmc_version" in about:

@@ -120,6 +120,10 @@ def test_no_text_breaks_out_of_a_diagram(text: str) -> None:
         assert not re.search(r"[;#<>%`]", re.sub(r"#[0-9]+;|<br/>", "", re.sub(r"p\d\S*", "", shown))), line
 
 
+def test_the_command_of_a_report_is_quoted_for_a_shell() -> None:
+    assert "\nkmc check 'my spec; rm -r x' model.cfg\n" in markdown_text(nasty("my spec; rm -r x"))
+
+
 @pytest.mark.parametrize("text", NASTY)
 def test_no_text_breaks_out_of_a_log_a_graph_or_a_report(text: str) -> None:
     assert len(events_of(shiviz_text(nasty(text)))) == 3

@@ -1,0 +1,100 @@
+"""What `kmc check` takes for a folder that is not a spec itself, and `--all` without SPEC."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from support.cli_runner import COUNTER, kmc
+
+import kmc.cli.child_check as child_check
+
+QUICK = ("--engine", "python", "--no-run-dir")
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with one spec in its folder `specs`; checks run in this process."""
+    folder = tmp_path / "repository"
+    shutil.copytree(COUNTER, folder / "specs" / "ours")
+    text = '[models.smoke]\ndescription = "It holds"\ninvariants = ["InRange"]\ndeadlock = false\n'
+    (folder / "specs" / "ours" / "models.toml").write_text(text, encoding="utf-8")
+    monkeypatch.chdir(folder)
+
+    def run(words: Sequence[str]) -> tuple[int, str, str]:
+        done = kmc(*words)
+        return done.exit_code, done.stdout, done.stderr
+
+    monkeypatch.setattr(child_check, "run", run)
+    return folder
+
+
+def last_line(*words: str) -> tuple[int, str]:
+    """The exit status of a check, and the last line of its stdout, or the first of stderr."""
+    ran = kmc("check", *words, *QUICK)
+    return ran.exit_code, ran.stdout.splitlines()[-1] if ran.stdout else ran.stderr.splitlines()[0]
+
+
+def test_all_without_a_spec_checks_the_specs_of_the_working_directory(repository: Path) -> None:
+    shutil.copytree(repository / "specs" / "ours", repository / "specs" / "more" / "theirs")
+    status, line = last_line("--all", "--junit", "report.xml")
+    assert (status, line) == (0, "EXPECTED repository: 2 of 2 as expected")
+    suite = ElementTree.parse("report.xml").getroot()
+    assert suite.get("name") == "kmc.repository"
+    assert [case.get("classname") for case in suite.iter("testcase")] == ["theirs.models", "ours.models"]
+
+
+def test_a_spec_in_the_working_directory_has_the_name_of_its_folder(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository / "specs" / "ours")
+    assert last_line("--all", "--junit", "report.xml") == (0, "EXPECTED ours: 1 of 1 as expected")
+    assert [case.get("classname") for case in ElementTree.parse("report.xml").iter("testcase")] == ["ours.models"]
+
+
+def test_all_where_there_is_no_spec_says_what_to_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    ran = kmc("check", "--all", *QUICK)
+    assert ran.exit_code == 2
+    assert ran.stderr.splitlines() == [
+        "error[KMC626]: neither . nor a folder in it has a manifest with models",
+        "  = help: go to the folder of your specs, or name a spec or a folder: kmc check SPEC --all",
+    ]
+
+
+def test_a_folder_with_one_spec_means_that_spec_and_it_is_said() -> None:
+    ran = kmc("check", "specs", *QUICK)
+    assert (ran.exit_code, ran.stdout.splitlines()[-1]) == (
+        0,
+        "OK ours smoke: 4 distinct states, all 4 levels (2 warnings)",
+    )
+    assert "specs has one spec: specs/ours is checked.\n" in ran.stderr
+    assert kmc("check", "specs", *QUICK, "--quiet").stderr == ""
+
+
+def test_a_folder_with_two_specs_means_none_of_them(repository: Path) -> None:
+    shutil.copytree(repository / "specs" / "ours", repository / "specs" / "theirs")
+    assert "has one spec" not in kmc("check", "specs", *QUICK).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "warning"),
+    [
+        (
+            ["--set=Server=a", "--set=Server=b"],
+            "Warning: --set=Server= is given 2 times in a row, and the last counts: b. If you typed a set, quote it: "
+            "--set='Server={a,b}'",
+        ),
+        (["--set=Top=3", "--set=Bottom=1"], None),
+        (["--set=Top=3", "--quiet", "--set=Top=2"], None),
+        (["--set", "Top=3", "--set", "Top=2"], None),
+        (["--set=Server={a,b}", "--set=Server={a}"], None),
+    ],
+)
+def test_words_that_bash_makes_of_a_set_without_quotes_are_warned_of(words: list[str], warning: str | None) -> None:
+    warned = [line for line in kmc("check", "specs/ours", *words, *QUICK).stderr.splitlines() if "in a row" in line]
+    assert warned == ([] if warning is None else [warning])
