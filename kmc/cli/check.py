@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from kmc.cli.check_all import AllOptions, all_options, check_all, chosen_models, taken
+from kmc.cli.conclusion import command_again, explore_command
 from kmc.cli.console import say, show, stderr
 from kmc.cli.counterexample import Counterexample, counterexample, trace_files
 from kmc.cli.fingerprint_width import fingerprint_option, fingerprint_warnings
@@ -271,6 +272,8 @@ def _run_model(run: HeldRun) -> _Done:
     result = replace(result, warnings=(*result.warnings, *warnings))
     trace = counterexample(model, result.violation, start, problem) if result.violation else None
     trace_path = folder.path / ITF_NAME if folder is not None and trace is not None else None
+    if trace is not None and trace_path is not None:
+        trace.commands = (command_again(options.words), explore_command(options.spec, trace_path))
     outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
     need = _memory_need(options, chosen, result, has_files=run.directory is not None)
     resume = resume_command(options, run.directory.path, result, need) if run.directory is not None else None

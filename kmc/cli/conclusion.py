@@ -50,14 +50,23 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
     if result.violation is not None:
         if outcome.trace_path is not None:
             yield from trace_hints(outcome.trace_path)
-            walk = ["kmc", "explore", outcome.options.spec, "--trace", shown_path(outcome.trace_path)]
-            yield f"Walk on from it: {shlex.join(filter(None, walk))}"
+            yield f"Walk on from it: {explore_command(outcome.options.spec, outcome.trace_path)}"
         yield reproduce_line(outcome)
 
 
 def reproduce_line(outcome: Outcome) -> str:
     """The command that gives this result again."""
-    return f"Reproduce: {shlex.join(['kmc', *_without_outputs(outcome.options.words)])}"
+    return f"Reproduce: {command_again(outcome.options.words)}"
+
+
+def command_again(words: Sequence[str]) -> str:
+    """The command line of a check or a simulation, without where and how its result was written."""
+    return shlex.join(["kmc", *_without_outputs(words)])
+
+
+def explore_command(spec: str | None, trace: Path) -> str:
+    """The command that walks on from a saved trace of this spec."""
+    return shlex.join(filter(None, ["kmc", "explore", spec, "--trace", shown_path(trace)]))
 
 
 def _endless_lines(outcome: Outcome) -> Iterator[str]:

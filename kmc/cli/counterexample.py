@@ -6,6 +6,7 @@ Invariant: no trace is shown or saved that the interpreter has not replayed step
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ class Counterexample:
         self.model = model
         self.violation = violation
         self.file = file
+        self.commands: tuple[str, ...] = ()
+        """The command lines that lead here again, for the page; those who save it know them."""
 
     @cached_property
     def story(self) -> Story:
@@ -53,7 +56,7 @@ class Counterexample:
         """The counterexample as one HTML file."""
         from kmc.views.page.page import page
 
-        return page(self.story)
+        return page(replace(self.story, commands=self.commands))
 
     def lines(self, view: str | None, width: int | None) -> Iterator[Text | str]:
         """The counterexample in a view of `--trace`, with an empty line behind it."""

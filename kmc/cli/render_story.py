@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from rich.text import Text
+
+from kmc.spec.source_place import opened_path
 
 if TYPE_CHECKING:
     from kmc.views.lines import TextLine
@@ -21,6 +24,9 @@ _STYLES = {"head": "bold", "dim": "dim", "old": "red", "new": "green", "bad": "b
 _LANES = ("cyan", "magenta", "yellow", "blue", "bright_cyan", "bright_magenta", "bright_blue")
 
 
+_PLACE = re.compile(r"(?P<path>[^\s()]+\.py):(?P<line>\d+)")
+
+
 def styled(lines: Iterable[TextLine]) -> Iterator[Text]:
     """The lines in colours."""
     for line in lines:
@@ -28,7 +34,16 @@ def styled(lines: Iterable[TextLine]) -> Iterator[Text]:
         for run, tone in _runs(line):
             text.append(run, _style(tone))
         text.rstrip()
+        _link_places(text)
         yield text
+
+
+def _link_places(text: Text) -> None:
+    """Make each `path.py:line` a link, which a terminal that knows OSC 8 opens."""
+    for found in _PLACE.finditer(text.plain):
+        path = opened_path(found["path"])
+        if path is not None:
+            text.stylize(f"link {path.as_uri()}#{found['line']}", *found.span())
 
 
 def _runs(line: TextLine) -> Iterator[tuple[str, str]]:

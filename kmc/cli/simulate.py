@@ -15,7 +15,7 @@ import click
 from rich.text import Text
 
 from kmc import __version__
-from kmc.cli.conclusion import trace_hints
+from kmc.cli.conclusion import explore_command, trace_hints
 from kmc.cli.console import say, seconds_in_words, show, stderr
 from kmc.cli.counterexample import Counterexample, counterexample, save_trace
 from kmc.cli.model_choice import choose_model, start_state
@@ -171,7 +171,9 @@ def _run(options: SimulateOptions) -> Simulated:
     done = Simulated(model, result, warnings, trace, folder)
     if folder is not None:
         folder.write(MODEL_NAME, render_cfg(model.file))
-        if trace is not None:
+        if trace is not None and done.trace_path is not None:
+            again = shlex.join(["kmc", *options.words, *_seed(options, result)])
+            trace.commands = (again, explore_command(options.spec, done.trace_path))
             save_trace(folder, trace)
         folder.write(RESULT_NAME, json.dumps(simulation_json(done), indent=2))
     return done
@@ -240,8 +242,12 @@ def _last_words(options: SimulateOptions, done: Simulated) -> Iterator[str]:
         yield f"Saved: {shown_path(done.folder.path)}"
     if done.trace_path is not None:
         yield from trace_hints(done.trace_path)
-    seeded = () if options.seed is not None else ("--seed", str(done.result.seed))
-    yield f"Reproduce: {shlex.join(['kmc', *options.words, *seeded])}"
+    yield f"Reproduce: {shlex.join(['kmc', *options.words, *_seed(options, done.result)])}"
+
+
+def _seed(options: SimulateOptions, result: SimulationResult) -> tuple[str, ...]:
+    """The option that repeats the random choices, where the command line does not have it."""
+    return () if options.seed is not None else ("--seed", str(result.seed))
 
 
 def failed_simulation_json(options: SimulateOptions, error: KmcError) -> dict[str, Any]:

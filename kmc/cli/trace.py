@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -207,7 +209,16 @@ def _story(place: TracePlace, options: TraceOptions) -> Story:
     file, folder = read_trace(place.path), place.path.parent
     # TLC's JSON does not say what it is a trace of, but the run beside it does.
     file = replace(file, about={**recorded_model(folder), **file.about})
-    return story_at(file, options.spec, options.model, recorded_spec(folder), options.prop)
+    story = story_at(file, options.spec, options.model, recorded_spec(folder), options.prop)
+    return replace(story, commands=_commands(story, place.path, options.model)) if story.spec_word else story
+
+
+def _commands(story: Story, path: Path, model: str | None) -> tuple[str, ...]:
+    """The commands that replay this trace, and that walk on from it."""
+    from kmc.cli.conclusion import explore_command
+
+    chosen = ["--spec", story.spec_word, *(["--model", model] if model is not None else [])]
+    return shlex.join(["kmc", "replay", shown_path(path), *chosen]), explore_command(story.spec_word, path)
 
 
 def _spec_of(place: TracePlace, file: TraceFile, options: TraceOptions) -> Spec:

@@ -6,16 +6,16 @@ stories), the verdicts there, what can happen next, and the search that runs.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-from kmc.errors import KmcError, Span
+from kmc.errors import KmcError
 from kmc.explorer.judging import JudgedOutcome, JudgedProperty, failing, is_outside, judged
 from kmc.explorer.moves import Move
 from kmc.explorer.session import ExplorerSession, RunningSearch
 from kmc.explorer.state_tree import VisitedState
 from kmc.explorer.telling_paths import PreviewedMove, ToldState
 from kmc.invariants.kinds import Role
+from kmc.spec.source_place import source_place
 from kmc.spec.variables import encode_state
 from kmc.story.in_words import in_words
 from kmc.story.lanes import table_for_people
@@ -158,7 +158,7 @@ def _verdict(session: ExplorerSession, found: JudgedProperty, before: Any | None
         "outcome": found.outcome.name.lower(),
         "text": found.outcome.value,
         "doc": found.doc.split("\n\n")[0],
-        "place": place_text(found.place),
+        "place": source_place(found.place),
         "error": None if found.error is None else error_data(found.error),
     }
 
@@ -197,11 +197,6 @@ def error_data(error: KmcError) -> Json:
         "message": error.message,
         "help": error.help,
         "notes": list(error.notes),
-        "place": place_text(error.span),
+        "place": source_place(error.span),
         "source": None if line is None else line.strip(),
     }
-
-
-def place_text(span: Span | None) -> str:
-    """`actions.py:12`, empty where there is no place."""
-    return "" if span is None else f"{Path(span.path).name}:{span.line}"

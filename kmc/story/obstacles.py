@@ -20,6 +20,7 @@ from kmc.lang.guards import Disabled
 from kmc.lang.order import sort_key
 from kmc.spec.flow import yields
 from kmc.spec.model import Model
+from kmc.spec.source_place import source_path
 from kmc.story.facts import Fact, clauses_of, compared_values, named_value, reproduced
 from kmc.story.follow import FAILURES, Follower, Unusual
 from kmc.story.functions import let, of_call, scope_of, source_of
@@ -290,7 +291,7 @@ def _has_yield(statements: Sequence[ast.stmt]) -> bool:
 
 
 def _place(stop: _Stop) -> str:
-    return f"{_file(stop).stem}:{stop.node.lineno}"
+    return f"{source_path(_file(stop))}:{stop.node.lineno}"
 
 
 def _file(stop: _Stop) -> Path:

@@ -73,7 +73,7 @@ class StoryStep:
 
     `label` is what happened, with the ends of a message that was received: `HandleBeginQuorumRequest n1 -> n2, epoch
     2`. `actor` is the lane that acts, None where no single process does. `received`, `sent` and `lost` are numbers of
-    messages. `doc` is the first line of the action's docstring, `place` where it stands (`failures:12`). A step that
+    messages. `doc` is the first line of the action's docstring, `place` where it stands (`raft/spec.py:12`). A step that
     does not matter for the failure has `matters` False, and the reason in `note`. `variables` is the state that the
     step leads to.
     """
@@ -160,7 +160,8 @@ class Story:
     """The whole trace for people. `about` is that of the trace file (spec, model, status, property, ...).
 
     `variables` are in the order they are shown; those in `networks` hold messages that can be received, those in
-    `archives` messages that were. A lane's records are the variables in `of_lane`, functions of the lane.
+    `archives` messages that were. A lane's records are the variables in `of_lane`, functions of the lane. `spec_word`
+    names the spec on a command line (`./reg`), empty without it; `commands` lead here again, where one did.
     """
 
     about: Mapping[str, str]
@@ -175,6 +176,8 @@ class Story:
     loop: StoryLoop | None = None
     why: Why | None = None
     notes: tuple[str, ...] = field(default=())
+    spec_word: str = ""
+    commands: tuple[str, ...] = ()
 
     def taken(self, step: StoryStep) -> tuple[SentMessage, ...]:
         """The messages that a step takes from a network, delivered or not; not those that it is known to lose."""

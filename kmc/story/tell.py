@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from pathlib import Path
 from typing import Any
 
-from kmc.actions.action import Action
 from kmc.lang.tla import Naming, Tla, encode
 from kmc.result import Trace, TraceStep
 from kmc.spec.loader import Spec
+from kmc.spec.source_place import source_place, spec_word
 from kmc.spec.variables import encode_state
 from kmc.story.changes import changes_between
 from kmc.story.in_words import in_words
@@ -90,6 +89,7 @@ class Teller:
             archives=tuple(names[field] for field in self._archives),
             of_lane=of_lanes,
             loop=loop,
+            spec_word=spec_word(self._spec.root),
         )
 
     def step(self, before: Any | None, step: TraceStep, number: int, message: Any | None = None) -> StoryStep:
@@ -116,7 +116,7 @@ class Teller:
             lost=lost,
             changes=changes,
             doc=action.doc.split("\n")[0] if action is not None else "",
-            place=_place(action),
+            place=source_place(action.span if action is not None else None),
             variables=variables,
         )
 
@@ -149,9 +149,3 @@ def _actor(
         return sent[0].source
     names = [lane_name(value, naming) for value in values if hasattr(value, "title")]
     return next((name for name in names if name in lanes), None)
-
-
-def _place(action: Action | None) -> str:
-    if action is None or action.span is None:
-        return ""
-    return f"{Path(action.span.path).stem}:{action.span.line}"

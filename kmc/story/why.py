@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from kmc.errors import Span
 from kmc.invariants.properties import Predicate
 from kmc.lang.symbols import Symbol
 from kmc.liveness.formulas import TemporalProperty
 from kmc.result import Verdict, Violation
 from kmc.spec.model import Model
+from kmc.spec.source_place import source_place
 from kmc.story.facts import Fact, clauses_of, compared_values, reproduced, with_local_names
 from kmc.story.follow import FAILURES, Follower
 from kmc.story.functions import source_of
@@ -27,7 +26,7 @@ def why(model: Model, violation: Violation) -> Why:
     """Why the last state of a trace, its last step or its lasso is a violation."""
     declared = model.spec.properties.get(violation.name or "")
     doc = getattr(declared, "doc", "")
-    told = Why(violation.name, doc, _place(getattr(declared, "span", None)), (), (), _sentence(violation))
+    told = Why(violation.name, doc, source_place(getattr(declared, "span", None)), (), (), _sentence(violation))
     states = [step.state for step in violation.trace.steps]
     match violation.verdict:
         case _ if isinstance(declared, TemporalProperty) and violation.refutation is not None:
@@ -45,7 +44,7 @@ def why(model: Model, violation: Violation) -> Why:
 def why_fails(model: Model, prop: Predicate, *states: object) -> Why:
     """Why a property is false of a state, or of a state and its successor: it has been evaluated."""
     of_what = "state" if len(states) == 1 else "step"
-    told = Why(prop.name, prop.doc, _place(prop.span), (), (), f"{prop.name} is false of this {of_what}.")
+    told = Why(prop.name, prop.doc, source_place(prop.span), (), (), f"{prop.name} is false of this {of_what}.")
     return _of_property(model, prop, states, told)
 
 
@@ -111,7 +110,3 @@ def _sentence(violation: Violation) -> str:
     if violation.is_step:
         return f"{violation.name} is false of the step from state {last - 1} to state {last}."
     return f"{violation.name} is false in state {last}."
-
-
-def _place(span: Span | None) -> str:
-    return f"{Path(span.path).stem}:{span.line}" if span is not None else ""

@@ -14,6 +14,7 @@ from kmc.errors import KmcError, Span
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
 from kmc.spec.model import Model
+from kmc.spec.source_place import source_place
 from kmc.story.facts import NamedValue, clauses_of, compared_values, named_value
 from kmc.story.follow import FAILURES
 from kmc.story.obstacles import Obstacle, attempt, disabled, failed_assertion, instances_in_order
@@ -48,7 +49,7 @@ def _label(obstacle: Obstacle) -> str:
 
 def why_fails_to_evaluate(model: Model, state: Any, error: KmcError, told: Why, number: int) -> Why:
     """Why an assertion is false, or an expression has no value, in state `number` or for a step from it."""
-    place = f"{Path(error.span.path).stem}:{error.span.line}" if error.span is not None else ""
+    place = source_place(error.span)
     first, space, rest = error.message.partition(" ")
     message = (first.lower() if first in _LOWERED else first) + space + rest
     found = _failing(model, state, error)

@@ -109,7 +109,7 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 def _commands(story: Story) -> Iterator[str]:
     about = story.about
-    spec = about.get("spec", "SPEC")
+    spec = story.spec_word or about.get("spec", "SPEC")
     if "constants" in about:
         yield "Save this model as `model.cfg`:"
         yield _fenced(about["constants"], "")

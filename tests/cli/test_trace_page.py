@@ -48,8 +48,26 @@ def test_a_saved_counterexample_has_the_page_that_its_trace_has() -> None:
     (folder,) = Path(".kmc/runs").iterdir()
     assert f"Open in a browser: {folder}/trace.html\n" in told
     saved = (folder / "trace.html").read_text(encoding="utf-8")
+    walk = f"kmc explore {COUNTER} --trace {folder}/trace.itf.json"
+    assert f"<pre>kmc check {COUNTER} two\n{walk}</pre>" in saved
+    assert f"Walk on from it: {walk}\nReproduce: kmc check {COUNTER} two\n" in told
     assert kmc("trace", str(folder / "trace.itf.json"), "--spec", COUNTER, "--html", "again.html").exit_code == 0
-    assert Path("again.html").read_text(encoding="utf-8").strip() == saved.strip()
+    again = Path("again.html").read_text(encoding="utf-8")
+    replay = f"kmc replay {folder}/trace.itf.json --spec {COUNTER}"
+    assert again.strip() == saved.strip().replace(f"<pre>kmc check {COUNTER} two\n", f"<pre>{replay}\n")
+
+
+def test_the_commands_of_a_page_work_where_the_check_ran(tmp_path: Path) -> None:
+    shutil.copytree(COUNTER, tmp_path / "counter", ignore=shutil.ignore_patterns("__pycache__"))
+    assert kmc("simulate", "./counter", "two", "--seed", "3", "--quiet").exit_code == 12
+    (folder,) = Path(".kmc/runs").iterdir()
+    saved = (folder / "trace.html").read_text(encoding="utf-8")
+    assert "<pre>kmc simulate ./counter two --seed 3 --quiet\nkmc explore ./counter --trace " in saved
+    assert '"place":"counter/spec.py:' in saved
+    assert kmc("trace", str(folder), "--html", "again.html").exit_code == 0
+    replay = f"kmc replay {folder}/trace.itf.json --spec ./counter"
+    assert f"<pre>{replay}\n" in Path("again.html").read_text(encoding="utf-8")
+    assert kmc(*replay.split()[1:]).exit_code == 0
 
 
 def test_a_check_that_finds_nothing_loads_no_story_page_or_server() -> None:

@@ -12,13 +12,18 @@ from support.cli_runner import check_json, kmc
 BROKEN = ("two_phase_commit", "broken", "--engine", "python")
 
 
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def test_the_json_object_says_why_and_tells_the_steps() -> None:
     found = check_json(*BROKEN)
     assert found["why"] == {
         "sentence": "Consistent fails: rms of r2 is Committed; rms of r3 is Aborted.",
         "property": "Consistent",
         "doc": "No resource manager has aborted while another has committed.",
-        "place": "properties:11",
+        "place": "two_phase_commit/properties.py:11",
         "instance": [],
         "compared": [
             {"expression": "states", "value": "{Working, Committed, Aborted}"},
@@ -46,8 +51,7 @@ def test_without_a_violation_these_keys_are_null() -> None:
     assert [found[key] for key in ("why", "trace", "notes")] == [None, None, None]
 
 
-def test_a_simulation_says_why_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_simulation_says_why_too() -> None:
     found = json.loads(kmc("simulate", "two_phase_commit", "broken", "--seed", "1", "--no-run-dir", "--json").stdout)
     assert found["why"]["property"] == "Consistent"
     assert sum(step["matters"] for step in found["trace"]) == 4
@@ -58,9 +62,10 @@ def test_the_junit_failure_begins_with_why(tmp_path: Path) -> None:
     kmc("check", *BROKEN, "--no-run-dir", "--junit", str(report))
     (failure,) = ElementTree.parse(report).getroot().iterfind("testcase[@name='Consistent']/failure")
     lines = (failure.text or "").splitlines()
-    assert lines[:4] == [
+    assert lines[:5] == [
         "Consistent fails: rms of r2 is Committed; rms of r3 is Aborted.",
-        "  Consistent: No resource manager has aborted while another has committed. (properties:11)",
+        "  Consistent: No resource manager has aborted while another has committed.",
+        "              (two_phase_commit/properties.py:11)",
         "  where:      states = {Working, Committed, Aborted}; rms of r1 = Working; rms of r2 = Committed;",
         "              rms of r3 = Aborted",
     ]

@@ -136,7 +136,7 @@ def test_each_kind_of_guard_is_found(
 def test_an_obstacle_names_place_arguments_and_message(obstacles: dict[str, Obstacle]) -> None:
     found = obstacles["ReceivePing"]
     line = (IMPORTS + GUARDED).splitlines().index("    if m.n < st.count[s]:") + 1
-    assert found.place == f"spec:{line}"
+    assert found.place.endswith(f"/spec.py:{line}")
     assert found.message == "Ping n1 -> n2, n 1"
     assert found.arguments == (("s", "n2"),)
     assert [(value.expression, value.value) for value in found.values] == [

@@ -315,7 +315,7 @@ def test_an_assertion_tells_its_text_and_values(tmp_path: Path) -> None:
     assert told.sentence == "In state 2, Up(n2): the assertion does not hold: st.n[s] < 1: n[n2] is 1."
     assert told.instance == (("s", "n2"),)
     line = (IMPORTS + FAILING).splitlines().index("    ASSERTION") + 1
-    assert told.place == f"spec:{line}"
+    assert told.place.endswith(f"/spec.py:{line}")
 
 
 def test_an_error_tells_the_values_of_its_expression(tmp_path: Path) -> None:

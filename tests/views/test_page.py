@@ -121,8 +121,15 @@ def test_what_a_trace_says_stays_text(name: str) -> None:
 def test_the_verdict_names_the_property_its_meaning_and_the_instance() -> None:
     head = page(hand_made_story("n1")).partition('<header class="top">')[2].partition("</header>")[0]
     shown = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", head))
-    for said in ("n1 does not hold", "n1 holds.", "is false.", "s.epoch = 1", "fails for s is n1", "kmc check toy n1"):
+    for said in ("n1 does not hold", "n1 holds.", "is false.", "s.epoch = 1", "fails for s is n1"):
         assert said in shown
+
+
+def test_the_commands_are_those_that_led_here() -> None:
+    lines = ("kmc check './my spec' 'a<b'", "kmc explore './my spec' --trace last")
+    shown = page(replace(hand_made_story(), commands=lines))
+    assert "<pre>kmc check &#x27;./my spec&#x27; &#x27;a&lt;b&#x27;\nkmc explore" in shown
+    assert "kmc check" not in page(hand_made_story())
 
 
 @pytest.mark.parametrize("story", [Story({}, (), (), (), hand_made_story().steps[:1], ())], ids=["bare"])

@@ -10,7 +10,6 @@ import base64
 import hashlib
 import json
 import re
-import shlex
 from collections.abc import Iterator, Sequence
 from functools import cache
 from html import escape
@@ -118,10 +117,9 @@ def _about(story: Story) -> Iterator[str]:
         yield f"<p>It fails for {escape(instance)}.</p>" if instance else ""
     if story.loop is not None and story.loop.fairness:
         yield f"<pre>{escape(chr(10).join(story.loop.fairness))}</pre>"
-    if about.get("spec") and about.get("model"):
-        named = escape(shlex.join((about["spec"], about["model"])))
-        yield "<p>Find it again, or walk through the states around it:</p>"
-        yield f"<pre>kmc check {named}\nkmc explore {named}</pre>"
+    if story.commands:
+        yield "<p>Find it again, or walk through the states around it, in the folder where it was found:</p>"
+        yield f"<pre>{escape(chr(10).join(story.commands))}</pre>"
     if about.get("constants"):
         yield f"<pre>{escape(about['constants'])}</pre>"
     if about.get("kmc_version"):

@@ -1,0 +1,52 @@
+"""Where something stands in the files of a spec, as a reader can open it: `reg/spec.py:97`.
+
+Paths are those from the working directory; of a shipped spec elsewhere, those from the folder of the shipped specs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from kmc.errors import Span
+from kmc.spec.shipped import is_there, shipped_folder, shipped_specs
+
+
+def source_place(span: Span | None) -> str:
+    """`path:line`; empty where there is no place."""
+    return "" if span is None else f"{source_path(Path(span.path))}:{span.line}"
+
+
+def source_path(path: Path) -> str:
+    """The path of a file of a spec, from the working directory or the folder of the shipped specs."""
+    for base in _bases():
+        if path.resolve().is_relative_to(base):
+            return str(path.resolve().relative_to(base))
+    with suppress(OSError, ValueError):
+        return min(os.path.relpath(path), str(path), key=len)
+    return str(path)
+
+
+def opened_path(shown: str) -> Path | None:
+    """The file that `source_path` has shown as this path; None where there is none."""
+    found = (base / shown for base in _bases())
+    return next((path for path in found if is_there(path.is_file)), None)
+
+
+def spec_word(root: Path) -> str:
+    """What names this spec on a command line: the name of a shipped spec, else its path, as `./reg`."""
+    for name, known in shipped_specs().items():
+        if known.resolve() == root.resolve():
+            return name
+    shown = source_path(root)
+    return shown if Path(shown).is_absolute() or shown.startswith("..") else f"./{shown}"
+
+
+def _bases() -> Iterator[Path]:
+    with suppress(OSError):  # the working directory may be gone
+        yield Path.cwd().resolve()
+    folder = shipped_folder()
+    if folder is not None:
+        yield folder.resolve()
