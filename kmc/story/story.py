@@ -73,7 +73,7 @@ class StoryStep:
 
     `label` is what happened, with the ends of a message that was received: `HandleBeginQuorumRequest n1 -> n2, epoch
     2`. `actor` is the lane that acts, None where no single process does. `received`, `sent` and `lost` are numbers of
-    messages. `doc` is the first line of the action's docstring, `place` where it stands (`raft/spec.py:12`). A step that
+    messages. `doc` is the first line of the action's docstring, `place` where it stands (`lock/spec.py:9`). A step that
     does not matter for the failure has `matters` False, and the reason in `note`. `variables` is the state that the
     step leads to.
     """
