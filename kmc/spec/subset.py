@@ -23,6 +23,7 @@ from kmc.spec.advice import (
     advice_on_a_result,
 )
 from kmc.spec.flow import check_function, gives_states
+from kmc.spec.late_names import check_late_names
 from kmc.spec.places import span_of
 
 ALLOWED_BUILTINS = frozenset(
@@ -177,6 +178,7 @@ class _Checker:
             self._statement(statement)
         self._gives_states = around
         check_function(node, self._refuse)
+        check_late_names(node, self._refuse)
 
     def _decorator(self, decorator: ast.expr) -> None:
         # The place of a decorator begins at its @.

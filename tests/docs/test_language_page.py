@@ -14,6 +14,7 @@ from support.language_page import PAGE, RUN, Example, blocks, examples, model_of
 
 import kmc.lang
 import kmc.spec
+from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.compiler.view_order import fingerprint_order
 from kmc.errors import KmcError
 from kmc.lang.maps import MapValue
@@ -36,9 +37,11 @@ def outcome(result: Result) -> str:
 
 
 def run(example: Example, folder: Path) -> str:
-    """What comes out of an example."""
+    """What comes out of an example, after the type check that precedes every check."""
     try:
-        return outcome(Search(model_of(example, folder), view_order=fingerprint_order).run())
+        model = model_of(example, folder)
+        check_kinds(model.spec)
+        return outcome(Search(model, view_order=fingerprint_order).run())
     except KmcError as error:
         return f"error {error.code}"
 

@@ -34,7 +34,12 @@ def test_a_mistake_is_shown_at_its_place_in_the_authors_words(mistake: SpecMista
     assert [place_of(span) for span in (error.span,) if span is not None and in_files] == marked(mistake.files)
 
 
-OF_KINDS = {title: mistake for title, mistake in MISTAKES.items() if mistake.error.startswith("SpecError 150 KMC2")}
+# KMC256 is of what Python evaluates without an error, so only the type check finds it.
+OF_KINDS = {
+    title: mistake
+    for title, mistake in MISTAKES.items()
+    if mistake.error.startswith("SpecError 150 KMC2") and "KMC256" not in mistake.error
+}
 # The type check sees what is compared; a state, which two of them are compared first.
 LIKEWISE = {"KMC246": "KMC255"}
 

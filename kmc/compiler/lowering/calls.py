@@ -132,8 +132,8 @@ def bound_call(low: Lowering, node: ast.Call, scope: Scope) -> tuple[ast.Functio
 
 
 def _closure(low: Lowering, closure: Closure, node: ast.Call, scope: Scope) -> Value:
-    names = [argument.arg for argument in closure.node.args.args]
-    bound = _arguments(low, node, scope, names, {})
+    names = [argument.arg for argument in (*closure.node.args.args, *closure.node.args.kwonlyargs)]
+    bound = _arguments(low, node, scope, names, _defaults(low, closure.node.args, closure.scope))
     return low.call_function(None, bound, closure.node, closure.scope)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Stmt, Var
@@ -38,7 +39,7 @@ from kmc.compiler.values.value import (
     Value,
 )
 from kmc.compiler.values.value_types import common_type, type_of
-from kmc.lang.types import SetType
+from kmc.lang.types import BoolType, IntType, SetType, Type, UnionType
 from kmc.runtime.state_layout import WORD, key_count
 
 _HARMLESS = 8
@@ -86,7 +87,7 @@ def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
         case ast.List(elts=elements):
             return SeqLiteral(tuple(low.evaluate(item, scope) for item in elements))
         case ast.Lambda():
-            return Closure(node, scope)
+            return Closure(node, scope.child())  # applied in the call that it is passed to, with the values of here
         case ast.Tuple(elts=elements):
             return Several(tuple(low.evaluate(item, scope) for item in elements))
         case _:
@@ -121,12 +122,19 @@ def _chain(low: Lowering, node: ast.Compare, left: Value, place: int, scope: Sco
 def _refuse_mixed(low: Lowering, left: Value, right: Value, node: ast.Compare) -> None:
     """Python takes True for 1 and False for 0, a spec does not: the literals 0 and 1 are compared with numbers only."""
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, Bool) and isinstance(other, Num):
+        if _may_be(one, Bool, BoolType) and _may_be(other, Num, IntType):
             literal = node.comparators[0]
-            if isinstance(literal, ast.Constant) and literal.value in (0, 1) and isinstance(left, Bool):
+            if isinstance(left, Bool) and isinstance(literal, ast.Constant) and literal.value in (0, 1):
                 low.code.check(x.ZERO, node.left)
             else:
                 low.code.refuse(node, "a Bool compared with a number", "compare numbers: 1 if b else 0")
+
+
+def _may_be(value: Value, scalar: type[Any], declared: type[Type]) -> bool:
+    """Whether a value is a scalar of this kind, or a union that has one."""
+    if isinstance(value, Packed | Stored) and isinstance(value.type, UnionType):
+        return any(isinstance(alternative, declared) for alternative in value.type.alternatives)
+    return isinstance(value, scalar)
 
 
 def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
@@ -143,6 +151,8 @@ def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
             return member(low, left, right, node)
         case ast.NotIn():
             return x.negate(member(low, left, right, node))
+    if isinstance(left, Several) and isinstance(right, Several):
+        return _order_of_tuples(low, operator, left.items, right.items, node)
     numbers = [unwrap(low.code, value, node) for value in (left, right)]
     first, second = numbers
     if not isinstance(first, Num) and not isinstance(second, Num):
@@ -159,6 +169,20 @@ def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
             return x.ZERO if first.high <= second.low else x.binary("slt", b, a)
         case _:
             return x.ONE if first.low >= second.high else x.binary("sle", b, a)
+
+
+def _order_of_tuples(
+    low: Lowering, operator: ast.cmpop, left: tuple[Value, ...], right: tuple[Value, ...], node: ast.AST
+) -> Expr:
+    """The order of tuples: that of the first items which differ, else that of their lengths."""
+    if not left or not right:
+        lengths = [Num(Const(len(items)), len(items), len(items)) for items in (left, right)]
+        return _comparison(low, operator, lengths[0], lengths[1], node)
+    strict: ast.cmpop = ast.Lt() if isinstance(operator, ast.Lt | ast.LtE) else ast.Gt()
+    one, other = low.kept(left[0]), low.kept(right[0])
+    first = _comparison(low, strict, one, other, node)
+    later = _order_of_tuples(low, operator, left[1:], right[1:], node)
+    return x.either(first, x.both(same(low, one, other, node), later))
 
 
 def _bool_op(low: Lowering, node: ast.BoolOp, scope: Scope) -> Value:

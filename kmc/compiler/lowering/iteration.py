@@ -64,7 +64,7 @@ def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = U
             _range(low, Const(0), Const(len(cls.members)), lambda i: body(Sym(cls, i)), unroll, len(cls.members))
         case Numbers():
             _numbers(low, whole, body, unroll)
-        case SeqLiteral(items):
+        case SeqLiteral(items) | Several(items):
             for item in items:
                 body(item)
         case SetLiteral(items):

@@ -148,6 +148,8 @@ def _elements(kind: Kind) -> Kinds:
     match kind.word:
         case "set" | "seq" | "map" | "generator":
             return kind.parts[0]
+        case "tuple":
+            return joined(kind.parts)
         case "range":
             return NUMBER
         case "symbols":
@@ -192,7 +194,7 @@ def _may_be_in(kind: Kind, declared: Type) -> bool:
 
 _EMPTY: tuple[Any, ...] = ()
 # Kinds of which a value of one may equal a value of the other.
-_ALIKE = ({"Bool", "number"}, {"set", "network", "symbols"}, {"map", "network"}, {"seq", "tuple", "range"})
+_ALIKE = ({"set", "network", "symbols"}, {"map", "network"}, {"seq", "tuple", "range"})
 
 
 def may_be_equal(left: Kinds, right: Kinds) -> bool:

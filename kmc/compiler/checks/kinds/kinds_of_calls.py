@@ -21,6 +21,7 @@ from kmc.compiler.checks.kinds.kind import (
 )
 from kmc.compiler.checks.kinds.kind_inference import YIELDED_FOR, Inference, LocalKinds
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition, not_a_key, not_stored
+from kmc.compiler.checks.kinds.kind_mixtures import no_class
 from kmc.compiler.values.scope import is_spec_function, syntax
 from kmc.errors import DomainError, EvaluationError, did_you_mean
 from kmc.lang.admission import TypedNetwork
@@ -121,6 +122,8 @@ def _word(inference: Inference, name: str, node: ast.Call, scope: LocalKinds) ->
             inference.refuse(attempted(abs, first), node, scope)
             return NUMBER
         case "isinstance":
+            for written in node.args[1:]:
+                inference.refuse(no_class(written, scope.names, scope.frame.globals), written, scope)
             return BOOL
         case "range":
             for kinds in given:
@@ -149,8 +152,8 @@ def _element(node: ast.Call) -> ast.expr:
 
 def _extreme(inference: Inference, name: str, node: ast.Call, given: list[Kinds], scope: LocalKinds) -> Kinds:
     operation = least if name == "min" else greatest
-    numbers = joined(given) if len(given) > 1 else elements(given[0]) if given else ANYTHING
-    inference.refuse(attempted(lambda item: operation((item,)), numbers), node, scope)
+    for numbers in given if len(given) > 1 else [elements(given[0]) if given else ANYTHING]:
+        inference.refuse(attempted(lambda item: operation((item,)), numbers), node, scope)
     default = [inference.evaluate(keyword.value, scope) for keyword in node.keywords if keyword.arg == "default"]
     return joined([NUMBER, *default])
 

@@ -25,6 +25,7 @@ from kmc.compiler.checks.kinds.kind import (
 )
 from kmc.compiler.checks.kinds.kind_inference import Inference, LocalKinds
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_key
+from kmc.compiler.checks.kinds.kind_mixtures import bool_among_numbers, not_compared, not_of_sets, not_one_kind
 from kmc.compiler.checks.kinds.kinds_of_calls import call
 from kmc.lang.guards import number
 from kmc.lang.seqs import in_order
@@ -139,6 +140,9 @@ def _operated(inference: Inference, node: ast.BinOp, scope: LocalKinds) -> Kinds
     for operand, kinds in ((node.left, left), (node.right, right)) if arithmetic else ():
         inference.refuse(attempted(number, kinds), operand, scope)
     inference.refuse(attempted(operate, left, right), node, scope)
+    if isinstance(node.op, ast.BitAnd | ast.BitOr):
+        inference.refuse(not_of_sets(left, right, node.op), node, scope)
+    inference.refuse(bool_among_numbers(left, right), node, scope)
     words = {kind.word for kind in (*(left or ()), *(right or ()))}
     if left is None or right is None or not left or not right:
         return ANYTHING
@@ -155,12 +159,15 @@ def _compared(inference: Inference, node: ast.Compare, scope: LocalKinds) -> Kin
         right = inference.evaluate(after, scope)
         match op:
             case ast.Eq() | ast.NotEq():
+                inference.refuse(not_compared(left, right, node.left, after), node, scope)
                 _note(inference, node, _never_equal(left, right, isinstance(op, ast.Eq)), scope)
             case ast.In() | ast.NotIn():
                 inference.refuse(attempted(lambda whole: None in whole, right), after, scope)
+                inference.refuse(bool_among_numbers(left, elements(right)), node, scope)
                 _note(inference, node, _never_in(left, right, isinstance(op, ast.In)), scope)
             case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE():
                 inference.refuse(attempted(_OPERATORS[type(op)], left, right), node, scope)
+                inference.refuse(bool_among_numbers(left, right), node, scope)
         left = right
     found = constant_of(node, scope)
     return of_value(found) if isinstance(found, bool) else BOOL
@@ -215,7 +222,9 @@ def _collected(inference: Inference, node: ast.expr, scope: LocalKinds) -> Kinds
     """Literals and comprehensions."""
     match node:
         case ast.Set(elts=items):
-            return one("set", joined([inference.evaluate(item, scope) for item in items]))
+            members = joined([inference.evaluate(item, scope) for item in items])
+            inference.refuse(not_one_kind(members), node, scope)
+            return one("set", members)
         case ast.List(elts=items):
             return one("seq", joined([inference.evaluate(item, scope) for item in items]))
         case ast.Tuple(elts=items):
