@@ -115,7 +115,7 @@ class TemporalSearch:
             fairness, lassos = self._problem.fairness, None
             if isinstance(source, LassoSource):
                 lassos = source.lassos(fairness)
-            self._lassos = source, lassos or LassoSearch(source.graph(), fairness)
+            self._lassos = source, lassos or LassoSearch(source.graph(), fairness, self._problem.checks)
         return self._lassos[1]
 
     def outcome(

@@ -7,13 +7,12 @@ from random import Random
 import networkx as nx
 import numpy as np
 import pytest
-from support.lasso_oracle import Pair, SmallGraph, least_length
+from support.lasso_oracle import Pair, SmallGraph
 from support.random_lassos import (
-    busy_fairness,
     disagreement,
+    disagreement_on_verdicts,
     random_fairness,
     random_graph,
-    random_query,
     random_steps,
 )
 
@@ -82,18 +81,8 @@ def test_whether_there_is_a_lasso_is_what_the_search_for_a_short_one_says(
     monkeypatch.setattr(lasso_search, "_TIMES_LEFT", nearest // 3)
     monkeypatch.setattr(lasso_search, "_FEW_OF", nearest)
     monkeypatch.setattr(native_graph, "PHASES_OF_SWEEP", 1 if nearest == 3 else 4)
-    random = Random(nearest)
-    found = 0
-    for number in range(300):
-        busy = random.random() < 0.4
-        graph = random_graph(random, busy=busy)
-        fairness = busy_fairness(random) if busy else random_fairness(random)
-        queries = [random_query(random) if random.random() < 0.6 else ANY for _ in range(3)]
-        asked = LassoSearch(graph.as_arrays(), fairness)
-        for query in queries:
-            length = least_length(graph, fairness, query)
-            assert asked.has_lasso(query) == (length is not None), f"graph {number}: {graph}\n{fairness}\n{query}"
-            found += length is not None
+    difference, found = disagreement_on_verdicts(nearest, graphs=300)
+    assert difference is None
     assert 200 < found < 700, "of 900 questions"
 
 

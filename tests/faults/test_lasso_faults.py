@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.lasso_oracle import Pair, SmallGraph
-from support.random_lassos import disagreement
+from support.random_lassos import disagreement, disagreement_on_verdicts
 
 from kmc.engine.liveness import component_loops, condition_masks, fair_cycles, lasso_search, native_graph, path_loops
 from kmc.engine.liveness.lasso_search import LassoSearch
@@ -271,6 +271,17 @@ def test_steps_of_a_part_lead_to_other_states_than_those_of_the_graph(in_parts: 
 def test_the_steps_of_a_part_lead_from_other_states_than_those_of_the_graph(in_parts: Patch) -> None:
     in_parts.setattr(fair_cycles._SetsOfPart, "_source_numbers", lambda sets, block: block.sources)
     assert is_caught(least=False)
+
+
+def test_cycles_are_searched_among_the_states_of_one_expected_query_only(in_parts: Patch) -> None:
+    in_parts.setattr(fair_cycles, "_worth_expecting", lambda cycles: frozenset([each.visited for each in cycles][:1]))
+    in_parts.setattr(fair_cycles.FairCycles, "is_expected", lambda cycles, cycle: True)
+    assert disagreement_on_verdicts(0, GRAPHS)[0] is not None
+
+
+def test_a_cycle_that_was_not_expected_is_searched_where_others_were(in_parts: Patch) -> None:
+    in_parts.setattr(fair_cycles.FairCycles, "is_expected", lambda cycles, cycle: True)
+    assert disagreement_on_verdicts(0, GRAPHS)[0] is not None
 
 
 def test_states_of_a_part_are_taken_for_others(in_parts: Patch) -> None:

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from support.lasso_oracle import Pair, SmallGraph, is_answer, least_length
 
+from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.liveness import lasso_queries as q
 from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.liveness.problem import Lasso
@@ -163,4 +164,26 @@ def disagreement(
                 is_least = not least or len(lasso.stem) + len(lasso.cycle) == length
                 if not is_least or not is_answer(graph, fairness, query, lasso):
                     return about, found
+    return None, found
+
+
+def disagreement_on_verdicts(seed: int, graphs: int) -> tuple[str | None, int]:
+    """Where a search first differs from the obvious one in whether there is a lasso; how many questions have one.
+
+    Some of the queries are told before, others are not.
+    """
+    random = Random(seed)
+    found = 0
+    for number in range(graphs):
+        busy = random.random() < 0.4
+        graph = random_graph(random, busy=busy)
+        fairness = busy_fairness(random) if busy else random_fairness(random)
+        queries = [random_query(random) if random.random() < 0.6 else q.LassoQuery((q.Phase(),)) for _ in range(3)]
+        expected = q.TemporalCheck("P", "", tuple(queries[: random.randrange(4)]))
+        search = LassoSearch(graph.as_arrays(), fairness, [expected])
+        for query in queries:
+            length = least_length(graph, fairness, query)
+            if search.has_lasso(query) != (length is not None):
+                return f"seed {seed}, graph {number}: {graph}\n{fairness}\n{expected}\n{query}", found
+            found += length is not None
     return None, found

@@ -6,8 +6,9 @@ these alone. Mostly they are few; then they become a graph of their own, and a q
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,12 +22,21 @@ from kmc.liveness.lasso_queries import (
     NO_STEPS,
     AllStates,
     AllSteps,
+    AndStates,
+    HasStep,
     LassoQuery,
+    NotStates,
+    OrStates,
     Recurrence,
     Response,
     StateSet,
     StepSet,
 )
+
+Visited: TypeAlias = tuple[StateSet, tuple[StateSet, ...]]
+"""The states of one set that are in none of others."""
+
+_EXPECTED_MAX = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,11 @@ class CycleDescription:
         never, own = asked_of_cycle(query)
         return cls(query.phases[-1].states, query.phases[-1].steps, tuple(never), own)
 
+    @property
+    def visited(self) -> Visited:
+        """Which states it may visit: those of one set, and of none of others."""
+        return self.phase_states, self.never
+
 
 @dataclass(frozen=True, slots=True)
 class AskedCycle:
@@ -56,10 +71,20 @@ class AskedCycle:
 
 
 class FairCycles:
-    """The fair cycles of a graph."""
+    """The fair cycles of a graph. With `expected`, those among the states that some of these cycles may visit.
 
-    def __init__(self, graph: BehaviourGraph, sets: GraphSets, fairness: Sequence[Recurrence | Response]) -> None:
+    Then only cycles may be asked for that are expected: where properties forbid states, less of the graph is searched.
+    """
+
+    def __init__(
+        self,
+        graph: BehaviourGraph,
+        sets: GraphSets,
+        fairness: Sequence[Recurrence | Response],
+        expected: Iterable[CycleDescription] = (),
+    ) -> None:
         self.graph, self.sets = graph, sets
+        self._expected = _worth_expecting(expected)
         self._fairness = tuple(fairness)
         self._columns = SetColumns(sets, self._fairness)
         self._fair_masks = ConditionMasks(self._columns, self._fairness)
@@ -69,16 +94,33 @@ class FairCycles:
 
     def asked(self, cycle: CycleDescription) -> AskedCycle:
         """What a query asks."""
-        graph, sets, own = self.graph, self.sets, cycle.own
+        own = cycle.own
         masks = ConditionMasks(self._columns, (*self._fairness, *own)) if own else self._fair_masks
-        states = np.zeros(graph.states, np.bool_)
-        states[: graph.expanded] = True
-        if cycle.phase_states != AllStates():
-            states &= sets.states(cycle.phase_states)
-        for each in cycle.never:
-            states &= ~sets.states(each)
-        steps = None if cycle.phase_steps == AllSteps() else sets.steps(cycle.phase_steps)
-        return AskedCycle(states, steps, own, masks)
+        steps = None if cycle.phase_steps == AllSteps() else self.sets.steps(cycle.phase_steps)
+        return AskedCycle(self._visited(*cycle.visited), steps, own, masks)
+
+    def is_expected(self, cycle: CycleDescription) -> bool:
+        """Whether a cycle may be asked for: it visits the states that an expected one may visit."""
+        return not self._expected or cycle.visited in self._expected
+
+    def _visited(self, inside: StateSet, never: tuple[StateSet, ...]) -> Bytes:
+        """The expanded states of a set that are in none of others."""
+        states = np.zeros(self.graph.states, np.bool_)
+        states[: self.graph.expanded] = True
+        if inside != AllStates():
+            states &= self.sets.states(inside)
+        for each in never:
+            states &= ~self.sets.states(each)
+        return states
+
+    def _domain(self) -> Bytes:
+        """The states that cycles which are expected may visit."""
+        if not self._expected:
+            return self._visited(AllStates(), ())
+        states = np.zeros(self.graph.states, np.bool_)
+        for visited in self._expected:
+            states |= self._visited(*visited)
+        return states
 
     def numbers_of(self, states: Bytes) -> Numbers:
         """The numbers that some states have in the whole graph."""
@@ -130,13 +172,13 @@ class FairCycles:
         return len(found.ends) > 0
 
     def left(self) -> Bytes:
-        """The states that are left when the whole graph is trimmed."""
+        """The states that are left when all that may be asked for are trimmed."""
         if self._left is None:
-            self._left = trimmed(self.graph, np.ones(self.graph.states, np.bool_), None)
+            self._left = trimmed(self.graph, self._domain(), None)
         return self._left
 
     def on_cycles(self) -> Bytes:
-        """The states that some fair cycle visits. From now on it is known in which components."""
+        """The states that some expected fair cycle visits. From now on it is known in which components."""
         if self._all is None:
             self._all = fair_components(self.graph, self._fair_masks, self.left(), None)
         on_cycles = self._states_to_stay_in().copy()
@@ -146,13 +188,31 @@ class FairCycles:
     def _states_to_stay_in(self) -> Bytes:
         """Where a fair behaviour may stay for ever."""
         if self._staying is None:
-            everywhere = np.ones(self.graph.states, np.bool_)
-            self._staying = stuttering_states(self.graph, self._fair_masks, everywhere)
+            self._staying = stuttering_states(self.graph, self._fair_masks, self._domain())
         return self._staying
 
     def among(self, states: Bytes) -> FairCyclesOfPart:
         """Those that visit only some of the states."""
         return FairCyclesOfPart(self.sets, np.flatnonzero(states).astype(np.uint32), self._fairness)
+
+
+def _worth_expecting(cycles: Iterable[CycleDescription]) -> frozenset[Visited]:
+    """What the cycles may visit, if they are few and it costs little to say; else nothing, so that all are expected."""
+    visited = frozenset(cycle.visited for cycle in cycles)
+    cheap = all(_needs_no_steps(states) for inside, never in visited for states in (inside, *never))
+    return visited if cheap and len(visited) <= _EXPECTED_MAX else frozenset()
+
+
+def _needs_no_steps(states: StateSet) -> bool:
+    match states:
+        case HasStep():
+            return False
+        case NotStates(part):
+            return _needs_no_steps(part)
+        case AndStates(parts) | OrStates(parts):
+            return all(map(_needs_no_steps, parts))
+        case _:
+            return True
 
 
 class FairCyclesOfPart(FairCycles):

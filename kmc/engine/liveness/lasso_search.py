@@ -7,7 +7,7 @@ whatever was searched before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,7 +19,7 @@ from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, LassoAnswer
 from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances
 from kmc.engine.liveness.phase_levels import Numbers
 from kmc.liveness.behaviour_graph import OUTSIDE, Array, BehaviourGraph
-from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase, StateSet, StepSet
+from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase, StateSet, StepSet, TemporalCheck
 
 NEAREST_STATES = 1 << 18
 """A search begins with so many states of the last phase, the nearest, and mostly ends there if the property fails."""
@@ -44,21 +44,38 @@ class _Question:
 
 
 class LassoSearch(LassoAnswers):
-    """Searches one graph for fair lassos; what does not depend on the check is done once."""
+    """Searches one graph for fair lassos; what does not depend on the check is done once.
 
-    def __init__(self, graph: BehaviourGraph, fairness: Sequence[FairnessCondition]) -> None:
+    `checks` are those that are likely to be asked for: cycles are searched among the states that theirs may visit.
+    """
+
+    def __init__(
+        self, graph: BehaviourGraph, fairness: Sequence[FairnessCondition], checks: Sequence[TemporalCheck] = ()
+    ) -> None:
         # Loops read them by address. Nothing is copied where they are as the graph's docstring says.
         offsets, targets = np.ascontiguousarray(graph.offsets, np.int64), np.ascontiguousarray(graph.targets, np.uint32)
         labels = np.ascontiguousarray(graph.labels, np.uint16)
         graph = self.graph = replace(graph, offsets=offsets, targets=targets, labels=labels)
         self._sets = GraphSets(graph)
-        self._everywhere = FairCycles(graph, self._sets, [each.condition for each in fairness])
-        # Where queries are asked: once all fair cycles are known, among their states if these are few.
-        self._cycles = self._everywhere
-        self._is_narrowed = False
+        self._fairness = [each.condition for each in fairness]
+        self._search_among(CycleDescription.of(query) for check in checks for query in check.queries)
         self._is_trial_worth = True
         self._searched = 0
         self._last: tuple[CycleDescription, Numbers] | None = None
+
+    def _search_among(self, expected: Iterable[CycleDescription]) -> None:
+        """Begin with what the cycles that are expected may visit; with the whole graph if none are."""
+        self._everywhere = FairCycles(self.graph, self._sets, self._fairness, expected)
+        # Where queries are asked: once all fair cycles are known, among their states if these are few.
+        self._cycles = self._everywhere
+        self._is_narrowed = False
+
+    def _description(self, query: LassoQuery) -> CycleDescription:
+        """What a query asks of its cycle. If that was not expected, cycles are searched anew."""
+        cycle = CycleDescription.of(query)
+        if not self._everywhere.is_expected(cycle):
+            self._search_among(())
+        return cycle
 
     @property
     def level_starts(self) -> Array:
@@ -93,7 +110,7 @@ class LassoSearch(LassoAnswers):
 
     def has_lasso(self, query: LassoQuery) -> bool:
         """See `LassoAnswers`. Cycles are searched first: mostly there is none, whatever is reached."""
-        cycle = CycleDescription.of(query)
+        cycle = self._description(query)
         if query.phases == (Phase(),):
             return self._has_cycle(cycle)
         # The queries of one check mostly differ in the way to the last phase only.
@@ -142,8 +159,9 @@ class LassoSearch(LassoAnswers):
         """See `LassoAnswers`."""
         if below is None and self.graph.states > NEAREST_STATES and not self.has_lasso(query):
             return None
-        cycles, distances = self._everywhere, self.distances(query.phases)
-        asked = cycles.asked(CycleDescription.of(query))
+        cycle, distances = self._description(query), self.distances(query.phases)
+        cycles = self._everywhere
+        asked = cycles.asked(cycle)
         question = _Question(asked, distances)
         reached, are_all = distances.reached_last(NEAREST_STATES)
         near = reached & asked.states
