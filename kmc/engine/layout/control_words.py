@@ -68,7 +68,6 @@ class Shared(Struct, words=128):
     step_atom_kernels: int  # the same for the atoms of a step
     step_atom_words: int
     apart: int  # a word per action: 1 if it is not part of the next-state relation; or 0 if all of them are
-    table_age: int  # another number after each growth of the table, from 1 to 255; slots are noted with it
     count: int = at(64)  # fingerprints in the table, and as many more as threads may be adding
     next_chunk: int = at(96)
 
@@ -136,7 +135,6 @@ class GraphPart(Struct):
     table: int  # the fingerprint table
     slots: int
     numbers: int  # the address of one 32-bit number per slot: that of its state
-    table_age: int  # slots that were noted with another one hold no more
     steps: int  # the address of what a thread noted
     steps_end: int
     places: int  # the address of one word per state of the level: where its steps were noted, or 0

@@ -21,11 +21,10 @@ from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.liveness.early_lassos import EarlyLassos
 from kmc.engine.liveness.graph_words import LevelReader, words_of_level
 from kmc.engine.liveness.noting import NotingKernels
-from kmc.engine.liveness.noting_worker import NotingWorker, words_of
+from kmc.engine.liveness.noting_worker import Block, NotingWorker, words_of
 from kmc.engine.liveness.recorded_levels import RecordedLevels, StepPart
 from kmc.engine.liveness.state_order import StateOrder, packed
 from kmc.engine.liveness.step_arena import StepArena
-from kmc.engine.loops.behaviour_log import HEAD_WORDS
 from kmc.engine.loops.compiled_loops import graph_loop
 from kmc.engine.native.memory import Memory, Words, reserved
 from kmc.engine.native.threads import WorkerPool, each_on
@@ -92,9 +91,27 @@ class GraphRecorder:
     @property
     def more_bytes(self) -> int:
         """See `LevelRecorder`."""
-        steps = sum(worker.noted_words for worker in self._workers) // (HEAD_WORDS + self._kernels.wide)
+        words = 1 + len(self._kernels.step_atoms) + (2 if self._kernels.wide else 0)
+        steps = sum(worker.noted_words for worker in self._workers) // words
         states = self._starts[-1] + sum(worker.thread.stored_in_level for worker in self._workers)
         return steps * _STEP_BYTES + states * _SEARCH_BYTES
+
+    @property
+    def bytes_to_grow(self) -> int:
+        """See `LevelRecorder`."""
+        return 0 if self._kernels.wide else sum(worker.noted_words for worker in self._workers) * f.WORD_BYTES
+
+    def before_growth(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
+        """See `LevelRecorder`: slots that were noted give way to fingerprints."""
+
+        def unfolded(block: Block, memory: Memory) -> int:
+            part = self._part(known)
+            part.steps, part.steps_end = block[0].address, block[0].address + block[1] * f.WORD_BYTES
+            part.entries = memory.address
+            return self._loop("unfold_steps")(part)
+
+        if not self._kernels.wide:
+            each_on(threads, lambda worker: worker.rewrite_steps(unfolded), self._workers)
 
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """See `LevelRecorder`."""
@@ -168,7 +185,7 @@ class GraphRecorder:
     def _part(self, known: FingerprintTable) -> GraphPart:
         part = GraphPart.of(Memory(GraphPart.WORDS))
         part.table, part.slots, part.numbers = known.address, known.slots, self._numbers.address
-        part.table_age, part.step_atom_words = known.age, len(self._kernels.step_atoms)
+        part.step_atom_words = len(self._kernels.step_atoms)
         return part
 
     def _number(self, known: FingerprintTable, first: int, fingerprints: NDArray[np.int64]) -> None:
@@ -178,7 +195,7 @@ class GraphRecorder:
         self._loop("give_numbers")(part, fingerprints.ctypes.data, len(fingerprints))
 
     def _loop(self, name: str) -> Callable[..., int]:
-        return graph_loop(name, self._kernels.wide)
+        return graph_loop(name, self._kernels.wide, notes_slots=not self._kernels.wide)
 
     def _add_steps(self, known: FingerprintTable, threads: WorkerPool, logs: list[tuple[Memory, int]]) -> None:
         """Translate the steps of the level that was expanded, on all threads."""

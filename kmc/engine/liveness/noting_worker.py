@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Buffer
 from kmc.engine.layout.kernel_interface import KernelTable
@@ -40,6 +42,17 @@ class _Log:
         """How many words are written."""
         return sum(used for _, used in self._blocks) + self._buffer.used
 
+    def rewrite(self, pool: BlockPool, blocks: list[Block]) -> None:
+        """Take other blocks instead of what is written."""
+        pool.give(memory for memory, _ in self.take())
+        self._blocks = blocks
+
+    @property
+    def blocks(self) -> list[Block]:
+        """What is written."""
+        opened = [] if self._open is None else [(self._open, self._buffer.used)]
+        return [*self._blocks, *opened]
+
     def take(self) -> list[Block]:
         """All blocks; the log is empty then."""
         self._end_block()
@@ -71,6 +84,17 @@ class NotingWorker(Worker):
     def noted_words(self) -> int:
         """How many words of steps are noted."""
         return self._steps.words
+
+    def rewrite_steps(self, rewritten: Callable[[Block, Memory], int]) -> None:
+        """Write what is noted of steps anew, in at most twice as many words: a block at a time, into another memory.
+
+        `rewritten` answers how many words it wrote there.
+        """
+        blocks: list[Block] = []
+        for block in self._steps.blocks:
+            memory = self._budget.pool.take(len(blocks), 2 * block[1])
+            blocks.append((memory, rewritten(block, memory)))
+        self._steps.rewrite(self._budget.pool, blocks)
 
     def take_states(self) -> list[Block]:
         """The blocks of noted states; they are the caller's then."""

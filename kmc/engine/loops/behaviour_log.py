@@ -4,8 +4,10 @@ A thread notes words one after another. Steps: a state's fingerprint and how man
 fingerprint of its target, its label with flags, and the masks of the step's atoms. New states: the fingerprint and the
 masks of the state's atoms. A fingerprint is one word, or two where the search is `WIDE`.
 
-Where one word is a fingerprint, and the table has all states, the slot of the target is noted beside the label: who
-numbers the steps need not look for it, unless the table has grown meanwhile.
+Where one word is a fingerprint, and one table has all states (`NOTES_SLOTS`), a step takes half of that: its label with
+the slot of its target in the table, and the masks of its atoms. Where the target has no slot, its fingerprint comes
+behind them (`FOLLOWED`). If the table grows while a level is made, `unfold_steps` gives each step its fingerprint
+again. Beside how many steps follow a state stands how many words they have.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from kmc.engine.layout.packed_rows import record_after, row_of
 from kmc.engine.layout.record_structs import Candidate, StateRecord
 from kmc.engine.loops.check_properties import add_finding
 from kmc.engine.loops.visited_set import inserted, taken_slot
-from kmc.engine.native.intrinsics import call_one, call_two, inlined, load, store
+from kmc.engine.native.intrinsics import call_one, call_two, inlined, load, store, store_half
 from kmc.engine.native.specialization import NOTES_SLOTS, WIDE
 
 DROPPED = 1 << 16
@@ -26,12 +28,16 @@ DROPPED = 1 << 16
 APART = 1 << 17
 """The action is not part of the next-state relation."""
 
+FOLLOWED = 1 << 18
+"""The fingerprint of the target follows instead of its slot."""
+
 LABEL_MASK = (1 << 16) - 1
-AGE_SHIFT = 18
-AGE_MASK = (1 << 8) - 1
-SLOT_SHIFT = 26
+SLOT_SHIFT = 20
 HEAD_WORDS = 2
 """Without the second word of a fingerprint: those of a source, and those of a step without atoms."""
+
+COUNT, LENGTH = 2, 3
+"""Where a source has the number of its steps, and that of their words: 32 bits each, so far from its address."""
 
 
 @inlined
@@ -88,24 +94,44 @@ def check_deadlock(shared: Shared, thread: Thread, successors: int, first: State
 
 
 @inlined
-def note_step(shared: Shared, thread: Thread, successor: StateRecord, label: int, flags: int) -> None:
-    """Note a step of the source."""
+def end_source(thread: Thread, begin: int) -> None:
+    """Note how many words the steps of the source have; `begin` is how many there were before it was noted."""
+    if NOTES_SLOTS != 0 and thread.source != 0:
+        store_half(thread.steps.address + begin * f.WORD_BYTES, LENGTH, thread.steps.used - begin - HEAD_WORDS)
+
+
+@inlined
+def note_step(shared: Shared, thread: Thread, successor: StateRecord, label: int, slot: int, has_slot: int) -> None:
+    """Note a step of the source: `label` is its label with flags, `slot` that of its target where slots are noted.
+
+    Slot -1 is not known yet, see `let_note_slot`. If `has_slot` is 0, the target has none.
+    """
     source = thread.source
     if source != 0:
-        place = note_fingerprint(thread.steps.address + thread.steps.used * f.WORD_BYTES, successor)
-        store(place, 0, label | flags)
+        place = thread.steps.address + thread.steps.used * f.WORD_BYTES
+        if NOTES_SLOTS != 0:
+            store(place, 0, label | noted_slot(slot) if has_slot != 0 else label | FOLLOWED)
+        else:
+            place = note_fingerprint(place, successor)
+            store(place, 0, label)
         for number in range(shared.step_atom_words):
             mask = call_two(load(shared.step_atom_kernels, number), row_of(source), row_of(successor))
             if mask < 0:
                 add_finding(thread, r.EXPAND_ERROR, mask, source.fingerprint, 0)
             store(place, 1 + number, mask)
-        thread.steps.used += HEAD_WORDS + WIDE + shared.step_atom_words
+        words = 1 + shared.step_atom_words
+        if NOTES_SLOTS == 0:
+            words += 1 + WIDE
+        elif has_slot == 0:
+            store(place, words, successor.fingerprint)
+            words += 1
+        thread.steps.used += words
 
 
 @inlined
-def slot_note(shared: Shared, slot: int) -> int:
+def noted_slot(slot: int) -> int:
     """What is added to the label of a step to the state in a slot; 0 for slot -1."""
-    return (slot << SLOT_SHIFT | shared.table_age << AGE_SHIFT) * (1 if slot >= 0 else 0)
+    return slot << SLOT_SHIFT if slot >= 0 else 0
 
 
 @inlined
@@ -123,7 +149,7 @@ def insert_candidate(shared: Shared, candidate: Candidate) -> int:
         return inserted(shared, shared.table, shared.slots, candidate.record)
     taken, note = taken_slot(shared, candidate.record), candidate.note
     if note != 0:
-        store(note, 0, load(note, 0) | slot_note(shared, taken >> 1))
+        store(note, 0, load(note, 0) | noted_slot(taken >> 1))
     return taken & 1
 
 

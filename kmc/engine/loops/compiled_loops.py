@@ -180,9 +180,9 @@ def list_rows_loop() -> NativeLoop:
 
 
 @cache
-def graph_loop(name: str, wide: bool) -> NativeLoop:
+def graph_loop(name: str, wide: bool, *, notes_slots: bool = False) -> NativeLoop:
     """A loop of `kmc.engine.loops.number_steps` by name."""
-    return NativeLoop(getattr(number_steps, name), Specialization(wide=wide))
+    return NativeLoop(getattr(number_steps, name), Specialization(wide=wide, edges=notes_slots))
 
 
 @cache

@@ -26,6 +26,7 @@ from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, Pen
 from kmc.engine.loops.behaviour_log import (
     APART,
     DROPPED,
+    end_source,
     insert_candidate,
     is_apart,
     is_log_short,
@@ -34,7 +35,6 @@ from kmc.engine.loops.behaviour_log import (
     note_source,
     note_state,
     note_step,
-    slot_note,
 )
 from kmc.engine.loops.check_properties import (
     add_finding,
@@ -280,13 +280,14 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
     times = 1 + (header >> r.TIMES_SHIFT & r.TIMES_MASK)
     action = header >> r.ACTION_SHIFT & r.ACTION_MASK
     if EDGES != 0 and is_apart(shared, action) != 0:
-        note_step(shared, thread, successor, action, APART)
+        note_step(shared, thread, successor, action | APART, 0, 0)
         return 0
     count(thread.generated, action, times)
     inside = is_inside(shared, thread, successor)
     slot = known_slot(shared, successor)
     if EDGES != 0:
-        note_step(shared, thread, successor, action | slot_note(shared, slot), DROPPED if inside == 0 else 0)
+        has_slot = 1 if inside > 0 and (slot >= 0 or shared.storing != 0) else 0
+        note_step(shared, thread, successor, action | DROPPED if inside == 0 else action, slot, has_slot)
     new = 0
     if inside < 0:
         return 0
@@ -375,11 +376,14 @@ def flush(shared: Shared, thread: Thread) -> int:
     for index in range(thread.source_count):
         found = enter_source(thread, index)
         prepare_steps(shared, thread)
+        begin = thread.steps.used
         if EDGES != 0:
             note_source(shared, thread, found, successor)
         for _ in range(found):
             new += take(shared, thread, successor, index)
             successor = record_after(successor)
+        if EDGES != 0:
+            end_source(thread, begin)
     if FUZZ_SCHEDULE != 0:
         inject_delay(shared, thread)
     if RANKED == 0 and thread.candidates.used != 0:

@@ -8,7 +8,16 @@ from __future__ import annotations
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import GraphPart
-from kmc.engine.loops.behaviour_log import AGE_MASK, AGE_SHIFT, APART, DROPPED, HEAD_WORDS, LABEL_MASK, SLOT_SHIFT
+from kmc.engine.loops.behaviour_log import (
+    APART,
+    COUNT,
+    DROPPED,
+    FOLLOWED,
+    HEAD_WORDS,
+    LABEL_MASK,
+    LENGTH,
+    SLOT_SHIFT,
+)
 from kmc.engine.loops.fingerprint_table_64 import home
 from kmc.engine.loops.fingerprint_table_128 import word_of
 from kmc.engine.native.intrinsics import (
@@ -25,7 +34,7 @@ from kmc.engine.native.intrinsics import (
     store_code,
     store_half,
 )
-from kmc.engine.native.specialization import WIDE
+from kmc.engine.native.specialization import NOTES_SLOTS, WIDE
 
 OUTSIDE = 0xFFFF_FFFF
 """`kmc.liveness.behaviour_graph.OUTSIDE`."""
@@ -79,28 +88,67 @@ def ask_for_number(part: GraphPart, fingerprint: int) -> None:
 
 
 @inlined
+def label_of(step: int) -> int:
+    """The label of a step, with flags."""
+    return load(step, 0) if NOTES_SLOTS != 0 else load(step, 1 + WIDE)
+
+
+@inlined
+def step_words(part: GraphPart, step: int) -> int:
+    """The words that were noted of a step."""
+    words = 1 + part.step_atom_words
+    if NOTES_SLOTS == 0:
+        return words + 1 + WIDE
+    return words + 1 if load(step, 0) & FOLLOWED != 0 else words
+
+
+@inlined
+def fingerprint_of(part: GraphPart, step: int) -> int:
+    """Where the fingerprint of the target of a step stands, if that was noted."""
+    return step + (1 + part.step_atom_words) * f.WORD_BYTES if NOTES_SLOTS != 0 else step
+
+
+@inlined
+def atoms_of(step: int) -> int:
+    """Where the masks of the atoms of a step stand."""
+    return step + f.WORD_BYTES if NOTES_SLOTS != 0 else step + (HEAD_WORDS + WIDE) * f.WORD_BYTES
+
+
+@inlined
+def behind(part: GraphPart, step: int) -> int:
+    """Where the next step stands."""
+    return step + step_words(part, step) * f.WORD_BYTES
+
+
+@inlined
+def behind_steps(part: GraphPart, source: int) -> int:
+    """What was noted behind a source and its steps."""
+    if NOTES_SLOTS != 0:
+        return source + (HEAD_WORDS + load_half(source, LENGTH)) * f.WORD_BYTES
+    return source + (HEAD_WORDS + WIDE + load(source, 1 + WIDE) * step_words(part, source)) * f.WORD_BYTES
+
+
+@inlined
+def steps_of(source: int) -> int:
+    """How many steps a source has."""
+    return load_half(source, COUNT) if NOTES_SLOTS != 0 else load(source, 1 + WIDE)
+
+
+@inlined
 def number_of_target(part: GraphPart, step: int) -> int:
-    """The number of the target of a step, from its slot if that was noted and holds."""
-    noted = load(step, 1 + WIDE)
-    if noted >> AGE_SHIFT & AGE_MASK == part.table_age:
-        return load_half(part.numbers, noted >> SLOT_SHIFT)
-    return number_with(part, step)
+    """The number of the target of a step, from its slot if that was noted."""
+    if NOTES_SLOTS != 0 and load(step, 0) & FOLLOWED == 0:
+        return load_half(part.numbers, load(step, 0) >> SLOT_SHIFT)
+    return number_with(part, fingerprint_of(part, step))
 
 
 @inlined
 def ask_for_target(part: GraphPart, step: int) -> None:
     """Ask for the memory that `number_of_target` will read."""
-    noted = load(step, 1 + WIDE)
-    if noted >> AGE_SHIFT & AGE_MASK == part.table_age:
-        prefetch(part.numbers, noted >> (SLOT_SHIFT + 1))
+    if NOTES_SLOTS != 0 and load(step, 0) & FOLLOWED == 0:
+        prefetch(part.numbers, load(step, 0) >> (SLOT_SHIFT + 1))
     else:
-        ask_for_number(part, load(step, 0))
-
-
-@inlined
-def step_words(part: GraphPart) -> int:
-    """The words that were noted of a step."""
-    return HEAD_WORDS + WIDE + part.step_atom_words
+        ask_for_number(part, load(fingerprint_of(part, step), 0))
 
 
 def give_numbers(part: GraphPart, fingerprints: int, count: int) -> int:
@@ -116,9 +164,31 @@ def list_sources(part: GraphPart) -> int:
     place, found = part.steps, 0
     while place != part.steps_end:
         store(part.places, found, (place - part.steps) // f.WORD_BYTES)
-        place += (HEAD_WORDS + WIDE + load(place, 1 + WIDE) * step_words(part)) * f.WORD_BYTES
+        place = behind_steps(part, place)
         found += 1
     return found
+
+
+def unfold_steps(part: GraphPart) -> int:
+    """Write to `entries` what was noted, with fingerprints instead of slots; how many words that is.
+
+    For the time when the table grows, and states get other slots.
+    """
+    place, out = part.steps, part.entries
+    while place != part.steps_end:
+        head, end = out, behind_steps(part, place)
+        copy_words(out, place, HEAD_WORDS)
+        place += HEAD_WORDS * f.WORD_BYTES
+        out += HEAD_WORDS * f.WORD_BYTES
+        while place != end:
+            copy_words(out, place, step_words(part, place))
+            if load(place, 0) & FOLLOWED == 0:
+                store(out, 0, load(place, 0) & (1 << SLOT_SHIFT) - 1 | FOLLOWED)
+                store(fingerprint_of(part, out), 0, load(part.table, load(place, 0) >> SLOT_SHIFT))
+            place = behind(part, place)
+            out = behind(part, out)
+        store_half(head, LENGTH, (out - head) // f.WORD_BYTES - HEAD_WORDS)
+    return (out - part.entries) // f.WORD_BYTES
 
 
 def find_sources(part: GraphPart) -> int:
@@ -129,11 +199,9 @@ def find_sources(part: GraphPart) -> int:
     while place != part.steps_end:
         ahead = ask_for_source(part, ahead)
         number = number_with(part, place) - part.first
-        count = load(place, 1 + WIDE)
-        steps = place + (HEAD_WORDS + WIDE) * f.WORD_BYTES
-        store(part.places, number, steps)
-        store_half(part.counts, number, count)
-        place = steps + count * step_words(part) * f.WORD_BYTES
+        store(part.places, number, place + (HEAD_WORDS + WIDE) * f.WORD_BYTES)
+        store_half(part.counts, number, steps_of(place))
+        place = behind_steps(part, place)
     return 0
 
 
@@ -167,14 +235,15 @@ def ask_for_source(part: GraphPart, place: int) -> int:
     for word in range(_NOTES_AHEAD, _NOTES_AHEAD + 3 * f.LINE_WORDS, f.LINE_WORDS):
         prefetch(place, word)
     ask_for_number(part, load(place, 0))
-    return place + (HEAD_WORDS + WIDE + load(place, 1 + WIDE) * step_words(part)) * f.WORD_BYTES
+    return behind_steps(part, place)
 
 
 @inlined
 def ask_for_steps(part: GraphPart, index: int) -> None:
     """Ask for what was noted of a state's steps."""
     place = load(part.places, index)
-    for word in range(0, load_half(part.counts, index) * step_words(part), f.LINE_WORDS):
+    words = 1 + part.step_atom_words if NOTES_SLOTS != 0 else HEAD_WORDS + WIDE + part.step_atom_words
+    for word in range(0, load_half(part.counts, index) * words, f.LINE_WORDS):
         prefetch(place, word)
 
 
@@ -184,7 +253,7 @@ def ask_for_targets(part: GraphPart, index: int) -> None:
     place = load(part.places, index)
     for _ in range(load_half(part.counts, index)):
         ask_for_target(part, place)
-        place += step_words(part) * f.WORD_BYTES
+        place = behind(part, place)
 
 
 @inlined
@@ -200,18 +269,20 @@ def is_same(left: int, right: int) -> int:
 @inlined
 def target_of(part: GraphPart, index: int, count: int, step: int) -> int:
     """The number of the target of a step, or OUTSIDE."""
-    flags = load(step, 1 + WIDE)
+    flags = label_of(step)
     if flags & (DROPPED | APART) == 0:
         return number_of_target(part, step)
     # What a person may take for a stuttering step is one, whoever allows it.
-    steps = load(part.places, index)
-    if is_same(step, steps - (HEAD_WORDS + WIDE) * f.WORD_BYTES) != 0:
+    steps, fingerprint = load(part.places, index), fingerprint_of(part, step)
+    if is_same(fingerprint, steps - (HEAD_WORDS + WIDE) * f.WORD_BYTES) != 0:
         return part.first + index
     if flags & APART != 0:
-        for other in range(count):
-            place = steps + other * step_words(part) * f.WORD_BYTES
-            if load(place, 1 + WIDE) & (DROPPED | APART) == 0 and is_same(place, step) != 0:
-                return number_with(part, step)
+        number = number_with(part, fingerprint)
+        other = steps
+        for _ in range(count):
+            if label_of(other) & (DROPPED | APART) == 0 and number_of_target(part, other) == number:
+                return number
+            other = behind(part, other)
     return OUTSIDE
 
 
@@ -221,11 +292,9 @@ def translate(part: GraphPart, index: int, count: int) -> None:
     step = load(part.places, index)
     entry = part.entries
     for _ in range(count):
-        label = load(step, 1 + WIDE) & LABEL_MASK
-        store(entry, 0, target_of(part, index, count, step) << _LABEL_BITS | label)
-        for word in range(part.step_atom_words):
-            store(entry, 1 + word, load(step, HEAD_WORDS + WIDE + word))
-        step += step_words(part) * f.WORD_BYTES
+        store(entry, 0, target_of(part, index, count, step) << _LABEL_BITS | label_of(step) & LABEL_MASK)
+        copy_words(entry + f.WORD_BYTES, atoms_of(step), part.step_atom_words)
+        step = behind(part, step)
         entry += (1 + part.step_atom_words) * f.WORD_BYTES
 
 

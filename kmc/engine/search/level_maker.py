@@ -50,6 +50,13 @@ class LevelRecorder(BehaviourSource, Protocol):
     def more_bytes(self) -> int:
         """The memory that `level_made` will take, and who reads the graph then."""
 
+    @property
+    def bytes_to_grow(self) -> int:
+        """The memory that `before_growth` will take."""
+
+    def before_growth(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
+        """Note what of the table is needed later: states get other slots. No thread runs."""
+
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """Take what the workers noted while a level was made; no thread runs."""
 
@@ -129,7 +136,6 @@ class LevelMaker:
         shared = self.shared
         shared.table, shared.slots, shared.limit = self._found.address, self._found.slots, self._found.limit
         shared.known, shared.known_slots = self.known.address, self.known.slots
-        shared.table_age = self.known.age
 
     def _tell_schedule(self, seed: int) -> None:
         self.shared.usleep = yield_address()
@@ -207,7 +213,7 @@ class LevelMaker:
             worker.thread.rows_left = 0
 
     def _grow_ahead(self, rows: int) -> None:
-        """Grow the table before a level of a search that notes slots, which hold no more when it grows meanwhile.
+        """Grow the table before a level of a search that notes steps: while it is made, that costs more.
 
         Levels grow much as the last one did. Where memory could be short, the table grows when it is full.
         """
@@ -306,8 +312,11 @@ class LevelMaker:
 
     def _grow(self, table: FingerprintTable, count: int) -> bool:
         """Make room for `count` fingerprints; False if that would take too much memory, and the search is stopped."""
-        if not self._fits(table.growth_bytes(count)):
+        noted = self._recorder.bytes_to_grow if self._recorder is not None else 0
+        if not self._fits(table.growth_bytes(count) + noted):
             return False
+        if self._recorder is not None:
+            self._recorder.before_growth(table, self._threads)
         table.grow(count, self._threads)
         self._tell_tables()
         return True

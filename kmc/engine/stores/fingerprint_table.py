@@ -49,11 +49,6 @@ class FingerprintTable:
         return _limit(self.slots)
 
     @property
-    def age(self) -> int:
-        """A number from 1 to 255 that changes with each growth, when fingerprints get other slots."""
-        return len(self.growths) % 255 + 1
-
-    @property
     def bytes(self) -> int:
         """The bytes of the slots."""
         return self.slots * self._width * f.WORD_BYTES
