@@ -78,7 +78,7 @@ class _Clock:
 
 def _native(model: Model, request: Request) -> dict[str, Any]:
     from kmc.bench.temporal_job import TimedVerdicts
-    from kmc.engine.compiled_model import compile_model
+    from kmc.engine.compiled_model import PackedGrowthWatch, compile_model
     from kmc.engine.layout.search_outcome import Settings
     from kmc.engine.search.breadth_first import Search
     from kmc.reference.accepted_problem import accepted_problem
@@ -94,7 +94,8 @@ def _native(model: Model, request: Request) -> dict[str, Any]:
         settings = Settings(request.threads, limits, model.deadlock)
         if verdicts is not None:
             return verdicts.searched(initial, settings)
-        return Search(compiled.kernels, initial, settings).run()
+        # As `kmc check` searches: with the watch for what grows without bound.
+        return Search(compiled.kernels, initial, settings, watch=PackedGrowthWatch(compiled)).run()
 
     searched(max(1, request.states // _WARM_UP_SHARE))
     before = memory_bytes()

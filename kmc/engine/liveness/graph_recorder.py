@@ -172,7 +172,7 @@ class GraphRecorder:
             # A table that has grown has other slots.
             if known.slots > 2 * self._numbers.words:
                 self._numbers = Memory(1)
-                self._numbers = reserved(known.slots // 2 + 1, _NUMBERS_SHARE, huge=True)
+                self._numbers = reserved(known.slots // 2 + 1, _NUMBERS_SHARE)
             self._slots = known.slots
             levels = range(len(self._fingerprints))
         parts = [

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.layout.control_words import NewStates
-from kmc.engine.loops.compiled_loops import order_loop
+from kmc.engine.loops.compiled_loops import NativeLoop, order_loop
 from kmc.engine.loops.sort_states import STATES_OF_RANGE
 from kmc.engine.native.memory import WORD_BYTES, Memory, Words
 from kmc.engine.native.threads import WorkerPool, each_on
@@ -41,48 +40,47 @@ class StateOrder:
         like = packed(np.empty((0, self._atom_words), np.int64), self._atoms)
         narrow = like.itemsize < WORD_BYTES
         bits = np.empty((count, like.shape[1]), like.dtype) if narrow else np.empty((count, self._atom_words), np.int64)
-        tasks = [
-            _Task(task, fingerprints, bits)
-            for task in self._ranges(max(1, count // STATES_OF_RANGE), threads.size if count > _STATES_OF_TASK else 1)
-        ]
-        counts = each_on(threads, lambda task: self._over("count_states", noted, task.new), tasks)
+        ranges = max(1, count // STATES_OF_RANGE)
+        logs = _shared_out(noted, threads.size if count > _STATES_OF_TASK else 1)
+        places = np.zeros((len(logs), ranges), np.uint32)
 
-        def sort(task: tuple[_Task, int]) -> None:
-            new, begin = task[0].new, task[1]
-            order_loop("add_counts", self._wide)(new, begin)
-            self._over("place_states", noted, new)
-            order_loop("sort_states", self._wide)(new, begin)
+        def task(of_task: NDArray[np.uint32]) -> NewStates:
+            new = NewStates.of(Memory(NewStates.WORDS))
+            new.atom_words, new.ranges, new.tasks, new.places = self._atom_words, ranges, len(logs), of_task.ctypes.data
+            new.bit_bytes = bits.itemsize if bits.size else 0
+            new.fingerprints, new.bits = fingerprints.ctypes.data, bits.ctypes.data
+            return new
 
-        each_on(threads, sort, list(zip(tasks, accumulate(counts, initial=0), strict=False)))
+        def over(loop: str) -> None:
+            each_on(threads, lambda number: self._over(loop, logs[number], task(places[number])), range(len(logs)))
+
+        def sort(bounds: tuple[int, int]) -> None:
+            new = task(places[-1])
+            new.first, new.end = bounds
+            self._loop("sort_states")(new)
+
+        over("count_states")
+        self._loop("add_counts")(task(places))
+        over("place_states")
+        each_on(threads, sort, list(pairwise(ranges * number // len(logs) for number in range(len(logs) + 1))))
         return fingerprints, bits if narrow else packed(bits, self._atoms)
 
-    def _ranges(self, ranges: int, tasks: int) -> Iterator[NewStates]:
-        """The control words of tasks that have as many ranges each."""
-        bounds = [ranges * number // tasks for number in range(tasks + 1)]
-        for first, end in pairwise(bounds):
-            new = NewStates.of(Memory(NewStates.WORDS))
-            new.atom_words, new.ranges, new.first, new.end = self._atom_words, ranges, first, end
-            yield new
+    def _loop(self, name: str) -> NativeLoop:
+        return order_loop(name, self._wide)
 
-    def _over(self, name: str, noted: list[Words], new: NewStates) -> int:
-        """The sum of what a loop answers over what each thread noted."""
-        found = 0
+    def _over(self, name: str, noted: list[Words], new: NewStates) -> None:
+        """Run a loop over some of what is noted."""
         for log in noted:
             new.noted, new.noted_end = log.ctypes.data, log.ctypes.data + log.nbytes
-            found += order_loop(name, self._wide)(new)
-        return found
+            self._loop(name)(new)
 
 
-class _Task:
-    """The ranges that one thread sorts, with memory for their places."""
-
-    def __init__(self, new: NewStates, fingerprints: NDArray[np.int64], bits: NDArray[Any]) -> None:
-        self.new = new
-        self._places = np.zeros(new.end - new.first, np.uint32)
-        new.bit_bytes = bits.itemsize if bits.size else 0
-        new.places, new.fingerprints, new.bits = (
-            self._places.ctypes.data, fingerprints.ctypes.data, bits.ctypes.data,
-        )  # fmt: skip
+def _shared_out(noted: list[Words], tasks: int) -> list[list[Words]]:
+    """What is noted for each of some tasks, about the same amount."""
+    shares: list[list[Words]] = [[] for _ in range(tasks)]
+    for log in sorted(noted, key=len, reverse=True):
+        min(shares, key=lambda share: sum(map(len, share))).append(log)
+    return shares
 
 
 def packed(masks: Words, count: int) -> NDArray[Any]:

@@ -3,7 +3,8 @@
 Fingerprints are evenly distributed, so ranges of equal size get a few states each. States are counted by range, each is
 put where its range begins, and those of a range are sorted by insertion.
 
-Invariant: the order depends on the states alone. A task has some ranges, and reads what all threads noted.
+Invariant: the order depends on the states alone. A task counts and places some of the states. When all are placed, it
+sorts some of the ranges.
 """
 
 from __future__ import annotations
@@ -36,52 +37,52 @@ def row_bytes(new: NewStates) -> int:
 
 
 def count_states(new: NewStates) -> int:
-    """Count the states of each range of this task; how many they are."""
-    row, step, ranges = new.noted, row_bytes(new), new.ranges
-    first, end, places = new.first, new.end, new.places
-    count = 0
+    """Count the states of each range; how many they are."""
+    row, step, count = new.noted, row_bytes(new), 0
+    ranges, places = new.ranges, new.places
     while row != new.noted_end:
         number = slot_of(load(row, 0), ranges)
-        if number >= first and number < end:
-            store_half(places, number - first, load_half(places, number - first) + 1)
-            count += 1
+        store_half(places, number, load_half(places, number) + 1)
+        count += 1
         row += step
     return count
 
 
-def add_counts(new: NewStates, begin: int) -> int:
-    """Turn counts into places, the first of which is `begin`; 0."""
-    places = new.places
-    for number in range(new.end - new.first):
-        count = load_half(places, number)
-        store_half(places, number, begin)
-        begin += count
-    return 0
+def add_counts(new: NewStates) -> int:
+    """Turn the counts of all tasks into places, range by range; how many states there are."""
+    places, ranges = new.places, new.ranges
+    begin = 0
+    for number in range(ranges):
+        for place in range(number, new.tasks * ranges, ranges):
+            count = load_half(places, place)
+            store_half(places, place, begin)
+            begin += count
+    return begin
 
 
 def place_states(new: NewStates) -> int:
-    """Put the states of each range where it begins, in any order; `places` are where each ends then; 0."""
-    row, step, ranges = new.noted, row_bytes(new), new.ranges
-    first, end, places = new.first, new.end, new.places
+    """Put each state where the next one of its range belongs; 0."""
+    row, step = new.noted, row_bytes(new)
+    ranges, places = new.ranges, new.places
     fingerprints, bits, bit_bytes = new.fingerprints, new.bits, new.bit_bytes
     while row != new.noted_end:
         number = slot_of(load(row, 0), ranges)
-        if number >= first and number < end:
-            place = load_half(places, number - first)
-            store_half(places, number - first, place + 1)
-            copy_words(fingerprints, place, row, 0, 1 + WIDE)
-            masks = row + (1 + WIDE) * f.WORD_BYTES
-            if bit_bytes > 4:
-                copy_words(bits, place, masks, 0, new.atom_words)
-            elif bit_bytes != 0:
-                store_narrow(bits, place, bit_bytes, load(masks, 0))
+        place = load_half(places, number)
+        store_half(places, number, place + 1)
+        copy_words(fingerprints, place, row, 0, 1 + WIDE)
+        masks = row + (1 + WIDE) * f.WORD_BYTES
+        if bit_bytes > 4:
+            copy_words(bits, place, masks, 0, new.atom_words)
+        elif bit_bytes != 0:
+            store_narrow(bits, place, bit_bytes, load(masks, 0))
         row += step
     return 0
 
 
-def sort_states(new: NewStates, begin: int) -> int:
-    """Sort the states of each range of this task, the first of which begins at `begin`; 0."""
-    for number in range(new.end - new.first):
+def sort_states(new: NewStates) -> int:
+    """Sort the states of each range from `first` to `end`; 0. `places` are those of the last task."""
+    begin = load_half(new.places, new.first - 1) if new.first > 0 else 0
+    for number in range(new.first, new.end):
         end = load_half(new.places, number)
         for place in range(begin + 1, end):
             if is_before(new.fingerprints, place, place - 1) != 0:
