@@ -36,8 +36,11 @@ SLOT_SHIFT = 20
 HEAD_WORDS = 2
 """Without the second word of a fingerprint: those of a source, and those of a step without atoms."""
 
-COUNT, LENGTH = 2, 3
-"""Where a source has the number of its steps, and that of their words: 32 bits each, so far from its address."""
+COUNT = 2
+"""Where a source has the number of its steps: so many times 32 bits behind its address."""
+
+LENGTH = 3
+"""Where it has the number of their words."""
 
 
 @inlined
@@ -47,18 +50,15 @@ def is_apart(shared: Shared, action: int) -> int:
 
 
 @inlined
-def is_log_short(shared: Shared, thread: Thread) -> int:
-    """1 if there is no room for the steps of the pending batch, else 0."""
+def log_shortage(shared: Shared, thread: Thread) -> int:
+    """Which log has no room for the pending batch: a status, or DONE."""
     words = thread.source_count * (HEAD_WORDS + WIDE)
     words += thread.pending * (HEAD_WORDS + WIDE + shared.step_atom_words)
-    return 1 if thread.steps.used + words > thread.steps.words else 0
-
-
-@inlined
-def is_note_short(shared: Shared, thread: Thread) -> int:
-    """1 if there is no room for the new states of the pending batch, else 0."""
-    words = thread.pending * (1 + WIDE + shared.atom_words)
-    return 1 if thread.states.used + words > thread.states.words else 0
+    if thread.steps.used + words > thread.steps.words:
+        return f.NEED_STEPS
+    if thread.states.used + thread.pending * (1 + WIDE + shared.atom_words) > thread.states.words:
+        return f.NEED_STATES
+    return f.DONE
 
 
 @inlined

@@ -29,9 +29,8 @@ from kmc.engine.loops.behaviour_log import (
     end_source,
     insert_candidate,
     is_apart,
-    is_log_short,
-    is_note_short,
     let_note_slot,
+    log_shortage,
     note_source,
     note_state,
     note_step,
@@ -214,11 +213,7 @@ def shortage(shared: Shared, thread: Thread) -> int:
         return f.NEED_CANDIDATES
     if SHARDED != 0 and are_outboxes_short(shared, thread, pending) != 0:
         return f.NEED_OUTBOXES
-    if EDGES != 0 and is_log_short(shared, thread) != 0:
-        return f.NEED_STEPS
-    if EDGES != 0 and is_note_short(shared, thread) != 0:
-        return f.NEED_STATES
-    return f.DONE
+    return f.DONE if EDGES == 0 else log_shortage(shared, thread)
 
 
 @inlined
