@@ -14,6 +14,7 @@ import tomllib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
@@ -96,6 +97,8 @@ def read_manifest(path: Path) -> Manifest:
     return parse_manifest(read_model_text(path), str(path))
 
 
+# A manifest of a shipped spec takes 50 ms, and a command that checks many models asks for it as many times.
+@lru_cache(maxsize=16)
 def parse_manifest(text: str, path: str) -> Manifest:
     """The manifest that the text describes; `path` names the file in spans.
 

@@ -200,3 +200,12 @@ class TestRefused:
         except ModelError as error:
             outcome = error.span
         assert outcome is not None
+
+
+def test_a_manifest_is_parsed_once_for_each_text(tmp_path: Path) -> None:
+    path = tmp_path / "models.toml"
+    path.write_text('[models.a]\ndescription = "one"\n')
+    found = read_manifest(path)
+    assert read_manifest(path) is found
+    path.write_text('[models.b]\ndescription = "two"\n')
+    assert list(read_manifest(path).models) == ["b"]
