@@ -99,7 +99,8 @@ class GraphRecorder:
     @property
     def bytes_to_grow(self) -> int:
         """See `LevelRecorder`."""
-        return 0 if self._kernels.wide else sum(worker.noted_words for worker in self._workers) * f.WORD_BYTES
+        words = sum(worker.noted_words for worker in self._workers)
+        return 0 if self._kernels.wide else 2 * words * f.WORD_BYTES
 
     def before_growth(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
         """See `LevelRecorder`: slots that were noted give way to fingerprints."""
