@@ -52,6 +52,7 @@ from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, PAGE_NAME, RESULT_NAME, Run
 from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
 from kmc.cli.search_scale import scale_of
 from kmc.cli.selection import folder_hint, only_spec_in
+from kmc.cli.start_of_trace import spec_of_start
 from kmc.cli.storage_choice import storage_options
 from kmc.cli.trace_place import settled_start
 from kmc.compiler.checks.spec_warnings import model_warnings
@@ -180,7 +181,7 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     options = CheckOptions(words=tuple(words or ()), **given)
     if wishes.is_given:
         return _check_all(options, wishes)
-    options = completed(_of_one_spec(options))
+    options = completed(_with_meant_spec(options))
     refuse_unwritable(options.junit)
     if options.junit is not None:
         write_unfinished(options.junit, junit_begun(options.spec or options.resume or "", options.model))
@@ -198,8 +199,11 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
         return _deliver(run, done)
 
 
-def _of_one_spec(options: CheckOptions) -> CheckOptions:
-    """The options with the spec that is meant, where the only one in a folder is; it is said which one."""
+def _with_meant_spec(options: CheckOptions) -> CheckOptions:
+    """The options with the spec that is meant, where it is that of a trace, or the only one in a folder; it is said."""
+    if options.start is not None and not options.spec and options.resume is None:
+        spec, model = spec_of_start(options.start, options.run_dir, quiet=options.quiet)
+        return replace(options, spec=spec, model=model)
     only = only_spec_in(options.spec) if options.spec else None
     if only is None:
         return options

@@ -125,7 +125,9 @@ def start_option(function: F) -> F:
         "--from",
         "start",
         metavar="TRACE[#STEP]",
-        help="Start at a state of a saved trace, the last one by default. TRACE: a file, the folder of a run, or last.",
+        is_eager=True,  # what names SPEC asks for it
+        help="Start at a state of a saved trace, the last one by default. TRACE: a file, the folder of a run, or last."
+        " Without SPEC and MODEL: those of the trace.",
     )(function)
 
 

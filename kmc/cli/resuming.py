@@ -24,6 +24,7 @@ from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import CHECKPOINT_NAME
+from kmc.cli.start_of_trace import spec_or_start
 from kmc.cli.storage_choice import created_in_storage, resumed_in_storage, run_of, storage_given
 from kmc.cli.trace_place import trace_place
 from kmc.errors import CommandLineError, SystemFault
@@ -39,12 +40,10 @@ _SIZES = ((1024**3, "G"), (1024**2, "M"), (1024, "K"))
 
 
 def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """SPEC may be left out with `--resume`, and with `--all`: then it is the working directory."""
+    """SPEC may be left out with `--resume`, `--from`, and `--all`: then it is the working directory."""
     if value is None and ctx.params.get("all_models"):
         return os.curdir
-    if value is None and not ctx.params.get("resume"):
-        raise click.UsageError("Missing argument 'SPEC'.", ctx)
-    return value
+    return value if ctx.params.get("resume") else spec_or_start(ctx, param, value)
 
 
 def kept_about(options: CheckOptions) -> dict[str, Any]:

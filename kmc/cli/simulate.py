@@ -35,6 +35,7 @@ from kmc.cli.render_errors import shown_path
 from kmc.cli.render_result import coverage_lines, violation_lines
 from kmc.cli.result_json import error_json, violation_json
 from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.cli.start_of_trace import spec_of_start, spec_or_start
 from kmc.cli.trace_place import settled_start
 from kmc.errors import ExitStatus, KmcError
 from kmc.invariants.kinds import Role, kind_of
@@ -108,7 +109,7 @@ class Simulated:
 
 
 @click.command(epilog=_EPILOG, short_help="Run random behaviours and test the properties in them.")
-@click.argument("spec")
+@click.argument("spec", required=False, callback=spec_or_start)
 @click.argument("model", required=False)
 @set_option
 @click.option(
@@ -146,6 +147,9 @@ def simulate(words: tuple[str, ...], /, **given: Any) -> int:
     """
     options = SimulateOptions(words=tuple(words or ()), **given)
     try:
+        if options.start is not None and not options.spec:
+            spec, model = spec_of_start(options.start, options.run_dir, quiet=options.quiet)
+            options = replace(options, spec=spec, model=model)
         start, told = settled_start(options.start, options.words, options.run_dir)
         options = replace(options, start=start, words=told)
         done = _run(options)

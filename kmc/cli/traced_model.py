@@ -22,16 +22,21 @@ def model_of_trace(file: TraceFile, spec: str | None = None, model: str | None =
 
     Raises CommandLineError KMC660 where nothing names a spec, and what loading and binding raise.
     """
-    name = spec or file.about.get("spec")
-    if name is None:
-        raise CommandLineError("KMC660", f"{file.shown_path} does not say which spec it is a trace of",
-                               help="name the spec: --spec kraft")  # fmt: skip
+    name = spec or spec_of_trace(file, "name the spec: --spec kraft")
     root = _root(name, file, is_given=spec is not None)
     recorded = file.about.get("constants") if file.about.get("spec") == root.stem else None
     if model is None and recorded is not None:
         return bind(root, _recorded_file(recorded, file))
     found = find_model(root, model)
     return bind_all(root, ()) if found is None else bind(root, found)
+
+
+def spec_of_trace(file: TraceFile, remedy: str) -> str:
+    """The spec that the trace names. Raises CommandLineError KMC660 with this remedy where it names none."""
+    name = file.about.get("spec")
+    if name is None:
+        raise CommandLineError("KMC660", f"{file.shown_path} does not say which spec it is a trace of", help=remedy)
+    return name
 
 
 def _recorded_file(text: str, file: TraceFile) -> ModelFile:

@@ -15,7 +15,7 @@ from kmc.lang.tla import NIL, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.story.changes import changes_between
 from kmc.story.in_words import field_in_words, in_words
 from kmc.story.network import kind_with_ends
-from kmc.story.story import Change, LaneColumn, SentMessage, Story, StoryLoop, StoryStep, Why
+from kmc.story.story import Change, LaneColumn, SentMessage, Story, StoryLoop, StoryStep, Why, first_step
 from kmc.trace.trees import identity
 from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
 
@@ -36,6 +36,7 @@ def story_of_file(file: TraceFile) -> Story:
     for number, step in enumerate(file.steps, start=1):
         steps.append(teller.step(number, step, before))
         before = steps[-1].variables
+    steps[0] = first_step(steps[0], file.about)
     loop = None
     if file.loop is not None:
         closing = teller.step(len(steps) + 1, file.closing, before) if file.closing is not None else None

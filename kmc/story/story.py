@@ -8,9 +8,10 @@ look as in `kmc.story.in_words`, and a spawned identifier, whose TLA+ name is a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kmc.lang.tla import Tla
+from kmc.trace.untyped_trace import GIVEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,16 @@ class StoryStep:
     variables: Mapping[str, Tla]
     matters: bool = True
     note: str = ""
+
+    @property
+    def has_sent(self) -> str:
+        """The verb before what it sent: a first state holds the messages that are under way there."""
+        return "holds" if self.number == 1 else "sends"
+
+
+def first_step(step: StoryStep, about: Mapping[str, str]) -> StoryStep:
+    """The first state of a trace, with the label of one that a person gave where `about` says so."""
+    return replace(step, label="Given state") if about.get("start") == GIVEN else step
 
 
 @dataclass(frozen=True, slots=True)

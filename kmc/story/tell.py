@@ -15,7 +15,7 @@ from kmc.story.changes import changes_between
 from kmc.story.in_words import in_words
 from kmc.story.lanes import columns_of, lane_name, lane_types, lanes_in, of_lane, table_for_people
 from kmc.story.network import Post, network_fields
-from kmc.story.story import Change, SentMessage, Story, StoryLoop, StoryStep
+from kmc.story.story import Change, SentMessage, Story, StoryLoop, StoryStep, first_step
 from kmc.trace.received import received_message
 
 
@@ -33,7 +33,7 @@ def tell(
     `about` is that of its trace file. A lasso goes on with state `back_to`, by the step `closing`, or stutters.
     """
     teller = Teller(spec, [step.state for step in trace.steps])
-    steps = [teller.step(None, trace.steps[0], 1)]
+    steps = [first_step(teller.step(None, trace.steps[0], 1), about or {})]
     for number, (before, step) in enumerate(zip(trace.steps, trace.steps[1:], strict=False), start=2):
         steps.append(teller.step(before.state, step, number))
     loop = None

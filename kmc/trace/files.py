@@ -28,10 +28,7 @@ from kmc.trace.received import received_message
 from kmc.trace.strict_json import parse_json
 from kmc.trace.tlc_json import tlc_json_trace
 from kmc.trace.typed import typed
-from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
-
-GIVEN = "given"
-"""What a trace says about its `start` that begins at a state which a person gave."""
+from kmc.trace.untyped_trace import GIVEN, UNNAMED, FileStep, TraceFile
 
 __all__ = ["GIVEN", "FileStep", "TraceFile", "pick", "pick_state", "read_trace", "resolved", "to_trace", "trace_file"]
 

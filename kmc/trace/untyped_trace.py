@@ -16,6 +16,10 @@ UNNAMED = "Next"
 """The name of an unknown action; TLC uses it for a next-state relation without named parts."""
 
 
+GIVEN = "given"
+"""What a trace says about its `start` that begins at a state which a person gave."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileStep:
     """A state and the action that led to it; the first state has none. Arguments by parameter name, in order.

@@ -11,6 +11,7 @@ from kmc.story.in_words import in_words
 from kmc.story.lanes import in_column
 from kmc.story.story import LaneColumn, Story, StoryStep
 from kmc.trace.trees import entries
+from kmc.trace.untyped_trace import GIVEN
 from kmc.views.mermaid import mermaid_text
 from kmc.views.sentences import doc_text, happenings, heading, loop_text
 
@@ -47,7 +48,8 @@ def _steps(story: Story) -> Iterator[str]:
     listed = [_step(story, step) for step in story.steps[1:]]
     if story.loop is not None and story.loop.closing is not None:
         listed.append(_step(story, story.loop.closing, f" (back to state {story.loop.back_to})"))
-    yield "State 1 is an initial state." + ("" if listed else " The trace ends there.")
+    kind = "the given state" if story.about.get("start") == GIVEN else "an initial state"
+    yield f"State 1 is {kind}." + ("" if listed else " The trace ends there.")
     if listed:
         yield "\n".join(listed)
     if story.loop is not None:

@@ -31,7 +31,7 @@ def happenings(story: Story, step: StoryStep) -> Iterator[str]:
         yield f"receives {message.name}, sent in state {message.sent_at}"
     yield from change_texts(story, step)
     for number in step.sent:
-        yield f"sends {story.message(number).name} {story.message(number).brief}"
+        yield f"{step.has_sent} {story.message(number).name} {story.message(number).brief}"
     for number in step.lost:
         yield f"loses {story.message(number).name} {story.message(number).brief}"
 

@@ -116,7 +116,7 @@ def _narrowed(told: Told) -> Told:
 
 def exchange_lines(told: Told, step: StoryStep) -> Iterator[TextLine]:
     """The messages that a step sent, in full, and those that are lost with it."""
-    for verb, numbers, tone in (("sends ", step.sent, ""), ("loses ", step.lost, BAD)):
+    for verb, numbers, tone in ((f"{step.has_sent} ", step.sent, ""), ("loses ", step.lost, BAD)):
         for number in numbers:
             yield from _exchanged(told, verb, told.story.message(number), tone)
 

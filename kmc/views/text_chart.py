@@ -94,7 +94,7 @@ class _Chart:
     def _labelled(self, step: StoryStep, row: Sequence[TextPiece]) -> Iterator[TextLine]:
         number = number_pieces(self._told, step)
         sent = ", ".join(self._told.story.message(n).name for n in step.sent)
-        label = [*label_pieces(self._told, step), *([TextPiece(f"; sends {sent}")] if sent else [])]
+        label = [*label_pieces(self._told, step), *([TextPiece(f"; {step.has_sent} {sent}")] if sent else [])]
         label = label if step.matters else [*label, TextPiece(f" {not_needed(step)}", DIM)]
         if self._beside >= _LABEL_MIN // 2:
             lines = list(wrapped(label, self._beside, hanging=2))

@@ -122,7 +122,7 @@ def _parts(told: Told, step: StoryStep) -> Iterator[list[TextPiece]]:
     for place in first:
         yield change_pieces(place, step.actor, told.names, step.number)
     if step.sent and not told.options.variables:
-        yield [TextPiece(f"sends {sent_text([told.story.message(n) for n in step.sent], step.actor)}")]
+        yield [TextPiece(f"{step.has_sent} {sent_text([told.story.message(n) for n in step.sent], step.actor)}")]
     if step.lost and not told.options.variables:
         yield [TextPiece(f"loses {sent_text([told.story.message(n) for n in step.lost], None)}", BAD)]
     for place in places:

@@ -71,3 +71,16 @@ def test_the_junit_failure_begins_with_why(tmp_path: Path) -> None:
     ]
     assert "Note: Every step is needed for the violation." in lines
     assert any(line.startswith("3  RmChooseToAbort(r3): ") for line in lines)
+
+
+def test_a_trace_from_a_given_state_does_not_begin_with_an_initial_one_and_its_messages_are_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kmc("new", "specs/ours", "--template", "messages")
+    words = ("check", "specs/ours", "two_leaders", "--engine", "python")
+    kmc(*words)
+    shown = kmc(*words, "--from", "last#4").stdout
+    assert "\n1  Given state: holds Vote from s1 to s3, VoteRequest from s3 to s1, s2\n" in shown
+    assert "\n1  Given state: holds Vote" in kmc("trace", "last").stdout
+    assert "State 1 is the given state." in kmc("trace", "last", "--format", "markdown").stdout
