@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from kmc.errors import KmcError
+from kmc.errors import ExitStatus, KmcError
 
 _Given = ParamSpec("_Given")
 _Returned = TypeVar("_Returned")
@@ -20,11 +20,16 @@ def explained(function: Callable[_Given, _Returned]) -> Callable[_Given, _Return
 
     @wraps(function)
     def explaining(*given: _Given.args, **named: _Given.kwargs) -> _Returned:
+        __tracebackhide__ = True  # pytest shows the caller's line, and not this one
         try:
             return function(*given, **named)
         except KmcError as error:
             explain(error)
-            raise
+            if error.exit_status is ExitStatus.INTERNAL:
+                raise
+            mistake = error
+        # Where in kmc a mistake of the caller was found tells the caller nothing.
+        raise mistake.with_traceback(None) from None
 
     return explaining
 

@@ -24,9 +24,12 @@ def warning_texts(outcome: Outcome) -> tuple[str, ...]:
 
 
 def missed_texts(outcome: Outcome) -> Iterator[str]:
-    """The actions that never fired and the goals that were not reached; under `--strict` these are errors."""
+    """The actions that never fired and the goals not reached, or why nothing was; under `--strict` these are errors."""
     result = outcome.result
     if result.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
+        return
+    if not result.counters.distinct:
+        yield f"All initial states are outside of {constraints_text(outcome.chosen.model)}, so nothing was explored."
         return
     within = "" if result.is_whole and not result.cut else ", as far as the search went"
     for action in outcome.idle_actions:

@@ -429,12 +429,19 @@ def _raw(table: _Table, value: object, name: str, *index: int) -> Raw:
         case list():
             return _raw_set(table, value, name, *index)
         case str():
-            quoted = json.dumps(value, ensure_ascii=False)
-            example = value.lower() if value in ("TRUE", "FALSE") else f"{{ string = {quoted} }}, if it is a string"
-            raise table.wrong("a model value, which is a name", example, name, *index)
+            raise table.wrong("a model value, which is a name", _example_instead_of(value), name, *index)
         case _:
             wanted = 'a number of 64 bits, true, false, a model value, { string = "..." } or a list of such values'
             raise table.wrong(wanted, '["a", "b"]', name, *index)
+
+
+def _example_instead_of(text: str) -> str:
+    """What to write instead of a text that cannot be a model value."""
+    if re.fullmatch(r"-?\d+", text):
+        return f"{int(text)}, a number without quotes"
+    if text in ("TRUE", "FALSE"):
+        return text.lower()
+    return f"{{ string = {json.dumps(text, ensure_ascii=False)} }}, if it is a string"
 
 
 def _raw_set(table: _Table, values: list[object], name: str, *index: int) -> RawSet:

@@ -355,8 +355,12 @@ def _parameter(
     if message is not None:
         bound = bindings.get(name)
         if bound is None:
-            raise SpecError("KMC179", f"parameter '{name}' is bound to no field of the message", span,
-                            help=f'write @spec.receive({message.__name__}, {name}="dest")')  # fmt: skip
+            advice = f'write @spec.receive({message.__name__}, {name}="dest")'
+            state, *others = function.__code__.co_varnames[: function.__code__.co_argcount]
+            if others[0] in bindings:
+                names = ", ".join([state, name, *(other for other in others if other != name)])
+                advice = f"the message comes after the state: def {function.__name__}({names})"
+            raise SpecError("KMC179", f"parameter '{name}' is bound to no field of the message", span, advice)
         if bound not in message.fields:
             raise SpecError(
                 "KMC179",

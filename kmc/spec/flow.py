@@ -7,6 +7,7 @@ from one round of a `for` to the next, or out of it, and no round ends the other
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import NoReturn, TypeAlias
@@ -214,5 +215,17 @@ class _Paths:
         if name in self._chosen:
             advice = "use a quantifier or a comprehension: max(...), any(...), {x for x in ...}"
             self._refuse(node, "KMC114", f"'{name}' is bound in a choice and has no value outside of it", advice)
+        line = min((_line_of_value(bound, name) for bound in own_nodes(self._function)), default=math.inf)
         advice = "give it a value before, or in every branch"
+        if getattr(node, "lineno", math.inf) < line < math.inf:
+            advice = f"its value in line {line} comes later; if another '{name}' is meant here, rename that one"
         self._refuse(node, "KMC123", f"'{name}' may have no value here", advice)
+
+
+def _line_of_value(node: ast.AST, name: str) -> float:
+    """The line where a node gives a name its value; infinite if it does not."""
+    match node:
+        case ast.FunctionDef(name=bound, lineno=line) | ast.Name(id=bound, ctx=ast.Store(), lineno=line):
+            return line if bound == name else math.inf
+        case _:
+            return math.inf

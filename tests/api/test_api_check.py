@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import threading
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from support.cli_runner import COUNTER, check_json
 
 import kmc
-from kmc.errors import CommandLineError, ModelError, SpecError
+from kmc.errors import CommandLineError, KmcError, ModelError, SpecError
 from kmc.result import Counters
 
 VARYING = {"seconds", "cpu_seconds", "compile_seconds", "peak_memory_bytes", "trace_file"}
@@ -137,6 +138,24 @@ def test_an_error_shows_its_line_and_its_help_in_a_traceback(tmp_path: Path) -> 
     (note,) = caught.value.__notes__
     assert "1 | import os" in note
     assert "= help: " in note
+
+
+def test_a_traceback_of_a_mistake_ends_at_the_callers_line() -> None:
+    with pytest.raises(KmcError) as caught:
+        kmc.evaluate(kmc.load(COUNTER, "smoke"), "st.nothing", kmc.initial_states(kmc.load(COUNTER, "smoke"))[0])
+    _, entry = (frame.name for frame in traceback.extract_tb(caught.value.__traceback__))
+    assert entry == "explaining"
+    assert caught.tb.tb_next.tb_frame.f_locals["__tracebackhide__"]
+    assert (caught.value.__cause__, caught.value.__context__) == (None, None)
+
+
+def test_initial_states_outside_of_a_constraint_are_one_warning(tmp_path: Path) -> None:
+    text = Path(COUNTER, "spec.py").read_text(encoding="utf-8")
+    (tmp_path / "spec.py").write_text(f"{text}\n\n@spec.constraint\ndef Never(st):\n    return False\n", "utf-8")
+    model = tmp_path / "never.cfg"
+    model.write_text("CONSTRAINT Never\nCHECK_DEADLOCK FALSE\n", encoding="utf-8")
+    result = kmc.check(tmp_path, str(model), engine="python")
+    assert result.warnings == ("All initial states are outside of Never, so nothing was explored.",)
 
 
 def test_an_unknown_property_or_model_is_an_error_with_a_near_miss() -> None:
