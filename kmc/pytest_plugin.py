@@ -135,8 +135,14 @@ class ModelTest(pytest.Item):
         return any(str(word).endswith(f"{MANIFEST}::{self.name}") for word in self.config.args)
 
     def runtest(self) -> None:
-        """Check the model; what weakens its result is a warning of pytest, and with `-W error` a failure."""
-        result = _check(self.config, str(self.path.parent), self.name, {})
+        """Check the model; what weakens its result is a warning of pytest, and with `-W error` a failure.
+
+        SIGTERM meanwhile is what Ctrl-C is: the session ends with its reports, which it would not have otherwise.
+        """
+        from kmc.cli.resuming import terminated_as_interrupted
+
+        with terminated_as_interrupted():
+            result = _check(self.config, str(self.path.parent), self.name, {})
         result.assert_expected()
         from kmc.errors import ModelWarning
 

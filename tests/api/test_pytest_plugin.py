@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from support.cli_runner import COUNTER
@@ -199,3 +200,27 @@ def test_a_run_that_does_not_use_the_plugin_imports_nothing_of_it(tmp_path: Path
         [sys.executable, "-m", "pytest", *words, str(tmp_path)], cwd=tmp_path, capture_output=True, text=True
     )
     assert ran.returncode == 0, ran.stdout
+
+
+def test_a_run_that_is_sent_sigterm_while_a_model_is_checked_has_its_report(
+    pytester: pytest.Pytester, specs: Path
+) -> None:
+    pytester.makeconftest(
+        """
+        import os, signal
+        import kmc
+
+        checked = kmc.check
+
+        def check(spec, model, **arguments):
+            if model == "two":
+                os.kill(os.getpid(), signal.SIGTERM)
+            return checked(spec, model, **arguments)
+
+        kmc.check = check
+        """
+    )
+    result = pytester.runpytest_subprocess("specs", "--junitxml=report.xml", *QUIET, "-k", "smoke or two")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    cases = [case.get("name") for case in ElementTree.parse("report.xml").iter("testcase")]
+    assert "smoke" in cases

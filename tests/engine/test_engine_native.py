@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kmc.engine.loops import background_compile, compiled_loops
+from kmc.engine.loops import background_compile, compiled_loops, expand
 from kmc.engine.loops.background_compile import compiled_in_background
 from kmc.engine.loops.compiled_loops import NativeLoop, digest_of
 from kmc.engine.native.intrinsics import inlined, load, parts, store
@@ -18,6 +19,7 @@ from kmc.engine.native.memory import Memory
 from kmc.engine.native.specialization import WIDE, Specialization
 from kmc.engine.native.translate import llvm_text
 from kmc.runtime.container import container_of
+from kmc.runtime.native_module import host_target
 from kmc.runtime.object_cache import KernelCache
 
 
@@ -132,6 +134,15 @@ def test_what_is_specialized_away_is_not_part_of_a_loop() -> None:
 @pytest.mark.parametrize("option", ["wide", "ranked", "fuzz_schedule"])
 def test_loops_for_another_specialization_have_keys_of_their_own(option: str) -> None:
     assert NativeLoop(width, Specialization(**{option: True})).key != NativeLoop(width).key
+
+
+@pytest.mark.parametrize("other", [{"cpu": "another"}, {"features": "+sse2"}, {"triple": "another"}])
+def test_loops_for_another_processor_have_keys_of_their_own(
+    other: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = NativeLoop(expand.work).key
+    monkeypatch.setattr(compiled_loops, "host_target", lambda: replace(host_target(), **other))
+    assert NativeLoop(expand.work).key != here
 
 
 def test_a_changed_number_in_another_file_gives_another_key(files: Path) -> None:
