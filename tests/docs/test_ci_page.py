@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -82,11 +85,23 @@ def test_the_job_is_red_for_a_violation_and_its_trace_is_in_the_log_and_in_the_r
 
 
 def test_the_steps_of_the_jobs_are_yaml_and_each_runs_a_command_or_an_action() -> None:
-    job, steps = map(yaml.safe_load, blocks("yaml"))
+    job, *others = map(yaml.safe_load, blocks("yaml"))
     assert job["jobs"].keys() == {"models"}
-    found = [*job["jobs"]["models"]["steps"], *steps]
-    assert len(found) == 8
+    found = [*job["jobs"]["models"]["steps"], *(step for steps in others for step in steps)]
+    assert len(found) == 10
     assert [step for step in found if len(step.keys() & {"run", "uses"}) != 1] == []
+
+
+def test_the_key_of_the_cache_names_the_processor_of_the_runner(tmp_path: Path) -> None:
+    steps = yaml.safe_load(blocks("yaml")[0])["jobs"]["models"]["steps"]
+    (kind,) = [step for step in steps if step.get("id") == "cpu"]
+    (cache,) = [step for step in steps if "cache" in step.get("uses", "")]
+    output = tmp_path / "output"
+    subprocess.run(["bash", "-ec", kind["run"]], env={**os.environ, "GITHUB_OUTPUT": str(output)}, check=True)
+    name, _, value = output.read_text(encoding="utf-8").strip().partition("=")
+    assert re.fullmatch("[0-9a-f]{12}", value)
+    assert value != sha256(b"").hexdigest()[:12]
+    assert f"${{{{ steps.cpu.outputs.{name} }}}}" in cache["with"]["key"]
 
 
 def test_the_first_command_prints_what_is_shown() -> None:
