@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import resource
@@ -15,6 +16,7 @@ import psutil
 
 _PROCESS = psutil.Process()
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+_STATUS = Path("/proc/self/status")
 _CGROUP_USED = Path("/sys/fs/cgroup/memory.current")
 
 
@@ -30,8 +32,20 @@ def memory_bytes() -> int:
 
 def peak_memory_bytes() -> int:
     """The largest resident memory so far, in bytes."""
+    try:
+        # What `getrusage` says of a process that was just started is at least the memory of its parent.
+        return int(_STATUS.read_text().partition("VmHWM:")[2].split()[0]) * 1024
+    except (OSError, IndexError):
+        pass
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
+
+
+def give_back_heap() -> None:
+    """Give free memory of the heap back to the system, where the system's library can: it keeps what compiling took."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 def usable_cpus() -> int:

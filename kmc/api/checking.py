@@ -25,6 +25,7 @@ from kmc.cli.render_errors import shown_path
 from kmc.compiler.checks.spec_warnings import model_warnings
 from kmc.errors import SpecError
 from kmc.liveness.problem import TemporalProblem
+from kmc.memory_limit import refuse_low_limit
 from kmc.process import usable_cpus
 from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
@@ -90,6 +91,8 @@ def _searched(model: Model, arguments: CheckArguments, problem: TemporalProblem 
         # Imported here, because the compiler takes a third of a second.
         from kmc.compiler.view_order import fingerprint_order
 
+        if limits.memory_bytes is not None:
+            refuse_low_limit(limits.memory_bytes, 0)
         return Search(
             model,
             limits,

@@ -60,6 +60,7 @@ from kmc.engine.files import durable_folder
 from kmc.errors import ModelError, SpecError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.liveness.problem import TemporalProblem
+from kmc.memory_limit import refuse_low_limit
 from kmc.process import usable_cpus
 from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
@@ -289,7 +290,13 @@ def _memory_need(options: CheckOptions, chosen: ChosenModel, result: Result, *, 
     scale = scale_of(options, chosen)
     has_graph = bool(chosen.model.temporal)
     return memory_need(
-        result, options.memory, scale.expected, scale.max_depth, has_files=has_files, has_graph=has_graph
+        result,
+        options.memory,
+        scale.expected,
+        scale.max_depth,
+        threads=options.threads or usable_cpus(),
+        has_files=has_files,
+        has_graph=has_graph,
     )
 
 
@@ -301,6 +308,8 @@ def _search(run: HeldRun, chosen: ChosenModel, problem: TemporalProblem | None, 
         if options.engine == ENGINE_PYTHON:
             from kmc.compiler.view_order import fingerprint_order
 
+            if limits.memory_bytes is not None:
+                refuse_low_limit(limits.memory_bytes, 0)
             return Search(
                 model,
                 limits,

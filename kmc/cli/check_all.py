@@ -196,7 +196,7 @@ def _run(choice: ChosenEntry, options: CheckOptions, left: float | None) -> Mode
     began = time.monotonic()
     limits = [seconds for seconds in (options.timeout, left) if seconds is not None]
     words = ["check", choice.spec, choice.name, "--expect", *_passed_on(options)]
-    words += ["--timeout", f"{min(limits):.6f}".rstrip("0").rstrip(".")] if limits else []
+    words += ["--timeout", duration_text(min(limits))] if limits else []
     done = checked_apart([*words, *(["--engine", options.engine] if options.engine == ENGINE_PYTHON else [])])
     if INTERPRETER_TAKES_IT in done.stderr:
         done = checked_apart([*words, "--engine", ENGINE_PYTHON])
@@ -213,7 +213,7 @@ def _passed_on(options: CheckOptions) -> list[str]:
         "--threads": options.threads,
         "--shards": options.shards,
         "--processes": options.processes,
-        "--memory": options.memory,
+        "--memory": size_text(options.memory) if options.memory is not None else None,
         "--fingerprint-bits": options.fingerprint_bits if options.fingerprint_bits != "64" else None,
         "--run-dir": None if options.no_run_dir or options.run_dir == RUN_DIR else options.run_dir,
     }

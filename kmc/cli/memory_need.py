@@ -1,7 +1,8 @@
 """What memory a search needs to come to its end: for the advice where its limit stopped it, and for a warning before.
 
 The known states alone must be in memory: packed rows go to files once memory is short, where a run has a folder. So the
-need is that of the fingerprints, and of what the process takes besides.
+need is that of the table of fingerprints, which grows in steps, of what this process takes besides, and of the reserve
+below every limit (`kmc.memory_limit`).
 """
 
 from __future__ import annotations
@@ -12,13 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kmc.cli.console import bytes_in_words, count_in_words
-from kmc.cli.level_trend import TABLE_BYTES, Guess, guess, memory_guess, states_guess_text, trend_text
+from kmc.cli.level_trend import Guess, guess, states_guess_text, trend_text
+from kmc.memory_limit import limit_for, size_word
 from kmc.result import Bound, Result
 
-_GIGABYTE = 1024**3
 _MEGABYTE = 1024**2
-_BESIDES = 256 * _MEGABYTE
-"""What a process takes without its states: Python, compiled code, buffers."""
+_BESIDES = 110 * _MEGABYTE
+"""What a process takes without its states, at least: Python, compiled code, buffers."""
+
+_WORKER_BYTES = 4 * _MEGABYTE
+_SPARE_SHARE = 0.01
+"""A table grows when it could be full after what its threads have at hand, so a little before it is."""
 
 _GRAPH_STATE_BYTES = 64
 _GRAPH_STEP_BYTES = 36
@@ -50,51 +55,90 @@ class MemoryNeed:
         return size_word(self.bytes)
 
 
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """How the memory of a search grows: `each` byte of a state beside its place in the table, and `fixed` ones.
+
+    `entry_bytes` are those of a slot of the table of fingerprints, 0 where states are compared by value.
+    """
+
+    entry_bytes: int
+    each: int
+    fixed: int
+    threads: int
+
+    def limit(self, states: int) -> int:
+        """The limit of memory below which a search can find so many states."""
+        table = table_bytes(math.ceil(states * (1 + _SPARE_SHARE)), self.entry_bytes)
+        return limit_for(self.fixed + table + states * self.each, self.threads)
+
+    def room(self, limit: int) -> int:
+        """How many states a search can find below a limit; the table grows in steps."""
+        low, high = 0, 1
+        while self.limit(high) <= limit:
+            low, high = high, 2 * high
+        while high - low > max(1, low >> 7):
+            middle = (low + high) // 2
+            low, high = (middle, high) if self.limit(middle) <= limit else (low, middle)
+        return low
+
+
+def table_bytes(states: int, entry_bytes: int) -> int:
+    """The size of a table of fingerprints that has grown to hold so many states."""
+    if not entry_bytes:
+        return 0
+    # Imported here, because numpy takes a tenth of a second.
+    from kmc.engine.layout.search_outcome import Settings
+    from kmc.engine.stores.fingerprint_table import slots_for
+
+    return slots_for(states, Settings().table_slots) * entry_bytes
+
+
 def memory_need(
     result: Result,
     limit: int | None,
     expected: int | None,
     max_depth: int | None,
     *,
+    threads: int,
     has_files: bool,
     has_graph: bool = False,
 ) -> MemoryNeed | None:
-    """What a search needs that its `limit` stopped; None for any other.
+    """What a search on so many threads needs that its `limit` stopped; None for any other.
 
     `has_files`: packed rows may go to files. `has_graph`: it checks temporal properties.
     """
     if result.bound is not Bound.MEMORY or limit is None:
         return None
-    found, used = result.counters.distinct, result.counters.memory_bytes
-    is_native = result.fingerprint_bits > 0
+    found = result.counters.distinct
     known = max(expected, found) if expected is not None else None
     guessed = guess(result.levels, max_depth) if known is None else None
     if guessed is not None and result.counters.growing:
         guessed = replace(guessed, high=None)
-    per_state, besides = _VALUE_BYTES, _BESIDES
+    shape = _shape(result, threads, has_graph=has_graph)
+    is_native = shape.entry_bytes > 0
     if is_native:
-        per_state = TABLE_BYTES * (1 + (result.fingerprint_bits == 128))
-        if has_graph:
-            steps = result.counters.generated / max(1, found)
-            per_state += _GRAPH_STATE_BYTES + math.ceil(_GRAPH_STEP_BYTES * steps)
-        else:
-            besides = max(_BESIDES, used - result.table_bytes)
-    elif found >= _MEASURED_STATES_MIN:
-        per_state = math.ceil(max(1, used - _BESIDES) / found)
-    widest = max((*result.levels, guessed.widest if guessed is not None else 0))
-    rows = 0 if has_files or not is_native else round(2 * widest * result.rows_bytes / max(1, found))
+        widest = max((*result.levels, guessed.widest if guessed is not None else 0))
+        rows = 0 if has_files else round(2 * widest * result.rows_bytes / max(1, found))
+        shape = replace(shape, fixed=shape.fixed + rows)
     most = known if known is not None else guessed.high if guessed is not None else None
-    needed = 2 * limit if most is None else max(most, found) * per_state + besides + rows
-    room = max(found, (needed - besides - rows) // per_state)
+    needed = 2 * limit if most is None else shape.limit(max(most, found))
+    room = max(found, shape.room(needed) if most is None else most)
+    per_state = shape.each + math.ceil(table_bytes(room, shape.entry_bytes) / max(1, room))
     return MemoryNeed(needed, per_state, room, known, guessed, is_native)
 
 
-def size_word(count: int) -> str:
-    """A size for `--memory` that is not smaller, and easy to type: `350M`, `2.5G`, `11G`."""
-    if count <= 950 * _MEGABYTE:
-        return f"{50 * max(1, math.ceil(count / (50 * _MEGABYTE)))}M"
-    halves = math.ceil(2 * count / _GIGABYTE)
-    return f"{halves / 2:g}G" if halves < 20 else f"{math.ceil(count / _GIGABYTE)}G"
+def _shape(result: Result, threads: int, *, has_graph: bool) -> _Shape:
+    """How the memory of a search grows, from what it took until it was stopped."""
+    found, used = result.counters.distinct, result.counters.memory_bytes
+    if not result.fingerprint_bits:
+        is_measured = found >= _MEASURED_STATES_MIN
+        return _Shape(0, math.ceil(max(1, used - _BESIDES) / found) if is_measured else _VALUE_BYTES, _BESIDES, 1)
+    each = 0
+    if has_graph:
+        each = _GRAPH_STATE_BYTES + math.ceil(_GRAPH_STEP_BYTES * result.counters.generated / max(1, found))
+    besides = max(_BESIDES, used - result.table_bytes - found * each)
+    return _Shape(result.fingerprint_bits // 8, each, besides + threads * _WORKER_BYTES, threads)
 
 
 def need_lines(need: MemoryNeed, levels: Sequence[int], machine_bytes: int, check: Sequence[str]) -> Iterator[str]:
@@ -128,7 +172,7 @@ def memory_warning(expected: int | None, limit: int | None, fingerprint_bits: in
     """That the states that the manifest expects do not fit into memory, so that the search will not come to its end."""
     if expected is None or limit is None or fingerprint_bits == 0:
         return None
-    needed = memory_guess(expected, 0, 0.0, wide=fingerprint_bits == 128) + _BESIDES
+    needed = limit_for(table_bytes(expected, fingerprint_bits // 8) + _BESIDES, 1)
     if needed <= limit:
         return None
     return (

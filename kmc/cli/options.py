@@ -34,6 +34,21 @@ def size_bytes(ctx: click.Context, param: click.Parameter, value: str | None) ->
     return int(float(found[1]) * _BYTES[found[2]])
 
 
+def size_text(count: int) -> str:
+    """A size as it is typed: `8G`, `512M`, and all digits where it is no whole number of such units."""
+    units = (letter for letter in "tgmk" if count % _BYTES[letter] == 0)
+    return next((f"{count // _BYTES[letter]}{letter.upper()}" for letter in units), str(count))
+
+
+def duration_text(seconds: float) -> str:
+    """A duration as it is typed, rounded down: `10m`, `90s`, `1186s`, and `0.5s` for one below ten seconds."""
+    if seconds < 10:
+        return f"{max(1, int(10 * seconds)) / 10:g}s"
+    whole = int(seconds)
+    unit = next(unit for unit in ("d", "h", "m", "s") if whole % _SECONDS[unit] == 0)
+    return f"{whole // _SECONDS[unit]}{unit}"
+
+
 def debug_option(function: F) -> F:
     """`--debug`: on an error, also show the traceback. The program looks for this word itself, so it always works."""
     return click.option("--debug", is_flag=True, expose_value=False, help="On an error, also show the traceback.")(

@@ -21,6 +21,7 @@ import click
 
 from kmc.cli.main import ENDING_SIGNALS
 from kmc.cli.memory_need import MemoryNeed
+from kmc.cli.options import size_text
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import CHECKPOINT_NAME
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 # Codes of faults after which a run can be resumed: memory, processes, disk, storage.
 _RUN_OUT = ("KMC530", "KMC531", "KMC532", "KMC550", "KMC570")
 _DAMAGED, _TAKEN_OVER = "KMC551", "KMC571"
-_SIZES = ((1024**3, "G"), (1024**2, "M"), (1024, "K"))
 
 
 def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -227,15 +227,11 @@ def resume_command(options: CheckOptions, path: Path, result: Result, need: Memo
     if need is not None:
         words += ["--memory", need.size]
     elif options.memory:
-        words += ["--memory", _size(options.memory)]
+        words += ["--memory", size_text(options.memory)]
     return shlex.join(words)
 
 
 _CUT_SHORT = (Bound.DEPTH, Bound.STATES, Bound.TIME, Bound.MEMORY)
-
-
-def _size(count: int) -> str:
-    return next((f"{count // unit}{letter}" for unit, letter in _SIZES if count % unit == 0), str(count))
 
 
 def whole_command(options: CheckOptions) -> tuple[str, ...]:

@@ -13,12 +13,12 @@ from typing import Any
 import click
 
 from kmc.cli.console import age_in_words, say, show, size_in_words, stdout, table
-from kmc.cli.memory_need import size_word
 from kmc.cli.options import debug_option, duration_seconds, json_option
 from kmc.cli.pruning import Pruned, Selection, removed
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import SavedRun, saved_runs, stored_runs
 from kmc.errors import CommandLineError, ExitStatus
+from kmc.memory_limit import size_word
 from kmc.result import Bound
 
 _HEADER = ("began", "age", "result", "property", "generated", "distinct", "depth", "size", "folder")

@@ -19,6 +19,7 @@ from xml.etree import ElementTree
 import psutil
 import pytest
 from support.cli_runner import COUNTER, kmc
+from support.full_memory import LIMIT, use_up_memory
 
 import kmc.cli.child_check as child_check
 from kmc.compile_log import CacheFault, CompileLog
@@ -176,14 +177,17 @@ def below(title: str, lines: list[str]) -> list[str]:
 
 
 @pytest.mark.usefixtures("checks")
-def test_a_check_that_a_limit_cut_short_is_told_once_with_the_limit_the_figures_and_the_command() -> None:
-    status, lines = shown("counter", "--kind", "model", "--memory", "1M")
-    told = "--memory 1MB ended the search at level 1, after 1 distinct state"
+def test_a_check_that_a_limit_cut_short_is_told_once_with_the_limit_the_figures_and_the_command(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    use_up_memory(monkeypatch)
+    status, lines = shown("counter", "--kind", "model", "--memory", LIMIT)
+    told = "--memory 64.0GB ended the search at level 1, after 1 distinct state"
     # In the list, and above what is told of it.
     assert (status, sum(told in line for line in lines[:-1])) == (10, 2)
     proved, *_, repeat = below(f"counter smoke: The result is not compared: {told}", lines)
     assert proved.startswith("Nothing is proved: the search stopped at level 1")
-    assert repeat == "Reproduce: kmc check counter smoke --expect --memory 1048576 --no-run-dir --engine python"
+    assert repeat == "Reproduce: kmc check counter smoke --expect --memory 64G --no-run-dir --engine python"
 
 
 @pytest.mark.usefixtures("checks")

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 from support.cli_runner import COUNTER, kmc
+from support.full_memory import LIMIT, use_up_memory
 
 from kmc.cli.console import age_in_words, size_in_words
 from kmc.cli.pruning import Selection
@@ -280,7 +281,8 @@ def test_options_that_say_too_little_are_refused(words: tuple[str, ...], text: s
     assert (ran.exit_code, text in ran.stderr) == (2, True)
 
 
-def test_a_run_that_memory_stopped_is_listed_with_what_it_needs() -> None:
-    kmc("check", "die_hard", "--memory", "1M", "--quiet")
+def test_a_run_that_memory_stopped_is_listed_with_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    use_up_memory(monkeypatch)
+    kmc("check", "die_hard", "--memory", LIMIT, "--quiet")
     (folder,) = RUNS.iterdir()
     assert f"  kmc check --resume {folder} --memory " in kmc("runs").stdout

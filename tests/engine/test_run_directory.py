@@ -128,6 +128,41 @@ def test_an_interrupt_inside_a_level_costs_that_level_alone(
     assert inside
 
 
+def test_an_unfinished_level_is_left_out_in_parts_that_take_little_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grid = replace(GRIDS[0], pad=400)
+    for name, value in (("_LEFT_OUT_BYTES_MIN", 64), ("SAVE_SHARE", 1 << 20), ("_HALF_MADE_CHUNKS", 1)):
+        monkeypatch.setattr(save, name, value)
+    sizes, of = [], save.Saver._fingerprints_of
+
+    def noted(*given: Any) -> Any:
+        sizes.append(len(found := of(*given)))
+        return found
+
+    monkeypatch.setattr(save.Saver, "_fingerprints_of", noted)
+    directory, interrupting = begin(tmp_path), Interrupting(24)
+    interrupting.search = search_in(directory, grid, threads=2, save_seconds=1e9)
+    with monkeypatch.context() as patch:
+        interrupting.install(patch)
+        interrupted = interrupting.search.run()
+    directory.close()
+    assert interrupted.distinct - sum(interrupted.levels) == sum(sizes) > 0
+    assert len(sizes) > 1
+    assert told(go_on(tmp_path, grid, threads=2)) == whole(grid)
+
+
+def test_what_a_level_that_was_stopped_holds_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory, interrupting = begin(tmp_path), Interrupting(24)
+    search = interrupting.search = search_in(directory, replace(GRIDS[0], pad=400), threads=2, save_seconds=1e9)
+    with monkeypatch.context() as patch:
+        interrupting.install(patch)
+        outcome = search.run()
+    directory.close()
+    assert outcome.distinct > sum(outcome.levels)
+    assert [len(worker._blocks) for worker in search._maker.workers] == [0, 0]
+
+
 def test_ctrl_c_while_the_table_grows_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     grid = Grid(2, 2, fan=3_000)
     directory = begin(tmp_path)

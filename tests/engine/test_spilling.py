@@ -25,6 +25,7 @@ from kmc.engine.loops.checksums import checksum
 from kmc.engine.native.memory import PAGE_WORDS, BlockPool, MappedFile, Memory
 from kmc.engine.search.breadth_first import Search
 from kmc.engine.search.worker import Worker
+from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import InternalError
 from kmc.process import memory_bytes
 from kmc.result import Bound, Limits
@@ -184,6 +185,15 @@ def test_the_memory_of_progress_and_of_the_limit_is_the_resident_set() -> None:
     found = search.counters().memory_bytes
     resident = int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
     assert abs(found - resident) < 1 << 22
+
+
+@pytest.mark.parametrize(
+    ("limit", "threads", "words"), [(None, 2, 1 << 20), (1 << 40, 2, 1 << 20), (1 << 28, 4, 1 << 17)]
+)
+def test_blocks_are_small_where_the_limit_is_low(limit: int | None, threads: int, words: int) -> None:
+    budget = MemoryBudget(Settings(threads=threads, limits=Limits(memory_bytes=limit)), None)
+    # The ninth block of a thread is one of the largest.
+    assert budget.pool.take(9, 1).words + f.SLACK_WORDS == words
 
 
 @pytest.mark.slow

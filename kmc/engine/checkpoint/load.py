@@ -51,6 +51,7 @@ class Loader:
                     target=table.address,
                     slots=table.slots,
                 )
+                file.drop_pages()
             return new, found
 
         answers = self._pool.run(admit)
@@ -72,6 +73,7 @@ class Loader:
         file = self._directory.mapped(frontier.blocks[0].file)
         for extent in frontier.blocks:
             self._check(extent, file)
+            file.drop_pages()
         chunks = self._words(frontier.chunks).reshape(-1, Chunk.WORDS).copy()
         chunks[:, Chunk.first] = file.address + chunks[:, Chunk.first] * f.WORD_BYTES
         return Level(self._levels[-1], np.ascontiguousarray(chunks), (), file)

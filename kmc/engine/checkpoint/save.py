@@ -35,11 +35,14 @@ from kmc.engine.native.memory import Memory, Words
 from kmc.engine.native.threads import WorkerPool
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.engine.stores.fingerprint_table import FingerprintTable
+from kmc.memory_limit import SAVE_SHARE
 
 _KNOWN = "known"
 _GRAPH = "graph"
-_RANGE_SLOTS = 1 << 20
-_RANGE_CHUNKS = 1 << 12
+_RANGE_SLOTS = 1 << 17
+_RANGE_CHUNKS = 1 << 10
+_HALF_MADE_CHUNKS = 1 << 9
+_LEFT_OUT_BYTES_MIN = 1 << 21
 _SHARE_MAX = 0.05
 _BYTES_PER_SECOND = 5e8
 
@@ -193,14 +196,20 @@ class Saver:
     def _write_table(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
         """Start the file of fingerprints with those in the table, except those of the unfinished level."""
         self._file = self._directory.file(_KNOWN)
-        left_out = np.sort(_keys(self._fingerprints_of(half_made, table.entry_words)))
-        for low in range(0, table.slots, _RANGE_SLOTS):
-            used = np.ascontiguousarray(table.entries(low, min(low + _RANGE_SLOTS, table.slots)))
-            if len(left_out) and len(used):
-                keys = _keys(used)
-                places = np.searchsorted(left_out, keys).clip(max=len(left_out) - 1)
-                used = np.ascontiguousarray(used[left_out[places] != keys])
-            self._add(used.reshape(-1))
+        rows = sum(int(chunks[:, Chunk.rows].sum()) for chunks in half_made)
+        # Memory may be used up. So the fingerprints to leave out are taken in parts that are small beside the table.
+        part_bytes = max(_LEFT_OUT_BYTES_MIN, table.bytes // SAVE_SHARE)
+        parts = 1 + rows * table.entry_words * f.WORD_BYTES // part_bytes
+        for part in range(parts):
+            left_out = _keys(self._fingerprints_of(half_made, table.entry_words, (part, parts)))
+            left_out.sort()
+            for low in range(0, table.slots, _RANGE_SLOTS):
+                used = _of_part(table.entries(low, min(low + _RANGE_SLOTS, table.slots)), (part, parts))
+                if len(left_out) and len(used):
+                    keys = _keys(used)
+                    places = np.searchsorted(left_out, keys).clip(max=len(left_out) - 1)
+                    used = np.ascontiguousarray(used[left_out[places] != keys])
+                self._add(used.reshape(-1))
 
     def _add(self, words: Words) -> None:
         if len(words):
@@ -223,6 +232,7 @@ class Saver:
                 found += checksum(part.address, part.words, place)
                 file.write(part.address, part.words, place)
                 words += part.words
+                self._parts.files.drop_pages()
             return words, found
 
         small = len(level.chunks) <= _RANGE_CHUNKS
@@ -243,10 +253,15 @@ class Saver:
         )
         return first, found
 
-    def _fingerprints_of(self, half_made: Sequence[Words], entry_words: int) -> Words:
-        """The fingerprints of all rows of some chunks. Each thread numbered its rows from 0."""
-        parts = [self._collected(chunks, entry_words)[1].array for chunks in half_made if len(chunks)]
-        return np.concatenate([np.zeros(0, np.int64), *parts]).reshape(-1, entry_words)
+    def _fingerprints_of(self, half_made: Sequence[Words], entry_words: int, part: tuple[int, int]) -> Words:
+        """The fingerprints of those rows of some chunks that belong to a part. Each thread numbered its rows from 0."""
+        found = [np.zeros((0, entry_words), np.int64)]
+        for chunks in half_made:
+            for low in range(0, len(chunks), _HALF_MADE_CHUNKS):
+                _, some = self._collected(chunks[low : low + _HALF_MADE_CHUNKS], entry_words)
+                found.append(_of_part(some.array.reshape(-1, entry_words), part).copy())
+                self._parts.files.drop_pages()
+        return np.concatenate(found)
 
     def discard(self) -> None:
         """Remove the checkpoint: the search is over, so nothing is left to resume."""
@@ -255,6 +270,13 @@ class Saver:
 
 def _longer(extent: Extent, words: int, found: int) -> Extent:
     return replace(extent, words=extent.words + words, checksum=(extent.checksum + found) & WORD_MASK)
+
+
+def _of_part(entries: Words, part: tuple[int, int]) -> Words:
+    """The fingerprints that belong to part `part[0]` of `part[1]`."""
+    number, parts = part
+    chosen = entries if parts == 1 else entries[entries[:, 0].view(np.uint64) % np.uint64(parts) == number]
+    return np.ascontiguousarray(chosen)
 
 
 def _keys(entries: Words) -> NDArray[Any]:

@@ -80,6 +80,12 @@ class NotingWorker(Worker):
             case _:
                 super().provide(status)
 
+    def forget_level(self) -> None:
+        """See `Worker.forget_level`."""
+        super().forget_level()
+        self._steps.take()
+        self._states.take()
+
     @property
     def noted_words(self) -> int:
         """How many words of steps are noted."""

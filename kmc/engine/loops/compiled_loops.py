@@ -225,6 +225,10 @@ def storing_loop(name: str) -> NativeLoop:
     return NativeLoop(getattr(storage, name))
 
 
+_NUMBERING = ("give_numbers", "find_sources", "write_steps")
+_ORDERING = ("count_states", "add_counts", "place_states", "sort_states")
+
+
 def loops_of(specialization: Specialization) -> tuple[NativeLoop, ...]:
     """All loops that a search with this specialization may run, also to save or to find predecessors."""
     tables = [
@@ -234,7 +238,9 @@ def loops_of(specialization: Specialization) -> tuple[NativeLoop, ...]:
     ]
     files = ["total", "collect_wide", "admit_wide"] if specialization.wide else ["total", "collect", "admit"]
     ranked = [view_representatives_loop(specialization)] if specialization.ranked else []
-    return (work_loop(specialization), *ranked, seek_loop(), *tables, *map(storing_loop, files))
+    noted = [graph_loop(name, specialization.wide) for name in _NUMBERING] if specialization.edges else []
+    noted += [order_loop(name, specialization.wide) for name in _ORDERING] if specialization.edges else []
+    return (work_loop(specialization), *ranked, seek_loop(), *tables, *map(storing_loop, files), *noted)
 
 
 def sharded_loops_of(wide: bool, ranked: bool, edges: bool = False) -> tuple[NativeLoop, ...]:

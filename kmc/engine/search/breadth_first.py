@@ -25,13 +25,15 @@ from kmc.engine.layout import control_words as f
 from kmc.engine.layout.frontier import Level, PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
+from kmc.engine.loops.compiled_loops import loops_of
 from kmc.engine.native.signals import heard
 from kmc.engine.native.threads import WorkerPool
 from kmc.engine.search import counters
 from kmc.engine.search.history import History
-from kmc.engine.search.level_maker import LevelMaker, LevelRecorder
+from kmc.engine.search.level_maker import LevelMaker, LevelRecorder, specialization_of
 from kmc.engine.search.predecessors import Predecessors
 from kmc.engine.stores.finding_log import FindingLog
+from kmc.engine.stores.fingerprint_table import slots_for
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import SystemFault
 from kmc.liveness.behaviour_graph import BehaviourSource
@@ -39,7 +41,21 @@ from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, GrowingVariable, Limits
 
 _PROGRESS_SECONDS = 1.0
+_WORKER_BYTES = 1 << 21
 _MEMORY_CODES = ("KMC530", "KMC531")
+
+
+def bytes_at_first(kernels: KernelTable, settings: Settings, directory: RunDirectory | None, *, has_graph: bool) -> int:
+    """The memory that a search begins with: its tables, with the states of a run that goes on, and its buffers.
+
+    All its loops are loaded then, since compiling them takes memory too.
+    """
+    for loop in loops_of(specialization_of(kernels, settings, edges=has_graph)):
+        loop.load()
+    snapshot = directory.manifest.snapshot if directory is not None else None
+    slots = slots_for(sum(snapshot.levels) if snapshot is not None else 0, settings.table_slots)
+    slots += 2 * settings.table_slots if kernels.rank else 0
+    return slots * (1 + kernels.wide) * f.WORD_BYTES + settings.threads * _WORKER_BYTES
 
 
 class LevelObserver(Protocol):
@@ -114,6 +130,8 @@ class Search:
             except KeyboardInterrupt:
                 # The second: wherever it came, what was saved before is whole.
                 self._interrupted = True
+        if self._stopping:
+            self._maker.forget_unfinished()
         # Whoever looks back afterwards is not stopped by what ended the search.
         self._limits = Limits()
         return self._outcome()

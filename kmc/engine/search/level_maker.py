@@ -34,7 +34,7 @@ from kmc.engine.search.worker import Worker
 from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.liveness.behaviour_graph import BehaviourSource
-from kmc.process import memory_bytes
+from kmc.process import give_back_heap, memory_bytes
 
 
 class LevelRecorder(BehaviourSource, Protocol):
@@ -77,6 +77,11 @@ _GROWTH_MAX = 4
 _SPARE = 8
 
 
+def specialization_of(kernels: KernelTable, settings: Settings, *, edges: bool) -> Specialization:
+    """The code that the loops of a search need; with `edges`, they note steps."""
+    return Specialization(kernels.wide, kernels.rank != 0, settings.schedule_seed is not None, edges=edges)
+
+
 class LevelMaker:
     """Tables, workers and control words of one search.
 
@@ -104,9 +109,7 @@ class LevelMaker:
         self._distinct = 0
         self._rows_before = 1
         self._recorder = recorder
-        self._specialization = Specialization(
-            kernels.wide, kernels.rank != 0, settings.schedule_seed is not None, edges=recorder is not None
-        )
+        self._specialization = specialization_of(kernels, settings, edges=recorder is not None)
         self.known = FingerprintTable(settings.table_slots, wide=kernels.wide)
         # With a view, the states of the level that is being made are told apart by rank, in a table of their own.
         self._found = self._level_table(settings.table_slots) if kernels.rank else self.known
@@ -179,7 +182,9 @@ class LevelMaker:
     def restore(self, snapshot: Snapshot, read_back: Callable[[], Level]) -> Level:
         """Stand where a saved search stood; `read_back` fills the table and the dictionary, and gives the level."""
         self._distinct = sum(snapshot.levels)
-        self.known.grow(self._distinct + self._distinct // 4, self._threads)
+        roomy = self._distinct + self._distinct // 4
+        has_room = self._budget.has_room(self.known.growth_bytes(roomy))
+        self.known.grow(roomy if has_room else self._distinct, self._threads)
         level = read_back()
         counters.restore(self.workers[0], snapshot)
         self.shared.count = 0 if self._kernels.rank else self._distinct
@@ -262,6 +267,14 @@ class LevelMaker:
         self.shared.count = 0
         self._tell_tables()
         return replace(level, rows=rows)
+
+    def forget_unfinished(self) -> None:
+        """Give back the level that was stopped before its end, and what was noted of it."""
+        self._unfinished = None
+        for worker in self.workers:
+            worker.forget_level()
+        self._budget.pool.clear()
+        give_back_heap()
 
     def seek(self, level: Level, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """The states of `level` that are among `fingerprints`, or those with a step to one of them, by fingerprint.

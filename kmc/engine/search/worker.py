@@ -98,6 +98,11 @@ class Worker:
         thread.out.used = thread.rows.used = thread.findings.used = thread.candidates.used = 0
         thread.before = thread.empty_record
 
+    def forget_level(self) -> None:
+        """Give back the frontier that is being made."""
+        self.abandon()
+        self.begin_level()
+
     def provide(self, status: int) -> None:
         """Enlarge the buffer that a loop reports as too small."""
         match status:

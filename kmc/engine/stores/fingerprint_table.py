@@ -73,13 +73,7 @@ class FingerprintTable:
 
     def growth_bytes(self, count: int) -> int:
         """The bytes that `grow` would add."""
-        return (self._slots_for(count) - self.slots) * self._width * f.WORD_BYTES
-
-    def _slots_for(self, count: int) -> int:
-        slots = self.slots
-        while _limit(slots) < count:
-            slots = slots * 4 if slots < _SMALL_SLOTS else slots + slots // 2
-        return _whole_lines(slots)
+        return (slots_for(count, self.slots) - self.slots) * self._width * f.WORD_BYTES
 
     def grow(self, count: int, pool: WorkerPool) -> None:
         """Make room for `count` fingerprints, on all threads. SystemFault if they do not fit into memory.
@@ -87,7 +81,7 @@ class FingerprintTable:
         An exception leaves a table that cannot be used any more. A search that is told to stop meanwhile stops after
         this.
         """
-        slots = self._slots_for(count)
+        slots = slots_for(count, self.slots)
         if slots * self._width > self._memory.words:
             raise SystemFault(
                 "KMC531", f"no memory for {count:,} fingerprints", help="see --max-depth and --max-states"
@@ -118,6 +112,13 @@ class FingerprintTable:
 
     def _run(self, loop: NativeLoop, shared: Shared, plan: TableMove, pool: WorkerPool, threads: int) -> None:
         pool.run(lambda _: loop(shared, plan), threads)
+
+
+def slots_for(count: int, slots: int) -> int:
+    """The slots of a table with room for `count` fingerprints that has, or began with, `slots`."""
+    while _limit(slots) < count:
+        slots = slots * 4 if slots < _SMALL_SLOTS else slots + slots // 2
+    return _whole_lines(slots)
 
 
 def _whole_lines(slots: int) -> int:

@@ -4,7 +4,8 @@ Memory is the resident set of the process, which is what the system counts, `ps`
 prints. It is short when it takes a share of its limit. Then levels that are only kept to look back go, and from then on
 every block goes to a file as soon as it is full, so that the table alone still grows. Pages of files count as long as
 they are resident, so they are given back too: they are read again where they are needed. Without a folder for files
-only the first step is taken.
+only the first step is taken. Below the limit there is a reserve (`kmc.memory_limit`), and blocks are small where the
+limit is low.
 """
 
 from __future__ import annotations
@@ -14,8 +15,12 @@ from collections.abc import Callable, Iterable
 from kmc.engine.files.spill_files import SpillFiles
 from kmc.engine.layout.frontier import Level, RowBlock
 from kmc.engine.layout.search_outcome import Settings
-from kmc.engine.native.memory import BlockPool
-from kmc.process import memory_bytes
+from kmc.engine.native.memory import WORD_BYTES, BlockPool
+from kmc.memory_limit import usable_bytes
+from kmc.process import give_back_heap, memory_bytes
+
+_BLOCKS_SHARE = 64
+_BLOCK_WORDS_MIN = 1 << 14
 
 
 class MemoryBudget:
@@ -25,12 +30,17 @@ class MemoryBudget:
     """
 
     def __init__(self, settings: Settings, files: SpillFiles | None) -> None:
-        self._limit = settings.limits.memory_bytes
+        limit = settings.limits.memory_bytes
+        self._limit = None if limit is None else usable_bytes(limit, settings.threads)
         self._short_bytes = None if self._limit is None else self._limit * settings.spill_share
         self._files = files
-        self.pool = BlockPool(settings.block_words)
+        self.pool = BlockPool(_block_words(settings))
         self.spilling = False
         self.making = 1
+
+    def has_room(self, more_bytes: int) -> bool:
+        """Whether `more_bytes` fit without that anything is given back."""
+        return self._limit is None or memory_bytes() + more_bytes < self._limit
 
     def fits(self, more_bytes: int, give_back: Callable[[], None]) -> bool:
         """Whether `more_bytes` still fit below the limit, after `give_back` was called if memory is short."""
@@ -38,12 +48,14 @@ class MemoryBudget:
             return True
         if memory_bytes() + more_bytes < self._short_bytes:
             return True
+        if not self.spilling:
+            give_back_heap()
         self.spilling = True
         give_back()
         self.pool.clear()
         if self._files is not None:
             self._files.drop_pages()
-        return memory_bytes() + more_bytes < self._limit
+        return self.has_room(more_bytes)
 
     def filled(self, block: RowBlock) -> None:
         """A block of the level that is being made is full: spill it if memory is short."""
@@ -61,3 +73,13 @@ class MemoryBudget:
             self.pool.give(block.memory for block in level.blocks if not block.on_disk)
         if self._files is not None:
             self._files.release(number)
+
+
+def _block_words(settings: Settings) -> int:
+    """The size of large blocks: all threads together fill a small part of the limit."""
+    limit, words = settings.limits.memory_bytes, settings.block_words
+    while (
+        limit is not None and words > _BLOCK_WORDS_MIN and words * WORD_BYTES * settings.threads * _BLOCKS_SHARE > limit
+    ):
+        words //= 2
+    return words
