@@ -28,7 +28,7 @@ from kmc.cli.child_check import ChildCheck, checked_apart
 from kmc.cli.console import say, show, stderr
 from kmc.cli.junit import NOT_ENDED
 from kmc.cli.junit_file import write_junit, write_unfinished
-from kmc.cli.options import duration_seconds
+from kmc.cli.options import duration_seconds, duration_text, size_text
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.progress import StatusLine
 from kmc.cli.refusal import INTERPRETER_TAKES_IT

@@ -35,7 +35,7 @@ def size_bytes(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 def size_text(count: int) -> str:
-    """A size as it is typed: `8G`, `512M`, and all digits where it is no whole number of such units."""
+    """A size as it is typed: `8G`, `512M`, and its bytes where it is not a multiple of a unit."""
     units = (letter for letter in "tgmk" if count % _BYTES[letter] == 0)
     return next((f"{count // _BYTES[letter]}{letter.upper()}" for letter in units), str(count))
 

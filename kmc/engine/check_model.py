@@ -27,7 +27,7 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import FindingKind, FoundStep, SearchFinding, SearchOutcome, Settings
 from kmc.engine.liveness.noting import Noting
 from kmc.engine.liveness.patience import patience
-from kmc.engine.search.breadth_first import Search, bytes_at_first
+from kmc.engine.search.breadth_first import Search, require_memory
 from kmc.engine.search.predecessors import StepLookup
 from kmc.engine.unsearched import unsearched
 from kmc.errors import CommandLineError, InternalError, KmcError
@@ -35,7 +35,6 @@ from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate
 from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.liveness.problem import TemporalProblem
-from kmc.memory_limit import refuse_low_limit
 from kmc.process import cpu_seconds, peak_memory_bytes
 from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors, raise_temporal_error
 from kmc.reference.findings import error_rank
@@ -109,6 +108,7 @@ def search_in_memory(
 ) -> ModelSearch:
     """The search of this process, with its known states in memory. What notes steps is `TemporalSearch.search`."""
     assert noting is None, "a search in memory makes the graph itself"
+    require_memory(compiled.kernels, settings, directory, has_graph=False)
     return Search(compiled.kernels, initial, settings, progress, directory, watch=PackedGrowthWatch(compiled))
 
 
@@ -151,9 +151,6 @@ def check_native(
     )
     if directory is not None:
         _begin(directory, compiled, records, bounds)
-    if search_of is search_in_memory and bounds.memory_bytes is not None:
-        taken = bytes_at_first(compiled.kernels, chosen, directory, has_graph=temporal is not None)
-        refuse_low_limit(bounds.memory_bytes, taken, threads)
     with closing(_noting(temporal, search_of)(compiled, records, chosen, progress, directory)) as search:
         outcome = search.run()
         durable_folder.reach("after search model")

@@ -24,7 +24,7 @@ from kmc.engine.liveness.lasso_choice import LassoAnswers
 from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.noting import Noting
 from kmc.engine.liveness.refuting_level import refuting_level
-from kmc.engine.search.breadth_first import Search
+from kmc.engine.search.breadth_first import Search, require_memory
 from kmc.engine.search.predecessors import StepLookup
 from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
@@ -86,6 +86,7 @@ class TemporalSearch:
         directory: RunDirectory | None = None,
     ) -> Search:
         """A search in memory, to be run once."""
+        require_memory(self.compiled.kernels, settings, directory, has_graph=True)
         noting = self.noting
         apart = np.array(noting.apart, np.int64)
         early = EarlyLassos(self._problem) if not settings.keep_going else None

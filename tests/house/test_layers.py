@@ -19,6 +19,7 @@ LAYERS = (
     ("kmc",),
     ("kmc.errors",),
     ("kmc.process", "kmc.compile_log"),
+    ("kmc.memory_limit",),
     ("kmc.result",),
     ("kmc.lang",),
     ("kmc.actions", "kmc.invariants", "kmc.liveness"),

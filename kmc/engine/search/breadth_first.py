@@ -37,6 +37,7 @@ from kmc.engine.stores.fingerprint_table import slots_for
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import SystemFault
 from kmc.liveness.behaviour_graph import BehaviourSource
+from kmc.memory_limit import refuse_low_limit
 from kmc.process import cpu_seconds, memory_bytes
 from kmc.result import Bound, Counters, GrowingVariable, Limits
 
@@ -45,17 +46,24 @@ _WORKER_BYTES = 1 << 21
 _MEMORY_CODES = ("KMC530", "KMC531")
 
 
-def bytes_at_first(kernels: KernelTable, settings: Settings, directory: RunDirectory | None, *, has_graph: bool) -> int:
-    """The memory that a search begins with: its tables, with the states of a run that goes on, and its buffers.
+def require_memory(
+    kernels: KernelTable, settings: Settings, directory: RunDirectory | None, *, has_graph: bool
+) -> None:
+    """Raise CommandLineError KMC636 if the limit is lower than what a search begins with.
 
-    All its loops are loaded then, since compiling them takes memory too.
+    That is its tables, with the states of a run that goes on, and its buffers. All its loops are loaded then, since
+    compiling them takes memory too.
     """
+    limit = settings.limits.memory_bytes
+    if limit is None:
+        return
     for loop in loops_of(specialization_of(kernels, settings, edges=has_graph)):
         loop.load()
     snapshot = directory.manifest.snapshot if directory is not None else None
     slots = slots_for(sum(snapshot.levels) if snapshot is not None else 0, settings.table_slots)
     slots += 2 * settings.table_slots if kernels.rank else 0
-    return slots * (1 + kernels.wide) * f.WORD_BYTES + settings.threads * _WORKER_BYTES
+    table_bytes = slots * (1 + kernels.wide) * f.WORD_BYTES
+    refuse_low_limit(limit, table_bytes + settings.threads * _WORKER_BYTES, settings.threads)
 
 
 class LevelObserver(Protocol):
