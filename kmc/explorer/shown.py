@@ -31,6 +31,8 @@ def view_of(session: ExplorerSession) -> Json:
     """All that the page shows."""
     tree = session.tree
     line = tree.line()
+    # The line is told first, as a whole; what is known of a state then is not told again for the tree.
+    here = _here(session, line, len(tree.path(tree.at))) if line else {}
     return {
         "at": tree.at,
         "line": [visited.number for visited in line],
@@ -38,7 +40,7 @@ def view_of(session: ExplorerSession) -> Json:
         "undo": bool(session.history.past),
         "redo": bool(session.history.future),
         "search": None if session.search is None else search_data(session.search),
-        **({} if not line else _here(session, line, len(tree.path(tree.at)))),
+        **here,
     }
 
 

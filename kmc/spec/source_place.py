@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from kmc.errors import Span
@@ -21,9 +22,15 @@ def source_place(span: Span | None) -> str:
 
 def source_path(path: Path) -> str:
     """The path of a file of a spec, from the working directory or the folder of the shipped specs."""
-    for base in _bases():
-        if path.resolve().is_relative_to(base):
-            return str(path.resolve().relative_to(base))
+    return _path_from(tuple(_bases()), path)
+
+
+@cache
+def _path_from(bases: tuple[Path, ...], path: Path) -> str:
+    found = path.resolve()
+    for base in bases:
+        if found.is_relative_to(base):
+            return str(found.relative_to(base))
     with suppress(OSError, ValueError):
         return min(os.path.relpath(path), str(path), key=len)
     return str(path)
@@ -47,6 +54,12 @@ def spec_word(root: Path) -> str:
 def _bases() -> Iterator[Path]:
     with suppress(OSError):  # the working directory may be gone
         yield Path.cwd().resolve()
-    folder = shipped_folder()
+    folder = _shipped_folder()
     if folder is not None:
-        yield folder.resolve()
+        yield folder
+
+
+@cache
+def _shipped_folder() -> Path | None:
+    folder = shipped_folder()
+    return None if folder is None else folder.resolve()

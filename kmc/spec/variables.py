@@ -94,21 +94,36 @@ def _inner_fields(field: str, declared: object, table: VariableTable) -> Iterabl
     raise SpecError("KMC185", f"'{field}' is not a map of records", table.span, help=f'write "{field}"')
 
 
-def encode_state(state: Any, table: VariableTable) -> dict[str, Tla]:
-    """The TLA+ variables of `state`."""
-    variables: dict[str, Tla] = {}
-    for variable in table.variables:
-        value = getattr(state, variable.field)
-        if variable.inner is None:
-            variables[variable.name] = encode(value, table.naming)
-        else:
-            variables[variable.name] = function(
-                [
-                    (encode(key, table.naming), encode(getattr(value[key], variable.inner), table.naming))
-                    for key in ordered(value)
-                ]
-            )
-    return variables
+def encode_state(
+    state: Any, table: VariableTable, before: tuple[Any, Mapping[str, Tla]] | None = None
+) -> dict[str, Tla]:
+    """The TLA+ variables of `state`; those that it shares with a state `before` are taken from there."""
+    return {
+        variable.name: before[1][variable.name]
+        if before is not None and _is_shared(before[0], state, variable)
+        else _encoded(getattr(state, variable.field), variable, table)
+        for variable in table.variables
+    }
+
+
+def _encoded(value: Any, variable: Variable, table: VariableTable) -> Tla:
+    if variable.inner is None:
+        return encode(value, table.naming)
+    pairs = [
+        (encode(key, table.naming), encode(getattr(value[key], variable.inner), table.naming)) for key in ordered(value)
+    ]
+    return function(pairs) if table.naming.as_sequences else TlaMap(tuple(pairs))
+
+
+def _is_shared(before: Any, state: Any, variable: Variable) -> bool:
+    """Whether two states hold the same objects in a variable: a step copies only what it changes."""
+    old, new = getattr(before, variable.field), getattr(state, variable.field)
+    if old is new or variable.inner is None:
+        return old is new
+    if len(old) != len(new):
+        return False
+    inner = variable.inner
+    return all(key in old and getattr(old[key], inner) is getattr(new[key], inner) for key in new)
 
 
 def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: VariableTable) -> Any:

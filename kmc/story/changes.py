@@ -26,7 +26,7 @@ def changes_between(
 
 
 def _different(path: _Path, old: Tla, new: Tla) -> Iterator[_Difference]:
-    if identity(old) == identity(new):
+    if old is new or identity(old) == identity(new):
         return
     match old, new:
         case TlaRecord(fields), TlaRecord(others) if [n for n, _ in fields] == [n for n, _ in others]:

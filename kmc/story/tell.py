@@ -55,6 +55,7 @@ class Teller:
         self._networks, self._archives = network_fields(spec)
         self.post = Post(self._table.naming, self._networks)
         self._actions = {action.title: action for action in spec.actions}
+        self._last: tuple[Any, Mapping[str, Tla]] = (None, {})
         hidden = {*self._networks, *self._archives}
         self._compared = [variable.name for variable in self._table.variables if variable.field not in hidden]
         self._kept = [variable.name for variable in self._table.variables if variable.field in self._archives]
@@ -102,8 +103,9 @@ class Teller:
             message = received_message(action, before, values, step.state)
         received, sent, lost = self.post.step(number, step.state, message)
         told = self.post.messages[received - 1] if received is not None else None
-        variables = encode_state(step.state, self._table)
-        old = encode_state(before, self._table) if before is not None else None
+        old = self._variables(before) if before is not None else None
+        variables = encode_state(step.state, self._table, None if old is None else (before, old))
+        self._last = (step.state, variables)
         changes = self._changes(old, variables) if old is not None else ()
         return StoryStep(
             number=number,
@@ -119,6 +121,11 @@ class Teller:
             place=source_place(action.span if action is not None else None),
             variables=variables,
         )
+
+    def _variables(self, state: Any) -> Mapping[str, Tla]:
+        """The variables of a state, which is mostly the one of the last step."""
+        last, variables = self._last
+        return variables if last is state else encode_state(state, self._table)
 
     def _changes(self, old: Mapping[str, Tla], new: Mapping[str, Tla]) -> tuple[Change, ...]:
         """The changes of a step; an archive grows with every delivery, so only what leaves it is one."""

@@ -209,7 +209,7 @@ def test_what_cannot_happen_is_told_with_its_guard(open_tab: OpenTab, servers: s
     told = page.inner_text(".disabled")
     assert "RestartWithState" in told
     assert "MaxRestarts" in told
-    assert re.search(r"\bis (true|false) failures:\d+", told)
+    assert re.search(r"\bis (true|false) \S*failures\.py:\d+", told)
 
 
 def test_one_of_many_initial_states_is_chosen(open_tab: OpenTab, tmp_path: Path) -> None:

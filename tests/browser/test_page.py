@@ -260,7 +260,7 @@ def test_what_the_property_compares_comes_first_in_a_row(show: ShowStory) -> Non
 def test_a_received_message_has_its_ends_beside_the_action_and_its_details_after_the_changes(show: ShowStory) -> None:
     row = show(hand_made_story()).locator("[data-step='3']")
     assert row.locator(".label").text_content() == "Vote a → b"
-    assert row.locator(".summary").inner_text() == "epoch 1"
+    assert row.locator(".summary").inner_text() == "takes m1 from the network · epoch 1"
 
 
 @pytest.mark.parametrize("width", [1400, 390])

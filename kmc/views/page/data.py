@@ -60,9 +60,17 @@ class Values:
     def __init__(self) -> None:
         self.listed: list[Json] = []
         self._known: dict[tuple[object, ...], int] = {}
+        self._seen: dict[int, tuple[Tla, int]] = {}
+        """By identity: states share the objects that no step between them has changed."""
 
     def index(self, tree: Tla) -> int:
         """The index of a value, listed now if it was not."""
+        seen = self._seen.get(id(tree))
+        if seen is None:
+            self._seen[id(tree)] = seen = (tree, self._index(tree))
+        return seen[1]
+
+    def _index(self, tree: Tla) -> int:
         match tree:
             case bool() | int() | str():
                 return self._of((type(tree).__name__, tree), tree)
