@@ -196,7 +196,7 @@ class _Named:
 
 
 def _own(names: Mapping[str, Any]) -> dict[str, Any]:
-    """What is the spec's in a module: no words of the language, no modules, nothing private."""
+    """The names that a module of the spec defines itself: no words of the language, no modules, nothing private."""
     return {name: value for name, value in names.items() if not name.startswith("_") and not _is_foreign(name, value)}
 
 

@@ -70,18 +70,18 @@ def junit_failure(spec: str, model: str | None, error: Exception | KeyboardInter
 
 
 def junit_begun(spec: str, model: str | None) -> str:
-    """The report of a check that is at work: what is left where its process is killed."""
+    """The report that stands while a check runs, and that remains if its process is killed."""
     name = class_name(spec)
     return suite_text(f"{name}.{model}" if model else name, [TestCase(EXPLORATION, "error", NOT_ENDED)], 0.0)
 
 
 def class_name(typed: str) -> str:
-    """What is typed for a spec, as the name of a class: the last part of a path, and no dots, which divide packages."""
+    """The class name of a spec in a report: its `spec_title` without dots, which would divide packages."""
     return spec_title(typed).replace(".", "_") or "specs"
 
 
 def spec_title(typed: str) -> str:
-    """What is typed for a spec or a folder of specs, as a name: the last part of a path, also of `.`."""
+    """The name of a spec, or of a folder of specs, as it was typed: the last part of its path, also of `.`."""
     path = Path(typed)
     return (path.resolve() if path.name in ("", "..") else path).name
 

@@ -20,9 +20,10 @@ from kmc.errors import SystemFault
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which runs are removed: those that all of these allow. `keep` of the newest runs stay, None: it does not matter.
+    """The runs to remove: those that meet all of these conditions; None sets none.
 
-    `older_than` is in seconds. `finished`: only runs with a result that nothing can be added to.
+    `keep`: all but this many of the newest. `older_than`: in seconds. `finished`: runs that have a result and cannot be
+    resumed.
     """
 
     older_than: float | None = None
@@ -31,11 +32,11 @@ class Selection:
 
     @property
     def is_given(self) -> bool:
-        """Whether it says anything."""
+        """Whether there is any condition."""
         return self.finished or self.older_than is not None or self.keep is not None
 
     def of(self, runs: Sequence[SavedRun], now: datetime) -> list[SavedRun]:
-        """Those of `runs`, the oldest first, that are to be removed; never one that runs."""
+        """The runs to remove among `runs`, which are sorted with the oldest first; never one that is still going on."""
         old = runs[: max(0, len(runs) - self.keep)] if self.keep is not None else runs
         return [run for run in old if not run.is_running and self._allows(run, now)]
 

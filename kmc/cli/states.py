@@ -104,7 +104,7 @@ def states(
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Who writes: so many threads, or Spark if there is a master."""
+    """What runs the tasks: this number of threads, or Spark where a master is given."""
 
     threads: int
     spark: str | None

@@ -73,7 +73,7 @@ def _refuse_near_miss(path: Path, run_dir: Path) -> None:
 
 
 def _traces_in(folder: Path) -> list[Path]:
-    """What may be a trace in a folder: JSON files, and folders with a trace."""
+    """The entries of a folder that may be traces: JSON files, and folders that hold a trace."""
     try:
         found = sorted(folder.iterdir())
         return [entry for entry in found if entry.suffix == ".json" or (entry / ITF_NAME).is_file()]

@@ -75,7 +75,7 @@ class ModelSearch(Protocol):
 
     @property
     def behaviours(self) -> BehaviourSource | None:
-        """What has the behaviour graph; to be asked after `run`, None if no steps were noted."""
+        """The source of the behaviour graph, after `run`; None if no steps were noted."""
 
     def close(self) -> None:
         """Give back what it holds outside of this process; `predecessors` answers no more."""
@@ -216,7 +216,7 @@ def _as_in_memory(
 def _within(
     seconds: float | None, outcome: SearchOutcome, tell: Tell, asked: Callable[[Tell], _Answer]
 ) -> tuple[SearchOutcome, _Answer | None]:
-    """What is asked of the behaviour graph; None where that was cut short, as the outcome says then."""
+    """The outcome, and what `asked` answers; None where time or Ctrl-C cuts it short, which the outcome says then."""
     began = time.monotonic()
 
     def poll() -> None:
@@ -237,7 +237,7 @@ def _within(
 
 
 def _told_of(search: ModelSearch, progress: Callable[[Counters], None] | None) -> Tell:
-    """What is called with an activity after the search."""
+    """A function that reports what is done after the search, as progress."""
 
     def tell(activity: str) -> None:
         if progress is not None:
@@ -304,7 +304,7 @@ class _Report:
         return [self._compiled.state(record.row) for record in self._initial if record.fingerprint == fingerprint]
 
     def _candidates(self, findings: list[SearchFinding]) -> list[SearchFinding]:
-        """Those among which the least is: a level may hold a million, and each that is read costs a decoding."""
+        """The findings that may be the least: a level may have a million, and comparing states means decoding them."""
         for kinds in ((FindingKind.ERROR, FindingKind.CHECK_ERROR), (FindingKind.DEADLOCK,)):
             of_kind = [finding for finding in findings if finding.kind in kinds]
             if of_kind:

@@ -40,16 +40,16 @@ class NotingSearch(Protocol):
 
     @property
     def behaviours(self) -> BehaviourSource | None:
-        """What has the behaviour graph."""
+        """The source of the behaviour graph."""
 
     @property
     def predecessors(self) -> StepLookup:
-        """What has the states."""
+        """The lookup of states and steps."""
 
 
 @runtime_checkable
 class LassoSource(Protocol):
-    """Who has a graph that need not fit into memory."""
+    """A source of a behaviour graph that need not fit into memory."""
 
     def lassos(self, fairness: Sequence[FairnessCondition], /) -> LassoAnswers:
         """The search for lassos; to be asked once."""

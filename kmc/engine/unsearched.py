@@ -9,7 +9,7 @@ from kmc.spec.model import Model
 
 
 def unsearched(model: Model, engine: str, compile_seconds: float, fingerprint_bits: int) -> Result:
-    """What is known when the time has run out before the search."""
+    """The result of a check whose time ran out before its search began."""
     checked = [PropertyVerdict(prop.name, "not checked") for prop in model.predicates(Role.CHECKED)]
     temporal = [PropertyVerdict(prop.name, "not checked", is_temporal=True) for prop in model.temporal]
     return Result(

@@ -15,7 +15,7 @@ from kmc.reference.lassos import Node
 
 
 class ObviousEarlyLassos:
-    """What can be reported of a problem before the search ends."""
+    """Finds the violations of a problem that can be reported before the search ends."""
 
     def __init__(self, problem: TemporalProblem) -> None:
         self._staying = [staying(fair.condition) for fair in problem.fairness]

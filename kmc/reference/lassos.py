@@ -249,7 +249,7 @@ def _shortest_cycle(
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """Which conditions have met a trigger, and which an answer, so far."""
+    """The conditions that a path has triggered so far, and those that it has answered."""
 
     triggered: frozenset[int]
     answered: frozenset[int]
@@ -265,7 +265,7 @@ class _Seen:
         )
 
     def then(self, asked: list[_Condition], source: int, target: int) -> _Seen:
-        """What is seen after another step."""
+        """The same after one more step of the path."""
         there = _Seen.of(asked, target)
         taken = {n for n, condition in enumerate(asked) if (source, target) in condition.steps}
         return _Seen(self.triggered | there.triggered, self.answered | there.answered | taken)

@@ -67,11 +67,11 @@ class BadTriggers:
     of_states: WordRows
 
     def rows(self) -> Bytes:
-        """Which rows have any."""
+        """Whether each row has any."""
         return _have_any(self.of_steps) | _have_any(self.of_states)
 
     def meet(self, here: Gathered) -> Bytes:
-        """Which states trigger one."""
+        """Whether each state triggers one."""
         return _have_any(self.of_steps & here.some) | _have_any(self.of_states & here.states)
 
 

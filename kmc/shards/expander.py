@@ -77,7 +77,7 @@ class Outboxes:
         return self._boxes.array.reshape(-1, Buffer.WORDS)[:, Buffer.used].copy()
 
     def take(self) -> list[Words]:
-        """What was sent to each shard, valid until the next task; the outboxes are empty afterwards."""
+        """The words for each shard, valid until the next task; empties the outboxes."""
         found = [memory.array[:used] for memory, used in zip(self._contents, self.sent, strict=True)]
         self._boxes.array.reshape(-1, Buffer.WORDS)[:, Buffer.used] = 0
         return found
@@ -271,7 +271,7 @@ class Expander:
         return found
 
     def _findings(self) -> Words:
-        """What was noted. A violation by a new row counts once its owner has accepted that row, see `check`."""
+        """The findings, each once. A violation by a new row counts once its owner has accepted the row, see `check`."""
         entries = self._worker.take_log()
         if not self._kernels.rank:
             entries = entries[entries[:, FindingEntry.kind] != r.INVARIANT]

@@ -38,7 +38,7 @@ class NewCopy:
         self.bytes += len(data)
 
     def parts(self, size: int) -> Iterator[bytes]:
-        """What was written, in parts of a size."""
+        """The bytes written so far, in parts of `size`."""
         for place in range(0, self.bytes, size):
             with step("read", self._path):
                 yield os.pread(self.descriptor, size, place)

@@ -76,7 +76,7 @@ class GraphRounds:
             self._known[states] = self.bits(states)
 
     def known(self) -> dict[StateSet, Bits]:
-        """What was evaluated by `ask_about`."""
+        """The sets of target states that `ask_about` has evaluated."""
         return {states: read_bits(self.store, bits) for states, bits in self._known.items()}
 
     def bits(self, wanted: StateSet) -> BitFile:

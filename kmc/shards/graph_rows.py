@@ -57,12 +57,12 @@ class Bits:
         self._bytes = words.array.view(np.uint8)
 
     def at(self, numbers: Numbers) -> Bytes:
-        """Which of some states are in it."""
+        """For each of these states, whether it is in the set."""
         found: Bytes = self._bytes[numbers >> np.uint32(3)] >> (numbers & np.uint32(7)).astype(np.uint8) & 1 != 0
         return found
 
     def between(self, first: int, end: int) -> Bytes:
-        """Which of the states from `first` up to `end` are in it."""
+        """For each state from `first` up to `end`, whether it is in the set."""
         packed = self._bytes[first >> 3 : (end + 7) >> 3]
         return unpacked(packed, (first & 7) + end - first)[first & 7 :]
 
@@ -118,7 +118,7 @@ class Rows:
 
     @property
     def moves(self) -> Bytes:
-        """Which steps lead to another state of the graph."""
+        """For each step, whether it leads to another state of the graph."""
         moves: Bytes = (self.part.targets != OUTSIDE) & (self.part.targets != self.sources)
         return moves
 
@@ -173,7 +173,7 @@ class PartOfGraph:
         return Rows(numbers[places], some_states(part, places))
 
     def rows_among(self, store: ShardStore, bits: BitFile) -> Rows:
-        """Those of its states that are in a set."""
+        """The rows of its states that are in a set."""
         return self.rows(store, read_bits(store, bits).between(self.file.first, self.file.end))
 
     def sets(self, store: ShardStore, rows: Rows) -> RowSets:

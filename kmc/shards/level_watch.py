@@ -35,7 +35,7 @@ class EndedTask:
 
     @classmethod
     def expanding(cls, level: int, answer: Expanded) -> EndedTask:
-        """Of a task that expanded rows."""
+        """The figures of a task that expanded rows."""
         return cls(
             level=level,
             merges=False,
@@ -49,7 +49,7 @@ class EndedTask:
 
     @classmethod
     def merging(cls, level: int, answer: Merged) -> EndedTask:
-        """Of a task that merged a shard."""
+        """The figures of a task that merged a shard."""
         return cls(
             level=level,
             merges=True,
@@ -61,7 +61,7 @@ class EndedTask:
 
 
 class LevelWatch:
-    """Which tasks of the level in work have ended. `ended` may be called from any thread."""
+    """Notes which tasks of the level in work have ended. `ended` may be called from any thread."""
 
     def __init__(self) -> None:
         self._level = self._tasks = self._merges = 0
@@ -88,7 +88,7 @@ class LevelWatch:
 
     @property
     def tasks(self) -> list[EndedTask]:
-        """Those that have ended."""
+        """The tasks that have ended."""
         return list(self._ended.values())
 
     @property

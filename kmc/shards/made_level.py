@@ -43,7 +43,7 @@ class MadeLevel:
     stored: bool
 
     def checked(self, executor: Executor) -> LevelFindings:
-        """What was found. Raises Stopped."""
+        """The findings of the level. Raises Stopped."""
         logs = [part.findings for part in self.expanded]
         reached = 0
         for part in self.expanded:
@@ -60,7 +60,7 @@ class MadeLevel:
         return LevelFindings(logs, failed, reached)
 
     def _of_new_views(self, executor: Executor, entries: Words) -> tuple[Words, int]:
-        """Of findings about states with a view: those whose view is new in this level, and what they reached."""
+        """The findings about states whose view is new in this level, and the reachable properties that hold there."""
         about_new = np.isin(entries[:, FindingEntry.kind], _ABOUT_NEW)
         targets = np.unique(entries[about_new, FindingEntry.fingerprint]).tolist()
         found = sought(executor, self.tasks, targets, steps=False) if targets else []

@@ -102,7 +102,7 @@ def _gathered(words: Words, starts: NDArray[np.int64], lengths: NDArray[np.int64
 
 
 def read_steps(store: ShardStore, noted: NotedSteps, wanted: FingerprintRange) -> StepRows:
-    """What was noted of the sources in a range of fingerprints."""
+    """The steps noted of the sources in a range of fingerprints."""
     sections = wanted.sections_of(noted.sources.sections.bit_length() - 1)
     sources = read_sections(store, noted.sources, *sections)
     steps = read_sections(store, noted.steps, *sections)

@@ -199,7 +199,7 @@ class WriteTask:
     def _translated(
         self, store: ShardStore, number: int, piece: Piece, targets: Words, numbers: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], Words, Words]:
-        """Of a piece: how many different steps each state has; targets and labels in one word; the masks of atoms."""
+        """For a piece: how many different steps each state has, their targets with labels, and the masks of atoms."""
         shape, width = self.shape, self.shape.width
         states = self.known.firsts[number + 1] - self.known.firsts[number]
         if not piece.steps:

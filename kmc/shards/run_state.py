@@ -39,11 +39,10 @@ class LevelFiles:
 
 @dataclass(frozen=True, slots=True)
 class NotedLevel:
-    """What was noted of one level for the behaviour graph.
+    """The files of one level for the behaviour graph.
 
-    `found`: the fingerprints of its states, `states`: the atoms that hold in them, `steps`: their steps, none as long
-    as it is not expanded. `figures` are what the search had counted when the level had been made, without levels and
-    findings.
+    `found`: the fingerprints of its states. `states`: the atoms that hold in them. `steps`: their steps, once the level
+    is expanded. `figures`: the counts of the search when the level was complete, without levels and findings.
     """
 
     figures: Snapshot

@@ -120,7 +120,7 @@ class ShardedSearch:
 
     @property
     def executor(self) -> Executor:
-        """Who runs the tasks."""
+        """The executor of its tasks."""
         return self._executor
 
     def run(self) -> SearchOutcome:
@@ -469,7 +469,7 @@ class ShardedSearch:
 
     @property
     def _entry_bytes(self) -> int:
-        """What is sent for each candidate."""
+        """The bytes that are sent for each candidate."""
         return WORD_BYTES * (1 + self._kernels.wide + (self._kernels.rank != 0))
 
     def _outcome(self) -> SearchOutcome:

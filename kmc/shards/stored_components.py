@@ -65,7 +65,7 @@ class StoredComponents:
         return Region(rows.numbers, rows.graph(), masks_of(sets, self.conditions), steps)
 
     def staying(self, states: Bytes) -> Bytes:
-        """Those of some states in which a behaviour may stay for ever."""
+        """The states, among these, in which a behaviour may stay for ever."""
         return self.rounds.of_parts(states, lambda part, bits: StayTask(part, bits, self.conditions))
 
     def among(self, states: Bytes, *, enough: int | None = None) -> FairComponents:
@@ -129,7 +129,7 @@ class StoredComponents:
         return [part for part in left if np.count_nonzero(part) > 1]
 
     def _checked(self, component: Bytes, found: list[Numbers]) -> Sequence[Bytes]:
-        """What is left to search of a component."""
+        """The parts of a component that are still to be searched."""
         has = self._gathered(component)
         if self._misses_a_recurrence(has):
             return ()

@@ -116,7 +116,7 @@ class _Paths:
             self._refuse(self._function, "KMC109", message, "return a value on every path, if need be None")
 
     def _block(self, body: list[ast.stmt], known: frozenset[str], *, in_choice: bool) -> _Known:
-        """What has a value after `body`, given what has one before it."""
+        """The names that have a value after `body`, given those that have one before it."""
         for statement in body:
             after = self._statement(statement, known, in_choice)
             if after is None:

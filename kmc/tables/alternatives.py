@@ -178,7 +178,7 @@ def _read(cells: Cells, source: FieldSource) -> Cells:
 
 
 def all_or_some(masks: Sequence[Mask]) -> Mask | None:
-    """Which values are in one of the masks; None if all are."""
+    """The union of the masks; None if it has all values."""
     found: Mask = np.logical_or.reduce(masks)
     return None if found.all() else found
 

@@ -134,7 +134,7 @@ def counted(lengths: Indices) -> tuple[Indices, Indices]:
 
 
 def _members_in(masks: Bits, count: int, valid: Mask | None) -> tuple[Indices, Indices, Indices]:
-    """Of masks of `count` bits: how many bits are set in each, and for each such bit its mask and its number."""
+    """For masks of `count` bits: how many bits are set in each, and for each of these its mask and its number there."""
     if valid is not None:
         masks = np.where(valid, masks, np.uint64(0))
     if not count:

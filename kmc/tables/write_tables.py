@@ -27,7 +27,7 @@ _PARTS_PER_SLOT = 4
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which tables to write besides states and levels. `columns`: the variables that the states have, None for all."""
+    """The tables to write besides states and levels. `columns`: the variables in the table of states, None for all."""
 
     columns: tuple[str, ...] | None = None
     parents: bool = False

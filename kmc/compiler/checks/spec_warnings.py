@@ -29,7 +29,7 @@ def spec_warnings(spec: Spec, shown_path: _ShownPath) -> tuple[str, ...]:
 
 
 def shared_members(spec: Spec) -> Iterator[str]:
-    """What is to be known of each name that members of several enumerations have."""
+    """A warning for each name that members of several enumerations share."""
     owners: dict[str, list[str]] = defaultdict(list)
     for cls in _enums(spec):
         for member in cls.members:

@@ -18,7 +18,7 @@ from kmc.spec.model import Model
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Who reads a field that the view forgets, and where."""
+    """A read of a field that the view forgets: the field, the action or property that reads it, and the place."""
 
     field: str
     reader: str

@@ -397,7 +397,7 @@ def settled(low: Lowering, value: Value, node: ast.AST) -> Value:
 
 
 def as_collection(low: Lowering, value: Value, node: ast.AST) -> Value:
-    """What can be run through, as the set of its elements: `set(...)`."""
+    """`set(...)`: the set of the elements of a value that can be iterated over."""
     source = ast.parse("{item for item in items}", mode="eval").body
     assert isinstance(source, ast.SetComp)
     for part in ast.walk(source):

@@ -112,7 +112,7 @@ def _is_of(low: Lowering, item: Value, declared: Type) -> Expr:
 
 
 def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: ast.AST) -> Expr:
-    """1 if a scalar is among the values of type `declared` whose bits are set; 0 for None and what is no such value."""
+    """1 if a scalar is a value of type `declared` whose bit is set; 0 for None and for values of other types."""
     if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
         joint = joined_type(item.type, declared)
         if joint is None:

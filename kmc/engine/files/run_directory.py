@@ -47,10 +47,10 @@ class ManifestCopy(Protocol):
         """Write the texts of a result there, by name."""
 
     def keep(self) -> None:
-        """There is nothing to resume, and the files stay."""
+        """End the run, so that nothing can be resumed, and keep its files."""
 
     def discard(self) -> None:
-        """There is nothing to resume: remove the files."""
+        """End the run, so that nothing can be resumed, and remove its files."""
 
 
 class RunDirectory:
@@ -189,7 +189,7 @@ class RunDirectory:
         self._sweep(self.manifest.files | keep | {NAME, _LOCK})
 
     def discard(self) -> None:
-        """There is nothing to resume: remove all that kmc made, the manifest first."""
+        """End the run, and remove all files that kmc made, the manifest first."""
         if self._lock is None:
             return
         if self.copy is not None:
@@ -200,7 +200,7 @@ class RunDirectory:
         self.close()
 
     def keep(self) -> None:
-        """There is nothing to resume, and the files of the search stay: in `states`, which nothing changes."""
+        """End the run, and keep the files of the search in the folder `states`, which nothing changes."""
         if self.copy is not None:
             self.copy.keep()
         self._files.sync()

@@ -51,7 +51,7 @@ def is_apart(shared: Shared, action: int) -> int:
 
 @inlined
 def log_shortage(shared: Shared, thread: Thread) -> int:
-    """Which log has no room for the pending batch: a status, or DONE."""
+    """The status that names a log which has no room for the pending batch, or DONE."""
     words = thread.source_count * (HEAD_WORDS + WIDE)
     words += thread.pending * (HEAD_WORDS + WIDE + shared.step_atom_words)
     if thread.steps.used + words > thread.steps.words:
@@ -130,7 +130,7 @@ def note_step(shared: Shared, thread: Thread, successor: StateRecord, label: int
 
 @inlined
 def noted_slot(slot: int) -> int:
-    """What is added to the label of a step to the state in a slot; 0 for slot -1."""
+    """The part of a step's label that tells the slot of its target; 0 for slot -1."""
     return slot << SLOT_SHIFT if slot >= 0 else 0
 
 

@@ -88,7 +88,7 @@ def check_after(shared: Shared, thread: Thread, successor: StateRecord, rank: in
 
 @inlined
 def reached_now(shared: Shared, successor: StateRecord, source: int) -> int:
-    """Which of the reachable properties that are asked for a state has, but its source has not; < 0 for an error."""
+    """The mask of the wanted reachable properties that a state satisfies and its source does not; < 0 for an error."""
     if shared.wanted == 0:
         return 0
     if source == 0 or shared.reachable_changed == 0:
@@ -98,7 +98,7 @@ def reached_now(shared: Shared, successor: StateRecord, source: int) -> int:
 
 @inlined
 def failed_now(shared: Shared, successor: StateRecord, source: int) -> int:
-    """Which invariants fail in a state, but not in its source; < 0 for an error."""
+    """The mask of the invariants that fail in a state and not in its source; < 0 for an error."""
     if shared.check == 0:
         return 0
     if source == 0 or shared.check_changed == 0:
@@ -133,7 +133,7 @@ def prepare_steps(shared: Shared, thread: Thread) -> None:
 
 @inlined
 def failed_step(shared: Shared, thread: Thread, successor: StateRecord) -> int:
-    """Which action properties fail in a step; < 0 for an error."""
+    """The mask of the action properties that fail in a step; < 0 for an error."""
     kernel = shared.step_changed if shared.step_kept != 0 and thread.is_kept != 0 else shared.step
     return call_two(kernel, row_of(thread.source), row_of(successor))
 

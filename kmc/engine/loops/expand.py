@@ -199,7 +199,7 @@ def fill(shared: Shared, thread: Thread) -> int:
 
 @inlined
 def shortage(shared: Shared, thread: Thread) -> int:
-    """Which buffer may be too small for the pending batch: a status, or DONE."""
+    """The status that names a buffer which may be too small for the pending batch, or DONE."""
     pending = thread.pending
     used = thread.out.used
     # Packed, a record whose words are all different takes a little more than a quarter more.

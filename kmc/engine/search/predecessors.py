@@ -18,7 +18,7 @@ from kmc.engine.search.level_maker import LevelMaker
 
 
 class StepLookup(ABC):
-    """What can be asked of a search that has run; levels count from 1. Who reads a level, and how, is for `seek`."""
+    """Looks up states and steps of a search that has run; levels count from 1. How a level is read is up to `seek`."""
 
     def __init__(self, kernels: KernelTable) -> None:
         self._kernels = kernels
