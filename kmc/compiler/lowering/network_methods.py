@@ -24,6 +24,7 @@ from kmc.compiler.values.value import (
     Stored,
     Value,
 )
+from kmc.runtime.state_layout import exact
 
 _OF_SETS = frozenset(["of", "send", "send_all", "discard", "keep"])
 _OF_BAGS = frozenset(["of", "add", "add_all", "take", "count", "counts"])
@@ -36,7 +37,11 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
         low.code.refuse(node, f"'{name}' of a {'bag' if is_bag else 'set'} of messages")
     values = [low.evaluate(argument, scope) for argument in node.args]
     if name == "of" and isinstance(values[0], Python):
-        return Messages(net.number, net.pointer, tuple(values[0].object.shapes), net.changes)
+        held = layout_at(low, net.number).shapes
+        shapes = tuple(shape for shape in values[0].object.shapes if exact(shape) in held)
+        if not shapes:
+            low.code.refuse(node, "messages of a type that this network never holds", "name a type that it holds")
+        return Messages(net.number, net.pointer, shapes, net.changes)
     if name == "count":
         return count_of_message(low, net, values[0], node)
     if name == "counts":

@@ -13,6 +13,7 @@ from itertools import product
 
 from kmc.compiler.checks.kinds.kind import Kind, Kinds, elements, in_words
 from kmc.errors import EvaluationError
+from kmc.lang.naming import with_article
 from kmc.lang.records import RecordMeta
 from kmc.lang.symbols import SymbolMeta
 
@@ -83,6 +84,13 @@ def not_of_sets(left: Kinds, right: Kinds, operator: ast.operator) -> Evaluation
             advice = f"write {word} between conditions; {sign} takes sets"
             return EvaluationError("KMC256", f"'{sign}' of {in_words(kinds)} is not in the spec language", help=advice)
     return None
+
+
+def never_held(messages: frozenset[Kind], network: ast.expr, written: ast.expr) -> EvaluationError:
+    """The error of `of` with a type of records that a network never holds."""
+    names = " | ".join(sorted(kind.of.__name__ for kind in messages))
+    message = f"'{ast.unparse(network)}' holds {names}, never {with_article(ast.unparse(written))}"
+    return EvaluationError("KMC256", message, help="name a type that it holds, or add this one to its declaration")
 
 
 def no_class(written: ast.expr, local: Container[str], names: Mapping[str, object]) -> EvaluationError | None:

@@ -21,7 +21,7 @@ from kmc.compiler.checks.kinds.kind import (
 )
 from kmc.compiler.checks.kinds.kind_inference import YIELDED_FOR, Inference, LocalKinds
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition, not_a_key, not_stored
-from kmc.compiler.checks.kinds.kind_mixtures import no_class
+from kmc.compiler.checks.kinds.kind_mixtures import never_held, no_class
 from kmc.compiler.values.scope import is_spec_function, syntax
 from kmc.errors import DomainError, EvaluationError, did_you_mean
 from kmc.lang.admission import TypedNetwork
@@ -242,6 +242,9 @@ def _of_network(inference: Inference, node: ast.Call, name: str, owners: frozens
         inference.refuse(_not_a_set(name, given[0]), node, scope)
     if name == "of":
         inference.refuse(_not_a_message_type(node.args[0], scope), node.args[0], scope)
+        if _shapes(node.args[0], messages, scope) == NOTHING and messages:
+            assert isinstance(node.func, ast.Attribute)
+            inference.refuse(never_held(messages, node.func.value, node.args[0]), node.args[0], scope)
     for kind in owners if len(owners) == 1 and given else ():
         if name in _OF_ONE_MESSAGE:
             inference.refuse(_not_a_message(kind.of, given[0], node.func), node.args[0], scope)
