@@ -234,6 +234,11 @@ _RULES: tuple[_Rule, ...] = (
     ),
     (r"object of type '([\w.]+)' has no len\(\)", "KMC248", _lacking("has no length", "len takes collections")),
     (r"'([\w.]+)' object is not iterable", "KMC248", _NO_MEMBERS),
+    (
+        r"'([\w.]+)' object cannot be interpreted as an integer",
+        "KMC248",
+        lambda kind: (f"range takes numbers, not {_kind(kind)}", "for the members of a type write: for s in Server"),
+    ),
     (r"argument of type '([\w.]+)' is not iterable", "KMC248", _NO_MEMBERS),
     (r"unhashable type: '([\w.]+)'", "KMC247", _lacking("cannot be a member or a key", "use values of the language")),
     (

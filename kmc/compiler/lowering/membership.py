@@ -16,7 +16,7 @@ from kmc.compiler.lowering.network_equality import same_network
 from kmc.compiler.lowering.network_operations import contains
 from kmc.compiler.lowering.quantifiers import any_of
 from kmc.compiler.values.keys import key_code, key_number
-from kmc.compiler.values.packing import alternatives, array_head, pack, unwrap, words
+from kmc.compiler.values.packing import alternatives, array_head, field, pack, unwrap, words
 from kmc.compiler.values.value import (
     Chosen,
     Comprehension,
@@ -30,6 +30,7 @@ from kmc.compiler.values.value import (
     Numbers,
     Packed,
     Python,
+    Rec,
     Received,
     SetLiteral,
     SetOp,
@@ -40,7 +41,17 @@ from kmc.compiler.values.value import (
 from kmc.compiler.values.value_types import common_type, joined_type, type_of
 from kmc.lang.annotations import as_type
 from kmc.lang.symbols import SymbolMeta
-from kmc.lang.types import IntType, MapType, PairType, SetType, Type, UnionType
+from kmc.lang.types import (
+    IntType,
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    PairType,
+    RecordType,
+    SetType,
+    Type,
+    UnionType,
+)
 from kmc.runtime.state_layout import WORD, key_count
 
 
@@ -169,6 +180,8 @@ def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
 
 def same(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     """1 if two values are equal, whatever they were written as."""
+    if isinstance(left, Rec) and isinstance(right, Rec) and left.type == right.type and _has_networks(left.type):
+        return _same_states(low, left, right, node)
     left, right = settled(low, left, node), settled(low, right, node)
     if isinstance(left, Several) and isinstance(right, Several):
         return _same_tuples(low, left, right, node)
@@ -181,6 +194,20 @@ def same(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
     if is_collection(left) and is_collection(right) and not _comparable_masks(left, right):
         return x.both(lazy_subset(low, left, right, node), lazy_subset(low, right, left, node))
     return equal(low, left, right, node)
+
+
+def _has_networks(declared: RecordType) -> bool:
+    fields = declared.cls.fields.values()
+    return any(isinstance(field_type, MessageSetType | MessageBagType) for field_type in fields)
+
+
+def _same_states(low: Lowering, left: Rec, right: Rec, node: ast.AST) -> Expr:
+    """1 if two states are equal, field by field: a network has no layout inside of a record."""
+    result: Expr = x.ONE
+    for name in left.type.cls.fields:
+        one, other = (field(low.code, state, name, node) for state in (left, right))
+        result = x.both(result, same(low, one, other, node))
+    return result
 
 
 def _same_tuples(low: Lowering, left: Several, right: Several, node: ast.AST) -> Expr:
