@@ -7,6 +7,7 @@ Each check is one of `kmc check SPEC MODEL --expect`, in a process of its own.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ from kmc.result import Bound
 F = TypeVar("F", bound=Callable[..., Any])
 
 _INTERRUPTED, _OUT_OF_TIME = "interrupted", "the total time ran out"
+_WAITS = "not begun when the process was killed, or not yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ def check_all(options: CheckOptions, wishes: AllOptions, chosen: Sequence[Chosen
             show([f"Warning: {text}" for text in new_warnings(runs)], stderr())
             _write_begun(options, runs, chosen)
     except KeyboardInterrupt:
-        runs += _not_begun(chosen[len(runs) :], _INTERRUPTED)
+        runs += _not_begun(chosen[len(runs) :], _INTERRUPTED, _INTERRUPTED)
     status = _status(runs, options)
     faults = _written(options, runs, status)
     if options.as_json:
@@ -150,16 +152,17 @@ def check_all(options: CheckOptions, wishes: AllOptions, chosen: Sequence[Chosen
 def _write_begun(options: CheckOptions, runs: Sequence[ModelRun], chosen: Sequence[ChosenEntry]) -> None:
     """Write what the report has if the process is killed now."""
     if options.junit is not None and len(runs) < len(chosen):
-        all_runs = [*runs, *_not_begun(chosen[len(runs) :], NOT_ENDED)]
+        all_runs = [*runs, *_not_begun(chosen[len(runs) :], NOT_ENDED, _WAITS)]
         write_unfinished(options.junit, junit_of_all(options.spec, all_runs, ExitStatus.INTERRUPTED))
 
 
-def _not_begun(chosen: Sequence[ChosenEntry], reason: str) -> list[ModelRun]:
-    """What became of the models that an interrupt kept from an end; the first was in work."""
+def _not_begun(chosen: Sequence[ChosenEntry], in_work: str, waiting: str) -> list[ModelRun]:
+    """What became of the models that an interrupt kept from an end, in words; the first was in work."""
     states = [State.LEFT_OUT if choice.left_out else State.NOT_CHECKED for choice in chosen]
+    told = [choice.left_out or waiting for choice in chosen]
     if State.NOT_CHECKED in states:
-        states[states.index(State.NOT_CHECKED)] = State.INTERRUPTED
-    told = [choice.left_out or reason for choice in chosen]
+        first = states.index(State.NOT_CHECKED)
+        states[first], told[first] = State.INTERRUPTED, in_work
     return list(map(ModelRun, chosen, states, told))
 
 
@@ -195,16 +198,24 @@ def _run(choice: ChosenEntry, options: CheckOptions, left: float | None) -> Mode
     """The result of one model, for which there are `left` seconds."""
     began = time.monotonic()
     limits = [seconds for seconds in (options.timeout, left) if seconds is not None]
-    words = ["check", choice.spec, choice.name, "--expect", *_passed_on(options)]
-    words += ["--timeout", duration_text(min(limits))] if limits else []
+    limit = ["--timeout", duration_text(min(limits))] if limits else []
+    words = ["check", choice.spec, choice.name, "--expect", *_passed_on(options), *limit]
     done = checked_apart([*words, *(["--engine", options.engine] if options.engine == ENGINE_PYTHON else [])])
     if INTERPRETER_TAKES_IT in done.stderr:
         done = checked_apart([*words, "--engine", ENGINE_PYTHON])
     seconds = time.monotonic() - began
-    if left is not None and left == min(limits) and _ended_by_time(done):
-        return ModelRun(choice, State.NOT_CHECKED, _OUT_OF_TIME, done.text, done.found, seconds)
+    is_of_all = left is not None and left == min(limits)
+    # Nobody typed what is left of the total time.
+    text = _reproduced_without(done.text, " ".join(limit)) if is_of_all else done.text
+    if is_of_all and _ended_by_time(done):
+        return ModelRun(choice, State.NOT_CHECKED, _OUT_OF_TIME, text, done.found, seconds)
     state = State.EXPECTED if done.status == ExitStatus.OK else State.UNEXPECTED
-    return ModelRun(choice, state, _without_name(done.verdict), done.text, done.found, seconds)
+    return ModelRun(choice, state, _without_name(done.verdict), text, done.found, seconds)
+
+
+def _reproduced_without(text: str, words: str) -> str:
+    """The text, with these words left out of the command that reproduces a result."""
+    return re.sub(rf"(?m)^(Reproduce: .*) {re.escape(words)}\b", r"\1", text)
 
 
 def _passed_on(options: CheckOptions) -> list[str]:
