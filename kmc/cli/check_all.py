@@ -205,7 +205,7 @@ def _run(choice: ChosenEntry, options: CheckOptions, left: float | None) -> Mode
         done = checked_apart([*words, "--engine", ENGINE_PYTHON])
     seconds = time.monotonic() - began
     is_of_all = left is not None and left == min(limits)
-    # Nobody typed what is left of the total time.
+    # What is left of the total time was not typed.
     text = _reproduced_without(done.text, " ".join(limit)) if is_of_all else done.text
     if is_of_all and _ended_by_time(done):
         return ModelRun(choice, State.NOT_CHECKED, _OUT_OF_TIME, text, done.found, seconds)

@@ -169,7 +169,7 @@ def test_the_trace_of_what_is_not_expected_is_shown_with_the_command_that_repeat
     assert "counter smoke: NotZero fails; result: expected ok, found violation (and 2 more)" in lines
     assert "  NotZero fails: count is 0." in lines
     assert "  Reproduce: kmc check counter smoke --expect --no-run-dir --engine python" in lines
-    # What was left of the total time is not a part of it: nobody typed it.
+    # What was left of the total time is not a part of it, since it was not typed.
     assert shown("counter", "--kind", "model", "--total-timeout", "9m")[1][3:] == lines[3:]
     limited = "  Reproduce: kmc check counter smoke --expect --no-run-dir --timeout 5m --engine python"
     assert limited in shown("counter", "--kind", "model", "--total-timeout", "9m", "--timeout", "5m")[1]
