@@ -76,7 +76,7 @@ class StoryStep:
     2`. `actor` is the lane that acts, None where no single process does. `received`, `sent` and `lost` are numbers of
     messages. `doc` is the first line of the action's docstring, `place` where it stands (`lock/spec.py:9`). A step that
     does not matter for the failure has `matters` False, and the reason in `note`. `variables` is the state that the
-    step leads to.
+    step leads to. `majorities` are lines: which votes the action counted as one.
     """
 
     number: int
@@ -93,6 +93,7 @@ class StoryStep:
     variables: Mapping[str, Tla]
     matters: bool = True
     note: str = ""
+    majorities: tuple[str, ...] = ()
 
     @property
     def has_sent(self) -> str:

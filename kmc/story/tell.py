@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 from kmc.lang.tla import Naming, Tla, encode
@@ -14,6 +15,7 @@ from kmc.spec.variables import encode_state
 from kmc.story.changes import changes_between
 from kmc.story.in_words import in_words
 from kmc.story.lanes import columns_of, lane_name, lane_types, lanes_in, of_lane, table_for_people
+from kmc.story.majorities import Majority, majorities
 from kmc.story.network import Post, network_fields
 from kmc.story.story import Change, SentMessage, Story, StoryLoop, StoryStep, first_step
 from kmc.trace.received import received_message
@@ -35,7 +37,8 @@ def tell(
     teller = Teller(spec, [step.state for step in trace.steps])
     steps = [first_step(teller.step(None, trace.steps[0], 1), about or {})]
     for number, (before, step) in enumerate(zip(trace.steps, trace.steps[1:], strict=False), start=2):
-        steps.append(teller.step(before.state, step, number))
+        told = teller.step(before.state, step, number)
+        steps.append(replace(told, majorities=teller.majorities(before.state, step)))
     loop = None
     if back_to is not None:
         last = teller.step(trace.steps[-1].state, closing, len(steps) + 1) if closing is not None else None
@@ -121,6 +124,24 @@ class Teller:
             place=source_place(action.span if action is not None else None),
             variables=variables,
         )
+
+    def majorities(self, before: Any, step: TraceStep) -> tuple[str, ...]:
+        """The votes that a step counted as a majority, a line for each: `n1, n4 of n1, n3, n4`."""
+        action = self._actions.get(step.action or "")
+        if action is None:
+            return ()
+        values = tuple(value for _, value in step.arguments)
+        message = received_message(action, before, values, step.state)
+        if action.message is not None and message is None:
+            return ()
+        found = majorities(action, self._spec.files, before, message, values, step.state)
+        return tuple(map(self._majority, found))
+
+    def _majority(self, found: Majority) -> str:
+        counted, ensemble = (", ".join(lane_name(one, self._table.naming) for one in ones)
+                             for ones in (found.counted, found.ensemble))  # fmt: skip
+        asked = "".join(f" ({name} {value})" for name, value in found.asked)
+        return f"{counted} of {ensemble}{asked}"
 
     def _variables(self, state: Any) -> Mapping[str, Tla]:
         """The variables of a state, which is mostly the one of the last step."""

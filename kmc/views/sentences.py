@@ -30,6 +30,7 @@ def happenings(story: Story, step: StoryStep) -> Iterator[str]:
         message = story.message(step.received)
         yield f"receives {message.name}, sent in state {message.sent_at}"
     yield from change_texts(story, step)
+    yield from (f"a majority: {majority}" for majority in step.majorities)
     for number in step.sent:
         yield f"{step.has_sent} {story.message(number).name} {story.message(number).brief}"
     for number in step.lost:

@@ -93,6 +93,8 @@ def body_lines(told: Told, step: StoryStep) -> Iterator[TextLine]:
             yield from _hanging(told, pieces, _INDENT + len(head[0].text + head[1].text) + size + 2)
     if not places and not step.sent and not step.lost:
         yield line(" " * _INDENT, TextPiece(nothing_told(told, step), DIM))
+    for majority in step.majorities:
+        yield from wrapped([TextPiece("majority  ", DIM), TextPiece(majority)], told.width, indent=_INDENT, hanging=8)
     yield from exchange_lines(told, step)
 
 

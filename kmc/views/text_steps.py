@@ -119,6 +119,7 @@ def _parts(told: Told, step: StoryStep) -> Iterator[list[TextPiece]]:
     """The changes of the table of processes, then the messages, then all other changes."""
     places = list(by_weight(shown_changes(step, told.variables, told.options.lanes), told.story))
     first = [place for place in places if column_of(place, told.story) is not None]
+    yield from ([TextPiece(f"majority {majority}")] for majority in step.majorities)
     for place in first:
         yield change_pieces(place, step.actor, told.names, step.number)
     if step.sent and not told.options.variables:

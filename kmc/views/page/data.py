@@ -112,6 +112,7 @@ def step_data(step: StoryStep, values: Values) -> dict[str, Any]:
         "place": step.place,
         "matters": step.matters,
         "note": step.note,
+        "majorities": list(step.majorities),
         "state": {name: values.index(tree) for name, tree in step.variables.items()},
     }
 
