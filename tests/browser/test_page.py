@@ -10,8 +10,10 @@ import pytest
 from support.browsing import ShowStory, Watch
 from support.stories import HOSTILE, hand_made_story, long_story, lossy_story, story_of_finding
 
+from kmc.cli.traced_story import traced_story
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.story.story import Change, ComparedValue, LaneColumn, Story
+from kmc.trace.files import read_trace
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -393,3 +395,48 @@ def test_a_step_that_only_takes_a_message_says_which(show: ShowStory, tmp_path: 
     idle = replace(told, steps=(*told.steps[:2], replace(told.steps[2], received=None)), messages=())
     tab = show(replace(idle, steps=(*idle.steps[:1], replace(idle.steps[1], sent=()), idle.steps[2])), "#step=3")
     assert "Nothing." in tab.inner_text("#state .empty")
+
+
+def reassignment() -> Story:
+    """The saved counterexample of kip_642: long entries, and names that differ in their last word."""
+    return traced_story(
+        read_trace(Path(__file__).parents[1] / "data" / "views" / "changes_without_own_record.itf.json")
+    )
+
+
+def test_the_names_of_an_exchange_differ_where_they_are_cut(show: ShowStory) -> None:
+    tab = show(reassignment(), size=(1280, 800))
+    ends = tab.evaluate("""() => [...document.querySelectorAll("#steps .last-word")].filter((word) => word.textContent)
+      .map((word) => [word.textContent, word.scrollWidth <= word.clientWidth + 1 || word.clientWidth === 0,
+                      word.getBoundingClientRect().right <= word.closest(".what").getBoundingClientRect().right])""")
+    assert {"Request", "Response"} <= {word for word, _, _ in ends}
+    assert all(is_whole and is_inside for _, is_whole, is_inside in ends)
+    cut = tab.evaluate("kmc.shortenedInside('m12 HandleRequestVoteResponse', 18)")
+    assert cut == "m12 Handl…Response"
+
+
+def test_the_log_that_a_step_changes_is_in_sight(show: ShowStory) -> None:
+    tab = show(reassignment(), "#step=16", size=(1280, 800))
+    first = tab.locator(".logs tbody tr").first
+    assert first.locator(".lane").inner_text() == "n3"
+    box = first.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 800
+
+
+def test_a_long_entry_can_be_read_to_its_end(show: ShowStory) -> None:
+    tab = show(reassignment(), "#step=16", size=(1280, 800))
+    entry = tab.locator(".logs .opens:not(.whole)").first
+    hidden = "(button) => button.firstChild.scrollHeight - button.firstChild.clientHeight"
+    assert entry.evaluate(hidden) > 1
+    assert "more" in entry.evaluate("(button) => getComputedStyle(button, '::after').content")
+    key = entry.get_attribute("data-key")
+    entry.click()
+    opened = tab.locator(f'[data-key="{key}"]')
+    assert opened.evaluate(hidden) <= 1
+    assert "less" in opened.evaluate("(button) => getComputedStyle(button, '::after').content")
+
+
+def test_the_majority_of_a_step_is_named(show: ShowStory) -> None:
+    tab = show(reassignment(), "#step=19")
+    assert "A majority: n1, n4 of n1, n3, n4" in tab.inner_text("#state")

@@ -162,7 +162,7 @@ const besideDot = (text, kind, layout, x, y, left) => {
   const count = Math.floor(room / letter);
   // A role is cut, never its epoch.
   const [, word, epoch] = /^(.*?)( e\d+)?$/.exec(text);
-  const shown = text.length > count ? `${kmc.shortened(word, Math.max(2, count - (epoch ?? "").length))}${epoch ?? ""}` : text;
+  const shown = text.length > count ? `${kmc.shortenedInside(word, Math.max(2, count - (epoch ?? "").length))}${epoch ?? ""}` : text;
   const width = letter * shown.length;
   layout.take(left ? [x - 9 - width, y - 19, x - 9, y - 5] : [x + 9, y - 19, x + 9 + width, y - 5]);
   return kmc.svg("text", { class: kind, x: x + (left ? -9 : 9), y: y - 7, "text-anchor": left ? "end" : "start" }, shown, shown !== text && kmc.svg("title", {}, text));
@@ -249,7 +249,7 @@ const names = (message, from, to, layout, anchor) => {
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]) || layout.pitch;
   const upright = Math.abs(angle) > Math.PI / 2 ? angle - Math.sign(angle) * Math.PI : angle;
   const turn = Math.abs(upright) < 0.6 ? upright : 0;
-  const long = kmc.shortened(`m${message.number} ${message.kind}`, Math.max(5, Math.floor((length - 12) / 6.9)));
+  const long = kmc.shortenedInside(`m${message.number} ${message.kind}`, Math.max(5, Math.floor((length - 12) / 6.9)));
   const boxAt = (part, text) => {
     const half = 3.3 * text.length * Math.cos(turn);
     const tall = 6 + half * Math.abs(Math.tan(turn));

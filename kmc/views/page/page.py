@@ -90,7 +90,7 @@ def _verdict(story: Story) -> Iterator[str]:
         if why.sentence:
             yield f'<p class="because">{_prose(why.sentence)}</p>'
         yield _pairs([(compared.expression, compared.value) for compared in why.beside_the_sentence()] or why.instance)
-    yield from (f'<p class="means">{escape(note)}</p>' for note in story.notes)
+    yield from (f'<p class="means note">{escape(note)}</p>' for note in story.notes)
     named = ", ".join(f"{key} {about[key]}" for key in ("spec", "model") if about.get(key))
     yield f"<details><summary>{escape(named or 'About this trace')}, {len(story.steps)} steps</summary>"
     yield from _about(story)

@@ -1,4 +1,4 @@
-// The state at a step: what changed, the table of processes, their logs, messages on their way, everything else.
+// The state at a step: what changed, the logs, the table of processes, messages on their way, everything else.
 "use strict";
 
 // `view`: { step, lanes, processed, variables, messages, onStep(number), onMessage(number) }.
@@ -11,12 +11,14 @@ kmc.statePanel = (element, story, view) => {
     ...[
       stepHeading(story, step, view),
       changesPart(story, step),
-      processTable(story, step, view),
       ...story.logs.map((log) => logsPart(story, step, log, view, open)),
+      processTable(story, step, view),
       view.messages && networkPart(story, step, view),
       view.variables && othersPart(story, step, view, open),
     ].filter(Boolean),
   );
+  // Whole already: nothing more to show.
+  for (const button of element.querySelectorAll(".opens[aria-expanded=false]")) button.classList.toggle("whole", button.firstChild.scrollHeight <= button.firstChild.clientHeight + 1);
   if (focused) element.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 };
 
@@ -31,6 +33,7 @@ const stepHeading = (story, step, view) => {
     kmc.html("h2", {}, kmc.html("span", { class: "step-number" }, `Step ${step.number} of ${story.count}`), " ", kmc.arrows(step.label)),
     step.doc && kmc.html("p", { class: "doc" }, step.doc, step.place && kmc.html("span", { class: "place" }, ` ${step.place}`)),
     !step.matters && kmc.html("p", { class: "remark" }, `Not needed for the failure${step.note ? `: ${step.note}` : ""}`),
+    step.majorities.map((majority) => kmc.html("p", { class: "remark" }, "A majority: ", kmc.html("b", {}, majority))),
     messageLine(story, step, view),
     leads && kmc.html("p", { class: "remark" }, loop.closing === null
       ? "From here on nothing happens any more."
@@ -118,7 +121,10 @@ const wideCell = (story, step, column, lane, width) => {
 // ---- logs, a cell for each entry
 
 const logsPart = (story, step, log, view, open) => {
-  const lanes = view.lanes.filter((lane) => story.inColumn(step.number, log, lane) !== undefined);
+  const there = view.lanes.filter((lane) => story.inColumn(step.number, log, lane) !== undefined);
+  // What the step changed stands first, where it is seen.
+  const isNew = (lane) => step.number > 1 && story.inColumn(step.number, log, lane) !== story.inColumn(step.number - 1, log, lane);
+  const lanes = [...there.filter(isNew), ...there.filter((lane) => !isNew(lane))];
   const logs = new Map(lanes.map((lane) => [lane, entriesOf(story, step.number, log, lane)]));
   const before = new Map(lanes.map((lane) => [lane, step.number > 1 ? entriesOf(story, step.number - 1, log, lane) : logs.get(lane)]));
   const length = Math.max(0, ...[...logs.values(), ...before.values()].map((entries) => entries.length));
@@ -169,7 +175,7 @@ const entryParts = (story, index) => {
   return { epoch: numbered ? story.values[numbered[1]] : null, rest, name: numbered ? numbered[0] : "" };
 };
 
-const ENTRY = 54; // a longer text is cut until a person opens it
+const ENTRY = 36; // a longer text is cut until a person opens it
 
 const entryTexts = (story, index, key, open) => {
   const { epoch, rest, name } = entryParts(story, index);

@@ -40,7 +40,7 @@ kmc.stepRow = (story, step, view) => {
     kmc.html(
       "span",
       { class: "what" },
-      kmc.html("span", { class: "label" }, kmc.html("span", {}, story.title(step)[0]), story.title(step)[1] && kmc.html("span", { class: "ends-of-message" }, ` ${story.title(step)[1]}`)),
+      kmc.html("span", { class: "label" }, kmc.html("span", {}, kmc.halves(story.title(step)[0])[0]), kmc.html("span", { class: "last-word" }, kmc.halves(story.title(step)[0])[1]), story.title(step)[1] && kmc.html("span", { class: "ends-of-message" }, ` ${story.title(step)[1]}`)),
       kmc.html("span", { class: "summary" }, step.matters ? story.summary(step) : `not needed: ${step.note || story.summary(step)}`),
     ),
     step.actor !== null && kmc.lane(story, step.actor),

@@ -37,6 +37,19 @@ kmc.arrows = (text) => text.replaceAll("->", "→");
 // The text with a place to break before each capital inside a word: InitCluster|Command.
 kmc.breakable = (text) => text.split(/(?<=[a-z0-9])(?=[A-Z])/).flatMap((word, place) => (place ? [document.createElement("wbr"), word] : [word]));
 
+// A name and its last word with what stands behind it: HandleVote|Response, Become|Leader(n1).
+kmc.halves = (text) => {
+  const found = /^([A-Z]\w*?[a-z0-9])([A-Z][a-z0-9]*(?:\(.{0,12}\))?)$/.exec(text);
+  return found === null ? [text, ""] : [found[1], found[2]];
+};
+
+// A name cut in its middle: Fet…Response. Where there is no room for its last word, it is cut at its end.
+kmc.shortenedInside = (text, length) => {
+  const [, last] = kmc.halves(text.replace(/^m\d+ /, ""));
+  if (text.length <= length || !last || last.length + 5 > length) return kmc.shortened(text, length);
+  return `${text.slice(0, length - last.length - 1)}…${last}`;
+};
+
 kmc.shortened = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 kmc.Story = class {
