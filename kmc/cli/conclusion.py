@@ -6,13 +6,14 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from kmc.cli.console import size_in_words
 from kmc.cli.fingerprint_width import odds_text
 from kmc.cli.memory_need import need_lines
 from kmc.cli.model_text import given_constants_text, listing
 from kmc.cli.outcome import Outcome
 from kmc.cli.progress_text import growing_fields
 from kmc.cli.render_errors import shown_path
-from kmc.cli.saved_runs import ITF_NAME, PAGE_NAME
+from kmc.cli.saved_runs import ITF_NAME, PAGE_NAME, disk_bytes
 from kmc.cli.search_scale import scale_of
 from kmc.invariants.kinds import Role, of_role
 from kmc.process import available_bytes, memory_bytes
@@ -81,7 +82,15 @@ def _endless_lines(outcome: Outcome) -> Iterator[str]:
 def saved_line(outcome: Outcome) -> Iterator[str]:
     """Where the run was saved, if it was."""
     if outcome.folder is not None:
-        yield f"Saved: {shown_path(outcome.folder)}"
+        yield f"Saved: {shown_path(outcome.folder)}{_size_clause(outcome)}"
+
+
+def _size_clause(outcome: Outcome) -> str:
+    """What the folder of a run that can be resumed takes: ` (84 MB on disk)`; files in a storage are not counted."""
+    if outcome.resume is None or outcome.folder is None or outcome.options.storage is not None:
+        return ""
+    size = disk_bytes(outcome.folder)
+    return f" ({size_in_words(size)} on disk)" if size else ""
 
 
 def _without_outputs(words: Sequence[str], *options: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from kmc.memory_limit import limit_for, size_word
 from kmc.result import Bound, Result
 
 _MEGABYTE = 1024**2
-_BESIDES = 110 * _MEGABYTE
+BESIDES_BYTES = 110 * _MEGABYTE
 """What a process takes without its states, at least: Python, compiled code, buffers."""
 
 _WORKER_BYTES = 4 * _MEGABYTE
@@ -133,11 +133,13 @@ def _shape(result: Result, threads: int, *, has_graph: bool) -> _Shape:
     found, used = result.counters.distinct, result.counters.memory_bytes
     if not result.fingerprint_bits:
         is_measured = found >= _MEASURED_STATES_MIN
-        return _Shape(0, math.ceil(max(1, used - _BESIDES) / found) if is_measured else _VALUE_BYTES, _BESIDES, 1)
+        return _Shape(
+            0, math.ceil(max(1, used - BESIDES_BYTES) / found) if is_measured else _VALUE_BYTES, BESIDES_BYTES, 1
+        )
     each = 0
     if has_graph:
         each = _GRAPH_STATE_BYTES + math.ceil(_GRAPH_STEP_BYTES * result.counters.generated / max(1, found))
-    besides = max(_BESIDES, used - result.table_bytes - found * each)
+    besides = max(BESIDES_BYTES, used - result.table_bytes - found * each)
     return _Shape(result.fingerprint_bits // 8, each, besides + threads * _WORKER_BYTES, threads)
 
 
@@ -172,7 +174,7 @@ def memory_warning(expected: int | None, limit: int | None, fingerprint_bits: in
     """That the states that the manifest expects do not fit into memory, so that the search will not come to its end."""
     if expected is None or limit is None or fingerprint_bits == 0:
         return None
-    needed = limit_for(table_bytes(expected, fingerprint_bits // 8) + _BESIDES, 1)
+    needed = limit_for(table_bytes(expected, fingerprint_bits // 8) + BESIDES_BYTES, 1)
     if needed <= limit:
         return None
     return (

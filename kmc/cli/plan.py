@@ -17,6 +17,7 @@ from kmc.bench.job import NATIVE, Request
 from kmc.bench.machine import cores
 from kmc.bench.processes import run_job
 from kmc.cli.console import bytes_in_words, say, seconds_in_words, show, stderr
+from kmc.cli.memory_need import BESIDES_BYTES, table_bytes
 from kmc.cli.model_choice import choose_model
 from kmc.cli.options import debug_option, json_option, set_option
 from kmc.cli.progress import StatusLine
@@ -31,7 +32,7 @@ _CORES = (16, 64)
 _SCALING = 0.7
 """Which share of linear scaling is expected on more cores than were measured."""
 
-_TABLE_BYTES = 20
+_ENTRY_BYTES = 8
 _KEPT_BYTES = 9
 _RUNS_BYTES = 2 * _KEPT_BYTES
 """With the copy that is being written when all runs are merged."""
@@ -87,7 +88,8 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         memory = int(available_bytes() * _MEMORY_SHARE)
         root = str(find_spec_root(given["spec"]))
         sample = run_job(Request(root, str(cfg), NATIVE, threads, given["sample"], memory), folder)
-    told = forecast(sample["levels"], model.max_depth, ended=sample["stopped"] is None and not sample["findings"])
+    # A check of it ends where the sample found a failure, with the same states.
+    told = forecast(sample["levels"], model.max_depth, ended=sample["stopped"] is None or sample["findings"] > 0)
     words = [word for text in given["sets"] for word in ("--set", text)]
     check = ["kmc", "check", *filter(None, [given["spec"], given["model"]]), *words]
     return {
@@ -121,7 +123,7 @@ def _needs(states: int, told: Forecast, sample: Mapping[str, Any], threads: int)
     times.update({str(n): seconds * threads / (n * _SCALING) for n in _CORES if n > threads})
     return {
         "states": states,
-        "memory_bytes": round(states * _TABLE_BYTES + 2 * told.widest * row),
+        "memory_bytes": round(table_bytes(states, _ENTRY_BYTES) + 2 * told.widest * row) + BESIDES_BYTES,
         "disk_bytes": round(states * _RUNS_BYTES + 2 * told.widest * row * _WRITTEN_ROWS + _HISTORY_BYTES),
         "kept_bytes": states * _KEPT_BYTES,
         "seconds_by_cores": {cores_: round(value, 1) for cores_, value in times.items()},
@@ -136,8 +138,11 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         f"{seconds_in_words(sample['seconds'])} on {sample['threads']} threads."
     )
     if sample["findings"]:
-        yield "The sample has a violation: a check ends there. See kmc check."
-    if told["is_exact"]:
+        yield (
+            f"A failure was found: a check ends there, with these {told['states_low']:,} states, and shows its trace. "
+            f"Nothing is said about the states beyond; with --continue a check explores them too."
+        )
+    elif told["is_exact"]:
         yield f"Exact: these are all {told['states_low']:,} states within the bounds of the model."
     elif told["states_high"] is None:
         yield f"Estimate: {told['states_low']:,} states or far more; no end is in sight. Try a larger --sample."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -310,3 +311,11 @@ def test_a_lack_of_memory_says_how_to_go_on(code: str, monkeypatch: pytest.Monke
     assert (ran.exit_code, f"error[{code}]: no memory for more" in ran.stderr) == (153, True)
     assert f"levels are saved; go on with them: kmc check --resume {the_run()}" in ran.stderr
     same(resumed(the_run()), check_json("kraft", "smoke", *NATIVE))
+
+
+def test_a_stopped_run_tells_what_its_folder_takes_and_a_finished_one_does_not() -> None:
+    stopped = kmc("check", "die_hard", *NATIVE, "--max-depth", "3").stdout
+    (saved,) = [line for line in stopped.splitlines() if line.startswith("Saved: ")]
+    assert re.fullmatch(r"Saved: \S+ \([1-9][0-9]* [KM]B on disk\)", saved)
+    finished = kmc("check", "die_hard", *NATIVE).stdout
+    assert "on disk)" not in finished

@@ -71,6 +71,17 @@ def test_a_small_model_is_told_exactly_with_the_command_to_type() -> None:
     assert "On 16 cores" not in told.stdout
 
 
+def test_a_model_that_fails_soon_is_planned_to_end_there() -> None:
+    told = kmc("plan", "die_hard", "solution", "--quiet", "--threads", "1")
+    assert told.exit_code == 0, told.stderr
+    assert "A failure was found: a check ends there, with these " in told.stdout
+    assert "Estimate" not in told.stdout
+    assert "--spark" not in told.stdout
+    assert told.stdout.splitlines()[-1].startswith("This machine suffices")
+    found = json.loads(kmc("plan", "kraft", "restarts", "--quiet", "--threads", "1", "--json").stdout)
+    assert (found["forecast"]["is_exact"], found["forecast"]["states_high"]) == (True, found["sample"]["states"])
+
+
 def test_a_plan_as_json_says_how_it_was_made() -> None:
     told = kmc("plan", "kraft", "standard", "--sample", "8000", "--threads", "1", "--json", "--quiet")
     found = json.loads(told.stdout)
