@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kmc.cli.saved_runs import CHECKPOINT_NAME, FILE_NAMES, STATES_NAME, SavedRun, disk_bytes
+from kmc.cli.saved_runs import CACHE_NAME, CHECKPOINT_NAME, FILE_NAMES, STATES_NAME, SavedRun, disk_bytes
+from kmc.cli.storage_choice import STORAGE
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import SystemFault
+
+_UNFINISHED_COPY = ".part-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +51,17 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What became of a run that was to be removed: the bytes that are free, what stays in its folder, and why."""
+    """What became of a run that was to be removed: the bytes that are free, what stays in its folder, and why.
+
+    `storage` is the address where the rest of it stays, for a run that keeps its files there.
+    """
 
     run: SavedRun
     freed_bytes: int = 0
     left: tuple[str, ...] = ()
     fault: SystemFault | None = None
     is_running: bool = False
+    storage: str | None = None
 
     @property
     def is_gone(self) -> bool:
@@ -65,11 +72,12 @@ class Pruned:
 def removed(run: SavedRun) -> Pruned:
     """Remove the files of a saved run, and its folder if nothing else lies there."""
     path = Path(run.path)
-    before = disk_bytes(path)
+    before, storage = disk_bytes(path), storage_of_run(path)
     try:
         with DurableFolder.inside(path) as folder:
             if not folder.hold(alone=True) or not _without_states(path):
                 return Pruned(run, is_running=True)
+            _remove_copies(path / CACHE_NAME)
             for name in FILE_NAMES:
                 folder.remove(name)
                 folder.remove(f"{name}.new")
@@ -79,7 +87,31 @@ def removed(run: SavedRun) -> Pruned:
     left: list[str] = []
     with suppress(FileNotFoundError):
         left = sorted(os.listdir(path))
-    return Pruned(run, max(0, before - disk_bytes(path)), tuple(left))
+    return Pruned(run, max(0, before - disk_bytes(path)), tuple(left), storage=storage)
+
+
+def storage_of_run(path: Path) -> str | None:
+    """The address where a run that can be resumed keeps its files; None for one that keeps them in its folder."""
+    # Imported here, because numpy takes a tenth of a second.
+    from kmc.engine.files.run_directory import saved_manifest
+
+    manifest = saved_manifest(path)
+    found = None if manifest is None else manifest.about.get(STORAGE)
+    return None if found is None else str(found)
+
+
+def _remove_copies(path: Path) -> None:
+    """Remove the copies of files of a storage, and their folder if nothing else lies there."""
+    if path.is_symlink() or not path.is_dir():
+        return
+    # Imported here, because numpy takes a tenth of a second.
+    from kmc.shards.store import is_shard_file
+
+    with DurableFolder.inside(path) as folder:
+        for name in folder.names():
+            if is_shard_file(name) or name.startswith(_UNFINISHED_COPY):
+                folder.remove(name)
+        folder.remove_folder()
 
 
 def _without_states(path: Path) -> bool:

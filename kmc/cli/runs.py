@@ -73,7 +73,8 @@ def runs(
     is what kmc check --storage was given.
 
     --prune removes runs, those that can be resumed too unless --finished is given. A run that a process works on stays,
-    and so do files that are not kmc's.
+    and so do files that are not kmc's. What a run has in a storage stays there: remove it with the storage's own tools,
+    since kmc cannot tell whether a process of another machine works on it.
     """
     wanted = Selection(older_than, keep, finished)
     if prune:
@@ -96,7 +97,10 @@ def runs(
 
 def _refuse_vague(wanted: Selection, storage: str | None) -> None:
     if storage is not None:
-        raise click.UsageError("--prune removes runs of this machine; remove those of a storage with its own tools")
+        raise click.UsageError(
+            "--prune removes runs of this machine; remove those of a storage with its own tools: "
+            "whether a process of another machine works on one is not known here"
+        )
     if not wanted.is_given:
         raise click.UsageError("say which runs: --older-than 7d, --keep 10, --finished; --keep 0 stands for all")
 
@@ -144,6 +148,8 @@ def _pruned_lines(done: Sequence[Pruned], before: int, *, dry_run: bool) -> Iter
             yield f"Kept: {_shown(pruned.run)}: a process works on it."
         elif pruned.left:
             yield f"{_shown(pruned.run)} stays, since not all in it is kmc check's: {', '.join(pruned.left)}"
+        if pruned.storage is not None:
+            yield f"Its files in {pruned.storage} stay; remove them with the tools of that storage."
     yield f"Removed {_counted(sum(pruned.is_gone for pruned in done))} of {before}, {size}."
 
 
@@ -153,6 +159,7 @@ def _pruned_json(done: Sequence[Pruned], *, dry_run: bool) -> dict[str, Any]:
         "freed_bytes": sum(pruned.freed_bytes for pruned in done),
         "removed": [str(pruned.run.path) for pruned in done if pruned.is_gone],
         "kept": [str(pruned.run.path) for pruned in done if not pruned.is_gone],
+        "left_in_storage": [pruned.storage for pruned in done if pruned.storage is not None],
     }
 
 

@@ -32,6 +32,9 @@ PAGE_NAME = "trace.html"
 MODEL_NAME = "model.cfg"
 CHECKPOINT_NAME = "checkpoint"
 STATES_NAME = "states"
+CACHE_NAME = "cache"
+"""Copies of the files of a run in a storage."""
+
 FILE_NAMES = (MODEL_NAME, ITF_NAME, TLC_JSON_NAME, PAGE_NAME, RESULT_NAME)
 
 _BLOCK_BYTES = 512

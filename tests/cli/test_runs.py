@@ -286,3 +286,19 @@ def test_a_run_that_memory_stopped_is_listed_with_what_it_needs(monkeypatch: pyt
     kmc("check", "die_hard", "--memory", LIMIT, "--quiet")
     (folder,) = RUNS.iterdir()
     assert f"  kmc check --resume {folder} --memory " in kmc("runs").stdout
+
+
+def test_a_run_in_a_storage_goes_with_its_copies_and_its_files_in_the_storage_are_named(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    address = f"file://{tmp_path}/store"
+    Path("store").mkdir()
+    kmc("check", "die_hard", "--shards", "2", "--threads", "1", "--max-depth", "3", "--storage", address, "--quiet")
+    (folder,) = RUNS.iterdir()
+    assert list((folder / "cache").iterdir())
+    (folder / "cache" / ".part-rows-1-0").touch()
+    there = f"{address}/{folder.name}"
+    ran = kmc("runs", "--prune", "--keep", "0", "--yes")
+    assert ran.stdout.splitlines()[0] == f"Its files in {there} stay; remove them with the tools of that storage."
+    assert ran.stdout.splitlines()[1].startswith("Removed 1 run of 1, ")
+    assert list(RUNS.iterdir()) == []
+    assert f"kmc check --resume {there}" in kmc("runs", address).stdout
