@@ -440,3 +440,13 @@ def test_a_long_entry_can_be_read_to_its_end(show: ShowStory) -> None:
 def test_the_majority_of_a_step_is_named(show: ShowStory) -> None:
     tab = show(reassignment(), "#step=19")
     assert "A majority: n1, n4 of n1, n3, n4" in tab.inner_text("#state")
+
+
+def test_the_mark_of_the_failure_does_not_cut_the_name_of_its_step(show: ShowStory) -> None:
+    tab = show(story_of_finding("two_phase_commit", "broken"), size=(1280, 800))
+    row = tab.locator(".step.current")
+    assert row.locator(".failed").inner_text() == "fails here"
+    boxes = [row.locator(part).bounding_box() for part in (".label", ".failed")]
+    assert boxes[0] is not None
+    assert boxes[1] is not None
+    assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 2

@@ -41,10 +41,12 @@ kmc.stepRow = (story, step, view) => {
       "span",
       { class: "what" },
       kmc.html("span", { class: "label" }, kmc.html("span", {}, kmc.halves(story.title(step)[0])[0]), kmc.html("span", { class: "last-word" }, kmc.halves(story.title(step)[0])[1]), story.title(step)[1] && kmc.html("span", { class: "ends-of-message" }, ` ${story.title(step)[1]}`)),
-      kmc.html("span", { class: "summary" }, step.matters ? story.summary(step) : `not needed: ${step.note || story.summary(step)}`),
+      kmc.html("span", { class: "below" },
+        kmc.html("span", { class: "summary" }, step.matters ? story.summary(step) : `not needed: ${step.note || story.summary(step)}`),
+        // Below the name, which would be cut beside it.
+        story.why !== null && loop === null && step.number === story.count && kmc.html("span", { class: "failed" }, "fails here")),
     ),
     step.actor !== null && kmc.lane(story, step.actor),
-    story.why !== null && loop === null && step.number === story.count && kmc.html("span", { class: "failed" }, "fails here"),
   );
 };
 
