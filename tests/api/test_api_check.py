@@ -128,7 +128,13 @@ def test_an_argument_that_cannot_be_is_refused_by_its_name(wrong: dict[str, Any]
 def test_durations_and_sizes_are_those_of_the_command_line() -> None:
     result = kmc.check(COUNTER, "smoke", timeout="10m", memory="4.5G", engine="python")
     assert result.ok
-    assert not kmc.check(COUNTER, "smoke", memory="1K", engine="python").ok
+
+
+@pytest.mark.parametrize("engine", ["native", "python"])
+def test_a_limit_of_memory_that_is_too_low_is_refused(engine: str) -> None:
+    with pytest.raises(CommandLineError) as caught:
+        kmc.check(COUNTER, "smoke", memory="1K", engine=engine)
+    assert caught.value.code == "KMC636"
 
 
 def test_an_error_shows_its_line_and_its_help_in_a_traceback(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.cli_runner import COUNTER
+from support.full_memory import LIMIT, use_up_memory
 
 import kmc
 from kmc.errors import CommandLineError, EvaluationError
@@ -95,13 +96,14 @@ def test_an_expected_violation_is_as_expected_and_a_wrong_expectation_is_not() -
         kmc.check(COUNTER, "two", engine="python", max_depth=9).assert_expected()
 
 
-def test_without_figures_a_model_is_expected_to_hold_within_its_own_bounds() -> None:
+def test_without_figures_a_model_is_expected_to_hold_within_its_own_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     kmc.check(COUNTER, "bounded", engine="python").assert_expected()
     kmc.check(COUNTER, "constrained", engine="python").assert_expected()
     with pytest.raises(AssertionError, match=r"(?s)NeverToTwo is violated.*All was expected to hold"):
         kmc.check(COUNTER, "step", engine="python").assert_expected()
+    use_up_memory(monkeypatch)
     with pytest.raises(AssertionError, match="The limit on memory ended the check before it could find"):
-        kmc.check(COUNTER, "bounded", engine="python", memory="1K").assert_expected()
+        kmc.check(COUNTER, "bounded", engine="python", memory=LIMIT).assert_expected()
 
 
 def test_a_notebook_shows_the_page_of_a_counterexample_or_a_table() -> None:
