@@ -17,6 +17,7 @@ from typing import Any
 from kmc.actions.action import Action
 from kmc.errors import KmcError
 from kmc.lang.order import ordered
+from kmc.lang.symbols import SymbolMeta
 
 _QUORUM, _LEAST = "is_quorum", "majority_count"
 
@@ -75,9 +76,9 @@ class _Watch:
             votes, ensemble = (frame.f_locals.get(name) for name in code.co_varnames[:2])
             self._keep(frame, votes, ensemble)
         elif code.co_name == _LEAST and isinstance(given, int) and frame.f_back is not None:
-            ensemble = frame.f_locals.get(code.co_varnames[0])
+            ensemble = _members(frame.f_locals.get(code.co_varnames[0]))
             counts = self._counts.get(frame.f_back, {})
-            if isinstance(ensemble, frozenset) and counts.keys() == ensemble and sum(counts.values()) >= given:
+            if ensemble is not None and counts.keys() == ensemble and sum(counts.values()) >= given:
                 self._keep(frame, frozenset(k for k, counted in counts.items() if counted), ensemble)
 
     def _note(self, frame: FrameType, counted: bool) -> None:
@@ -93,14 +94,21 @@ class _Watch:
         self._counts[caller][frame.f_locals.get(names[0])] = counted
 
     def _keep(self, frame: FrameType, votes: Any, ensemble: Any) -> None:
-        caller = frame.f_back
-        if caller is None or not isinstance(votes, frozenset) or not isinstance(ensemble, frozenset):
+        caller, votes, ensemble = frame.f_back, _members(votes), _members(ensemble)
+        if caller is None or votes is None or ensemble is None:
             return
         code = caller.f_code
         loops = _loop_variables(caller) if code.co_name in ("<genexpr>", "<listcomp>") else ()
         asked = tuple((name, value) for name in loops if isinstance(value := caller.f_locals.get(name), int))
         place = (code.co_filename, caller.f_lineno)
         self.found[place] = Majority(tuple(ordered(votes)), tuple(ordered(ensemble)), asked)
+
+
+def _members(value: Any) -> frozenset[Any] | None:
+    """The members of a set, or of a type such as `Server`; None for anything else."""
+    if isinstance(value, SymbolMeta):
+        return frozenset(value.members)
+    return value if isinstance(value, frozenset) else None
 
 
 def _loop_variables(frame: FrameType) -> tuple[str, ...]:

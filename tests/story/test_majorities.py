@@ -66,6 +66,7 @@ def NothingCommitted(st):
 WON = {
     "of a function": "is_quorum(st.votes, {s for s in Server})",
     "by counting": "count(s in st.votes for s in Server) >= majority_count({s for s in Server})",
+    "of a type": "count(s in st.votes for s in Server) >= majority_count(Server)",
     "by other means": "len(st.votes) > 1",
 }
 
