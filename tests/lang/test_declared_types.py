@@ -30,7 +30,7 @@ CLASSES = {
     "_Spec": SpecFacade,
 }
 # Used by kmc itself, not by specs.
-INTERNAL = {"_Network": {"deliverable", "mapped"}, "_IdentMeta": {"kmc_type"}}
+INTERNAL = {"_Network": {"deliverable", "with_images"}, "_IdentMeta": {"kmc_type"}}
 FUNCTIONS = [
     *((kmc.lang, name) for name in kmc.lang.__all__ if inspect.isfunction(getattr(kmc.lang, name))),
     *((kmc.spec, name) for name in kmc.spec.__all__ if inspect.isfunction(getattr(kmc.spec, name))),
