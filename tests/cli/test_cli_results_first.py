@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,11 @@ def lasting(text: str | bytes) -> dict[str, Any]:
 
 
 def saved_files() -> dict[str, Any]:
-    """What is saved in the folder of the run, but for times."""
+    """What is saved in the folder of the run, but for times, and for the commands of the page, which name the run."""
     read = {path.name: path.read_bytes() for path in the_run().iterdir() if path.is_file()}
+    if (page := read.get("trace.html")) is not None:
+        read["trace.html"], commands = re.subn(rb"<pre>kmc check .*?</pre>", b"", page, flags=re.DOTALL)
+        assert commands == 1
     return {**read, "result.json": lasting(read["result.json"])}
 
 

@@ -150,7 +150,7 @@ def test_an_error_of_a_late_state_is_the_interpreters(tmp_path: Path) -> None:
 
 
 def test_what_does_not_compile_is_left_to_the_interpreter(tmp_path: Path) -> None:
-    source = FAILS.replace("range(LAST)", "(3, 1, 1)")
+    source = FAILS.replace("range(LAST)", "(3, 1, len((1,)))")
     odd = model_of(tmp_path, source)
     compiled = compile_model(odd)
     assert made_by._compiled_records(odd, compiled, compiled.record(initial_states(odd)[0])) is None

@@ -43,7 +43,7 @@ def test_the_commands_run_and_print_what_the_page_shows(tmp_path: Path, monkeypa
         assert steady(found.stdout).startswith(shown)
         if command.endswith("tlc-json"):
             Path("trace.tlc.json").write_text(found.stdout, encoding="utf-8")
-    assert len(commands) == 20
+    assert len(commands) == 21
     assert 'fails="ElectionSafety"' in Path("test_election_safety.py").read_text(encoding="utf-8")
 
 
