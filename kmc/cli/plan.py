@@ -78,7 +78,8 @@ def plan(**given: Any) -> int:
 
 
 def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
-    model = choose_model(given["spec"], given["model"], given["sets"]).model
+    chosen = choose_model(given["spec"], given["model"], given["sets"])
+    model = chosen.model
     threads = given["threads"] or cores()
     with tempfile.TemporaryDirectory(prefix="kmc-plan-") as name, StatusLine(stderr(), quiet=given["quiet"]) as line:
         line.update(f"Exploring up to {given['sample']:,} states of {model.spec.name} {model.name}.")
@@ -90,6 +91,10 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         sample = run_job(Request(root, str(cfg), NATIVE, threads, given["sample"], memory), folder)
     # A check of it ends where the sample found a failure, with the same states.
     told = forecast(sample["levels"], model.max_depth, ended=sample["stopped"] is None or sample["findings"] > 0)
+    expected = None
+    if not chosen.changes and not told.is_exact and not sample["findings"]:
+        count = (model.file.expect or {}).get("distinct")
+        expected = count if isinstance(count, int) else None
     words = [word for text in given["sets"] for word in ("--set", text)]
     check = ["kmc", "check", *filter(None, [given["spec"], given["model"]]), *words]
     return {
@@ -104,7 +109,8 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         },
         "forecast": asdict(told),
         "row_bytes": round(sample["rows_bytes"] / max(1, sample["distinct"]), 1),
-        "needs": [_needs(states, told, sample, threads) for states in _ends(told)],
+        "expected_states": expected,
+        "needs": [_needs(states, told, sample, threads) for states in ([expected] if expected else _ends(told))],
         "available_memory_bytes": available_bytes(),
         "check": check,
     }
@@ -150,6 +156,10 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         levels = _between(told["levels_low"], told["levels_high"])
         states = _between(told["states_low"], told["states_high"])
         yield f"Estimate: {states} states in {levels} levels, the widest of {_between(told['widest'], told['widest'])}."
+    if found["expected_states"]:
+        yield f"Known: the manifest expects {found['expected_states']:,} states; what follows is for these."
+    elif told["states_high"] is None:
+        yield "The figures that follow are for the sample: the model needs more."
     for key, title in (("memory_bytes", "In memory"), ("disk_bytes", "On disk, with --shards")):
         yield f"{title}: {' to '.join(dict.fromkeys(bytes_in_words(need[key]) for need in needs))}."
     if told["is_exact"]:
@@ -171,8 +181,8 @@ def _between(low: int, high: int) -> str:
 def _advice(found: Mapping[str, Any]) -> Iterator[str]:
     """Whether this machine suffices, and what to type."""
     words = shlex.join(found["check"])
-    free, worst = found["available_memory_bytes"], found["needs"][-1]["memory_bytes"]
-    if worst <= free * _MEMORY_SHARE and found["forecast"]["states_high"] is not None:
+    told, free, worst = found["forecast"], found["available_memory_bytes"], found["needs"][-1]["memory_bytes"]
+    if worst <= free * _MEMORY_SHARE and (found["expected_states"] or told["states_high"] is not None):
         yield f"This machine suffices ({bytes_in_words(free)} of memory free): {words}"
     else:
         yield f"Memory may not suffice ({bytes_in_words(free)} free). With its states on disk: {words} --shards 16"

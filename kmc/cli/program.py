@@ -10,8 +10,8 @@ import importlib
 import shlex
 import sys
 from bdb import BdbQuit
-from collections.abc import Iterator, Sequence
-from itertools import groupby, takewhile
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, NoReturn
 
 import click
@@ -20,6 +20,7 @@ from kmc import __version__
 from kmc.cli.console import show, stderr, stdout_fault
 from kmc.cli.main import INTERRUPTED
 from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
+from kmc.cli.word_warnings import word_warnings
 from kmc.errors import CommandLineError, ExitStatus, KmcError, SystemFault, did_you_mean
 
 # The commands: where each is defined, and its line in `kmc --help`, which imports none of them.
@@ -78,7 +79,7 @@ class Program(click.Group):
         extra.update(standalone_mode=False, prog_name="kmc", obj=tuple(words))
         try:
             _refuse_split_set(words)
-            show(_split_set_warnings(words), stderr())
+            show(word_warnings(words), stderr())
             status = super().main(words, **extra)
         except Exception as error:
             status = _failed(error, words)
@@ -105,17 +106,6 @@ def _refuse_split_set(words: Sequence[str]) -> None:
         if len(members) > 1:
             message = f"the shell made {len(members)} words of --set {name}={split}"
             raise CommandLineError("KMC603", message, help=f"quote it: --set {shlex.quote(f'{name}={split}')}")
-
-
-def _split_set_warnings(words: Sequence[str]) -> Iterator[str]:
-    """A warning for words that bash makes of `--set=Server={a,b}` without quotes; a script may mean them, too."""
-    pairs = [word.split("=", 2) if word.startswith("--set=") and word.count("=") > 1 else [word] for word in words]
-    for (_, *name), group in groupby(pairs, key=lambda pair: pair[:2] if len(pair) > 2 else pair[:1]):
-        values = [pair[-1] for pair in group]
-        if name and len(values) > 1 and not any(value.startswith("{") for value in values):
-            whole = shlex.quote(f"{name[0]}={{{','.join(values)}}}")
-            given = f"--set={name[0]}= is given {len(values)} times in a row, and the last counts: {values[-1]}"
-            yield f"Warning: {given}. If you typed a set, quote it: --set={whole}"
 
 
 def _failed(error: Exception, words: Sequence[str]) -> int:

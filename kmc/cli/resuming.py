@@ -58,6 +58,8 @@ def kept_about(options: CheckOptions) -> dict[str, Any]:
         "shards": options.shards,
         "keep_states": options.keep_states,
         "start": None if options.start is None else _absolute_start(options.start),
+        # A resumed run has those that it is given; `kmc runs` names these again.
+        "limits": {"memory": options.memory, "max_depth": options.max_depth, "max_states": options.max_states},
     }
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from kmc.cli.console import age_in_words, say, show, size_in_words, stdout, table
-from kmc.cli.options import debug_option, duration_seconds, json_option
+from kmc.cli.options import debug_option, duration_seconds, json_option, size_text
 from kmc.cli.pruning import Pruned, Selection, removed
 from kmc.cli.render_errors import shown_path
 from kmc.cli.saved_runs import SavedRun, saved_runs, stored_runs
@@ -179,13 +179,18 @@ def _run_json(run: SavedRun) -> dict[str, Any]:
 
 
 def _resume(run: SavedRun) -> tuple[str, ...]:
-    words: tuple[str, ...] = ("kmc", "check", "--resume", _shown(run))
-    result = run.result or {}
-    if isinstance(needed := result.get("memory_needed_bytes"), int):
-        words = (*words, "--memory", size_word(needed))
+    """The words that resume a run: with the limits that it had, but for one that ended it."""
+    result, limits = run.result or {}, run.limits
+    ended_by = result.get("bound")
     # The bound may be the model's, and would end the run again.
-    at_bound = result.get("bound") == Bound.DEPTH.value
-    return (*words, "--max-depth", str(run.levels + 1)) if at_bound and run.levels else words
+    depth = run.levels + 1 if ended_by == Bound.DEPTH.value and run.levels else limits.get("max_depth")
+    states = None if ended_by == Bound.STATES.value else limits.get("max_states")
+    needed = result.get("memory_needed_bytes")
+    given_memory = limits.get("memory")
+    memory = size_word(needed) if isinstance(needed, int) else given_memory and size_text(given_memory)
+    given = {"--max-depth": depth, "--max-states": states, "--memory": memory}
+    options = (word for option, value in given.items() if value for word in (option, str(value)))
+    return ("kmc", "check", "--resume", _shown(run), *options)
 
 
 def _shown(run: SavedRun) -> str:

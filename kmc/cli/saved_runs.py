@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,8 @@ class SavedRun:
 
     `path` is an address for one in a storage.
     `levels` is how many levels it has when it can be resumed, else None; `is_running` if a process has it now.
-    `size_bytes` is what its files take on the disk, None where that is not known.
+    `size_bytes` is what its files take on the disk, None where that is not known. `limits` are those of its command
+    line: "memory" in bytes, "max_depth" and "max_states".
     """
 
     path: Path | str
@@ -78,6 +79,7 @@ class SavedRun:
     levels: int | None
     is_running: bool
     size_bytes: int | None = None
+    limits: Mapping[str, int | None] = field(default_factory=dict)
 
     @property
     def resumable(self) -> bool:
@@ -172,8 +174,9 @@ def _runs_in(parent: Path) -> Iterator[SavedRun]:
     for path in parent.iterdir() if parent.is_dir() else ():
         began = _beginning(path.name)
         if began is not None and os.path.isdir(path):
-            levels, is_running = _checkpoint_in(path)
-            yield SavedRun(path, *began, _result_in(path), levels, is_running or _is_held(path), disk_bytes(path))
+            levels, is_running, limits = _checkpoint_in(path)
+            is_running = is_running or _is_held(path)
+            yield SavedRun(path, *began, _result_in(path), levels, is_running, disk_bytes(path), limits)
 
 
 def _is_held(path: Path) -> bool:
@@ -216,14 +219,17 @@ def _beginning(name: str) -> tuple[datetime, int] | None:
     return None
 
 
-def _checkpoint_in(path: Path) -> tuple[int | None, bool]:
+def _checkpoint_in(path: Path) -> tuple[int | None, bool, Mapping[str, int | None]]:
+    """How many levels can be resumed, whether a process has them now, and the limits of the command line."""
     if not os.path.isdir(path / CHECKPOINT_NAME):
-        return None, False
+        return None, False, {}
     # Imported here, because numpy takes a tenth of a second.
     from kmc.engine.files.run_directory import is_locked, saved_manifest
 
     manifest = saved_manifest(path)
-    return (None if manifest is None else manifest.levels), is_locked(path)
+    if manifest is None:
+        return None, is_locked(path), {}
+    return manifest.levels, is_locked(path), manifest.about.get("limits", {})
 
 
 def _result_in(path: Path) -> Mapping[str, Any] | None:

@@ -98,3 +98,21 @@ def test_a_folder_with_two_specs_means_none_of_them(repository: Path) -> None:
 def test_words_that_bash_makes_of_a_set_without_quotes_are_warned_of(words: list[str], warning: str | None) -> None:
     warned = [line for line in kmc("check", "specs/ours", *words, *QUICK).stderr.splitlines() if "in a row" in line]
     assert warned == ([] if warning is None else [warning])
+
+
+def test_a_shipped_name_that_is_also_a_folder_here_is_warned_of(repository: Path) -> None:
+    shutil.copytree(repository / "specs" / "ours", repository / "die_hard")
+    warning = "Warning: die_hard is the spec that kmc ships. For the one in the folder here write ./die_hard"
+    assert warning in kmc("check", "die_hard", *QUICK).stderr.splitlines()
+    assert "Warning: die_hard" not in kmc("check", "./die_hard", *QUICK).stderr
+    shutil.rmtree("die_hard")
+    Path("die_hard").mkdir()
+    assert "Warning: die_hard" not in kmc("check", "die_hard", *QUICK).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "count"), [(["--shards", "2"], 1), (["--shards=2"], 1), (["--threads", "2"], 0)], ids=str
+)
+def test_a_limit_of_memory_beside_shards_is_warned_of(words: list[str], count: int) -> None:
+    ran = kmc("check", "specs/ours", "--memory", "2G", *words)
+    assert ran.stderr.count("Warning: --memory does not end a search in shards") == count

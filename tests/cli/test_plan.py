@@ -99,3 +99,11 @@ def test_the_command_to_type_has_quotes_where_a_shell_needs_them() -> None:
     told = kmc("plan", "kraft", "smoke", "--set", given, "--sample", "1000", "--threads", "1", "--quiet")
     assert told.exit_code == 0, told.stderr
     assert "kmc check kraft smoke --set 'Server={s1,s2}'" in told.stdout
+
+
+def test_a_count_of_the_manifest_is_planned_with() -> None:
+    words = ("plan", "kip_996", "smoke", "--sample", "1000", "--quiet")
+    found = json.loads(kmc(*words, "--json").stdout)
+    expected = sum(levels_of("kip_996", "smoke"))
+    assert (found["expected_states"], [need["states"] for need in found["needs"]]) == (expected, [expected])
+    assert f"Known: the manifest expects {expected:,} states; what follows is for these.\n" in kmc(*words).stdout

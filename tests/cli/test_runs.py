@@ -288,6 +288,14 @@ def test_a_run_that_memory_stopped_is_listed_with_what_it_needs(monkeypatch: pyt
     assert f"  kmc check --resume {folder} --memory " in kmc("runs").stdout
 
 
+def test_a_run_is_listed_with_the_limits_that_did_not_end_it() -> None:
+    kmc("check", "kraft", "smoke", "--quiet", "--max-states", "2000", "--max-depth", "40", "--memory", "2G")
+    assert kmc("runs").stdout.splitlines()[-1].endswith(" --max-depth 40 --memory 2G")
+    shutil.rmtree(RUNS)
+    kmc("check", "kraft", "smoke", "--quiet", "--max-depth", "3", "--max-states", "9000")
+    assert kmc("runs").stdout.splitlines()[-1].endswith(" --max-depth 4 --max-states 9000")
+
+
 def test_a_run_in_a_storage_goes_with_its_copies_and_its_files_in_the_storage_are_named(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     address = f"file://{tmp_path}/store"
