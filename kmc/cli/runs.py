@@ -125,7 +125,7 @@ def _agreed(chosen: Sequence[SavedRun], *, as_json: bool) -> bool:
     if as_json or not _can_answer():
         raise CommandLineError(
             "KMC628",
-            "removing runs needs a confirmation, and there is no terminal for the question",
+            "removing runs must be confirmed, and there is no terminal to ask on",
             help="give --yes, or --dry-run to see them first",
         )
     show(_listed(chosen))

@@ -16,7 +16,7 @@ from kmc.spec.shipped import is_there, shipped_folder, shipped_specs
 
 
 def source_place(span: Span | None) -> str:
-    """`path:line`; empty where there is no place."""
+    """The place as `path:line`; an empty text for None."""
     return "" if span is None else f"{source_path(Path(span.path))}:{span.line}"
 
 

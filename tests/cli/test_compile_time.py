@@ -92,7 +92,7 @@ def test_compiling_ends_between_two_passes(monkeypatch: pytest.MonkeyPatch) -> N
     with compiled_within(0.0), pytest.raises(CompileTimeout), LOG.compiling("a part"):
         begun.append("a part")
     assert begun == []
-    require_time()  # outside there is no limit
+    require_time()  # the limit ends with the block
 
 
 @WITHOUT_CACHE
