@@ -151,7 +151,7 @@ def _tree(model: Model, asked: Expression, value: Any) -> Tla:
     from kmc.story.lanes import table_for_people  # here, as every command loads this file
 
     # Fields as the expression names them, not as TLA+ does; identifiers as in views of traces.
-    return asked.encoded(value, replace(PYTHON_NAMING, spawned=table_for_people(model.spec).naming.spawned))
+    return asked.encoded(value, replace(PYTHON_NAMING, symbol=table_for_people(model.spec).naming.symbol))
 
 
 def _object(place: EvaluatedAt, asked: Expression, tree: Tla) -> dict[str, Any]:

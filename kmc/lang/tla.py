@@ -73,21 +73,22 @@ NIL = "Nil"
 """The TLA+ name of None: a model value, as the TLA+ specs have it."""
 
 
-def _number_of(member: Symbol) -> Tla:
-    return int(member.title)
+def _name_in_tla(member: Symbol) -> Tla:
+    return int(member.title) if getattr(type(member), "spawned", False) else member.title
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
     """How a spec's names are written in TLA+: fields through `field`, the type of a message in a field called `tag`.
 
-    `spawned` writes a spawned identifier: in TLA+ it is a number, for people it carries a letter. With `as_sequences`,
-    as in TLA+, a map on 1..n is a sequence, and the empty map the empty sequence; for people a map stays a map.
+    `symbol` writes an identifier or a member of an enumeration: a spawned one is a number in TLA+, and carries a letter
+    for people. With `as_sequences`, as in TLA+, a map on 1..n is a sequence, and the empty map the empty sequence; for
+    people a map stays a map.
     """
 
     field: Callable[[str], str] = str
     tag: str = "type"
-    spawned: Callable[[Symbol], Tla] = _number_of
+    symbol: Callable[[Symbol], Tla] = _name_in_tla
     as_sequences: bool = True
 
 
@@ -126,7 +127,7 @@ def encode(value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
     if isinstance(value, bool | int):
         return value
     if isinstance(value, Symbol):
-        return naming.spawned(value) if getattr(type(value), "spawned", False) else value.title
+        return naming.symbol(value)
     if isinstance(value, SeqValue):
         return TlaSeq(tuple(encode(element, naming) for element in value))
     if isinstance(value, frozenset | MessageSetValue):

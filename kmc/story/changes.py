@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.story.in_words import in_words
@@ -14,14 +14,16 @@ _Difference = tuple[_Path, str | None, str | None, bool]
 
 
 def changes_between(
-    before: Mapping[str, Tla], after: Mapping[str, Tla], names: Sequence[str], lanes: Collection[str]
+    before: Mapping[str, Tla],
+    after: Mapping[str, Tla],
+    names: Sequence[str],
+    lane_at: Callable[[_Path], str | None],
 ) -> tuple[Change, ...]:
-    """The places of the variables `names` that differ, in the order of the variables; `lanes` are the processes."""
+    """The places of the variables `names` that differ, in their order; `lane_at` gives the process of a place."""
     found: list[Change] = []
     for name in names:
         for path, old, new, of_set in _different((name,), before[name], after[name]):
-            lane = next((part for part in path[1:] if part in lanes), None)
-            found.append(Change(path, lane, old, new, of_set))
+            found.append(Change(path, lane_at(path), old, new, of_set))
     return tuple(found)
 
 

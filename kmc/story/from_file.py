@@ -132,11 +132,15 @@ class _FileTeller:
                     found |= {in_words(values[end]) for end in _ends(record) or ()}
         return found
 
+    def lane_at(self, path: Sequence[str]) -> str | None:
+        """The process that a place belongs to: the first part of its path with the name of one."""
+        return next((part for part in path[1:] if part in self.lanes), None)
+
     def step(self, number: int, step: FileStep, before: Mapping[str, Tla] | None) -> StoryStep:
         """The step that leads to state `number`."""
         variables = {name: self._as_function(name, value) for name, value in step.variables.items()}
         sent = self._messages(number, variables)
-        changes = () if before is None else changes_between(before, variables, self.compared, self.lanes)
+        changes = () if before is None else changes_between(before, variables, self.compared, self.lane_at)
         arguments = tuple((name, in_words(value)) for name, value in step.arguments)
         return StoryStep(
             number=number,

@@ -25,7 +25,7 @@ from kmc.spec.model import Model
 from kmc.spec.variables import VariableTable, decode_state, encode_state
 from kmc.story.changes import changes_between
 from kmc.story.in_words import in_words
-from kmc.story.lanes import lane_types, lanes_in, table_for_people
+from kmc.story.lanes import Processes, table_for_people
 from kmc.story.obstacles import stopped_by, without_message
 from kmc.story.story import Change
 from kmc.trace.files import GIVEN, arguments_of, resolved
@@ -258,8 +258,8 @@ class _Taker:
         """The differences of the nearest of some states from the recorded one, at most eight lines."""
         of_trace = self._for_people(wanted)
         states = list(dict.fromkeys(present))
-        lanes = lanes_in(self._spec, lane_types(self._spec), states, self._shown.naming)
-        found = [changes_between(of_trace, encode_state(state, self._shown), self._names, lanes) for state in states]
+        lane_at = Processes(self._spec).at
+        found = [changes_between(of_trace, encode_state(state, self._shown), self._names, lane_at) for state in states]
         changes: Sequence[Change] = min(found, key=len, default=())
         lines = [f"{c.place}: {c.old or 'nothing'} in the trace, {c.new or 'nothing'} now" for c in changes]
         more = len(lines) - _DIFFERENCES_MAX

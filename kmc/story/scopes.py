@@ -19,11 +19,11 @@ from kmc.lang.records import Message
 from kmc.lang.seqs import SeqValue
 from kmc.lang.symbols import Symbol
 from kmc.lang.tla import encode
-from kmc.lang.types import EnumType, IdentType, MapType, RecordType
+from kmc.lang.types import MapType, RecordType
 from kmc.spec.loader import Spec
 from kmc.spec.rewrite import rewritten
 from kmc.story.in_words import field_in_words, in_words
-from kmc.story.lanes import lane_types, table_for_people
+from kmc.story.lanes import Processes, table_for_people
 from kmc.story.network import brief_of
 
 _SHORT = 40
@@ -105,7 +105,7 @@ class Wording:
         table = table_for_people(spec)
         self._naming = table.naming
         self._fields = spec.state_class.fields
-        self._lanes = lane_types(spec)
+        self._processes = Processes(spec)
         self._names = {(v.field, v.inner): v.name for v in table.variables}
 
     def value(self, value: Any) -> str:
@@ -121,7 +121,7 @@ class Wording:
 
     def is_lane(self, bound: Binding) -> bool:
         """Whether this is a process, or its record."""
-        return type(bound.value) in self._lanes or bool(bound.label.map and bound.label.owner)
+        return self._processes.holds(bound.value) or bool(bound.label.map and bound.label.owner)
 
     def of_value(self, value: Any, name: str) -> Label:
         """The label of a value that is at no place of the state: itself if it is short, else the name bound to it."""
@@ -140,7 +140,7 @@ class Wording:
             return Label(f"{base.path}[{shown}]", base.owner, base.when)
         if isinstance(declared.value, RecordType):
             return Label("", shown, base.when, map=base.map)
-        is_lane = isinstance(declared.key, IdentType | EnumType) and declared.key.cls in self._lanes
+        is_lane = self._processes.is_function(declared)
         return Label(base.path, shown, base.when) if is_lane else Label(f"{base.path}[{shown}]", "", base.when)
 
     def label(self, node: ast.expr, scope: Context) -> Label | None:

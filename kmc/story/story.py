@@ -1,8 +1,9 @@
 """A story: a trace told in terms of processes and messages, from which every view for people is drawn.
 
-A *lane* is a process: an identifier that sends or receives messages, or that has a record in a map of the state. States
-are numbered from 1, as TLC numbers them; the first step is the initial state. Texts are ready to be shown: values
-look as in `kmc.story.in_words`, and a spawned identifier, whose TLA+ name is a number, carries a letter (`s1`).
+A *lane* is a process, named by its value in words: it sends or receives messages, or has a record in a map of the
+state. States are numbered from 1, as TLC numbers them; the first step is the initial state. Texts are ready to be
+shown: values look as in `kmc.story.in_words`, and a spawned identifier, whose TLA+ name is a number, carries a letter
+(`s1`).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class Change:
         """`log[3].epoch of n1`."""
         rest = list(self.path)
         if self.lane is not None:
-            rest.remove(self.lane)
+            del rest[rest.index(self.lane, 1)]
         place = ".".join(rest).replace(".[", "[")
         return f"{place} of {self.lane}" if self.lane is not None else place
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
-from kmc.lang.tla import Naming, Tla, encode
+from kmc.actions.action import Action
+from kmc.lang.tla import Tla, encode
 from kmc.result import Trace, TraceStep
 from kmc.spec.loader import Spec
 from kmc.spec.source_place import source_place, spec_word
 from kmc.spec.variables import encode_state
 from kmc.story.changes import changes_between
 from kmc.story.in_words import in_words
-from kmc.story.lanes import columns_of, lane_name, lane_types, lanes_in, of_lane, table_for_people
+from kmc.story.lanes import Processes, columns_of, lane_name, table_for_people
 from kmc.story.majorities import Majority, majorities
 from kmc.story.network import Post, network_fields
 from kmc.story.story import Change, SentMessage, Story, StoryLoop, StoryStep, first_step
@@ -53,8 +55,8 @@ class Teller:
         """`states` are some of the trace: the processes of the story are those that occur in them."""
         self._spec = spec
         self._table = table_for_people(spec)
-        self._types = lane_types(spec)
-        self._lanes = lanes_in(spec, self._types, states, self._table.naming)
+        self._processes = Processes(spec)
+        self._lanes = self._processes.names_in(states)
         self._networks, self._archives = network_fields(spec)
         self.post = Post(self._table.naming, self._networks)
         self._actions = {action.title: action for action in spec.actions}
@@ -76,11 +78,11 @@ class Teller:
 
     def knows_lanes_of(self, state: Any) -> bool:
         """Whether all processes that occur in a state are among those of the story."""
-        return {*lanes_in(self._spec, self._types, [state], self._table.naming)} <= {*self._lanes}
+        return {*self._processes.names_in([state])} <= {*self._lanes}
 
     def story(self, steps: Sequence[StoryStep], about: Mapping[str, str], loop: StoryLoop | None = None) -> Story:
         """The story whose `steps` this teller has told."""
-        of_lanes = of_lane(self._spec, self._types)
+        of_lanes = self._processes.variables()
         names = {variable.field: variable.name for variable in self._table.variables}
         return Story(
             about=dict(about),
@@ -115,7 +117,7 @@ class Teller:
             action=step.action,
             label=_label(step, number, arguments, told),
             arguments=arguments,
-            actor=_actor(told, [self.post.messages[n - 1] for n in sent], values, self._lanes, naming),
+            actor=self._actor(told, [self.post.messages[n - 1] for n in sent], action, values),
             received=received,
             sent=sent,
             lost=lost,
@@ -143,6 +145,20 @@ class Teller:
         asked = "".join(f" ({name} {value})" for name, value in found.asked)
         return f"{counted} of {ensemble}{asked}"
 
+    def _actor(
+        self, told: SentMessage | None, sent: Sequence[SentMessage], action: Action | None, values: tuple[Any, ...]
+    ) -> str | None:
+        """Who receives, else who sends, else the first process among the arguments."""
+        if told is not None:
+            return told.dest
+        sources = {message.source for message in sent}
+        if len(sources) == 1 and None not in sources:
+            return sent[0].source
+        types = [parameter.type for parameter in action.parameters] if action is not None else []
+        given = zip_longest(values, types[: len(values)])
+        names = [lane_name(v, self._table.naming) for v, declared in given if self._processes.holds(v, declared)]
+        return next((name for name in names if name in self._lanes), None)
+
     def _variables(self, state: Any) -> Mapping[str, Tla]:
         """The variables of a state, which is mostly the one of the last step."""
         last, variables = self._last
@@ -150,8 +166,8 @@ class Teller:
 
     def _changes(self, old: Mapping[str, Tla], new: Mapping[str, Tla]) -> tuple[Change, ...]:
         """The changes of a step; an archive grows with every delivery, so only what leaves it is one."""
-        kept = changes_between(old, new, self._kept, self._lanes)
-        return (*changes_between(old, new, self._compared, self._lanes), *(c for c in kept if c.new is None))
+        kept = changes_between(old, new, self._kept, self._processes.at)
+        return (*changes_between(old, new, self._compared, self._processes.at), *(c for c in kept if c.new is None))
 
 
 def _label(step: TraceStep, number: int, arguments: tuple[tuple[str, str], ...], told: SentMessage | None) -> str:
@@ -160,20 +176,3 @@ def _label(step: TraceStep, number: int, arguments: tuple[tuple[str, str], ...],
     if told is not None:
         return step.action + told.brief.removeprefix(told.kind)
     return f"{step.action}({', '.join(value for _, value in arguments)})" if arguments else step.action
-
-
-def _actor(
-    told: SentMessage | None,
-    sent: Sequence[SentMessage],
-    values: tuple[Any, ...],
-    lanes: tuple[str, ...],
-    naming: Naming,
-) -> str | None:
-    """Who receives, else who sends, else the first process among the arguments."""
-    if told is not None:
-        return told.dest
-    sources = {message.source for message in sent}
-    if len(sources) == 1 and None not in sources:
-        return sent[0].source
-    names = [lane_name(value, naming) for value in values if hasattr(value, "title")]
-    return next((name for name in names if name in lanes), None)

@@ -16,6 +16,7 @@ from kmc.views.text_steps import inner_gutter, label_pieces, loop_lines, not_nee
 
 _INDENT = 4
 _PLACE_MAX = 32
+_LANE_MAX = 12
 
 
 def change_lines(told: Told) -> Iterator[TextLine]:
@@ -78,7 +79,7 @@ def body_lines(told: Told, step: StoryStep) -> Iterator[TextLine]:
     size = min(_PLACE_MAX, max((len(place.name(place.lane)) for place in places), default=0))
     # A process stands once, even where its variables are not together.
     ordered = sorted(places, key=lambda place: _rank(told, place))
-    margin = max((len(lane) for lane in told.story.lanes), default=0)
+    margin = min(_LANE_MAX, max((len(lane) for lane in told.story.lanes), default=0))
     for lane, group in groupby(ordered, key=lambda place: place.lane):
         for number, place in enumerate(group):
             owner = (lane or "") if number == 0 else ""

@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kmc.story.story import SentMessage, StoryStep
-from kmc.views.lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, lane_tone, line, wrapped
+from kmc.views.lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, joined, lane_tone, line, shortened, wrapped
 from kmc.views.message_text import message_pieces
 from kmc.views.text_options import Told
 from kmc.views.text_steps import inner_gutter, label_pieces, loop_lines, not_needed, number_pieces, step_lines
 
-_SPACING_MIN, _SPACING_MAX = 8, 14
+_SPACING_MIN = 8
 _LABEL_MIN = 34
 
 
 def chart_lines(told: Told) -> Iterator[TextLine]:
-    """The chart with its messages; for a model without processes, one line a step."""
+    """The chart with its messages; for a model without processes, one line a step, and the messages."""
     if not told.lanes:
         yield from wrapped([TextPiece("This model has no processes to draw; its steps:", DIM)], told.width)
         yield from step_lines(told)
+        yield from _legend(told)
         return
     chart = _Chart(told)
-    yield chart.head()
+    yield from chart.head()
     for step in told.steps:
         yield from chart.step(step)
     yield from loop_lines(told)
@@ -61,21 +62,27 @@ class _Chart:
         room = (told.width - margin - _LABEL_MIN) // max(1, len(lanes))
         longest = max(len(message.name) for message in told.story.messages) if told.story.messages else 2
         least = max(_SPACING_MIN, longest + 6)
-        self._spacing = max(least, min(_SPACING_MAX, room, max(least, *(len(lane) + 2 for lane in lanes))))
+        self._spacing = max(least, min(room, max(len(lane) + 2 for lane in lanes)))
         self._margin = margin
         self._places = {lane: 1 + number * self._spacing for number, lane in enumerate(lanes)}
-        self._width = self._spacing * (len(lanes) - 1) + 4
+        own = [message.name for message in told.story.messages if message.source == message.dest == lanes[-1]]
+        self._width = self._spacing * (len(lanes) - 1) + max(4, *(3 + len(name) for name in own), 0)
         # Too many processes for labels at the right: these follow below.
         self._beside = told.width - margin - self._width - 1
 
-    def head(self) -> TextLine:
-        """The names of the processes."""
+    def head(self) -> Iterator[TextLine]:
+        """The names of the processes; where one is cut, all follow in full."""
         pieces, at = [TextPiece(" " * self._margin)], 0
+        room = self._spacing - 1
         for lane, place in self._places.items():
-            start = max(at, place - (len(lane) - 1) // 2)
-            pieces += [TextPiece(" " * (start - at)), TextPiece(lane, self._tone(lane))]
-            at = start + len(lane)
-        return line(*fitted(pieces, self._told.width))
+            name = shortened(lane, room)
+            start = max(at + (at > 0), place - (len(name) - 1) // 2)
+            pieces += [TextPiece(" " * (start - at)), TextPiece(name, self._tone(lane))]
+            at = start + len(name)
+        yield line(*fitted(pieces, self._told.width))
+        if any(len(lane) > room for lane in self._places):
+            names = joined([TextPiece(lane, self._tone(lane))] for lane in self._places)
+            yield from wrapped([TextPiece("From left to right: ", DIM), *names], self._told.width, hanging=self._margin)
 
     def step(self, step: StoryStep) -> Iterator[TextLine]:
         """The row of a step, and one for each message that is lost with it."""

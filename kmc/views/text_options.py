@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from kmc.story.in_words import in_words
 from kmc.story.story import Story, StoryStep
 from kmc.trace.trees import entries
 from kmc.views.message_text import MessageNames
@@ -37,7 +38,7 @@ class Told:
     @property
     def width(self) -> int:
         """The columns of a line."""
-        return max(WIDTH_MIN, self.options.width)
+        return self.options.width
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -74,8 +75,12 @@ class Told:
 
 
 def told(story: Story, options: TextOptions) -> Told:
-    """The story under these options."""
+    """The story under these options; no view is narrower than 38 columns."""
+    options = replace(options, width=max(WIDTH_MIN, options.width))
     valued = frozenset(
-        str(key) for step in story.steps for name in story.of_lane for key, _ in entries(step.variables[name]) or ()
+        in_words(key)
+        for step in story.steps
+        for name in story.of_lane
+        for key, _ in entries(step.variables[name]) or ()
     )
     return Told(story, options, MessageNames(story.messages), valued)
