@@ -263,6 +263,7 @@ class Counters:
 class ShardFigures:
     """What a search in shards moved and keeps.
 
+    `shards` were asked for; `shards_used` of them are in use at the end, since a search divides itself as it grows.
     `digest` is a sum over the fingerprints of all states: equal sets of states have equal digests. `candidates` are
     the fingerprints that were sent to their owners, in `sent_bytes`. `rows_bytes` and `runs_bytes` were written for
     the rows of levels and for runs of fingerprints with their answers; `stored_bytes` are the runs at the end, and
@@ -277,6 +278,7 @@ class ShardFigures:
     rows_bytes: int
     runs_bytes: int
     stored_bytes: int
+    shards_used: int
     disk_bytes: int = 0
     shard_skew: float = 1.0
     task_skew: float | None = None

@@ -222,6 +222,8 @@ def shards_lines(figures: ShardFigures, distinct: int) -> Iterator[str]:
         for words in (figures.sent_bytes, figures.rows_bytes, figures.runs_bytes, figures.stored_bytes)
     )
     shards = f"{figures.shards} shard{'s' * (figures.shards != 1)}"
+    if figures.shards_used != figures.shards:
+        shards = f"{figures.shards_used} of {shards} in use"
     skew = f", the longest task {figures.task_skew:.1f} times the median" if figures.task_skew is not None else ""
     yield f"{shards}, per state: {sent} sent to owners, {rows} of rows and {runs} of runs written, {stored} kept."
     yield (

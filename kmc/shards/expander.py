@@ -58,13 +58,22 @@ class Stopped(Exception):
 
 
 class Outboxes:
-    """An outbox of a worker for each shard."""
+    """An outbox of a worker for each shard, of so many shards as the last task had."""
 
-    def __init__(self, worker: Worker, shards: int) -> None:
-        self._boxes = Memory(shards * Buffer.WORDS)
-        self._contents = [Memory(_OUTBOX_WORDS) for _ in range(shards)]
-        worker.thread.outboxes = Buffer(self._boxes.address)
-        self._tell()
+    def __init__(self, worker: Worker) -> None:
+        self._thread = worker.thread
+        self._boxes = Memory(0)
+        self._contents: list[Memory] = []
+
+    def divide(self, shards: int) -> None:
+        """Have empty outboxes for so many shards."""
+        if len(self._contents) != shards:
+            self._contents = self._contents[:shards]
+            self._contents += [Memory(_OUTBOX_WORDS) for _ in range(shards - len(self._contents))]
+            self._boxes = Memory(shards * Buffer.WORDS)
+            self._thread.outboxes = Buffer(self._boxes.address)
+            self._tell()
+        self.take()
 
     def _tell(self) -> None:
         boxes = self._boxes.array.reshape(-1, Buffer.WORDS)
@@ -114,14 +123,14 @@ class Expander:
         self._specialization = Specialization(kernels.wide, kernels.rank != 0, sharded=True, edges=edges)
         self._budget = MemoryBudget(Settings(), None)
         properties = kernels.check_count + kernels.step_count
-        shards, batch = sharding.shards, sharding.batch
+        batch = sharding.batch
         counted = kernels.action_count + 1, properties
         self._noting = NotingKernels(kernels, noting.apart) if noting is not None else None
         self._worker: Worker = Worker(self._budget, batch, *counted)
         self._notes: NotingWorker | None = None
         if noting is not None:
             self._worker = self._notes = NotingWorker(self._budget, batch, *counted, kernels)
-        self._outboxes = Outboxes(self._worker, shards)
+        self._outboxes = Outboxes(self._worker)
         self._table = FingerprintTable(sharding.slots_min, ranked=kernels.rank != 0, wide=kernels.wide)
         # With ranks, a state of an earlier level is not told apart here, but by its owner.
         self._known = FingerprintTable(1, wide=kernels.wide)
@@ -136,7 +145,7 @@ class Expander:
         self._dictionary.tell(shared)
         shared.alone, shared.deadlock, shared.storing = 1, deadlock, 1
         shared.batch, shared.chunk_rows = batch, sharding.chunk_rows
-        shared.shards, shared.uncoded = shards, self._uncoded.address
+        shared.uncoded = self._uncoded.address
         shared.known, shared.known_slots = self._known.address, self._known.slots
 
     def stop(self) -> None:
@@ -153,7 +162,6 @@ class Expander:
         worker, shared, thread = self._worker, self.shared, self._worker.thread
         worker.abandon()
         worker.take_log()
-        self._outboxes.take()
         self._forget_notes()
         worker.begin_level()
         worker.generated.array[:] = 0
@@ -181,9 +189,11 @@ class Expander:
         """
         began = clocks()
         self._begin(task.rows)
+        self._outboxes.divide(task.shards)
+        self.shared.shards = task.shards
         if self._noting is not None:
             self._noting.tell(self.shared)
-        starts = [SegmentStart(0, (0,) * self._sharding.shards)]
+        starts = [SegmentStart(0, (0,) * task.shards)]
         if task.initial:
             self._worker.offer(task.initial, self._kernels.action_count)
             self.shared.chunk_count = 0
@@ -317,9 +327,9 @@ class Expander:
 
     def _segments(self, task: RowsTask) -> Iterator[Segment]:
         """The segments of a task, one after another; while one is in use, its rows are asked for."""
-        bits = [read_words(self._store, file) for file in task.bits]
+        bits = [read_words(self._store, file) if file else None for file in task.bits]
         # A level has the shards that it was made with, which a resumed search need not have.
-        memory = Memory(max(1, len(bits)) * BitCursor.WORDS)
+        memory, nothing = Memory(max(1, len(bits)) * BitCursor.WORDS), Memory(1)
         cursors = memory.array.reshape(-1, BitCursor.WORDS)
         thread = self._worker.thread
         thread.accepted_shards = len(bits)
@@ -328,6 +338,9 @@ class Expander:
             segment = reader.segment(reference.number)
             thread.accepted = BitCursor(memory.address if bits else 0)
             for shard, words in enumerate(bits):
+                if words is None:
+                    cursors[shard] = nothing.address, 0  # no row is this shard's
+                    continue
                 first = int(words.array[reference.file.task])
                 cursors[shard] = words.address + first * f.WORD_BYTES, segment.sent_before[shard]
             yield segment

@@ -145,6 +145,7 @@ def shard_figures(state: RunState, watch: LevelWatch) -> ShardFigures:
     traffic = state.traffic
     return ShardFigures(
         shards=state.shards,
+        shards_used=len(state.runs),
         digest=state.digest,
         candidates=traffic.sent,
         sent_bytes=traffic.sent_bytes,

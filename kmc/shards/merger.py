@@ -51,6 +51,8 @@ class Merger:
     def merge(self, task: MergeTask, sent: Sequence[Words]) -> Merged:
         """Merge the entries that each task sent to a shard, in the order of the tasks."""
         began = clocks()
+        if not any(map(len, sent)):
+            return Merged(task.shard, None, 0, 0, 0, 0, task.runs, (), 0, Effort.since(began))
         candidates, starts, received = self._candidates(sent)
         distinct = candidates.found_count
         runs = {run.name: self._opened(run) for run in task.runs}

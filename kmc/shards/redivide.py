@@ -1,4 +1,5 @@
-"""Divide the fingerprints that a search knows anew, for another number of shards.
+"""Divide the fingerprints that a search knows anew, for another number of shards: when it has grown, or when a person
+wants another.
 
 Rows and bits stay as they are: the bits of a level are read by the number of shards that answered it. Shards own
 ranges of scattered fingerprints, so a new shard takes whole old ones and parts of others.
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmc.engine.loops.outboxes import SCATTER
-from kmc.engine.native.memory import Words
+from kmc.engine.native.memory import WORD_BYTES, Words
 from kmc.engine.native.threads import WorkerPool
 from kmc.shards.made_level import lost
 from kmc.shards.merger import Merger
@@ -53,7 +54,9 @@ class Redivision:
 
     def of_state(self, before: RunState) -> RunState:
         """Where a search stands with as many shards as are wanted. Its levels keep those that they were made with."""
-        after = replace(before, shards=self._shards, runs=self.runs(before.runs))
+        runs = self.runs(before.runs)
+        written = before.traffic.runs_bytes + sum(run.words for shard in runs for run in shard) * WORD_BYTES
+        after = replace(before, runs=runs, traffic=replace(before.traffic, runs_bytes=written))
         if after.fingerprints != before.fingerprints:
             raise lost("not all known states were divided among the new shards")
         return after

@@ -20,21 +20,29 @@ from kmc.shards.tasks import Merged, SortedRun, WordFile
 
 @dataclass(frozen=True, slots=True)
 class LevelFiles:
-    """The rows of one level as its tasks wrote them, and the bits that tell which of them are its states."""
+    """The rows of one level as its tasks wrote them, and the bits that tell which of them are its states.
+
+    `bits` has a place for each shard that the level was made with: None for one that received nothing.
+    """
 
     rows: tuple[FrontierFile, ...]
-    bits: tuple[WordFile, ...]
+    bits: tuple[WordFile | None, ...]
 
     @property
     def names(self) -> Iterator[str]:
         """The names of its files."""
         yield from (file.name for file in self.rows)
-        yield from (file.name for file in self.bits)
+        yield from (file.name for file in self.answers)
+
+    @property
+    def answers(self) -> Iterator[WordFile]:
+        """The files of bits that there are."""
+        yield from (file for file in self.bits if file is not None)
 
     @property
     def bytes(self) -> int:
         """The sizes of its files."""
-        return (sum(file.words for file in self.rows) + sum(file.words for file in self.bits)) * WORD_BYTES
+        return (sum(file.words for file in self.rows) + sum(file.words for file in self.answers)) * WORD_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,7 @@ class Traffic:
 class RunState:
     """The files of a search after its last level. `levels` are those kept, by number; the last one is among them.
 
+    `shards` are those that were asked for, and `runs` has those in use: see `Sharding`.
     `noted` has a level each, the first one first, if the behaviour graph is wanted.
     `digest` is a sum over all known fingerprints: equal sets have equal digests, whatever found them.
     """
@@ -168,4 +177,4 @@ def _noted_level(saved: Mapping[str, Any]) -> NotedLevel:
 
 def _level(saved: Mapping[str, Any]) -> LevelFiles:
     rows = tuple(FrontierFile(**{**file, "segments": tuple(file["segments"])}) for file in saved["rows"])
-    return LevelFiles(rows, tuple(WordFile(**file) for file in saved["bits"]))
+    return LevelFiles(rows, tuple(WordFile(**file) if file else None for file in saved["bits"]))

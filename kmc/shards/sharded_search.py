@@ -104,7 +104,7 @@ class ShardedSearch:
         self._garbage: list[str] = []
         self._watch = LevelWatch()
         self.state = RunState(
-            sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards
+            sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards_for(0)
         )
         self._executor = executor_of(self._poll)
         self._again: SearchAgain | None = None
@@ -216,11 +216,11 @@ class ShardedSearch:
 
     def _first_tasks(self) -> list[ExpandTask]:
         rows = RowsTask(1, 0, (), (), self.state.dictionary, self._asked)
-        return [ExpandTask(rows, self._initial, self._noting is not None)]
+        return [ExpandTask(rows, len(self.state.runs), self._initial, self._noting is not None)]
 
     def _tasks(self) -> list[ExpandTask]:
-        rows_tasks = self.rows_tasks(len(self._levels), self._asked)
-        return [ExpandTask(rows, noted=self._noting is not None) for rows in rows_tasks]
+        shards, noted = len(self.state.runs), self._noting is not None
+        return [ExpandTask(rows, shards, noted=noted) for rows in self.rows_tasks(len(self._levels), self._asked)]
 
     @property
     def _asked(self) -> int:
@@ -301,6 +301,7 @@ class ShardedSearch:
         self._code_words([word for part in expanded for word in part.uncoded])
         # A level beyond a bound adds to the counts, and a search that goes on makes it again.
         self._standing = self._snapshot()
+        self._divide()
         self._remove_garbage()
 
     def _drop_old_levels(self) -> None:
@@ -410,8 +411,7 @@ class ShardedSearch:
         check_runs(self._store, state.runs)
         self._stand_at(snapshot)
         self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
-        if state.shards != self._sharding.shards:
-            self._redivide()
+        self._divide()
         return True
 
     def _stand_at(self, snapshot: Snapshot) -> None:
@@ -439,16 +439,16 @@ class ShardedSearch:
             self._graph = None
         return self._outcome()
 
-    def _redivide(self) -> None:
-        """Go on with as many shards as are asked for now; the levels keep the shards that they were made with."""
-        kernels, before = self._kernels, self.state
-        mergers = [
-            Merger(self._sharding, self._store, wide=kernels.wide, ranked=kernels.rank != 0)
-            for _ in range(self._settings.threads)
-        ]
-        width, shards, level = 1 + kernels.wide, self._sharding.shards, len(self._levels)
-        self.state = Redivision(self._store, mergers, width, shards, level, self._poll).of_state(before)
-        self._garbage += [run.name for runs in before.runs for run in runs]
+    def _divide(self) -> None:
+        """Go on with the shards that the known states fill; the levels keep the shards that they were made with."""
+        kernels, sharding, before = self._kernels, self._sharding, self.state
+        self.state, wanted = replace(before, shards=sharding.shards), sharding.shards_for(before.fingerprints)
+        if wanted != len(before.runs):
+            ranked, threads = kernels.rank != 0, range(self._settings.threads)
+            mergers = [Merger(sharding, self._store, wide=kernels.wide, ranked=ranked) for _ in threads]
+            division = Redivision(self._store, mergers, 1 + kernels.wide, wanted, len(self._levels), self._poll)
+            self.state = division.of_state(self.state)
+            self._garbage += [run.name for runs in before.runs for run in runs]
 
     def counters(self) -> Counters:
         """The counters so far; while a level is made, with those of the tasks that have ended."""

@@ -1,4 +1,8 @@
-"""How a state space is divided. Only `shards` is a user's choice; no other number makes a difference to a result."""
+"""How a state space is divided. Only `shards` is a user's choice; no number here makes a difference to a result.
+
+A shard costs a file or two in each level that sends it something. So a search begins with few shards, and divides them
+when they are full: what `shards` adds to the time of a small search is nothing.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,15 @@ from dataclasses import dataclass, field
 
 from kmc.engine.layout.search_outcome import Settings
 
+_GROWTH = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
     """The number of shards, and the sizes of what tasks take.
+
+    A search begins with `shards_first` shards, or with `shards` if these are fewer. Whenever they hold more than
+    `shard_states` states on average, it goes on with four times as many, up to `shards`.
 
     A task takes segments until it has `task_rows` rows; fewer where a level is too small for all slots. A segment ends
     when it has `segment_rows` rows, which is looked at whenever `slice_chunks` chunks were read. `batch` and
@@ -18,6 +27,8 @@ class Sharding:
     """
 
     shards: int
+    shards_first: int = 4
+    shard_states: int = 1 << 16
     task_rows: int = 1 << 17
     segment_rows: int = 1 << 14
     slice_chunks: int = 32
@@ -25,3 +36,10 @@ class Sharding:
     piece: int = 1 << 15
     batch: int = field(default=Settings().batch)
     chunk_rows: int = field(default=Settings().chunk_rows)
+
+    def shards_for(self, states: int) -> int:
+        """Return how many shards a search has that knows so many states."""
+        found = min(self.shards, self.shards_first)
+        while found < self.shards and states > found * self.shard_states:
+            found = min(self.shards, found * _GROWTH)
+        return found

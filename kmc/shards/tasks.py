@@ -44,14 +44,15 @@ class SegmentRef:
 class RowsTask:
     """Some segments of level `level`, to be read.
 
-    `bits` are the answers of all shards to what was sent to them, none if every row is a state of the level.
+    `bits` are the answers of all shards to what was sent to them: None for a shard that received nothing, and no answer
+    at all if every row is a state of the level.
     `dictionary` holds the words that have codes. `wanted` is the mask of the reachable properties to look for.
     """
 
     level: int
     number: int
     segments: tuple[SegmentRef, ...]
-    bits: tuple[WordFile, ...]
+    bits: tuple[WordFile | None, ...]
     dictionary: WordFile
     wanted: int = 0
     listing: bool = True
@@ -84,9 +85,12 @@ def this_process() -> tuple[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class ExpandTask:
-    """Expand the rows of a level; `initial` are states without a source. `noted`: the steps are written too."""
+    """Expand the rows of a level for so many shards. `initial` are states without a source. `noted`: the steps are
+    written too.
+    """
 
     rows: RowsTask
+    shards: int
     initial: tuple[PackedState, ...] = ()
     noted: bool = False
 
@@ -148,13 +152,13 @@ class MergeTask:
 class Merged:
     """What a shard answers: the bits for all tasks, how many fingerprints were new, and its runs from now on.
 
-    `received` counts entries, `distinct` the different fingerprints among them. `digest` is a sum over the new ones.
-    `replaced` are the runs that were merged into a new one. `found` has the new fingerprints, where they were to be
-    noted.
+    There are no `bits` if it received nothing. `received` counts entries, `distinct` the different fingerprints among
+    them. `digest` is a sum over the new ones. `replaced` are the runs that were merged into a new one. `found` has the
+    new fingerprints, where they were to be noted.
     """
 
     shard: int
-    bits: WordFile
+    bits: WordFile | None
     new: int
     received: int
     distinct: int

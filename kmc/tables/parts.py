@@ -60,7 +60,7 @@ def parts_of(states: KeptStates, rows_max: int) -> Iterator[TablePart]:
 
 def accepted_rows(store: ShardStore, files: LevelFiles) -> dict[SegmentRef, int]:
     """How many rows of each segment of a level are its states."""
-    bits = [read_words(store, file) for file in files.bits]
+    bits = [read_words(store, file) if file else None for file in files.bits]
     found = {}
     for file in files.rows:
         reader = FrontierReader(store, file)
@@ -69,6 +69,7 @@ def accepted_rows(store: ShardStore, files: LevelFiles) -> dict[SegmentRef, int]
             found[SegmentRef(file, number)] = sum(
                 _ones(words.array[int(words.array[file.task]) :], int(low), int(high))
                 for words, low, high in zip(bits, segment.sent_before, segment.sent_until, strict=True)
+                if words is not None
             )
     return found
 

@@ -30,8 +30,11 @@ IN_THE_SUITE = {"d57_nested_scc", "d78_long_stem", "d33_not_gf", "c46_cat_none",
 MANY_STATES = 600
 """Where tasks of three rows would be too many."""
 
-WAYS: tuple[tuple[Sharding, int | None], ...] = ((Sharding(1), None), (TINY, None))
-MORE_WAYS: tuple[tuple[Sharding, int | None], ...] = ((Sharding(64), None), (Sharding(4), 2))
+WAYS: tuple[tuple[Sharding, int | None], ...] = (
+    (Sharding(1), None),
+    (replace(TINY, shards=16, shard_states=5), None),
+)
+MORE_WAYS: tuple[tuple[Sharding, int | None], ...] = ((Sharding(64, shards_first=64), None), (Sharding(4), 2))
 """How the state space is divided, and the number of processes; without these, two threads."""
 
 

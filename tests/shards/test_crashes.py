@@ -28,7 +28,18 @@ from kmc.shards.on_threads import sharded
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
 
-TINY = Sharding(3, task_rows=2, segment_rows=1, slice_chunks=1, slots_min=8, piece=2, batch=2, chunk_rows=1)
+TINY = Sharding(
+    6,
+    shards_first=1,
+    shard_states=2,
+    task_rows=2,
+    segment_rows=1,
+    slice_chunks=1,
+    slots_min=8,
+    piece=2,
+    batch=2,
+    chunk_rows=1,
+)
 EACH_LEVEL = ("--shards", "3", "--save-every", "0")
 COMPARED = ("result", "generated", "distinct", "depth", "initial", "left", "levels", "generated_by_action")
 

@@ -11,6 +11,7 @@ import pytest
 from support.grid_kernels import Grid, fingerprint, level_sizes, point_of
 from support.shard_runs import store_in
 
+from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import Words
@@ -48,13 +49,16 @@ class Tasks:
     def rows(self, level: int, segments: Sequence[SegmentRef], bits: Sequence[WordFile] = ()) -> RowsTask:
         return RowsTask(level, 0, tuple(segments), tuple(bits), self.dictionary)
 
+    def expanding(self, rows: RowsTask, initial: tuple[PackedState, ...] = ()) -> ExpandTask:
+        return ExpandTask(rows, self.sharding.shards, initial)
+
     def expand(self, task: ExpandTask) -> tuple[Expanded, list[Words]]:
         """What a task answers; the entries stay valid."""
         answer, entries = self.expander.expand(task)
         return answer, [part.copy() for part in entries]
 
     def first(self) -> tuple[Expanded, list[Words]]:
-        return self.expand(ExpandTask(self.rows(1, ()), tuple(self.grid.initial)))
+        return self.expand(self.expanding(self.rows(1, ()), tuple(self.grid.initial)))
 
     def listed(self, rows: RowsTask) -> list[list[int]]:
         """The fingerprints of the states of a task, segment by segment."""
@@ -94,7 +98,7 @@ def test_each_row_is_sent_to_its_owner_in_order(sharding: Sharding, tmp_path: Pa
             wanted = [word for word, owner in zip(fingerprints, owned, strict=True) if owner == shard]
             assert box.view(np.uint64).tolist() == wanted
         assert expanded.sent == tuple(map(len, sent))
-        expanded, sent = tasks.expand(ExpandTask(tasks.rows(level + 1, segments)))
+        expanded, sent = tasks.expand(tasks.expanding(tasks.rows(level + 1, segments)))
         assert expanded.expanded == len(fingerprints)
     assert max(len(segments), 1) >= (1 if sharding.shards == 1 else 2)
 
@@ -104,7 +108,7 @@ def test_refused_rows_are_skipped_everywhere(sharding: Sharding, tmp_path: Path)
     tasks = made(tmp_path, sharding)
     expanded, sent = tasks.first()
     for level in range(1, 6):
-        expanded, sent = tasks.expand(ExpandTask(tasks.rows(level + 1, segments_of(expanded))))
+        expanded, sent = tasks.expand(tasks.expanding(tasks.rows(level + 1, segments_of(expanded))))
     bits = [[int(word % 3 == 0) for word in box.view(np.uint64).tolist()] for box in sent]
     rows = tasks.rows(7, segments_of(expanded), tasks.answered(bits))
     accepted = [word for box in sent for word in box.view(np.uint64).tolist() if word % 3 == 0]
@@ -112,7 +116,7 @@ def test_refused_rows_are_skipped_everywhere(sharding: Sharding, tmp_path: Path)
     listed = [word for part in tasks.listed(rows) for word in part]
     assert listed == [word for word in every if word % 3 == 0]
     assert 0 < len(accepted) < len(every)
-    after, _ = tasks.expand(ExpandTask(rows))
+    after, _ = tasks.expand(tasks.expanding(rows))
     assert (after.expanded, after.refused) == (len(accepted), len(every) - len(accepted))
     assert tasks.expander.check(rows, stored=True).failed == (0, 0)
     refused = [word for word in every if word % 3]
@@ -125,15 +129,15 @@ def test_bits_that_are_not_those_of_the_rows_are_noticed(tmp_path: Path) -> None
     sharding = SHARDINGS[1]
     tasks = made(tmp_path, sharding)
     expanded, sent = tasks.first()
-    expanded, sent = tasks.expand(ExpandTask(tasks.rows(2, segments_of(expanded))))
+    expanded, sent = tasks.expand(tasks.expanding(tasks.rows(2, segments_of(expanded))))
     bits = tasks.answered([[1] * len(box) for box in sent])
     with pytest.raises(InternalError, match="not those that were sent"):
-        tasks.expand(ExpandTask(tasks.rows(3, segments_of(expanded), bits[:3])))
+        tasks.expand(tasks.expanding(tasks.rows(3, segments_of(expanded), bits[:3])))
 
 
 def test_a_task_does_not_know_what_another_met(tmp_path: Path) -> None:
     tasks = made(tmp_path, SHARDINGS[1])
-    task = ExpandTask(tasks.rows(2, segments_of(tasks.first()[0])))
+    task = tasks.expanding(tasks.rows(2, segments_of(tasks.first()[0])))
     first, sent = tasks.expand(task)
     again, sent_again = tasks.expand(task)
     assert [box.tolist() for box in sent] == [box.tolist() for box in sent_again]
@@ -143,12 +147,12 @@ def test_a_task_does_not_know_what_another_met(tmp_path: Path) -> None:
 
 def test_a_task_after_one_that_failed_answers_as_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = made(tmp_path, SHARDINGS[1])
-    task = ExpandTask(tasks.rows(2, segments_of(tasks.first()[0])))
+    task = tasks.expanding(tasks.rows(2, segments_of(tasks.first()[0])))
     expanded, sent = tasks.expand(task)
     with monkeypatch.context() as patch:
         patch.delattr("kmc.shards.expander.write_frontier")
         with pytest.raises(NameError):
-            tasks.expand(ExpandTask(tasks.rows(3, segments_of(expanded))))
+            tasks.expand(tasks.expanding(tasks.rows(3, segments_of(expanded))))
     again, sent_again = tasks.expand(task)
     assert [box.tolist() for box in sent_again] == [box.tolist() for box in sent]
     assert (again.sent, again.generated, again.expanded) == (expanded.sent, expanded.generated, expanded.expanded)
@@ -156,7 +160,7 @@ def test_a_task_after_one_that_failed_answers_as_the_first(tmp_path: Path, monke
 
 def test_a_stopped_expander_answers_once_it_is_restarted(tmp_path: Path) -> None:
     tasks = made(tmp_path, SHARDINGS[1])
-    task = ExpandTask(tasks.rows(2, segments_of(tasks.first()[0])))
+    task = tasks.expanding(tasks.rows(2, segments_of(tasks.first()[0])))
     tasks.expander.stop()
     for _ in range(2):
         with pytest.raises(Stopped):
@@ -167,7 +171,7 @@ def test_a_stopped_expander_answers_once_it_is_restarted(tmp_path: Path) -> None
 
 def test_more_entries_than_an_outbox_holds_are_sent(tmp_path: Path) -> None:
     tasks = made(tmp_path, Sharding(2, batch=128), Grid(1, 2, fan=20_000))
-    expanded, sent = tasks.expand(ExpandTask(tasks.rows(2, segments_of(tasks.first()[0]))))
+    expanded, sent = tasks.expand(tasks.expanding(tasks.rows(2, segments_of(tasks.first()[0]))))
     assert sum(expanded.sent) == 20_001
     every = [word for part in tasks.listed(tasks.rows(3, segments_of(expanded))) for word in part]
     assert sorted(word for box in sent for word in box.view(np.uint64).tolist()) == sorted(every)
@@ -182,7 +186,7 @@ def test_words_without_a_code_are_reported(tmp_path: Path) -> None:
     words = {int(word) for record in found for word in record.row[1:]} - {0}
     assert set(expanded.uncoded) == words
     # What a later task meets is not reported with this one again.
-    later, _ = tasks.expand(ExpandTask(tasks.rows(2, segments_of(expanded))))
+    later, _ = tasks.expand(tasks.expanding(tasks.rows(2, segments_of(expanded))))
     assert set(later.uncoded) - words
     assert tasks.first()[0].uncoded == expanded.uncoded
 
@@ -192,7 +196,7 @@ def test_of_states_with_one_view_the_one_with_the_least_rank_is_sent(tmp_path: P
     expanded, sent = tasks.first()
     kept = [0]
     for level in range(1, 5):
-        expanded, sent = tasks.expand(ExpandTask(tasks.rows(level + 1, segments_of(expanded))))
+        expanded, sent = tasks.expand(tasks.expanding(tasks.rows(level + 1, segments_of(expanded))))
         entries = [tuple(row) for box in sent for row in box.view(np.uint64).reshape(-1, 2).tolist()]
         best: dict[int, int] = {}
         for point in (point + step for point in kept for step in (1, 1 << 8, 1 << 16)):
@@ -206,18 +210,18 @@ def test_each_task_has_its_own_dictionary(tmp_path: Path) -> None:
     tasks = made(tmp_path, SHARDINGS[0], Grid(3, 6, pad=40))
     first, _ = tasks.first()
     segments = segments_of(first)
-    before = tasks.expander.expand(ExpandTask(tasks.rows(2, segments)))[0]
+    before = tasks.expander.expand(tasks.expanding(tasks.rows(2, segments)))[0]
     assert before.uncoded
     # With codes for the words that had none, the same task reports none of them, and writes less.
     kernels, words = tasks.grid.kernels, np.array(before.uncoded, np.int64)
     dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
     run_storing("assign_codes", source=words.ctypes.data, count=len(words), target=dictionary.address)
     old, tasks.dictionary = tasks.dictionary, write_words(tasks.store, new_name("words", 1, 0), [dictionary.words])
-    after = tasks.expander.expand(ExpandTask(tasks.rows(2, segments)))[0]
+    after = tasks.expander.expand(tasks.expanding(tasks.rows(2, segments)))[0]
     assert not set(after.uncoded) & set(before.uncoded)
     assert before.file is not None
     assert after.file is not None
     assert after.file.rows_words < before.file.rows_words
     tasks.dictionary = old
-    again = tasks.expander.expand(ExpandTask(tasks.rows(2, segments)))[0]
+    again = tasks.expander.expand(tasks.expanding(tasks.rows(2, segments)))[0]
     assert again.uncoded == before.uncoded

@@ -53,9 +53,10 @@ class Shard:
         assert merged.distinct == len(candidates)
         assert merged.new == len(candidates - self.known)
         # A word for each task and one that only says where the last one ends, and a bit for each entry.
-        assert merged.bits.words == len(tasks) + 1 + sum(-(-len(task) // 64) for task in tasks)
+        answered = len(tasks) + 1 + sum(-(-len(task) // 64) for task in tasks) if candidates else 0
+        assert (merged.bits.words if merged.bits else 0) == answered
         made = [run.words for run in merged.runs if run not in self.runs]
-        assert merged.written_bytes == (merged.bits.words + sum(made)) * 8
+        assert merged.written_bytes == (answered + sum(made)) * 8
         if stored:
             assert set(merged.replaced) == {run.name for run in self.runs} - {run.name for run in merged.runs}
             self.known |= candidates

@@ -43,8 +43,8 @@ def searched(model: Model, folder: Path, sharding: Sharding, processes: int | No
 
 
 def tiny(shards: int) -> Sharding:
-    """Small segments and tasks."""
-    return Sharding(shards, task_rows=1 << 9, segment_rows=1 << 7)
+    """Small segments and tasks, and all shards in use from the first level on."""
+    return Sharding(shards, shards, task_rows=1 << 9, segment_rows=1 << 7)
 
 
 def smallest() -> GoldenCase:
@@ -66,7 +66,7 @@ def test_a_golden_case_has_one_answer(case: GoldenCase, tmp_path: Path) -> None:
     digests = set()
     for shards, processes in WAYS if is_small(case) else ALL_WAYS:
         # A case of few states is divided into many tasks.
-        sharding = tiny(shards) if is_small(case) else Sharding(shards)
+        sharding = tiny(shards) if is_small(case) else Sharding(shards, shards_first=shards)
         result = searched(model, tmp_path, sharding, processes)
         assert outcome(result, case.expect) == case.expect
         assert told(result) == told(native)

@@ -108,7 +108,7 @@ def sharding_of_the_run() -> tuple[int, int]:
     manifest = saved_manifest(the_run())
     assert manifest is not None
     assert manifest.sharded is not None
-    assert len(manifest.sharded["runs"]) == manifest.sharded["shards"]
+    assert len(manifest.sharded["runs"]) == min(4, manifest.sharded["shards"]), "a small search fills no more"
     return manifest.sharded["shards"], manifest.levels
 
 

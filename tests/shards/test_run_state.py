@@ -16,7 +16,7 @@ STATE = RunState(
     met=WordFile("words-b", 9, 2),
     levels={
         1: LevelFiles((FILE,), (WordFile("bits-a", 10, 3), WordFile("bits-b", 11, 4))),
-        2: LevelFiles((FILE, OTHER), ()),
+        2: LevelFiles((FILE, OTHER), (None, WordFile("bits-c", 12, 5))),
     },
     runs=((SortedRun("run-a", 20, 3, 1, 5),), (SortedRun("run-b", 30, 4, 1, 6), SortedRun("run-c", 40, 5, 2, 7))),
     digest=99,
@@ -30,7 +30,7 @@ def merged(received: int, distinct: int, written_bytes: int) -> Merged:
 
 
 def test_all_files_are_named() -> None:
-    names = {"words-a", "words-b", "rows-a", "rows-b", "bits-a", "bits-b", "run-a", "run-b", "run-c"}
+    names = {"words-a", "words-b", "rows-a", "rows-b", "bits-a", "bits-b", "bits-c", "run-a", "run-b", "run-c"}
     assert STATE.names == names
 
 
@@ -40,7 +40,7 @@ def test_the_files_of_a_level_are_named_and_measured() -> None:
 
 
 def test_all_files_are_measured() -> None:
-    assert STATE.bytes == (8 + 9 + 20 + 30 + 40 + 900 + 10 + 11 + 900 + 90) * 8
+    assert STATE.bytes == (8 + 9 + 20 + 30 + 40 + 900 + 10 + 11 + 900 + 90 + 12) * 8
 
 
 def test_at_first_nothing_is_known() -> None:

@@ -53,7 +53,7 @@ while True:
     rows = RowsTask(number + 1, 0, segments, tuple(part.bits for part in merged), task.rows.dictionary)
     failed += sum(worker.check(rows, stored=True).failed)
     sought.append(len(worker.seek(SeekTask(rows, tuple(initial), False))))
-    task = ExpandTask(rows)
+    task = ExpandTask(rows, len(runs))
 print(json.dumps({"levels": levels, "failed": failed, "sought": sought, "numba": "numba" in sys.modules}))
 """
 
@@ -71,7 +71,7 @@ def test_tasks_run_elsewhere_from_the_bytes_of_a_job(name: str, bits: int, tmp_p
     dictionary = Dictionary(compiled.kernels.plain_words, compiled.kernels.implied_words)
     words = write_words(store, new_name("words", 0, 0), [dictionary.words])
     initial = tuple(compiled.record(state) for state in initial_states(model))
-    (tmp_path / "job").write_bytes(pickle.dumps((job, ExpandTask(RowsTask(1, 0, (), (), words), initial))))
+    (tmp_path / "job").write_bytes(pickle.dumps((job, ExpandTask(RowsTask(1, 0, (), (), words), 3, initial))))
     environment = {"KMC_CACHE_DIR": str(tmp_path / "empty"), "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", ELSEWHERE, str(tmp_path / "job")]
     ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

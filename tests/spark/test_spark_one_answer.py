@@ -30,7 +30,7 @@ def test_a_golden_case_has_one_answer(case: GoldenCase, tmp_path: Path, local_sp
     wanted = by_threads(case, tmp_path)
     thin_rows = max(wanted.levels) // 2  # the largest levels are jobs, and the others take no time
     for shards in (1, 4, 64):
-        sharding = Sharding(shards, task_rows=1 << 9, segment_rows=1 << 7)
+        sharding = Sharding(shards, shards, task_rows=1 << 9, segment_rows=1 << 7)
         found = checked_on_spark(local_spark, case.model(), tmp_path, sharding=sharding, thin_rows=thin_rows)
         assert outcome(found, case.expect) == case.expect
         assert found.shards is not None

@@ -55,7 +55,7 @@ def test_a_golden_case_has_its_counts(
 ) -> None:
     tasks = ended_tasks(monkeypatch)
     model = shipped_model("kraft", "smoke")
-    sharding = replace(Sharding(shards), segment_rows=64, task_rows=300)
+    sharding = replace(Sharding(shards, shards), segment_rows=64, task_rows=300)
     found = checked_on_spark(local_spark, model, tmp_path, sharding=sharding, bits=bits, thin_rows=0, by_files=by_files)
     assert (found.counters.generated, found.counters.distinct, found.counters.depth) == (23_167, 10_468, 30)
     assert told(found) == told_of_smoke()

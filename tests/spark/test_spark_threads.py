@@ -74,7 +74,7 @@ def test_tasks_of_several_cores_change_no_figure(
 ) -> None:
     context = sessions.context("local[4]", "--conf spark.task.cpus=2 pyspark-shell")
     ended = ended_tasks(monkeypatch)
-    sharding = replace(Sharding(5), segment_rows=64, task_rows=100)
+    sharding = replace(Sharding(5, 5), segment_rows=64, task_rows=100)
     model = shipped_model("kraft", "smoke")
     found = checked_on_spark(context, model, tmp_path, sharding=sharding, thin_rows=0, by_files=by_files)
     assert told(found) == told_of_smoke()

@@ -39,6 +39,9 @@ def fingerprints_in(store: FolderStore, run: SortedRun, width: int) -> list[Fing
 
 def bits_of(store: FolderStore, merged: Merged, counts: Sequence[int]) -> list[list[int]]:
     """What a shard answered to each of so many tasks, entry by entry."""
+    if merged.bits is None:
+        assert not any(counts), "entries have an answer"
+        return [[] for _ in counts]
     words = read_words(store, merged.bits).array.view(np.uint64).tolist()
     return [
         [words[words[task] + index // 64] >> index % 64 & 1 for index in range(count)]
