@@ -27,10 +27,14 @@ Condition = Callable[[Any, Any], bool]
 
 @dataclass(frozen=True, slots=True)
 class WaitedFor:
-    """A condition with the sentence that says when it is met: `NoIllegalState fails`."""
+    """A condition with the sentence that says when it is met: `NoIllegalState fails`.
+
+    `is_met_by_step` is its part that a step to a known state may meet, although that state alone does not.
+    """
 
     sentence: str
     is_met: Condition
+    is_met_by_step: Condition = lambda before, state: False
 
 
 def property_fails(model: Model, name: str) -> WaitedFor:
@@ -40,12 +44,13 @@ def property_fails(model: Model, name: str) -> WaitedFor:
     of_states = [found for found in wanted if found in model.predicates(Role.CHECKED, 1)]
     of_steps = [found for found in wanted if found not in of_states]
 
-    def is_met(before: Any, state: Any) -> bool:
-        return any(_fails(model, found, state) for found in of_states) or (
-            before is not None and before != state and any(_fails(model, found, before, state) for found in of_steps)
-        )
+    def is_met_by_step(before: Any, state: Any) -> bool:
+        return before is not None and any(_fails(model, found, before, state) for found in of_steps)
 
-    return WaitedFor(f"{name or 'a property'} fails", is_met)
+    def is_met(before: Any, state: Any) -> bool:
+        return any(_fails(model, found, state) for found in of_states) or is_met_by_step(before, state)
+
+    return WaitedFor(f"{name or 'a property'} fails", is_met, is_met_by_step)
 
 
 def _fails(model: Model, found: Predicate, *states: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kmc.errors import KmcError, Span
 from kmc.invariants.kinds import KINDS, PropertyKind, Role
-from kmc.invariants.properties import Predicate, holds
+from kmc.invariants.properties import Predicate, holds, is_stuttering
 from kmc.spec.model import Model
 
 
@@ -64,7 +64,7 @@ def judged(model: Model, before: Any | None, state: Any) -> Iterator[JudgedPrope
 
 def _judged(model: Model, kind: PropertyKind, found: Predicate, states: tuple[Any, ...]) -> JudgedProperty:
     error = None
-    if kind.role is Role.CHECKED and len(states) == 2 and states[0] == states[1]:
+    if kind.role is Role.CHECKED and len(states) == 2 and is_stuttering(*states):
         outcome = JudgedOutcome.NOT_A_STEP
     else:
         try:

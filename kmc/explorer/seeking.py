@@ -77,7 +77,7 @@ class Seeker:
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
 
     def breadth_first(self, start: Any, wanted: WaitedFor, limits: SeekLimits, progress: SeekProgress) -> SeekResult:
-        """The shortest way from `start` to another state in which `wanted` is met, within the constraints.
+        """Return the shortest way from `start` to a state or step in which `wanted` is met, within the constraints.
 
         A state in which evaluation fails has no successors here; the error is shown once a person goes there.
         """
@@ -92,13 +92,13 @@ class Seeker:
                 if progress.is_cancelled or self._clock() > until or len(came) > limits.states:
                     end = SeekEnd.CANCELLED if progress.is_cancelled else SeekEnd.LIMIT
                     return SeekResult(end, (), len(came), depth)
-                if successor in came:
-                    continue
-                came[successor] = (state, (move.step, move.instance.message))
-                progress.states = len(came)
-                if wanted.is_met(state, successor):
-                    return SeekResult(SeekEnd.FOUND, _way(came, successor), len(came), depth + 1)
-                if self._is_inside(state, successor):
+                is_new, taken = successor not in came, (move.step, move.instance.message)
+                if is_new:
+                    came[successor] = (state, taken)
+                    progress.states = len(came)
+                if (wanted.is_met if is_new else wanted.is_met_by_step)(state, successor):
+                    return SeekResult(SeekEnd.FOUND, (*_way(came, state), taken), len(came), depth + 1)
+                if is_new and self._is_inside(state, successor):
                     queue.append((successor, depth + 1))
         return SeekResult(SeekEnd.ALL_SEEN, (), len(came), progress.depth)
 

@@ -47,9 +47,8 @@ def expansion_errors(model: Model, relation: NextStateRelation, state: Any) -> l
         try:
             if _all_hold(model, model.constraints, successor):
                 _all_hold(model, model.action_constraints, state, successor)
-            if state != successor:
-                for prop in model.predicates(Role.CHECKED, 2):
-                    holds(prop, model.spec.files, state, successor)
+            for prop in model.predicates(Role.CHECKED, 2):
+                holds(prop, model.spec.files, state, successor)
         except KmcError as error:
             errors.append(error)
     return errors

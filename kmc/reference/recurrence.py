@@ -65,9 +65,7 @@ def fails_at_end(model: Model, name: str, states: Sequence[Any], loop: int | Non
     if isinstance(prop, TemporalProperty):
         return _is_refuted(model, prop, states, loop)
     (kind,) = (kind for kind in of_role(Role.CHECKED) if isinstance(prop, kind.declared))
-    if len(states) < kind.states or (kind.states == 2 and states[-2] == states[-1]):
-        return False
-    return not holds(prop, model.spec.files, *states[-kind.states :])
+    return len(states) >= kind.states and not holds(prop, model.spec.files, *states[-kind.states :])
 
 
 def property_called(model: Model, name: str) -> Predicate | TemporalProperty:

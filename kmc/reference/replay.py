@@ -14,7 +14,7 @@ from kmc.actions.action import Action
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import InternalError, KmcError, Span, did_you_mean
 from kmc.invariants.kinds import Role
-from kmc.invariants.properties import Predicate, holds
+from kmc.invariants.properties import Predicate, holds, is_stuttering
 from kmc.reference.differences import differing_parts
 from kmc.reference.findings import error_rank
 from kmc.reference.initial import each_initial_state
@@ -139,7 +139,7 @@ def _check_property(model: Model, violation: Violation) -> None:
     found = next((prop for prop in wanted if prop.name == violation.name), None)
     if found is None:
         _refuse(f"the model has no property {violation.name} of this kind")
-    if violation.is_step and (len(states) < 2 or states[-2] == states[-1]):
+    if violation.is_step and (len(states) < 2 or is_stuttering(*states[-2:])):
         _refuse(f"the trace has no last step that could violate {violation.name}")
     if holds(found, model.spec.files, *states[-2 if violation.is_step else -1 :]):
         _refuse(f"{violation.name} holds at the end of the trace")

@@ -277,8 +277,6 @@ class Search:
         self._findings.add(finding, self.graph.known.orbit(finding.state))
 
     def _check_step(self, number: int, source: Any, successor: Any) -> None:
-        if source == successor:
-            return
         properties, files = self._model.predicates(Role.CHECKED, 2), self._model.spec.files
         failed = [order for order, prop in enumerate(properties) if not holds(prop, files, source, successor)]
         for order in failed:

@@ -224,7 +224,7 @@ class _Simulation:
         source, successor = path[-1].state, step[2]
         try:
             for prop in model.predicates(Role.CHECKED, 2):
-                if source != successor and not holds(prop, files, source, successor):
+                if not holds(prop, files, source, successor):
                     trace = Trace((*path, trace_step(step)))
                     raise _Stop(Violation(Verdict.VIOLATION, prop.name, trace, is_step=True))
             return self._in_model(successor) and all(

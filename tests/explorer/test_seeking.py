@@ -51,6 +51,33 @@ def test_a_search_does_not_go_on_outside_of_a_constraint_but_looks_there(tmp_pat
     assert found.end is SeekEnd.FOUND
 
 
+BACK = (
+    COUNTER
+    + """
+
+@spec.action
+def back(st):
+    yield st.set(n=max(0, st.n - 1))
+
+
+@spec.action_property
+def NeverDown(st, nxt):
+    return nxt.n > st.n
+"""
+)
+"""One may go back; at 0, `back` changes nothing."""
+
+
+def test_breadth_first_finds_a_step_to_a_known_state_that_breaks_an_action_property(tmp_path: Path) -> None:
+    model = model_of(tmp_path, BACK, "PROPERTY NeverDown")
+    for name in ("NeverDown", ""):
+        wanted = property_fails(model, name)
+        found = Seeker(model).breadth_first(start_of(model), wanted, SeekLimits(), SeekProgress())
+        assert found.end is SeekEnd.FOUND
+        assert [step.label for step, _ in found.steps] == ["Increase", "Back"]
+        assert found.depth == len(found.steps)
+
+
 def test_a_walk_of_a_seed_is_the_same_every_time() -> None:
     model = shipped_model("kip_996", "smoke")
     walks = [
