@@ -7,6 +7,7 @@ draws others, and more of them, to look for what no run has met yet.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +23,9 @@ shared = settings(deadline=None, print_blob=True, suppress_health_check=[HealthC
 settings.register_profile("kmc", shared, derandomize=True, database=None)
 settings.register_profile("fuzz", shared, max_examples=2000)
 settings.load_profile("kmc")
+
+# An explanation that fails costs a user nothing else, so it would be silent here: it fails the test instead.
+os.environ["KMC_EXPLANATION_ERRORS"] = "raise"
 
 # A shell that starts the tests in the background has them and their children ignore Ctrl-C, which some of them send.
 signal.signal(signal.SIGINT, signal.default_int_handler)

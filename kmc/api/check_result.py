@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 from kmc.api.found_violation import ViolationFound
 from kmc.api.loaded_spec import LoadedSpec
-from kmc.api.result_views import page_html, table_html
+from kmc.api.result_views import table_html
 from kmc.cli.conclusion import conclusion
 from kmc.cli.counterexample import Counterexample
 from kmc.cli.outcome import Outcome
@@ -77,8 +76,13 @@ class CheckResult(ViolationFound):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What weakens the result: actions that never fired, goals that were not reached, reads of a view."""
-        return warning_texts(self._outcome)
+        """What weakens the result: actions that never fired, goals that were not reached, reads of a view.
+
+        Also that a trace is shown plain, if a mistake in kmc keeps it from being explained.
+        """
+        explained = self._explanation
+        plain = () if explained is None or explained.warning is None else (explained.warning,)
+        return (*warning_texts(self._outcome), *plain)
 
     @property
     def differences(self) -> tuple[str, ...] | None:
@@ -122,7 +126,11 @@ class CheckResult(ViolationFound):
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `kmc check --json`."""
-        return replace(self._outcome, story=self.story).as_json
+        found = self._outcome.as_json
+        if self._explanation is None:
+            return found
+        plain = [self._explanation.warning] if self._explanation.warning is not None else []
+        return {**found, **self._explanation.json, "warnings": [*found["warnings"], *plain]}
 
     def to_json(self) -> str:
         """The text of `kmc check --json`."""
@@ -153,8 +161,8 @@ class CheckResult(ViolationFound):
         return f"<check of {of}: {told}, {self.distinct:,} distinct states>"
 
     def _repr_html_(self) -> str:
-        if self.story is not None:
-            return page_html(self.story)
+        if self._explanation is not None and self._explanation.page is not None:
+            return self._explanation.page
         counters = self.details.counters
         rows = [
             ("distinct states", f"{counters.distinct:,}"),
@@ -164,4 +172,5 @@ class CheckResult(ViolationFound):
             *self.properties.items(),
         ]
         title = next(line.plain for line in verdict_lines(self._outcome))
-        return table_html(f"{self.model.spec.name} {self.model.name}: {title}", rows, self._remarks())
+        remarks = [*self._remarks(), *(self._explanation.lines if self._explanation is not None else ())]
+        return table_html(f"{self.model.spec.name} {self.model.name}: {title}", rows, remarks)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from kmc.api.loaded_spec import LoadedSpec
-from kmc.api.result_views import story_lines
+from kmc.api.result_views import Explanation, explanation_of
 from kmc.api.trace_states import TraceStates
 from kmc.cli.counterexample import Counterexample
 from kmc.cli.render_result import violation_lines
@@ -63,17 +63,22 @@ class ViolationFound:
 
     @property
     def story(self) -> Story | None:
-        """The trace told in terms of processes and messages, and why it is a violation."""
-        return self._example.story if self._example is not None else None
+        """The trace told in terms of processes and messages, and why it is a violation; None if it cannot be told."""
+        return self._explanation.story if self._explanation is not None else None
 
     @property
     def trace_file(self) -> TraceFile | None:
         """The trace in the form for files: `kmc.trace.itf.itf_text(result.trace_file)`."""
         return self._example.file if self._example is not None else None
 
+    @cached_property
+    def _explanation(self) -> Explanation | None:
+        """The violation for people, made when it is first asked for; only this calls what explains."""
+        return None if self._example is None else explanation_of(self._example)
+
     def _violation_lines(self) -> Iterator[str]:
         """What failed, a line a step, and why."""
-        if self._violation is None or self.story is None:
+        if self._violation is None or self._explanation is None:
             return
         yield from (line.plain for line in violation_lines(self._violation, from_given_state=self._given_start))
-        yield from story_lines(self.story)
+        yield from self._explanation.lines

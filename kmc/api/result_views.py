@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from html import escape
+from typing import Any
 
+from kmc.cli.counterexample import Counterexample
+from kmc.cli.explanation import Unexplained
+from kmc.cli.result_json import UNEXPLAINED, story_json
 from kmc.story.story import Story
 from kmc.views.page.page import page
 from kmc.views.text_options import TextOptions, told
 from kmc.views.text_steps import fairness_lines, step_lines
 from kmc.views.text_why import note_lines, why_lines
 
+HOW_TO_REPORT = "it with the traceback, which the environment variable KMC_EXPLANATION_ERRORS=raise shows"
 _STEPS_SHOWN_MAX = 60
 _FRAME = "width:100%;height:36rem;border:1px solid #8884;border-radius:6px"
 
@@ -31,6 +37,34 @@ def story_lines(story: Story) -> Iterator[str]:
     yield ""
 
 
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A counterexample for people: its story, and all that a result shows of it, finished.
+
+    In one that failed, `lines` are the plain trace, there is neither a `story` nor a `page`, and `warning` says so.
+    """
+
+    story: Story | None
+    json: Mapping[str, Any]
+    lines: tuple[str, ...]
+    page: str | None
+    warning: str | None = None
+
+
+def explanation_of(example: Counterexample) -> Explanation:
+    """The explanation of a counterexample; the plain trace in its place if it fails."""
+    plain = (*example.plain_lines(), "")
+    found = example.explained(_explanation)
+    if not isinstance(found, Unexplained):
+        return found
+    warning = found.warning(HOW_TO_REPORT)
+    return Explanation(None, UNEXPLAINED, (*plain, f"Warning: {warning}", ""), None, warning)
+
+
+def _explanation(story: Story) -> Explanation:
+    return Explanation(story, story_json(story), tuple(story_lines(story)), page_html(story))
+
+
 def page_html(story: Story) -> str:
     """The page of a counterexample inside another page, from which it can read nothing."""
     return f'<iframe sandbox="allow-scripts" style="{_FRAME}" srcdoc="{escape(page(story))}"></iframe>'
@@ -44,3 +78,8 @@ def table_html(title: str, rows: Iterable[tuple[str, str]], remarks: Iterable[st
     )
     lines = "".join(f"<p>{escape(remark)}</p>" for remark in remarks)
     return f"<div><strong>{escape(title)}</strong><table>{cells}</table>{lines}</div>"
+
+
+def lines_html(lines: Iterable[str]) -> str:
+    """Lines of text as they are."""
+    return f"<pre>{escape(chr(10).join(lines))}</pre>"

@@ -11,7 +11,7 @@ from kmc.api.arguments import limits_of, model_as_asked, start_of, unsuitable, w
 from kmc.api.error_notes import explained
 from kmc.api.found_violation import ViolationFound
 from kmc.api.loaded_spec import LoadedSpec, as_loaded
-from kmc.api.result_views import page_html
+from kmc.api.result_views import lines_html
 from kmc.cli.counterexample import Counterexample, counterexample
 from kmc.reference.simulation import SimulationCounters, SimulationResult
 from kmc.reference.simulation import simulate as run_behaviours
@@ -68,7 +68,9 @@ class RandomBehaviours(ViolationFound):
         return f"<simulation of {self.model.spec.name} {self.model.name}: {told}, seed {self.seed}>"
 
     def _repr_html_(self) -> str | None:
-        return page_html(self.story) if self.story is not None else None
+        if self._explanation is None:
+            return None
+        return self._explanation.page or lines_html(self._explanation.lines)
 
 
 @explained

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,9 +13,9 @@ import click
 from kmc.cli.check_all import AllOptions, all_options, check_all, chosen_models, taken
 from kmc.cli.conclusion import command_again, explore_command
 from kmc.cli.console import say, show, stderr
-from kmc.cli.counterexample import Counterexample, counterexample, trace_files
+from kmc.cli.counterexample import Counterexample, counterexample
 from kmc.cli.fingerprint_width import fingerprint_option, fingerprint_warnings
-from kmc.cli.junit import junit_begun, junit_failure, junit_text
+from kmc.cli.junit import junit_begun, junit_failure
 from kmc.cli.junit_file import refuse_unwritable, write_junit, write_unfinished
 from kmc.cli.memory_need import MemoryNeed, memory_need
 from kmc.cli.model_choice import ChosenModel, choose_model, start_state
@@ -37,6 +36,7 @@ from kmc.cli.progress import Progress, StatusLine, compiling_shown
 from kmc.cli.refusal import result_instead
 from kmc.cli.render_errors import error_lines, shown_path
 from kmc.cli.render_result import summary_lines, verdict_lines
+from kmc.cli.result_files import ResultFiles
 from kmc.cli.result_json import failure_json
 from kmc.cli.resuming import (
     HeldRun,
@@ -48,7 +48,7 @@ from kmc.cli.resuming import (
     terminated_as_interrupted,
     whole_command,
 )
-from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, PAGE_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.cli.saved_runs import ITF_NAME, RunFolder, new_run_folder
 from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
 from kmc.cli.search_scale import scale_of
 from kmc.cli.selection import folder_hint, only_spec_in
@@ -58,7 +58,6 @@ from kmc.cli.trace_place import settled_start
 from kmc.compiler.checks.spec_warnings import model_warnings
 from kmc.engine.files import durable_folder
 from kmc.errors import ModelError, SpecError, SystemFault
-from kmc.lang.modelfile import render_cfg
 from kmc.liveness.problem import TemporalProblem
 from kmc.memory_limit import refuse_low_limit
 from kmc.process import usable_cpus
@@ -189,7 +188,7 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     with held_run(options) as run:
         with terminated_as_interrupted():
             try:
-                done = _run(run)
+                done = _told(run, _run(run))
             except (Exception, KeyboardInterrupt) as error:
                 run.discard_if_empty()
                 noted = error if isinstance(error, KeyboardInterrupt) else run.noted(error)
@@ -226,11 +225,11 @@ def _check_all(options: CheckOptions, wishes: AllOptions) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Done:
-    """A check with a result: its outcome, its counterexample, and the folder to save it in."""
+    """A check with a result: its outcome, its counterexample, and the files to write."""
 
     outcome: Outcome
     trace: Counterexample | None
-    folder: RunFolder | None
+    files: ResultFiles
 
 
 def _run(run: HeldRun) -> _Done:
@@ -282,8 +281,8 @@ def _run_model(run: HeldRun) -> _Done:
     outcome = judge(options, chosen, result, folder.path if folder else None, trace_path)
     need = _memory_need(options, chosen, result, has_files=run.directory is not None)
     resume = resume_command(options, run.directory.path, result, need) if run.directory is not None else None
-    story = trace.story if trace is not None else None
-    return _Done(replace(outcome, resume=resume, story=story, memory_need=need), trace, folder)
+    outcome = replace(outcome, resume=resume, memory_need=need)
+    return _Done(outcome, trace, ResultFiles(folder))
 
 
 def _memory_need(options: CheckOptions, chosen: ChosenModel, result: Result, *, has_files: bool) -> MemoryNeed | None:
@@ -343,12 +342,28 @@ def _search(run: HeldRun, chosen: ChosenModel, problem: TemporalProblem | None, 
             return result_instead(model, start, error)
 
 
+def _told(run: HeldRun, done: _Done) -> _Done:
+    """Save what is known, then tell the counterexample and save that too. Whatever fails in telling changes neither."""
+    done.files.write_known(done.outcome, done.trace)
+    if done.trace is None:
+        return done
+    told = done.trace.told(run.options.trace_mode, run.options.width)
+    if told.failure is not None and "--debug" in run.options.words:
+        show([told.failure.text], stderr())
+    outcome = replace(done.outcome, told=told.reported(done.files.how_to_report(run.options.words)))
+    done.files.write_told(outcome)
+    return replace(done, outcome=outcome)
+
+
 def _deliver(run: HeldRun, done: _Done) -> int:
-    """Write and show the result; the exit status. Only then is there nothing to resume, whenever the process dies."""
+    """Report and show the result; the exit status. Only then is there nothing to resume, whenever the process dies."""
     options = run.options
     kept = () if run.command is None else (f"the run is kept; this gives its result again: {run.command}",)
-    faults = [fault.noting(*kept) for fault in _written(run, done)]
-    saved = () if faults or done.folder is None else (f"the result is saved: {shown_path(done.folder.path)}",)
+    done.files.publish(done.outcome, run.directory.copy if run.directory is not None else None)
+    faults = [fault.noting(*kept) for fault in done.files.faults]
+    saved = (
+        () if faults or done.files.folder is None else (f"the result is saved: {shown_path(done.files.folder.path)}",)
+    )
     is_written = not faults
     durable_folder.reach("before show result")
     try:
@@ -366,41 +381,6 @@ def _deliver(run: HeldRun, done: _Done) -> int:
     return done.outcome.status
 
 
-def _written(run: HeldRun, done: _Done) -> Iterator[SystemFault]:
-    """Write the requested files. Yields the faults, since the result is shown even when the disk is full."""
-    files: dict[str, str] = {}
-    has_trace = True
-    for name, text in _saved_files(done) if done.folder is not None else ():
-        assert done.folder is not None, "there are files for it"
-        files[name] = text
-        if name == RESULT_NAME and not has_trace:
-            continue  # it would name a trace that is not there
-        try:
-            done.folder.write(name, text)
-        except SystemFault as fault:
-            has_trace = has_trace and name == MODEL_NAME
-            yield fault
-    try:
-        if done.folder is not None:
-            done.folder.sync_name()
-        if run.options.junit is not None:
-            write_junit(run.options.junit, junit_text(done.outcome))
-        if run.directory is not None and run.directory.copy is not None:
-            run.directory.copy.publish(files)
-    except SystemFault as fault:
-        yield fault
-
-
-def _saved_files(done: _Done) -> Iterator[tuple[str, str]]:
-    """The files of a saved run. The result comes after the trace that it speaks of, the page last: it is but a view."""
-    yield MODEL_NAME, render_cfg(done.outcome.chosen.model.file)
-    if done.trace is not None:
-        yield from trace_files(done.trace.file).items()
-    yield RESULT_NAME, json.dumps(done.outcome.as_json, indent=2)
-    if done.trace is not None:
-        yield PAGE_NAME, done.trace.page()
-
-
 def _show(options: CheckOptions, done: _Done) -> None:
     if done.outcome.resume is not None and (options.as_json or options.quiet):
         show([f"Resume: {done.outcome.resume}"], stderr())
@@ -408,8 +388,8 @@ def _show(options: CheckOptions, done: _Done) -> None:
         say(json.dumps(done.outcome.as_json, indent=2))
         return
     show(verdict_lines(done.outcome))
-    if done.trace is not None:
-        show(done.trace.lines(options.trace_mode, options.width))
+    if done.outcome.told is not None:
+        show(done.outcome.told.lines)
     show(summary_lines(done.outcome))
 
 

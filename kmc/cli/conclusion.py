@@ -50,7 +50,7 @@ def conclusion(outcome: Outcome) -> Iterator[str]:
         yield f"Resume: {outcome.resume}"
     if result.violation is not None:
         if outcome.trace_path is not None:
-            yield from trace_hints(outcome.trace_path)
+            yield from trace_hints(outcome.trace_path, has_page=not outcome.explanation_warnings)
             yield f"Walk on from it: {explore_command(outcome.options.spec, outcome.trace_path)}"
         yield reproduce_line(outcome)
 
@@ -104,12 +104,13 @@ def _without_outputs(words: Sequence[str], *options: str) -> Iterator[str]:
         before = word
 
 
-def trace_hints(path: Path) -> Iterator[str]:
+def trace_hints(path: Path, *, has_page: bool) -> Iterator[str]:
     """The commands and the page that show more of a saved trace."""
     where = path.parent if path.name == ITF_NAME else path
     yield f"Show the trace: {shlex.join(['kmc', 'trace', shown_path(where)])}"
     yield "  with --changes, --step N, --table, --chart or --full for more of it"
-    yield f"Open in a browser: {shown_path(path.with_name(PAGE_NAME))}"
+    if has_page:
+        yield f"Open in a browser: {shown_path(path.with_name(PAGE_NAME))}"
 
 
 def constraints_text(model: Model) -> str:

@@ -1,21 +1,24 @@
 """The output of a counterexample: replayed, saved as ITF, TLC JSON and a page, shown for people or in TLC's style.
 
-Invariant: no trace is shown or saved that the interpreter has not replayed step by step.
+Invariant: no trace is shown or saved that the interpreter has not replayed step by step. What explains it is made at
+once, by `Counterexample.told`, inside the boundary of `kmc.cli.explanation`; a plain trace takes its place if it fails.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 
+from kmc.cli.explanation import ToldTrace, Unexplained, explained
 from kmc.cli.options import TLC_VIEWS
 from kmc.cli.render_result import behaviour_line
 from kmc.cli.render_story import styled, text_width
-from kmc.cli.saved_runs import ITF_NAME, PAGE_NAME, TLC_JSON_NAME, RunFolder
+from kmc.cli.result_json import UNEXPLAINED, story_json
+from kmc.cli.saved_runs import ITF_NAME, PAGE_NAME, TLC_JSON_NAME, UNEXPLAINED_NAME
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.lasso_replay import check_refutation
 from kmc.reference.refutation_lines import refutation_lines
@@ -33,9 +36,11 @@ if TYPE_CHECKING:
 _CHANGED = "bold yellow"
 _HEAD = "bold"
 
+_Made = TypeVar("_Made")
+
 
 class Counterexample:
-    """A violation of a model with its trace as a neutral file, and the story that views are drawn from."""
+    """A violation of a model with its trace as a neutral file."""
 
     def __init__(self, model: Model, violation: Violation, file: TraceFile) -> None:
         self.model = model
@@ -44,34 +49,49 @@ class Counterexample:
         self.commands: tuple[str, ...] = ()
         """The command lines that lead here again, for the page; those who save it know them."""
 
-    @cached_property
-    def story(self) -> Story:
-        """The story, told when the first view asks for it."""
+    def told(self, view: str | None, width: int | None) -> ToldTrace:
+        """The counterexample in a view of `--trace`, as a report and as a page; plain if that fails."""
+        told = explained(lambda: self._told(view, width))
+        if not isinstance(told, Unexplained):
+            return told
+        return ToldTrace((*self._plain("tlc"), ""), (*self.plain_lines(), ""), UNEXPLAINED, None, told)
+
+    def explained(self, explain: Callable[[Story], _Made]) -> _Made | Unexplained:
+        """What `explain` makes of the story, or the error that ended this."""
+        return explained(lambda: explain(self._story()))
+
+    def plain_lines(self) -> tuple[str, ...]:
+        """The trace in TLC's style, and for a behavior that goes on for ever why it is a counterexample."""
+        return tuple(line if isinstance(line, str) else line.plain for line in self._plain("tlc"))
+
+    def _story(self) -> Story:
         # Imported here: a check that finds nothing needs no story.
         from kmc.story.story_of import story_of
 
         return story_of(self.model, self.violation, self.file.about)
 
-    def page(self) -> str:
-        """The counterexample as one HTML file."""
+    def _told(self, view: str | None, width: int | None) -> ToldTrace:
         from kmc.views.page.page import page
-
-        return page(replace(self.story, commands=self.commands))
-
-    def lines(self, view: str | None, width: int | None) -> Iterator[Text | str]:
-        """The counterexample in a view of `--trace`, with an empty line behind it."""
-        if view in TLC_VIEWS:
-            yield from behaviour_line(self.violation)
-            yield from trace_lines(self.file, changed_only=view == "tlc-changes")
-            yield ""
-            why = list(refutation_lines(self.violation))
-            yield from [*why, ""] if why else []
-            return
         from kmc.views.text_options import TextOptions
         from kmc.views.text_view import text_view
 
-        yield from styled(text_view(self.story, view or "steps", TextOptions(width=text_width(width))))
-        yield ""
+        story = self._story()
+        if view in TLC_VIEWS:
+            lines = [*self._plain(view), ""]
+        else:
+            lines = [*styled(text_view(story, view or "steps", TextOptions(width=text_width(width)))), ""]
+        report = [line.text.rstrip() for line in text_view(story, "steps", TextOptions())]
+        explanation = story_json(story)
+        json.dumps(explanation)  # it is known to be JSON before its boundary is left
+        html = page(replace(story, commands=self.commands))
+        return ToldTrace(tuple(lines), (*report, ""), explanation, html)
+
+    def _plain(self, view: str | None) -> Iterator[Text | str]:
+        """The trace in TLC's style: no function of `kmc.story` or `kmc.views` is called for it."""
+        yield from behaviour_line(self.violation)
+        yield from trace_lines(self.file, changed_only=view == "tlc-changes")
+        why = list(refutation_lines(self.violation))
+        yield from ["", *why] if why else []
 
 
 def counterexample(
@@ -98,11 +118,11 @@ def trace_files(file: TraceFile) -> dict[str, str]:
     return {ITF_NAME: itf_text(file), TLC_JSON_NAME: tlc_json_text(file)}
 
 
-def save_trace(folder: RunFolder, example: Counterexample) -> None:
-    """Write the trace in both formats and its page. Raises SystemFault KMC502 or KMC556."""
-    for name, text in trace_files(example.file).items():
-        folder.write(name, text)
-    folder.write(PAGE_NAME, example.page())
+def explanation_files(told: ToldTrace) -> dict[str, str]:
+    """What explains a trace, by the name of its file: the page, or why there is none."""
+    if told.failure is not None:
+        return {UNEXPLAINED_NAME: told.failure.text}
+    return {PAGE_NAME: told.page} if told.page is not None else {}
 
 
 def trace_lines(file: TraceFile, *, changed_only: bool) -> Iterator[Text]:

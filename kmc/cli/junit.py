@@ -147,14 +147,9 @@ def _last_words(outcome: Outcome) -> str:
 
 
 def _counterexample(outcome: Outcome) -> Iterator[str]:
-    violation, story = outcome.result.violation, outcome.story
-    if story is not None:
-        # Imported here: a check that finds nothing needs no views.
-        from kmc.views.text_options import TextOptions
-        from kmc.views.text_view import text_view
-
-        yield from (line.text.rstrip() for line in text_view(story, "steps", TextOptions()))
-        yield ""
+    violation = outcome.result.violation
+    if outcome.told is not None:
+        yield from outcome.told.report
     elif violation is not None:
         yield from (f"State {number}: <{step.label}>" for number, step in enumerate(violation.trace.steps, 1))
         yield from _closing(violation)

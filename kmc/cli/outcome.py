@@ -9,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kmc.cli.console import bytes_in_words
 from kmc.cli.expectation import differences, idle_actions, stale, unexpected, unreached
+from kmc.cli.explanation import ToldTrace
 from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.model_choice import ChosenModel
 from kmc.cli.progress_text import cache_warning
-from kmc.cli.result_json import result_json
+from kmc.cli.result_json import UNEXPLAINED, result_json
 from kmc.compile_log import LOG
 from kmc.errors import CommandLineError, ExitStatus
 from kmc.result import Bound, Limits, Result, Verdict
-
-if TYPE_CHECKING:
-    from kmc.story.story import Story
 
 _CUT_SHORT = (Bound.STATES, Bound.TIME, Bound.MEMORY, Bound.START)
 
@@ -79,8 +77,9 @@ class Outcome:
     `differences` from the expected result are empty when there are none or when nothing was compared; `not_compared`
     says why, and is None when the comparison was made. `unexpected` says why the result is not the expected one by the
     rule of `kmc.cli.expectation`, and is empty if it is. `folder` is where the run was saved, `trace_path` its trace;
-    `resume` is the command that resumes it, if it was interrupted, and `story` tells the counterexample.
-    `memory_need` is set where the limit of memory ended the search.
+    `resume` is the command that resumes it, if it was interrupted. `told` is the counterexample for people, None until
+    it has been told, which is after the rest has been saved. `memory_need` is set where the limit of memory ended the
+    search.
     """
 
     options: CheckOptions
@@ -92,7 +91,7 @@ class Outcome:
     folder: Path | None
     trace_path: Path | None
     resume: str | None = None
-    story: Story | None = None
+    told: ToldTrace | None = None
     unexpected: tuple[str, ...] = ()
     memory_need: MemoryNeed | None = None
 
@@ -109,12 +108,18 @@ class Outcome:
         return unreached(self.chosen, self.result) if is_own else self.result.unreached
 
     @property
+    def explanation_warnings(self) -> tuple[str, ...]:
+        """That the counterexample is shown plain, if it could not be explained."""
+        return (self.told.warning,) if self.told is not None and self.told.warning is not None else ()
+
+    @property
     def as_json(self) -> dict[str, Any]:
         """The object of `--json`."""
         trace_file = str(self.trace_path) if self.trace_path else None
+        explanation = self.told.explanation if self.told is not None else UNEXPLAINED
         return {
-            **result_json(self.result, self.chosen.model, trace_file, self.story),
-            "warnings": [*self.result.warnings, *_cache_warnings()],
+            **result_json(self.result, self.chosen.model, trace_file, explanation),
+            "warnings": [*self.result.warnings, *_cache_warnings(), *self.explanation_warnings],
             "resume": self.resume,
             "growing": [asdict(variable) for variable in self.result.counters.growing],
             "memory_needed_bytes": self.memory_need.bytes if self.memory_need is not None else None,

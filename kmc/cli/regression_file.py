@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from kmc.cli.explanation import Unexplained, explained
 from kmc.errors import CommandLineError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.reference.recurrence import RecordedFailure, property_called
@@ -41,10 +42,12 @@ def write_regression_test(
         )  # fmt: skip
     if is_there(path.exists):
         raise CommandLineError("KMC664", f"{path} exists", help="give another file, or remove it")
+    labels = explained(lambda: _labels(file, model, found))
+    if isinstance(labels, Unexplained):
+        labels = _recorded_labels(file)
     text = pytest_text(
-        test, *_spec_for(path, model), render_cfg(model.file), _labels(file, model, found),
-        is_fixed=is_fixed, doc=_doc(model, failure),
-    )  # fmt: skip
+        test, *_spec_for(path, model), render_cfg(model.file), labels, is_fixed=is_fixed, doc=_doc(model, failure)
+    )
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -64,8 +67,11 @@ def _spec_for(path: Path, model: Model) -> tuple[str, bool]:
 def _labels(file: TraceFile, model: Model, found: Retaken) -> list[str]:
     """The steps for people: as the spec tells them, and those that no longer hold as they are recorded."""
     told = [f"{step.number} {step.label}" for step in tell(model.spec, found.trace).steps] if found.steps else []
-    recorded = [f"{number} {label(step)}" for number, step in enumerate(file.steps, start=1)]
-    return [*told, *recorded[len(told) :]][1:]
+    return [*told[1:], *_recorded_labels(file)[max(0, len(told) - 1) :]]
+
+
+def _recorded_labels(file: TraceFile) -> list[str]:
+    return [f"{number} {label(step)}" for number, step in enumerate(file.steps, start=1)][1:]
 
 
 def _doc(model: Model, failure: RecordedFailure) -> str:

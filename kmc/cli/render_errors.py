@@ -15,6 +15,7 @@ from kmc.errors import KmcError, Span, TextSpan
 _ERROR = "bold red"
 _FRAME = "bold blue"
 _REPORT_FRAMES_MAX = 3
+_REASON_MAX = 200
 
 
 def error_lines(error: KmcError) -> list[Text]:
@@ -80,9 +81,7 @@ def _carets(span: Span, source: str) -> tuple[str, int]:
 def internal_error_lines(error: BaseException) -> list[Text]:
     """A short report of a mistake in kmc itself."""
     frames = traceback.extract_tb(error.__traceback__)[-_REPORT_FRAMES_MAX:]
-    reason = str(error).strip().splitlines()
-    kind = type(error).__name__
-    lines = [Text.assemble(("internal error", _ERROR), (f": {kind}{': ' + reason[0] if reason else ''}", "bold"))]
+    lines = [Text.assemble(("internal error", _ERROR), (f": {reason_text(error)}", "bold"))]
     lines += [
         Text.assemble(("  --> ", _FRAME), f"{shown_path(frame.filename)}:{frame.lineno} in {frame.name}")
         for frame in reversed(frames)
@@ -90,6 +89,15 @@ def internal_error_lines(error: BaseException) -> list[Text]:
     lines.append(Text.assemble(("  = ", _FRAME), "help: run the command again with --debug, and report what it prints"))
     lines.append(Text.assemble(("  = ", _FRAME), "note: this is a mistake in kmc, not in your spec"))
     return lines
+
+
+def reason_text(error: BaseException) -> str:
+    """The class of an unexpected error and the first line that it says: `TypeError: unhashable type`."""
+    try:
+        said = str(error).strip().splitlines()
+    except Exception:  # a mistake in the error itself
+        said = []
+    return f"{type(error).__name__}{f': {said[0][:_REASON_MAX]}' if said else ''}"
 
 
 def traceback_text(error: BaseException) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc.cli.console import say, show
+from kmc.cli.explanation import Unexplained, explained, what_debug_shows
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.saved_runs import recorded_spec
 from kmc.cli.trace_place import trace_place
@@ -121,9 +122,18 @@ def _lines(file: TraceFile, model: Model, failure: RecordedFailure | None, found
     cycle = ", and the cycle closes" if found.closing is not None else ""
     yield f"All {total} states are reached as recorded{cycle}." if total > 1 else "State 1 is an initial state."
     yield _verdict(failure, found)
-    violation = recorded_violation(model, failure, found) if failure is not None else None
-    if violation is not None:
-        yield from _why(why(model, violation))
+    if failure is None:
+        return
+
+    def reason() -> tuple[str, ...]:
+        violation = recorded_violation(model, failure, found)
+        return () if violation is None else tuple(_why(why(model, violation)))
+
+    told = explained(reason)
+    if isinstance(told, Unexplained):
+        yield f"Warning: {told.warning(what_debug_shows(), 'Why it fails is not told: the explanation')}"
+    else:
+        yield from told
 
 
 def _why(told: Why) -> Iterator[str]:

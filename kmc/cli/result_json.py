@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kmc import __version__
@@ -16,10 +17,16 @@ if TYPE_CHECKING:
     from kmc.story.story import Story, StoryStep, Why
 
 
-def result_json(result: Result, model: Model, trace_file: str | None, story: Story | None = None) -> dict[str, Any]:
+UNEXPLAINED: Mapping[str, Any] = MappingProxyType({"why": None, "trace": None, "notes": None})
+"""The keys of `story_json` where there is no violation, or no explanation of it."""
+
+
+def result_json(
+    result: Result, model: Model, trace_file: str | None, explanation: Mapping[str, Any] = UNEXPLAINED
+) -> dict[str, Any]:
     """The object of `kmc check --json`, without what the command line made of it (exit status, differences).
 
-    `story` is that of the violation.
+    `explanation` is the `story_json` of the violation.
     """
     counters = result.counters
     violation = result.violation
@@ -32,7 +39,7 @@ def result_json(result: Result, model: Model, trace_file: str | None, story: Sto
         "left": counters.left,
         "generated_by_action": dict(result.generated_by_action),
         "levels": list(result.levels),
-        **violation_json(violation, trace_file, story),
+        **violation_json(violation, trace_file, explanation),
         "constraints": [constraint.name for constraint in (*model.constraints, *model.action_constraints)],
         "cut": result.cut,
         "fairness": [asdict(fair) for fair in result.fairness],
@@ -117,22 +124,22 @@ def error_json(error: KmcError) -> dict[str, Any]:
     }
 
 
-def violation_json(violation: Violation | None, trace_file: str | None, story: Story | None = None) -> dict[str, Any]:
+def violation_json(
+    violation: Violation | None, trace_file: str | None, explanation: Mapping[str, Any] = UNEXPLAINED
+) -> dict[str, Any]:
     """What failed: the property, why, the trace and the error, all null when nothing did."""
     return {
         "invariant": violation.name if violation else None,
         "trace_length": len(violation.trace) if violation else None,
         "trace_file": trace_file,
         "counterexample": _refutation_json(violation.refutation) if violation and violation.refutation else None,
-        **_story_json(story),
+        **explanation,
         "error": error_json(violation.error) if violation and violation.error else None,
     }
 
 
-def _story_json(story: Story | None) -> dict[str, Any]:
+def story_json(story: Story) -> dict[str, Any]:
     """Why it failed, the steps in words, and notes about them. Values are texts, as people read them."""
-    if story is None:
-        return {"why": None, "trace": None, "notes": None}
     steps = [*story.steps, *([story.loop.closing] if story.loop is not None and story.loop.closing is not None else [])]
     return {
         "why": _why_json(story.why) if story.why is not None else None,

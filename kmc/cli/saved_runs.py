@@ -29,13 +29,14 @@ RESULT_NAME = "result.json"
 ITF_NAME = "trace.itf.json"
 TLC_JSON_NAME = "trace.tlc.json"
 PAGE_NAME = "trace.html"
+UNEXPLAINED_NAME = "explanation_error.txt"
 MODEL_NAME = "model.cfg"
 CHECKPOINT_NAME = "checkpoint"
 STATES_NAME = "states"
 CACHE_NAME = "cache"
 """Copies of the files of a run in a storage."""
 
-FILE_NAMES = (MODEL_NAME, ITF_NAME, TLC_JSON_NAME, PAGE_NAME, RESULT_NAME)
+FILE_NAMES = (MODEL_NAME, ITF_NAME, TLC_JSON_NAME, PAGE_NAME, UNEXPLAINED_NAME, RESULT_NAME)
 
 _BLOCK_BYTES = 512
 """The unit of `st_blocks`, whatever the blocks of the disk are."""

@@ -17,7 +17,8 @@ from rich.text import Text
 from kmc import __version__
 from kmc.cli.conclusion import explore_command, trace_hints
 from kmc.cli.console import say, seconds_in_words, show, stderr
-from kmc.cli.counterexample import Counterexample, counterexample, save_trace
+from kmc.cli.counterexample import Counterexample, counterexample, explanation_files, trace_files
+from kmc.cli.explanation import ToldTrace
 from kmc.cli.model_choice import choose_model, start_state
 from kmc.cli.options import (
     color_option,
@@ -33,8 +34,8 @@ from kmc.cli.options import (
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
 from kmc.cli.render_result import coverage_lines, violation_lines
-from kmc.cli.result_json import error_json, violation_json
-from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, RunFolder, new_run_folder
+from kmc.cli.result_json import UNEXPLAINED, error_json, violation_json
+from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, UNEXPLAINED_NAME, RunFolder, new_run_folder
 from kmc.cli.start_of_trace import spec_of_start, spec_or_start
 from kmc.cli.trace_place import settled_start
 from kmc.errors import ExitStatus, KmcError
@@ -92,6 +93,8 @@ class Simulated:
     warnings: tuple[str, ...]
     trace: Counterexample | None
     folder: RunFolder | None
+    told: ToldTrace | None = None
+    """The trace for people, once it has been told: after the rest has been saved."""
 
     @property
     def status(self) -> ExitStatus:
@@ -174,12 +177,27 @@ def _run(options: SimulateOptions) -> Simulated:
     trace = counterexample(model, result.violation, start) if result.violation is not None else None
     done = Simulated(model, result, warnings, trace, folder)
     if folder is not None:
-        folder.write(MODEL_NAME, render_cfg(model.file))
-        if trace is not None and done.trace_path is not None:
-            again = shlex.join(["kmc", *options.words, *_seed(options, result)])
-            trace.commands = (again, explore_command(options.spec, done.trace_path))
-            save_trace(folder, trace)
+        known = {MODEL_NAME: render_cfg(model.file), **(trace_files(trace.file) if trace is not None else {})}
+        for name, text in known.items():
+            folder.write(name, text)
         folder.write(RESULT_NAME, json.dumps(simulation_json(done), indent=2))
+    return done if trace is None else _told(options, done, trace)
+
+
+def _told(options: SimulateOptions, done: Simulated, trace: Counterexample) -> Simulated:
+    """Tell the trace of a simulation that has been saved, and save that too."""
+    again = shlex.join(["kmc", *options.words, *_seed(options, done.result)])
+    if done.trace_path is not None:
+        trace.commands = (again, explore_command(options.spec, done.trace_path))
+    told = trace.told(options.trace_mode, options.width)
+    if told.failure is not None and "--debug" in options.words:
+        show([told.failure.text], stderr())
+    of_run = None if done.folder is None else shown_path(done.folder.path / UNEXPLAINED_NAME)
+    done = replace(done, told=told.reported(f"it with {of_run or f'what this shows: {again} --debug'}"))
+    if done.folder is not None:
+        done.folder.write(RESULT_NAME, json.dumps(simulation_json(done), indent=2))
+        for name, text in explanation_files(told).items():
+            done.folder.write(name, text)
     return done
 
 
@@ -206,9 +224,9 @@ def _behaviours(options: SimulateOptions, model: Model, start: Any) -> Simulatio
 
 def _lines(options: SimulateOptions, done: Simulated) -> Iterator[Text | str]:
     result = done.result
-    if result.violation is not None and done.trace is not None:
+    if result.violation is not None and done.told is not None:
         yield from violation_lines(result.violation, from_given_state=options.start is not None)
-        yield from done.trace.lines(options.trace_mode, options.width)
+        yield from done.told.lines
     elif result.interrupted:
         yield "Simulation interrupted. No error has been found so far."
     elif result.bound is not None:
@@ -245,7 +263,7 @@ def _last_words(options: SimulateOptions, done: Simulated) -> Iterator[str]:
     if done.folder is not None:
         yield f"Saved: {shown_path(done.folder.path)}"
     if done.trace_path is not None:
-        yield from trace_hints(done.trace_path)
+        yield from trace_hints(done.trace_path, has_page=done.told is None or done.told.page is not None)
     yield f"Reproduce: {shlex.join(['kmc', *options.words, *_seed(options, done.result)])}"
 
 
@@ -282,11 +300,12 @@ def simulation_json(done: Simulated) -> dict[str, Any]:
         **violation_json(
             violation,
             str(done.trace_path) if done.trace_path is not None else None,
-            done.trace.story if done.trace is not None else None,
+            done.told.explanation if done.told is not None else UNEXPLAINED,
         ),
         "bound": result.bound.value if result.bound is not None else None,
         "unreached_goals": list(result.unreached),
         "never_fired": list(result.never_fired),
+        "warnings": [*done.warnings, *([done.told.warning] if done.told and done.told.warning else [])],
         "seconds": round(result.counters.seconds, 6),
         "spec": done.model.spec.name,
         "spec_path": str(done.model.spec.root.resolve()),

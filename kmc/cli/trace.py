@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import click
 from rich.text import Text
 
-from kmc.cli.console import say, show
+from kmc.cli.console import say, show, stderr
 from kmc.cli.counterexample import trace_lines
+from kmc.cli.explanation import Unexplained, explained, view_asked_for, what_debug_shows
 from kmc.cli.model_choice import first_constants
 from kmc.cli.options import TLC_VIEWS, color_option, debug_option, run_dir_option, trace_option
 from kmc.cli.render_errors import shown_path
@@ -20,7 +21,7 @@ from kmc.cli.render_story import styled, text_width
 from kmc.cli.saved_runs import recorded_model, recorded_spec
 from kmc.cli.trace_page import html_option, page_path, write_page
 from kmc.cli.trace_place import TracePlace, trace_place
-from kmc.errors import CommandLineError, ExitStatus, did_you_mean
+from kmc.errors import CommandLineError, ExitStatus, KmcError, did_you_mean
 from kmc.lang.cfg_file import parse_cfg
 from kmc.result import Verdict
 from kmc.spec.loader import Spec, load_spec
@@ -120,12 +121,12 @@ def trace(
     _refuse_what_is_of_text(output, page, options)
     if page is not None:
         path = page_path(place.path, page)
-        write_page(path, written("html", found, lambda: _story(place, options)))
+        write_page(path, _written("html", place, found, options))
         say(f"Page: {shown_path(path)}")
     elif output != "text" or view in TLC_VIEWS:
         _show_as_recorded(place, found, options)
     else:
-        show(_story_lines(place, chosen_variables(found, only, hide), options))
+        _show_told(place, chosen_variables(found, only, hide), options)
     return ExitStatus.OK
 
 
@@ -176,10 +177,41 @@ def _show_as_recorded(place: TracePlace, found: TraceFile, options: TraceOptions
         found = resolved(found, _spec_of(place, found, options))
     found = chosen_variables(found, options.only, options.hide)
     if options.output != "text":
-        say(written(options.output, without_the_others(found), lambda: _story(place, options)).rstrip("\n"))
+        say(_written(options.output, place, without_the_others(found), options).rstrip("\n"))
         return
     show([_heading(found)])
     show(trace_lines(found, changed_only=options.view == "tlc-changes"))
+
+
+_PLAIN = "--trace tlc shows it plain, and --format itf writes it"
+
+
+def _written(name: str, place: TracePlace, found: TraceFile, options: TraceOptions) -> str:
+    """The trace in a format. Raises InternalError KMC936 where a mistake in kmc keeps it from being drawn."""
+    if FORMATS[name].of_file:
+        return written(name, found, lambda: _story(place, options))
+    what = f"the format '{name}'"
+    return view_asked_for(what, lambda: written(name, found, lambda: _story(place, options)), _PLAIN)
+
+
+def _show_told(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> None:
+    """The trace in a view for people; if none was asked for and kmc cannot tell the trace, as it was recorded."""
+
+    def draw() -> tuple[Text | str, ...]:
+        return tuple(_story_lines(place, chosen, options))
+
+    if options.view is not None or options.step is not None or options.prop is not None:
+        what = f"the view '{options.view}'" if options.view is not None else "the explanation"
+        show(view_asked_for(what, draw, _PLAIN))
+        return
+    told = explained(draw, passing=(KmcError,))
+    if not isinstance(told, Unexplained):
+        show(told)
+        return
+    if "--debug" in (click.get_current_context().find_root().obj or ()):
+        show([told.text], stderr())
+    show([_heading(chosen), *trace_lines(chosen, changed_only=False), ""])
+    show([f"Warning: {told.warning(what_debug_shows())}"])
 
 
 def _story_lines(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> Iterator[Text | str]:

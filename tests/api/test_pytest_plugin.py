@@ -11,6 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 from support.cli_runner import COUNTER
+from support.planted_mistakes import failing, functions_of
+
+from kmc.cli.explanation import ERRORS_VARIABLE
 
 pytest_plugins = "pytester"
 
@@ -52,6 +55,21 @@ def test_a_failure_says_what_differs_or_why_and_shows_the_steps(pytester: pytest
     result.stdout.fnmatch_lines(["Error: Action property NeverToTwo is violated.", "*", "3  Climb(1): count 1 -> 2"])
     assert "Traceback" not in str(result.stdout)
     assert "kmc/api" not in str(result.stdout)
+
+
+def test_a_mistake_in_an_explanation_changes_no_outcome_and_is_told_with_the_trace(
+    pytester: pytest.Pytester, specs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(ERRORS_VARIABLE)
+    expected = outcomes(pytester.runpytest_inprocess("specs", "-v", *QUIET))
+    with failing(functions_of("kmc.story")["kmc.story.story_of:story_of"]) as calls:
+        result = pytester.runpytest_inprocess("specs", "-v", *QUIET)
+    assert calls
+    assert outcomes(result) == expected
+    result.stdout.fnmatch_lines(
+        ["State 2: <Climb(1)>", "*The trace is shown plain: its explanation failed with PlantedMistake: planted*"]
+    )
+    assert "Traceback" not in str(result.stdout)
 
 
 def test_what_weakens_a_result_is_a_warning_and_a_failure_where_warnings_are_errors(

@@ -65,6 +65,20 @@ HOMES = {
     "uvicorn": ("kmc.explorer",),
 }
 
+# The modules of commands and of the API that may call what explains a trace, and import it when they run. What a check
+# does is in the first two alone: each is inside of `kmc.cli.explanation.explained`.
+EXPLAINERS = {
+    "kmc.cli.counterexample": "the boundary of checks and simulations",
+    "kmc.api.result_views": "the boundary of the API",
+    "kmc.api.found_violation": "names the type of a story",
+    "kmc.cli.trace": "shows a view that is asked for, inside of the boundary",
+    "kmc.cli.traced_story": "tells what kmc.cli.trace shows",
+    "kmc.cli.replay_trace": "replays, which explains nothing, and says why inside of the boundary",
+    "kmc.cli.regression_file": "writes a test that is asked for",
+    "kmc.cli.eval": "writes a value that is asked for",
+    "kmc.cli.graph": "writes a graph that is asked for",
+}
+
 # The modules whose public words a spec is written in.
 FACADES = ("kmc.lang", "kmc.spec")
 
@@ -225,6 +239,18 @@ def packages_away_from_home(source: Source) -> list[str]:
     ]
 
 
+def explanations_outside_the_boundary(source: Source) -> list[str]:
+    """Imports of `kmc.story` and `kmc.views` by modules of commands and of the API that are not among EXPLAINERS."""
+    free = lines_for_type_checkers(source)
+    return [
+        source.at(item.line, f"{source.module} may not call {item.target}, which may fail: see kmc.cli.explanation")
+        for item in imports_of(source)
+        if (is_within(item.target, "kmc.story") or is_within(item.target, "kmc.views"))
+        and item.line not in free
+        and source.module not in EXPLAINERS
+    ]
+
+
 def shipped_specs() -> frozenset[str]:
     """The names of the spec packages in this checkout."""
     return frozenset(path.name for path in (ROOT / "specs").iterdir() if path.is_dir() and path.name[0] not in "._")
@@ -327,6 +353,11 @@ def test_imports_between_rooms_point_downwards() -> None:
 
 def test_every_folder_of_a_large_package_is_a_room() -> None:
     assert breaches(folders_without_room, "kmc") == []
+
+
+def test_what_explains_is_called_inside_its_boundary_only() -> None:
+    assert breaches(explanations_outside_the_boundary, "kmc/cli", "kmc/api", "distributed") == []
+    assert breaches(explanations_outside_the_boundary, "kmc/explorer") != []
 
 
 @pytest.mark.parametrize("package", ROOMS)

@@ -1,0 +1,86 @@
+"""The files of a check: in the folder of its run, as a JUnit report, and in a storage.
+
+Invariants: a result never names a trace that is not there, and it is saved before its trace is explained; so whatever
+becomes of the explanation, the run has verdict, counts and trace. A fault of the disk is kept, since the result is
+shown even then.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kmc.cli.conclusion import command_again
+from kmc.cli.counterexample import Counterexample, explanation_files, trace_files
+from kmc.cli.junit import junit_text
+from kmc.cli.junit_file import write_junit
+from kmc.cli.outcome import Outcome
+from kmc.cli.render_errors import shown_path
+from kmc.cli.saved_runs import MODEL_NAME, RESULT_NAME, UNEXPLAINED_NAME, RunFolder
+from kmc.errors import SystemFault
+from kmc.lang.modelfile import render_cfg
+
+if TYPE_CHECKING:
+    from kmc.engine.files.run_directory import ManifestCopy
+
+
+class ResultFiles:
+    """The files that are written of one check; `folder` is None where nothing is saved."""
+
+    def __init__(self, folder: RunFolder | None) -> None:
+        self.folder = folder
+        self.faults: list[SystemFault] = []
+        self._texts: dict[str, str] = {}
+        self._has_result = False
+
+    def write_known(self, outcome: Outcome, example: Counterexample | None) -> None:
+        """Save what is known before anything is explained: the model, the trace, then the result that speaks of it."""
+        if self.folder is None:
+            return
+        self._write(MODEL_NAME, render_cfg(outcome.chosen.model.file))
+        lost = [not self._write(*file) for file in (trace_files(example.file) if example is not None else {}).items()]
+        self._has_result = self._write(RESULT_NAME, _result_text(outcome), is_lost=any(lost))
+
+    def write_told(self, outcome: Outcome) -> None:
+        """Save the explanation: the result anew, and the page or why there is none."""
+        if self.folder is None or outcome.told is None:
+            return
+        self._write(RESULT_NAME, _result_text(outcome), is_lost=not self._has_result)
+        for name, text in explanation_files(outcome.told).items():
+            self._write(name, text)
+
+    def how_to_report(self, words: Sequence[str]) -> str:
+        """What to send with a report of an explanation that failed."""
+        if self.folder is None:
+            return f"it with what this shows: {command_again(words)} --debug"
+        return f"it with {shown_path(self.folder.path / UNEXPLAINED_NAME)}"
+
+    def publish(self, outcome: Outcome, copy: ManifestCopy | None) -> None:
+        """Write the report, and put the files into the storage; what is written is on the disk then."""
+        try:
+            if self.folder is not None:
+                self.folder.sync_name()
+            if outcome.options.junit is not None:
+                write_junit(outcome.options.junit, junit_text(outcome))
+            if copy is not None:
+                copy.publish(self._texts)
+        except SystemFault as fault:
+            self.faults.append(fault)
+
+    def _write(self, name: str, text: str, *, is_lost: bool = False) -> bool:
+        """Whether the file is there now. One that is lost is not written here, but still published."""
+        assert self.folder is not None, "there is a place for files"
+        self._texts[name] = text
+        if is_lost:
+            return False
+        try:
+            self.folder.write(name, text)
+        except SystemFault as fault:
+            self.faults.append(fault)
+            return False
+        return True
+
+
+def _result_text(outcome: Outcome) -> str:
+    return json.dumps(outcome.as_json, indent=2)
