@@ -104,8 +104,9 @@ class ModelFile:
 
     `name` is what people are shown: the stem of a `.cfg` file or the manifest's name of the model. `check_deadlock` is
     None where the file is silent. `max_depth` is the level bound (an initial state has level 1). `title`,
-    `description`, `max_depth`, `never_fires` and `expect` come from a manifest only. `never_fires` names the actions
-    that fire in no reachable state; `expect` has the keys of `kmc check --json`, and `origin`, which says who computed
+    `description`, `max_depth`, `never_fires`, `claims` and `expect` come from a manifest only. `never_fires` names the
+    actions that fire in no reachable state; `claims` are the numbers of the claims that the model is evidence for
+    (`kmc.spec.shown_claims`); `expect` has the keys of `kmc check --json`, and `origin`, which says who computed
     them.
     """
 
@@ -126,6 +127,7 @@ class ModelFile:
     title: str = ""
     description: str = ""
     never_fires: tuple[Word, ...] = ()
+    claims: tuple[Word, ...] = ()
     expect: Mapping[str, object] | None = field(default=None, hash=False)
 
     def with_overrides(self, assignments: Iterable[Assignment]) -> ModelFile:

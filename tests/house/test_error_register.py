@@ -42,6 +42,7 @@ SEVERAL_FILES = {
     "KMC306": "the assignment of a constant, in a .cfg file and behind --set",
     "KMC308": "a set, in a .cfg file and in a manifest",
     "KMC310": "a name listed twice, in a .cfg file and in a manifest",
+    "KMC322": "a name or a value of the wrong form: in a table of any file, of a model, of a claim",
     "KMC420": "a trace that cannot be read, or is not there, where its name is nearly that of one or not",
     "KMC422": "the shape of a trace, in each format",
     "KMC423": "a value of a trace, in each format",
