@@ -33,7 +33,7 @@ from kmc.cli.options import duration_seconds, duration_text, size_text
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.progress import StatusLine
 from kmc.cli.refusal import INTERPRETER_TAKES_IT
-from kmc.cli.selection import KINDS, STATES_MAX, ChosenEntry, choices, specs_in
+from kmc.cli.selection import KINDS, STATES_MAX, ChosenEntry, WantedModels, choices, specs_in
 from kmc.cli.trace_place import RUN_DIR
 from kmc.errors import CommandLineError, ExitStatus, SystemFault
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
@@ -51,18 +51,24 @@ class AllOptions:
 
     is_given: bool
     kinds: tuple[str, ...]
+    claims: tuple[int, ...]
     max_cost: int | None
     total_timeout: float | None
 
     def __post_init__(self) -> None:
-        wishes = {"--kind": self.kinds, "--max-cost": self.max_cost, "--total-timeout": self.total_timeout}
+        wishes = {
+            "--kind": self.kinds,
+            "--claim": self.claims,
+            "--max-cost": self.max_cost,
+            "--total-timeout": self.total_timeout,
+        }
         for option, value in wishes.items():
             if value and not self.is_given:
                 raise CommandLineError("KMC625", f"{option} chooses among all models", help="add --all")
 
 
 def all_options(function: F) -> F:
-    """`--all`, `--kind KIND`, `--max-cost N` and `--total-timeout TIME`, as `all_models`, `kinds` and so on."""
+    """`--all`, `--kind`, `--claim`, `--max-cost` and `--total-timeout`, as `all_models`, `kinds` and so on."""
     function = click.option(
         "--total-timeout",
         metavar="TIME",
@@ -78,6 +84,16 @@ def all_options(function: F) -> F:
     function = click.option(
         "--kind", "kinds", type=click.Choice(KINDS), multiple=True, help="With --all: only these. Repeatable."
     )(function)
+    function = click.option(
+        "--claim",
+        "claims",
+        metavar="N",
+        type=click.IntRange(min=1),
+        multiple=True,
+        is_eager=True,  # `spec_or_resume` asks for it
+        help="With --all: only models that name this claim (kmc claims lists them), of the shipped specs without SPEC."
+        " Repeatable.",
+    )(function)
     return click.option(
         "--all",
         "all_models",
@@ -90,7 +106,8 @@ def all_options(function: F) -> F:
 
 def taken(given: dict[str, Any]) -> AllOptions:
     """The options of `all_options`, taken out of those of the command line."""
-    return AllOptions(given.pop("all_models"), given.pop("kinds"), given.pop("max_cost"), given.pop("total_timeout"))
+    names = ("all_models", "kinds", "claims", "max_cost", "total_timeout")
+    return AllOptions(*(given.pop(name) for name in names))
 
 
 def _refuse_single(options: CheckOptions) -> None:
@@ -119,7 +136,8 @@ def _refuse_single(options: CheckOptions) -> None:
 def chosen_models(options: CheckOptions, wishes: AllOptions) -> list[ChosenEntry]:
     """The models to check, and those left out. Raises KmcError."""
     _refuse_single(options)
-    return choices(specs_in(options.spec), wishes.kinds or KINDS, wishes.max_cost or STATES_MAX)
+    wanted = WantedModels(wishes.kinds or KINDS, frozenset(wishes.claims), wishes.max_cost or STATES_MAX)
+    return choices(specs_in(options.spec), wanted)
 
 
 def check_all(options: CheckOptions, wishes: AllOptions, chosen: Sequence[ChosenEntry]) -> int:

@@ -159,6 +159,12 @@ def definitions(rows: Iterable[tuple[str, str]], *, width: int = 110, indent: in
     return lines
 
 
+def hanging(head: str, text: str, *, width: int = 110) -> list[str]:
+    """A text behind its head, broken at blanks; its later lines begin below the first one."""
+    first, *rest = textwrap.wrap(text, max(40, width - len(head)), break_on_hyphens=False) or [""]
+    return [(head + first).rstrip(), *(" " * len(head) + line for line in rest)]
+
+
 def bytes_in_words(count: int) -> str:
     """A number of bytes for a person: `512 MB`, `1.5 GB`, by powers of 1024."""
     size = count / 1024**2

@@ -27,6 +27,7 @@ from kmc.errors import CommandLineError, ExitStatus, KmcError, SystemFault, did_
 COMMANDS = {
     "bench": ("kmc.cli.bench:bench", "Measure time and memory per state on named models."),
     "check": ("kmc.cli.check:check", "Explore all states of a model and test its properties."),
+    "claims": ("kmc.cli.claims:claims", "List the claims of the documents, and the models that show them."),
     "conform": ("kmc.cli.conform:conform", "Compare a spec with TLA+, step by step."),
     "eval": ("kmc.cli.eval:evaluate", "Evaluate an expression in a state of a trace or of a model."),
     "explore": ("kmc.cli.explore:explore", "Walk through the states of a model on a local page."),

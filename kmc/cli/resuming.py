@@ -30,6 +30,7 @@ from kmc.cli.storage_choice import created_in_storage, resumed_in_storage, run_o
 from kmc.cli.trace_place import trace_place
 from kmc.errors import CommandLineError, SystemFault
 from kmc.result import Bound, Limits, Result, Verdict
+from kmc.spec.shipped import shipped_folder
 
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
@@ -40,9 +41,13 @@ _DAMAGED, _TAKEN_OVER = "KMC551", "KMC571"
 
 
 def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """SPEC may be left out with `--resume`, `--from`, and `--all`: then it is the working directory."""
+    """SPEC may be left out with `--resume` and `--from`, and with `--all`.
+
+    With `--all` it is the working directory, or the folder of the shipped specs where `--claim` asks for their claims.
+    """
     if value is None and ctx.params.get("all_models"):
-        return os.curdir
+        shipped = shipped_folder() if ctx.params.get("claims") else None
+        return os.curdir if shipped is None else str(shipped)
     return value if ctx.params.get("resume") else spec_or_start(ctx, param, value)
 
 

@@ -43,6 +43,22 @@ class ChosenEntry:
         return self.file.name if self.file is not None else MANIFEST_NAME
 
 
+@dataclass(frozen=True, slots=True)
+class WantedModels:
+    """The models that are chosen: their kinds, the numbers of the claims that they name, and the most states of one.
+
+    Without `claims`, a model need not name any.
+    """
+
+    kinds: Collection[str]
+    claims: Collection[int]
+    states_max: int
+
+    def takes(self, kind: str, file: ModelFile) -> bool:
+        """Return whether a model of this kind is chosen, whatever its cost."""
+        return kind in self.kinds and (not self.claims or any(int(word.text) in self.claims for word in file.claims))
+
+
 def too_large(file: ModelFile, states_max: int, option: str) -> str | None:
     """Why a model is left out where `option` sets the limit; None if it is not."""
     states = (file.expect or {}).get("distinct")
@@ -100,29 +116,28 @@ def _read(folder: Path) -> Manifest | ModelError | None:
         return error
 
 
-def choices(
-    manifests: Mapping[str, Manifest | ModelError | None], kinds: Collection[str], states_max: int
-) -> list[ChosenEntry]:
-    """The models of these kinds: by spec, then by kind; and each manifest without models, or with a mistake.
+def choices(manifests: Mapping[str, Manifest | ModelError | None], wanted: WantedModels) -> list[ChosenEntry]:
+    """The wanted models: by spec, then by kind; and each manifest without models, or with a mistake.
 
-    Raises CommandLineError KMC627 if there is no model to check.
+    Raises CommandLineError KMC627 if there is no model to check, KMC652 if none names the wanted claims.
     """
-    found = [choice for typed, manifest in manifests.items() for choice in _of(typed, manifest, kinds, states_max)]
+    found = [choice for typed, manifest in manifests.items() for choice in _of(typed, manifest, wanted)]
     models = [choice for choice in found if choice.file is not None]
     if any(choice.fault for choice in found):
         return found
+    if not models and wanted.claims:
+        numbers = " or ".join(map(str, sorted(wanted.claims)))
+        raise CommandLineError("KMC652", f"no model here names claim {numbers}", help="kmc claims lists those that do")
     if not models:
-        message = f"no spec here has a {' or a '.join(kinds)}"
+        message = f"no spec here has a {' or a '.join(wanted.kinds)}"
         raise CommandLineError("KMC627", message, help=f"leave out --kind; there are {_present(manifests)}")
     if all(choice.left_out for choice in models):
-        message = f"all {len(models)} models are left out: each has more than {states_max:,} states"
+        message = f"all {len(models)} models are left out: each has more than {wanted.states_max:,} states"
         raise CommandLineError("KMC627", message, help="give a larger --max-cost N")
     return found
 
 
-def _of(
-    typed: str, manifest: Manifest | ModelError | None, kinds: Collection[str], states_max: int
-) -> Iterator[ChosenEntry]:
+def _of(typed: str, manifest: Manifest | ModelError | None, wanted: WantedModels) -> Iterator[ChosenEntry]:
     match manifest:
         case None:
             yield ChosenEntry(typed, MANIFEST_KIND, None, f"{shown_path(typed)} has no {MANIFEST_NAME}")
@@ -132,8 +147,9 @@ def _of(
             yield ChosenEntry(typed, MANIFEST_KIND, None, "it has no models")
         case Manifest():
             for kind, files in manifest.by_kind.items():
-                for file in files.values() if kind in kinds else ():
-                    yield ChosenEntry(typed, kind, file, too_large(file, states_max, "--max-cost"))
+                for file in files.values():
+                    if wanted.takes(kind, file):
+                        yield ChosenEntry(typed, kind, file, too_large(file, wanted.states_max, "--max-cost"))
 
 
 def _present(manifests: Mapping[str, Manifest | ModelError | None]) -> str:

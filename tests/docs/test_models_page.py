@@ -11,9 +11,10 @@ from support.small_specs import copied
 
 from kmc.lang import manifest
 from kmc.lang.manifest import parse_manifest
+from kmc.spec.shown_claims import CLAIMS_NAME, read_claims
 
 PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
-(MANIFEST,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+MANIFEST, CLAIMS = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def keys_of(heading: str) -> set[str]:
@@ -52,3 +53,8 @@ def test_the_models_of_the_page_end_as_it_expects(name: str, tmp_path: Path) -> 
     (root / "models.toml").write_text(MANIFEST, encoding="utf-8")
     ran = kmc("check", str(root), name, "--expect", "--engine", "python", "--no-run-dir")
     assert ran.exit_code == 0, ran.output
+
+
+def test_the_claims_of_the_page_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / CLAIMS_NAME).write_text(CLAIMS, encoding="utf-8")
+    assert list(read_claims(tmp_path)) == [2]
