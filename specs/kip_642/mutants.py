@@ -1,4 +1,7 @@
-"""Constants that each break one rule of the protocol, so that a property that depends on it must fail; all are off."""
+"""Constants that each break one rule of KIP-642, so that a property that depends on it must fail; all are off.
+
+The mutants of KIP-595's rules stand in consensus/pull_raft/mutants.py.
+"""
 
 from kmc.lang import Bool, constant
 
@@ -18,9 +21,6 @@ LeaderRemovesItselfFirst = constant(
 OldVotersCommit = constant(
     "OldVotersCommit", Bool, "Mutant: the high watermark counts the first voters, whatever the assignment", False
 )
-VotersVoteAgain = constant("VotersVoteAgain", Bool, "Mutant: an earlier vote in the epoch forbids none", False)
-AnyLogIsElected = constant("AnyLogIsElected", Bool, "Mutant: votes are granted whatever the candidate's log", False)
-AnyPositionIsValid = constant("AnyPositionIsValid", Bool, "Mutant: no fetch diverges", False)
 RemovesFirst = constant("RemovesFirst", Bool, "Mutant: voters are removed before any is added", False)
 UncommittedIsPersisted = constant(
     "UncommittedIsPersisted", Bool, "Mutant: an assignment is in quorum-state before it is committed", False

@@ -6,7 +6,7 @@ name; one that assigns them returns the record changed.
 
 from ..consensus.logs import highest_common_offset, knows_position
 from ..consensus.quorums import is_quorum
-from .mutants import AnyPositionIsValid, CandidatesWithoutPreVote, OwnVoteElects
+from .mutants import AnyPositionIsValid, CandidatesWithoutPreVote, OwnVoteElects, ResignedKeepsEpoch
 from .network import fetch_request_or_res_lost
 from .types import (
     CommonResponse,
@@ -184,7 +184,8 @@ def boot_time_unattached(me):
 
 def transition_to_unattached(me, epoch, leader_id):
     """TransitionToUnattached(s, epoch, leader_id): within its epoch only a Prospective may (KIP-996)."""
-    if epoch < me.current_epoch or (epoch == me.current_epoch and me.state != ServerState.PROSPECTIVE):
+    stays = epoch == me.current_epoch and not (ResignedKeepsEpoch and me.state == ServerState.RESIGNED)
+    if epoch < me.current_epoch or (stays and me.state != ServerState.PROSPECTIVE):
         return set_illegal_state()
     return Transition(
         state=ServerState.UNATTACHED,

@@ -4,6 +4,7 @@ They are about servers that live before and after the step: one that starts or l
 keep. One promise is about states: weaker than Durability, it tells a lost value from one that no voter has.
 """
 
+from kmc.lang import count
 from kmc.spec import spec
 
 from ..consensus.promises import (
@@ -15,6 +16,7 @@ from ..consensus.promises import (
     votes_are_kept,
 )
 from .functions import most_recent_reconfig_entry
+from .network import connected
 from .types import ServerState
 
 MAY_HEAR_OF_A_NEWER_LEADER = {
@@ -147,3 +149,49 @@ def AcknowledgedIsOnDisk(st):
     Weaker than Durability, which does not count a leader that removes itself.
     """
     return is_on_some_disk(st, st.inv_pos_acked)
+
+
+def follows_and_fetches(st, k, s):
+    """Server k follows the leader s, reaches it, and has fetched from it."""
+    me = st.servers[k]
+    return (
+        me.state == ServerState.FOLLOWER and me.leader == s and me.fetch_state.has_fetch_success and connected(st, k, s)
+    )
+
+
+def is_healthy_leader(st, s):
+    """Server s leads, and a majority of its voters, itself included, follow it and fetch from it."""
+    me = st.servers[s]
+    followers = count(k == s or follows_and_fetches(st, k, s) for k in me.config.members)
+    return me.state == ServerState.LEADER and 2 * followers > len(me.config.members)
+
+
+@spec.action_property
+def HealthyLeaderKeepsOffice(st, nxt):
+    """KIP-996, Motivation: a leader that a majority follows and fetches from does not lose its office."""
+    return all(
+        not is_healthy_leader(st, s) or nxt.servers[s].state == ServerState.LEADER
+        for s in st.servers
+        if lives_on(nxt, s)
+    )
+
+
+def is_followed(st, s):
+    """Server s leads, and a majority of its voters, itself included, follow it, whether or not they have fetched."""
+    me = st.servers[s]
+    followers = count(
+        k == s or (st.servers[k].state == ServerState.FOLLOWER and st.servers[k].leader == s) for k in me.config.members
+    )
+    return me.state == ServerState.LEADER and 2 * followers > len(me.config.members)
+
+
+@spec.action_property
+def HealthyLeaderKeepsMajority(st, nxt):
+    """KIP-996, Scenarios A and B: while connections stay, a majority goes on following a healthy leader.
+
+    Stronger than HealthyLeaderKeepsOffice: a leader whose followers vote for another one in a later epoch is deposed
+    as well, though it learns it later.
+    """
+    return st.net_connectivity != nxt.net_connectivity or all(
+        not is_healthy_leader(st, s) or is_followed(nxt, s) for s in st.servers if lives_on(nxt, s)
+    )

@@ -30,3 +30,12 @@ LeadersKeepOffice = constant(
 FollowersRefusePreVotes = constant(
     "FollowersRefusePreVotes", Bool, "Mutant: a follower refuses pre-votes even if it has not fetched yet", False
 )
+SkipsPreVote = constant(
+    "SkipsPreVote", Bool, "Mutant: a prospective server becomes a candidate without waiting for pre-votes", False
+)
+FollowersAlwaysGrant = constant(
+    "FollowersAlwaysGrant", Bool, "Mutant: a follower grants pre-votes although it has fetched from its leader", False
+)
+ResignedKeepsEpoch = constant(
+    "ResignedKeepsEpoch", Bool, "Mutant: a resigned server becomes unattached in the epoch that it led", False
+)

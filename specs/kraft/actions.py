@@ -4,6 +4,7 @@ from kmc.lang import ways
 from kmc.spec import spec
 
 from ..consensus.logs import compare_entries, end_offset_for_epoch, epoch_at, last_epoch
+from ..consensus.pull_raft.mutants import AnyLogIsElected, VotersVoteAgain
 from ..consensus.pull_raft.rules import (
     elects,
     fetches_from_start,
@@ -15,6 +16,7 @@ from ..consensus.pull_raft.rules import (
     receivable_message,
     restarted_leader,
     restarted_state,
+    restarted_vote,
     restarted_votes,
     transition_to_unattached,
     transition_to_voted,
@@ -83,6 +85,7 @@ def restart(st, i: Server):
     me = st.servers[i]
     restarted = me.set(
         state=restarted_state(me),
+        voted_for=restarted_vote(me),
         leader=restarted_leader(me),
         votes_granted=restarted_votes(me, i),
         end_offset={j: 0 for j in Server},
@@ -144,8 +147,9 @@ def handle_request_vote_request(st, m):
         return
     state0 = transition_to_unattached(m.mepoch) if m.mepoch > me.current_epoch else no_transition(me)
     log_ok = compare_entries(m.mlast_log_offset, m.mlast_log_epoch, len(me.log), last_epoch(me.log)) >= 0
-    grant = log_ok and (
-        state0.state == ServerState.UNATTACHED or (state0.state == ServerState.VOTED and me.voted_for == j)
+    grant = (log_ok or AnyLogIsElected) and (
+        state0.state == ServerState.UNATTACHED
+        or (state0.state == ServerState.VOTED and (me.voted_for == j or VotersVoteAgain))
     )
     final = transition_to_voted(m.mepoch, state0) if grant and state0.state == ServerState.UNATTACHED else state0
     voter = me.set(

@@ -8,6 +8,7 @@ from kmc.lang import count
 
 from ..logs import highest_common_offset, knows_position
 from ..quorums import majority_count
+from .mutants import AnyEpochCommits, AnyPositionIsValid, RestartForgetsVote
 from .types import (
     CommonResponse,
     EpochMatch,
@@ -40,7 +41,7 @@ def fetches_from_start(m):
 
 def fetches_known_position(log, m):
     """The second disjunct of ValidFetchPosition(i, m). Both can hold, and TLC counts both."""
-    return knows_position(log, m.mfetch_offset, m.mlast_fetched_epoch)
+    return knows_position(log, m.mfetch_offset, m.mlast_fetched_epoch) or AnyPositionIsValid
 
 
 def valid_fetch_position(log, m):
@@ -106,9 +107,16 @@ def restarted_state(me):
         return ServerState.RESIGNED
     if not RestartFromQuorumState:
         return ServerState.FOLLOWER
+    if RestartForgetsVote and (me.state == ServerState.VOTED or me.state == ServerState.CANDIDATE):
+        return ServerState.UNATTACHED
     if me.state == ServerState.LEADER:
         return ServerState.VOTED
     return me.state
+
+
+def restarted_vote(me):
+    """The vote that a restarted server remembers, which its quorum-state file holds (KIP-595, Quorum State)."""
+    return None if RestartForgetsVote else me.voted_for
 
 
 def restarted_leader(me):
@@ -153,6 +161,6 @@ def new_highwatermark(me, i, new_end_offset, voters, above=0):
         ),
         default=0,
     )
-    if agreed > 0 and me.log.at(agreed).epoch == me.current_epoch:
+    if agreed > 0 and (me.log.at(agreed).epoch == me.current_epoch or AnyEpochCommits):
         return agreed
     return me.high_watermark

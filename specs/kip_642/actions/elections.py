@@ -3,6 +3,7 @@
 from kmc.spec import spec
 
 from ...consensus.logs import compare_entries, last_epoch
+from ...consensus.pull_raft.mutants import AnyLogIsElected, VotersVoteAgain
 from ...consensus.pull_raft.rules import (
     elects,
     maybe_handle_common_response,
@@ -13,7 +14,6 @@ from ...consensus.pull_raft.rules import (
 from ...consensus.pull_raft.types import MaxElections, Server, ServerState
 from ..assignments import acked_by, appended, is_observer, is_voter
 from ..clusters import known_cluster, wrong_cluster
-from ..mutants import AnyLogIsElected, VotersVoteAgain
 from ..network import answer, changed, changed_by, discard, is_alive, reaches, reply, send_all
 from ..readings import (
     Bootstrapping,

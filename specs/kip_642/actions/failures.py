@@ -3,7 +3,7 @@
 from kmc.lang import pair
 from kmc.spec import spec
 
-from ...consensus.pull_raft.rules import restarted_leader, restarted_state, restarted_votes
+from ...consensus.pull_raft.rules import restarted_leader, restarted_state, restarted_vote, restarted_votes
 from ...consensus.pull_raft.types import MaxRestarts, Server, ServerState
 from ..assignments import blank_epoch, first_assignment, restarted_assignment
 from ..network import changed, is_alive, settled
@@ -19,6 +19,7 @@ def restart(st, i: Server):
     me = st.servers[i]
     restarted = me.set(
         state=restarted_state(me),
+        voted_for=restarted_vote(me),
         leader=restarted_leader(me),
         votes_granted=restarted_votes(me, i),
         end_offset={j: 0 for j in Server},

@@ -24,7 +24,6 @@ from ..assignments import (
     truncated,
 )
 from ..clusters import known_cluster, wrong_cluster
-from ..mutants import AnyPositionIsValid
 from ..network import changed, changed_by, is_alive, reply, send
 from ..readings import KeepsDelivered, Reassignment, RemovedVoterIsTold
 from ..types import (
@@ -127,8 +126,6 @@ def diverging_fetch_request(st, m):
     me = st.servers[i]
     if fetch_error(st.plan, me, m) is not None or valid_fetch_position(me.log, m):
         return
-    if AnyPositionIsValid:
-        return
     end = end_offset_for_epoch(me.log, m.mlast_fetched_epoch)
     response = FetchResponseDiverging(
         mepoch=me.current_epoch,
@@ -156,7 +153,7 @@ def accept_fetch_request(st, m):
     if fetch_error(st.plan, me, m) is not None:
         return
     offset = m.mfetch_offset + 1
-    for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m) or AnyPositionIsValid):
+    for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
         tracked = me.end_offset.set(j, m.mfetch_offset) if is_tracked(me.assignment, j) else me.end_offset
         leader = committed(st.plan, i, me.set(end_offset=tracked))
         response = FetchResponseOk(

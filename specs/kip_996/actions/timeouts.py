@@ -23,7 +23,7 @@ from ..functions import (
     transition_to_resigned,
     transition_to_unattached,
 )
-from ..mutants import CandidatesWaitForEver, LeadersKeepOffice, ObserversCampaign
+from ..mutants import CandidatesWaitForEver, LeadersKeepOffice, ObserversCampaign, ResignedKeepsEpoch
 from ..network import (
     connected,
     has_inflight_vote_req,
@@ -161,6 +161,6 @@ def resigned_election_timeout(st, s: ServerId):
     if s not in st.servers or st.servers[s].state != ServerState.RESIGNED:
         return
     me = st.servers[s]
-    yield abstracted(
-        st.set(servers=st.servers.set(s, apply_state(me, transition_to_unattached(me, me.current_epoch + 1, None))))
-    )
+    epoch = me.current_epoch if ResignedKeepsEpoch else me.current_epoch + 1
+    unattached = apply_state(me, transition_to_unattached(me, epoch, None))
+    yield abstracted(st.set(servers=st.servers.set(s, unattached)))

@@ -21,7 +21,14 @@ from ..functions import (
     transition_to_unattached,
     transition_to_unattached_add_vote,
 )
-from ..mutants import AnyLogIsElected, CandidatesWithoutPreVote, FollowersRefusePreVotes, VotersVoteAgain
+from ..mutants import (
+    AnyLogIsElected,
+    CandidatesWithoutPreVote,
+    FollowersAlwaysGrant,
+    FollowersRefusePreVotes,
+    SkipsPreVote,
+    VotersVoteAgain,
+)
 from ..network import (
     discard,
     has_inflight_vote_req,
@@ -51,7 +58,9 @@ PRE_VOTE_GRANTING_STATES = {
 def grant_pre_vote(me, state0, log_ok):
     """GrantPreVote(s, state0, log_ok): a follower that has fetched from its leader grants none (KIP-996)."""
     can_grant = state0.state in PRE_VOTE_GRANTING_STATES or (
-        state0.state == ServerState.FOLLOWER and not me.fetch_state.has_fetch_success and not FollowersRefusePreVotes
+        state0.state == ServerState.FOLLOWER
+        and not FollowersRefusePreVotes
+        and (not me.fetch_state.has_fetch_success or FollowersAlwaysGrant)
     )
     return can_grant and log_ok
 
@@ -189,7 +198,7 @@ def conclude_pre_vote(st, s: ServerId):
     me = st.servers[s]
     if not is_voter(me, s) or not is_asking_for_pre_votes(me) or not within_epoch_limit(me):
         return
-    has_majority = elects(me.votes_recv, me.config.members) or CandidatesWithoutPreVote
+    has_majority = elects(me.votes_recv, me.config.members) or CandidatesWithoutPreVote or SkipsPreVote
     for _ in ways(no_more_pre_votes_to_count(st, s), has_majority):
         if has_majority:
             candidate = transition_to_candidate(me, s)
