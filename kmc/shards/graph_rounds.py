@@ -57,6 +57,7 @@ class GraphRounds:
     def __init__(self, run: Run, store: ShardStore, stored: StoredGraph, slots: int = 1) -> None:
         self._run, self.store, self.stored, self._slots = run, store, stored, slots
         self._firsts = np.array([file.first for file in stored.files], np.uint32)
+        self._filled = np.flatnonzero([file.end > file.first for file in stored.files])
         self._kept: dict[StateSet, BitFile] = {}
         self._known: dict[StateSet, BitFile] = {}
 
@@ -99,9 +100,11 @@ class GraphRounds:
 
     def parts_of(self, states: Bytes) -> list[int]:
         """The numbers of the parts that have some of these states."""
-        if not len(self._firsts):
+        if not len(self._filled):
             return []
-        return np.flatnonzero(np.logical_or.reduceat(states, self._firsts)).tolist()
+        # Only of parts with states: for an empty range, `reduceat` answers for the state behind it.
+        found = np.logical_or.reduceat(states, self._firsts[self._filled])
+        return self._filled[found].tolist()
 
     def _by_part(self, numbers: Sequence[int], tasks: Sequence[Any]) -> Bytes:
         """The states that tasks for some parts answer, all together."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,12 @@ SearchOf = Callable[[BehaviourGraph, Sequence[q.FairnessCondition]], StoredLasso
 
 def stored_in_parts(store: ShardStore, graph: BehaviourGraph, size: int) -> StoredGraph:
     """The graph, in files of `size` states."""
-    files = [_written(store, graph, first, min(first + size, graph.states)) for first in range(0, graph.states, size)]
+    return stored_at(store, graph, [*range(0, graph.states, size), graph.states])
+
+
+def stored_at(store: ShardStore, graph: BehaviourGraph, cuts: Sequence[int]) -> StoredGraph:
+    """The graph, in files that each hold the states from one cut up to the next; two equal cuts make an empty file."""
+    files = [_written(store, graph, first, end) for first, end in pairwise(cuts)]
     rows = GraphFormat(BitRows.of(graph.state_bits), BitRows.of(graph.step_bits))
     return StoredGraph(tuple(graph.level_starts.tolist()), graph.expanded, tuple(files), rows)
 
