@@ -41,6 +41,7 @@ from kmc.reference.findings import error_rank
 from kmc.reference.identity import StateSet
 from kmc.reference.order_dependence import order_dependent
 from kmc.reference.replay import check_violation, error_at_end
+from kmc.reference.search_end import reported_verdict
 from kmc.reference.temporal import (
     LassosUnfinished,
     Tell,
@@ -456,12 +457,7 @@ def _result(
     bound = bound_of(model, outcome.stopped, outcome.cut, temporal, from_start=from_start)
     is_whole = bound is None and not counted.counters.left
     violation = violation or (temporal.violation if temporal is not None else None)
-    if violation is not None:
-        verdict = violation.verdict
-    elif outcome.interrupted:
-        verdict = Verdict.INTERRUPTED
-    else:
-        verdict = Verdict.OK if bound is None else Verdict.BOUND_REACHED
+    verdict = reported_verdict(violation, interrupted=outcome.interrupted, bound=bound)
     return Result(
         verdict=verdict,
         counters=counted.counters,

@@ -30,6 +30,7 @@ from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.lassos import Path
+from kmc.reference.search_end import refuting_end
 from kmc.reference.temporal import Tell, TemporalOutcome, cut_fairness, verdicts
 from kmc.result import Bound, Counters, CutFairness
 from kmc.spec.model import Model
@@ -63,8 +64,8 @@ class EndedBefore(Protocol):
     def behaviours(self) -> BehaviourSource | None:
         """See `NotingSearch`."""
 
-    def ended_at(self, levels: int, /) -> SearchOutcome | None:
-        """The outcome of a search that ends when it has made so many levels; None if this one made fewer."""
+    def ended_at(self, levels: int, /) -> SearchOutcome:
+        """The outcome of a search that ends when it has made so many levels; this one made as many or more."""
 
 
 class TemporalSearch:
@@ -107,8 +108,10 @@ class TemporalSearch:
         assert search.behaviours is not None, "the search has noted steps"
         tell("Building the behaviour graph")
         level = refuting_level(self._lassos_of(search.behaviours), self._problem)
-        # The steps of a level are known when the next one has been made.
-        return outcome if level is None else search.ended_at(level + 2) or outcome
+        # The steps of a level, counted from 0, are known when the next one has been made.
+        refuted_at = None if level is None else level + 2
+        end = refuting_end(len(outcome.levels), outcome.failed_at, refuted_at)
+        return outcome if end is None else search.ended_at(end)
 
     def _lassos_of(self, source: BehaviourSource) -> LassoAnswers:
         """The search for lassos in a graph, made once."""

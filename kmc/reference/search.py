@@ -28,6 +28,7 @@ from kmc.reference.findings import Finding, Findings
 from kmc.reference.identity import StateSet, ViewOrder
 from kmc.reference.initial import initial_states
 from kmc.reference.replay import check_violation, error_at_end
+from kmc.reference.search_end import SearchEnd, reported_verdict, search_end
 from kmc.reference.state_graph import StateGraph
 from kmc.reference.temporal import (
     LassosUnfinished,
@@ -130,9 +131,12 @@ class Search:
         )
 
     def _explore(self) -> None:
-        level = self._first_level()
+        level, expanded = self._first_level(), range(0)
         depth_limit = self._depth_limit()
-        while level and self._stopped is None and (self._keep_going or not self._findings):
+        while self._end(level, expanded) is None:
+            if self._has_states_enough():
+                self._stopped = Bound.STATES
+                return
             storing = depth_limit is None or len(self.graph.levels) < depth_limit
             for number in level:
                 if self._expanded % _CLOCK_EVERY == 0 and self._out_of_resources():
@@ -140,16 +144,26 @@ class Search:
                 self._expand(number, storing)
                 self._expanded += 1
             expanded, level = level, self._next_level()
-            if level and self._is_refuted(expanded):
-                return
-            if level and self._limits.states is not None and len(self.graph.states) >= self._limits.states:
-                self._stopped = Bound.STATES
         if self._beyond_bound:
             self._stopped = Bound.DEPTH
 
+    def _end(self, level: range, expanded: range) -> SearchEnd | None:
+        """Why the search ends with a level that was made; `expanded` is the level before it."""
+        return search_end(
+            keep_going=self._keep_going,
+            has_states=bool(level),
+            has_failed=bool(self._findings),
+            is_refuted=lambda: bool(expanded) and self._is_refuted(expanded),
+        )
+
+    def _has_states_enough(self) -> bool:
+        """Whether a level after the first one reaches the limit on states."""
+        states = self._limits.states
+        return states is not None and len(self.graph.levels) > 1 and len(self.graph.states) >= states
+
     def _is_refuted(self, expanded: range) -> bool:
-        """Whether a temporal property is refuted for certain, now that a level has been expanded, and nothing else."""
-        if self._early is None or self._behaviours is None or self._findings:
+        """Whether a temporal property is refuted for certain, now that a level has been expanded."""
+        if self._early is None or self._behaviours is None:
             return False
         try:
             self._behaviours.grow(expanded.stop)
@@ -305,12 +319,7 @@ class Search:
         counters = self.counters()
         violation = violation or (temporal.violation if temporal is not None else None)
         bound = bound_of(model, self._stopped, self._cut, temporal, from_start=self._start is not None)
-        if violation is not None:
-            verdict = violation.verdict
-        elif interrupted:
-            verdict = Verdict.INTERRUPTED
-        else:
-            verdict = Verdict.OK if bound is None else Verdict.BOUND_REACHED
+        verdict = reported_verdict(violation, interrupted=interrupted, bound=bound)
         return Result(
             verdict=verdict,
             counters=counters,

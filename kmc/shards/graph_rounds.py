@@ -103,8 +103,9 @@ class GraphRounds:
         if not len(self._filled):
             return []
         # Only of parts with states: for an empty range, `reduceat` answers for the state behind it.
-        found = np.logical_or.reduceat(states, self._firsts[self._filled])
-        return self._filled[found].tolist()
+        has_some = np.logical_or.reduceat(states, self._firsts[self._filled])
+        found: list[int] = self._filled[has_some].tolist()
+        return found
 
     def _by_part(self, numbers: Sequence[int], tasks: Sequence[Any]) -> Bytes:
         """The states that tasks for some parts answer, all together."""

@@ -29,6 +29,8 @@ from kmc.shards.tasks import RowsTask
 class KeptStates:
     """The files of all levels of a run, at `place`; `levels` counts the states of each, the first level first.
 
+    Levels that the search made, and its result does not count, are not among `levels`.
+
     `about` and `digests` say what was checked, as in `RunManifest`.
     """
 
@@ -97,7 +99,7 @@ def _states_in(manifest: RunManifest, place: StorePlace, store: ShardStore, run:
         state = restored_state(manifest.sharded)
     except (KeyError, TypeError, ValueError):
         raise damaged(run, "it does not say which files hold the states") from None
-    levels = manifest.snapshot.levels
+    levels = manifest.snapshot.levels[: state.counted_levels]
     require_kept(state, len(levels), run)
     return KeptStates(place, store, state, levels, manifest.about, manifest.digests, manifest.fingerprint_bits)
 

@@ -124,9 +124,12 @@ def _skew(seconds: Sequence[float]) -> float | None:
 
 
 def shard_progress(
-    state: RunState, watch: LevelWatch, levels: Sequence[int], *, wide: bool, entry: int
+    state: RunState, watch: LevelWatch, following: int | None, *, wide: bool, entry: int
 ) -> ShardProgress:
-    """What the search moved and keeps at this moment; `entry` is the bytes of what is sent for each candidate."""
+    """What the search moved and keeps at this moment; `entry` is the bytes of what is sent for each candidate.
+
+    `following` is what the next level probably writes, if that is known.
+    """
     ended = watch.tasks
     written, traffic = sum(task.written_bytes for task in ended), state.traffic
     return ShardProgress(
@@ -136,7 +139,7 @@ def shard_progress(
         shard_skew=_shard_skew(state),
         fingerprint_bits=128 if wide else 64,
         level=watch.in_work,
-        next_level_bytes=None if watch.in_work else next_level_bytes(state, levels, wide=wide),
+        next_level_bytes=following,
     )
 
 

@@ -19,6 +19,10 @@ class KeptLevels(Protocol):
     """A search whose rows are asked for."""
 
     @property
+    def depth(self) -> int:
+        """How many levels have states, whether they are kept or not."""
+
+    @property
     def levels(self) -> Mapping[int, LevelFiles]:
         """The files of the levels that it keeps, by number."""
 
@@ -41,7 +45,7 @@ class ShardedLookup(StepLookup):
     @property
     def deepest(self) -> int:
         """See `StepLookup`."""
-        return max(self._search.levels, default=0)
+        return self._search.depth
 
     def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """See `StepLookup`."""

@@ -23,9 +23,9 @@ def noted_states(expanded: Sequence[Expanded]) -> tuple[SectionFile, ...]:
 
 
 def with_level(
-    noted: tuple[NotedLevel, ...], expanded: Sequence[Expanded], merged: Sequence[Merged], made: Snapshot
+    noted: tuple[NotedLevel, ...], expanded: Sequence[Expanded], merged: Sequence[Merged], made: Snapshot, digest: int
 ) -> tuple[NotedLevel, ...]:
-    """The levels noted before, of which the last was expanded, and the one that was made of it, with the figures."""
+    """The levels noted before, of which the last was expanded, and the one that was made of it, with its figures."""
     before = (*noted[:-1], replace(noted[-1], steps=noted_steps(expanded))) if noted else ()
     found = tuple(part.found for part in merged if part.found is not None)
-    return (*before, NotedLevel(replace(made, levels=(), findings=()), found, noted_states(expanded)))
+    return (*before, NotedLevel(replace(made, levels=(), findings=()), digest, found, noted_states(expanded)))

@@ -50,10 +50,12 @@ class NotedLevel:
     """The files of one level for the behaviour graph.
 
     `found`: the fingerprints of its states. `states`: the atoms that hold in them. `steps`: their steps, once the level
-    is expanded. `figures`: the counts of the search when the level was complete, without levels and findings.
+    is expanded. `figures`: the counts of the search when the level was complete, without levels and findings. `digest`:
+    that of `RunState` then.
     """
 
     figures: Snapshot
+    digest: int
     found: tuple[SectionFile, ...] = ()
     states: tuple[SectionFile, ...] = ()
     steps: tuple[NotedSteps, ...] = ()
@@ -101,6 +103,8 @@ class RunState:
     `shards` are those that were asked for, and `runs` has those in use: see `Sharding`.
     `noted` has a level each, the first one first, if the behaviour graph is wanted.
     `digest` is a sum over all known fingerprints: equal sets have equal digests, whatever found them.
+    Where the result of a search is about its first levels only, `counted_levels` says how many. The files are those of
+    the whole search.
     """
 
     shards: int
@@ -111,6 +115,7 @@ class RunState:
     digest: int = 0
     traffic: Traffic = field(default_factory=Traffic)
     noted: tuple[NotedLevel, ...] = ()
+    counted_levels: int | None = None
 
     @property
     def names(self) -> frozenset[str]:
@@ -144,6 +149,17 @@ class RunState:
             dropped += levels.pop(old).names
         return replace(self, levels=levels), dropped
 
+    def ended_at(self, levels: int) -> RunState:
+        """The state of a search that ended when it had made so many levels, all of which were noted."""
+        *before, last = self.noted[:levels]
+        return replace(
+            self,
+            levels={number: files for number, files in self.levels.items() if number <= levels},
+            digest=last.digest,
+            noted=(*before, replace(last, steps=())),
+            counted_levels=levels,
+        )
+
     def as_json(self) -> dict[str, Any]:
         """What a manifest holds of it."""
         return {**asdict(replace(self, levels={})), "levels": {str(n): asdict(x) for n, x in self.levels.items()}}
@@ -159,13 +175,15 @@ def restored_state(saved: Mapping[str, Any]) -> RunState:
         runs=tuple(tuple(SortedRun(**run) for run in runs) for runs in saved["runs"]),
         digest=int(saved["digest"]),
         traffic=Traffic(**saved["traffic"]),
-        noted=tuple(map(_noted_level, saved.get("noted", ()))),
+        noted=tuple(map(_noted_level, saved["noted"])),
+        counted_levels=None if saved["counted_levels"] is None else int(saved["counted_levels"]),
     )
 
 
 def _noted_level(saved: Mapping[str, Any]) -> NotedLevel:
     return NotedLevel(
         restored_snapshot(saved["figures"]),
+        int(saved["digest"]),
         tuple(SectionFile(**file) for file in saved["found"]),
         tuple(SectionFile(**file) for file in saved["states"]),
         tuple(

@@ -20,7 +20,7 @@ class SearchAgain(ShardedSearch):
         self._last = level
         try:
             tasks = self._first_tasks()
-            while len(self._levels) < level:
+            while self.depth < level:
                 if not self._make_level(tasks, store=True):
                     raise InternalError("KMC930", f"level {level} was not found again")
                 tasks = self._tasks()
@@ -31,8 +31,8 @@ class SearchAgain(ShardedSearch):
 
     def told(self, found: ShardProgress) -> ShardProgress:
         """The progress of the first search, with where this one stands."""
-        back = LookingBack(min(len(self._levels) + 1, self._last), self._last)
-        return replace(found, disk_bytes=found.disk_bytes + self.state.bytes, next_level_bytes=None, looking_back=back)
+        back = LookingBack(min(self.depth + 1, self._last), self._last)
+        return replace(found, disk_bytes=found.disk_bytes + self.state.bytes, looking_back=back)
 
     def close(self) -> None:
         """Remove its files."""

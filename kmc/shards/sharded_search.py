@@ -27,8 +27,8 @@ from kmc.engine.liveness.noting import Noting
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.engine.native.signals import heard
-from kmc.engine.stores.finding_log import FindingLog
 from kmc.process import cpu_seconds, memory_bytes
+from kmc.reference.search_end import search_end
 from kmc.result import Bound, Counters, Limits
 from kmc.shards.executors import Executor
 from kmc.shards.expander import Stopped
@@ -42,6 +42,7 @@ from kmc.shards.noted_levels import noted_states, noted_steps, with_level
 from kmc.shards.noted_steps import NotedSteps
 from kmc.shards.redivide import Redivision
 from kmc.shards.run_state import LevelFiles, RunState, restored_state
+from kmc.shards.search_counts import SearchCounts
 from kmc.shards.segment_groups import segment_groups, segments_of
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore, new_name
@@ -92,13 +93,8 @@ class ShardedSearch:
         self._seconds_before, self._cpu_before, self._cpu_began = 0.0, 0.0, cpu_seconds()
         self._cpu_elsewhere = 0.0
         self._stopped: Bound | None = None
-        self._stopping = self._interrupted = self._beyond = False
-        self._levels: list[int] = []
-        self._reachable_asked = self._reached = 0
-        self._generated = np.zeros(kernels.action_count + 1, np.int64)
-        self._failed = np.zeros(kernels.check_count + kernels.step_count, np.int64)
-        self._cut = self._expanded = self._rows_words = 0
-        self._findings = FindingLog(kernels.check_count, kernels.meets_again)
+        self._stopping = self._interrupted = self._beyond = self._ended = False
+        self._counts = SearchCounts(kernels)
         self._dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self._standing = self._snapshot()
         self._garbage: list[str] = []
@@ -119,6 +115,11 @@ class ShardedSearch:
         return self.state.levels
 
     @property
+    def depth(self) -> int:
+        """How many levels have states, whether their rows are kept or not."""
+        return len(self._counts.levels)
+
+    @property
     def executor(self) -> Executor:
         """The executor of its tasks."""
         return self._executor
@@ -134,7 +135,7 @@ class ShardedSearch:
                 self._explore()
                 if not self._interrupted:
                     check_runs(self._store, self.state.runs)
-                goes_on = self._findings.found_any and 1 not in self.state.levels
+                goes_on = self._counts.found_any and 1 not in self.state.levels
                 goes_on |= self._noting is not None and self._is_save_due
                 if self._stopped is not None or self._interrupted or self._settings.keep_states or goes_on:
                     self._save()
@@ -143,6 +144,7 @@ class ShardedSearch:
                 self._interrupted = True
         # Whoever looks back afterwards is not stopped by what ended the search.
         self._limits = Limits()
+        self._ended = True
         self._executor.restart()
         return self._outcome()
 
@@ -157,7 +159,7 @@ class ShardedSearch:
     def behaviours(self) -> GraphMaker | None:
         """What makes the behaviour graph, after `run`, if steps were noted."""
         if self._graph is None and self._noting is not None:
-            levels = Levels.of(self.state.noted, self._last_steps, self._levels, bounded=self._beyond)
+            levels = Levels.of(self.state.noted, self._last_steps, self._counts.levels, bounded=self._beyond)
             memory = self._settings.limits.memory_bytes
             self._graph = GraphMaker(self._kernels, self._noting, levels, self._executor, self._store, memory)
         return self._graph
@@ -180,23 +182,26 @@ class ShardedSearch:
             self._progress(self.counters())
 
     def _explore(self) -> None:
-        if not self._resumed() and not self._make_level(self._first_tasks(), store=True):
-            return
-        while not (self._findings.found_any and not self._settings.keep_going):
+        has_states = self._resumed() or self._make_level(self._first_tasks(), store=True)
+        while not self._ends(has_states):
             self._end_level()
             if self._stopping:
                 return
             depth = self._limits.depth
-            store = depth is None or len(self._levels) < depth
-            if not self._make_level(self._tasks(), store=store):
-                break
+            has_states = self._make_level(self._tasks(), store=depth is None or self.depth < depth)
         if self._stopped is None and self._beyond:
             self._stopped = Bound.DEPTH
+
+    def _ends(self, has_states: bool) -> bool:
+        """Whether the search ends with the last level. Whether that refutes a property is asked when it is over."""
+        keep_going, has_failed = self._settings.keep_going, self._counts.found_any
+        end = search_end(keep_going=keep_going, has_states=has_states, has_failed=has_failed, is_refuted=lambda: False)
+        return end is not None
 
     def _end_level(self) -> None:
         """At the end of a level: the limits, and a save if one is due."""
         states = self._limits.states
-        if states is not None and len(self._levels) > 1 and sum(self._levels) >= states:
+        if states is not None and self.depth > 1 and self._counts.distinct >= states:
             self._stop(Bound.STATES)
         self._poll()
         self._warn_of_disk()
@@ -209,23 +214,26 @@ class ShardedSearch:
 
     def _warn_of_disk(self) -> None:
         """Tell of the progress where the disk is probably too small for the next level."""
-        need = next_level_bytes(self.state, self._levels, wide=self._kernels.wide)
+        need = self._next_level_bytes
         free = self._store.free_bytes() if need is not None and self._progress is not None else None
         if self._progress is not None and need is not None and free is not None and need > free:
             self._progress(self.counters())
 
+    @property
+    def _next_level_bytes(self) -> int | None:
+        """What the next level probably writes; None where none follows, or it is in work."""
+        if self._ended or self._watch.in_work:
+            return None
+        return next_level_bytes(self.state, self._counts.levels, wide=self._kernels.wide)
+
     def _first_tasks(self) -> list[ExpandTask]:
-        rows = RowsTask(1, 0, (), (), self.state.dictionary, self._asked)
+        rows = RowsTask(1, 0, (), (), self.state.dictionary, self._counts.wanted)
         return [ExpandTask(rows, len(self.state.runs), self._initial, self._noting is not None)]
 
     def _tasks(self) -> list[ExpandTask]:
         shards, noted = len(self.state.runs), self._noting is not None
-        return [ExpandTask(rows, shards, noted=noted) for rows in self.rows_tasks(len(self._levels), self._asked)]
-
-    @property
-    def _asked(self) -> int:
-        """The mask of the reachable properties that no level has ended with."""
-        return ~self._reached & (1 << self._kernels.reachable_count) - 1
+        rows_tasks = self.rows_tasks(self.depth, self._counts.wanted)
+        return [ExpandTask(rows, shards, noted=noted) for rows in rows_tasks]
 
     def rows_tasks(self, level: int, wanted: int = 0, files: LevelFiles | None = None) -> list[RowsTask]:
         """Tasks that together take all rows of a level: of one whose files are kept, or of these files."""
@@ -233,42 +241,37 @@ class ShardedSearch:
         segments = segments_of(found.rows)
         share = -(-sum(segment.rows for segment in segments) // self._executor.slots)
         groups = segment_groups(segments, max(1, min(self._sharding.task_rows, share)))
-        common = found.bits, self.state.dictionary, wanted, not self._findings.found_any
+        common = found.bits, self.state.dictionary, wanted, not self._counts.found_any
         return [RowsTask(level + 1, number, group, *common) for number, group in enumerate(groups)]
 
     def _make_level(self, tasks: Sequence[ExpandTask], *, store: bool) -> bool:
         """Make the next level; False if it has no states, or was stopped. Without `store`, states are only checked."""
-        number = len(self._levels) + 1
+        number = self.depth + 1
         noted = store and self._noting is not None
         merges = [MergeTask(number, shard, runs, store, noted) for shard, runs in enumerate(self.state.runs)]
-        asked = self._asked
         self._watch.begin(number, len(tasks), len(merges))
         try:
             expanded, merged = self._executor.level(tasks, merges, self._watch.ended)
-            compare_sums(self._levels, expanded, merged)
+            compare_sums(self._counts.levels, expanded, merged)
             files = LevelFiles(tuple(part.file for part in expanded if part.file), tuple(part.bits for part in merged))
             new = sum(part.new for part in merged)
-            made = MadeLevel(self._kernels, expanded, self.rows_tasks(number, asked, files), new, stored=store)
+            made = MadeLevel(
+                self._kernels, expanded, self.rows_tasks(number, self._counts.wanted, files), new, stored=store
+            )
             found = made.checked(self._executor)
         except Stopped:
             return False
         finally:
             self._watch.end()
-        self._count(expanded)
+        self._counts.add(number, expanded, found)
         efforts = [*(part.effort for part in expanded), *(part.effort for part in merged)]
         self._cpu_elsewhere += sum(effort.cpu_seconds for effort in efforts if effort.process != this_process())
-        self._reached |= found.reached
-        self._failed[: self._kernels.check_count] += found.failed
-        had_any = self._findings.found_any
-        self._findings.add(number - 1, found.logs)
-        if self._findings.found_any and not had_any:
-            self._reachable_asked = asked
         if not store or not new:
             self._beyond = not store and new > 0
             self._store.remove((*files.names, *(file.name for file in noted_states(expanded))))
             self._last_steps = noted_steps(expanded)
             return False
-        self._levels.append(new)
+        self._counts.levels.append(new)
         self._take(number, files, expanded, merged)
         return True
 
@@ -276,25 +279,20 @@ class ShardedSearch:
         """See `StepLookup.seek`; KeyError if the files of the level are not kept."""
         return sought(self._executor, self.rows_tasks(level), fingerprints, steps=steps)
 
-    def _count(self, expanded: Sequence[Expanded]) -> None:
-        for part in expanded:
-            self._generated += np.array(part.generated, np.int64)
-            self._failed[self._kernels.check_count :] += np.array(part.steps_failed, np.int64)
-            self._cut += part.cut
-            self._expanded += part.expanded
-            self._rows_words += part.file.rows_words if part.file else 0
-
     def _take(self, number: int, files: LevelFiles, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
         """Stand at the end of a level that was made."""
         state = self.state
         rows_bytes = sum(file.words for file in files.rows) * WORD_BYTES
+        digest, noted = (state.digest + sum(part.digest for part in merged)) % (1 << 64), state.noted
+        if self._noting is not None:
+            noted = with_level(noted, expanded, merged, self._snapshot(), digest)
         self.state = replace(
             state,
             levels={**state.levels, number: files},
             runs=tuple(part.runs for part in merged),
-            digest=(state.digest + sum(part.digest for part in merged)) % (1 << 64),
+            digest=digest,
             traffic=state.traffic.and_of(tuple(merged), rows_bytes, self._entry_bytes),
-            noted=with_level(state.noted, expanded, merged, self._snapshot()) if self._noting is not None else (),
+            noted=noted,
         )
         self._garbage += [name for part in merged for name in part.replaced]
         self._drop_old_levels()
@@ -337,16 +335,16 @@ class ShardedSearch:
             self.state = replace(self.state, dictionary=self._written_dictionary())
 
     def _written_dictionary(self) -> WordFile:
-        return write_words(self._store, new_name("words", len(self._levels), 0), [self._dictionary.words])
+        return write_words(self._store, new_name("words", self.depth, 0), [self._dictionary.words])
 
     def _written_met(self) -> WordFile:
-        met = self._findings.met_words(self._standing.met)
-        return write_words(self._store, new_name("words", len(self._levels), 1), [met])
+        met = self._counts.met_words(self._standing.met)
+        return write_words(self._store, new_name("words", self.depth, 1), [met])
 
     def _save(self) -> None:
         """Make the end of the last level what the run's folder holds, and remove what nothing needs any more."""
         directory = self._directory
-        if directory is None or directory.manifest.levels == len(self._levels) or not self._levels:
+        if directory is None or not self.depth or self._is_saved(directory):
             return
         if self._standing.met * 2 != self.state.met.words:
             self._garbage.append(self.state.met.name)
@@ -363,6 +361,10 @@ class ShardedSearch:
         self._store.remove([name for name in self._store.names() if name not in needed | last])
         self._garbage.clear()
 
+    def _is_saved(self, directory: RunDirectory) -> bool:
+        saved = directory.manifest.sharded
+        return directory.manifest.levels == self.depth and saved is not None and saved["counted_levels"] is None
+
     def _remove_garbage(self) -> None:
         """Remove what neither the search nor the manifest on the disk needs."""
         needed = self._directory.manifest.files if self._directory is not None else frozenset()
@@ -370,22 +372,7 @@ class ShardedSearch:
         self._garbage = [name for name in self._garbage if name in needed]
 
     def _snapshot(self) -> Snapshot:
-        return Snapshot(
-            levels=tuple(self._levels),
-            generated=tuple(self._generated.tolist()),
-            failed=tuple(self._failed.tolist()),
-            cut=self._cut,
-            stored=sum(self._levels),
-            expanded=self._expanded,
-            rows_words=self._rows_words,
-            reached=self._reached,
-            reachable_asked=self._reachable_asked,
-            findings=self._findings.findings,
-            counted=tuple(self._findings.counted.tolist()),
-            met=self._findings.met_count,
-            seconds=self._seconds,
-            cpu_seconds=self._cpu_seconds,
-        )
+        return self._counts.snapshot(self._seconds, self._cpu_seconds)
 
     @property
     def _seconds(self) -> float:
@@ -404,39 +391,32 @@ class ShardedSearch:
         if self._settings.keep_states:
             require_kept(state, len(snapshot.levels), directory.path)
         self._garbage += [self.state.dictionary.name, self.state.met.name]
-        self.state = state
+        self.state = replace(state, counted_levels=None)
         self._dictionary.words[:] = read_words(self._store, state.dictionary).array
         met = read_words(self._store, state.met).array if state.met.words else np.zeros(0, np.int64)
-        self._findings.restore(snapshot.findings, snapshot.counted, met)
         check_runs(self._store, state.runs)
-        self._stand_at(snapshot)
+        self._counts.restore(snapshot, met)
+        self._standing = snapshot
         self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
         self._divide()
         return True
 
-    def _stand_at(self, snapshot: Snapshot) -> None:
-        """Have counted what was counted at the end of some level."""
-        self._levels = list(snapshot.levels)
-        self._generated[:], self._failed[:] = snapshot.generated, snapshot.failed
-        self._cut, self._expanded, self._rows_words = snapshot.cut, snapshot.expanded, snapshot.rows_words
-        self._reached, self._reachable_asked = snapshot.reached, snapshot.reachable_asked
-        self._standing = snapshot
+    def ended_at(self, levels: int) -> SearchOutcome:
+        """The outcome of a search that ends when it has made so many levels, without a finding until then.
 
-    def ended_at(self, levels: int) -> SearchOutcome | None:
-        """The outcome of a search that ends when it has made so many levels; None if this one made fewer.
-
-        After that `behaviours` and `counters` are those of that search.
+        After that `behaviours`, `counters` and the states that are kept are those of that search.
         """
-        if levels > len(self.state.noted):
-            return None
-        *before, last = self.state.noted[:levels]
-        self.state = replace(self.state, noted=(*before, replace(last, steps=())))
-        self._stand_at(replace(last.figures, levels=tuple(self._levels[:levels])))
-        self._findings.restore((), last.figures.counted, np.zeros(0, np.int64))
+        self._counts.go_back(self.state.noted[:levels])
+        self.state = self.state.ended_at(levels)
         self._last_steps, self._stopped, self._beyond = (), None, False
         if self._graph is not None:
             self._graph.close()
             self._graph = None
+        if self._settings.keep_states and self._directory is not None:
+            # What is saved can still go on; only the readers of the states heed how many levels count.
+            manifest = self._directory.manifest
+            assert manifest.sharded is not None, "a search that keeps its states has saved them"
+            self._directory.commit(replace(manifest, sharded={**manifest.sharded, "counted_levels": levels}))
         return self._outcome()
 
     def _divide(self) -> None:
@@ -446,25 +426,27 @@ class ShardedSearch:
         if wanted != len(before.runs):
             ranked, threads = kernels.rank != 0, range(self._settings.threads)
             mergers = [Merger(sharding, self._store, wide=kernels.wide, ranked=ranked) for _ in threads]
-            division = Redivision(self._store, mergers, 1 + kernels.wide, wanted, len(self._levels), self._poll)
+            division = Redivision(self._store, mergers, 1 + kernels.wide, wanted, self.depth, self._poll)
             self.state = division.of_state(self.state)
             self._garbage += [run.name for runs in before.runs for run in runs]
 
     def counters(self) -> Counters:
         """The counters so far; while a level is made, with those of the tasks that have ended."""
-        running, distinct = self._watch.tasks, sum(self._levels)
-        found = shard_progress(self.state, self._watch, self._levels, wide=self._kernels.wide, entry=self._entry_bytes)
+        running, counts = self._watch.tasks, self._counts
+        found = shard_progress(
+            self.state, self._watch, self._next_level_bytes, wide=self._kernels.wide, entry=self._entry_bytes
+        )
         if self._again is not None:
             found = self._again.told(found)
         return Counters(
-            generated=int(self._generated.sum()) + sum(task.generated for task in running),
-            distinct=distinct,
-            left=distinct - self._expanded - sum(task.expanded for task in running),
-            depth=max(1, len(self._levels)),
+            generated=int(counts.generated.sum()) + sum(task.generated for task in running),
+            distinct=counts.distinct,
+            left=counts.distinct - counts.expanded - sum(task.expanded for task in running),
+            depth=max(1, self.depth),
             seconds=self._seconds,
             memory_bytes=memory_bytes(),
             shards=replace(found, free_bytes=self._store.free_bytes()),
-            levels=tuple(self._levels),
+            levels=tuple(counts.levels),
         )
 
     @property
@@ -473,28 +455,10 @@ class ShardedSearch:
         return WORD_BYTES * (1 + self._kernels.wide + (self._kernels.rank != 0))
 
     def _outcome(self) -> SearchOutcome:
-        failed, checks = self._failed.copy(), self._kernels.check_count
-        if self._kernels.meets_again:
-            failed[:checks] = 0
-        failed[:checks] += self._findings.counted
-        return SearchOutcome(
-            generated=int(self._generated.sum()),
-            cut=self._cut,
-            distinct=sum(self._levels),
-            expanded=self._expanded,
-            initial=int(self._generated[-1]),
-            levels=tuple(self._levels),
-            generated_by_action=tuple(self._generated[:-1].tolist()),
-            findings=self._findings.findings,
-            failed=tuple(failed.tolist()),
-            reached=self._reached,
-            reachable_asked=self._reachable_asked,
+        return self._counts.outcome(
             stopped=self._stopped,
             interrupted=self._interrupted,
             table_bytes=sum(run.words for shard in self.state.runs for run in shard) * WORD_BYTES,
-            frontier_bytes_max=0,
-            rows_bytes=self._rows_words * WORD_BYTES,
-            growths=(),
             cpu_seconds_elsewhere=self._cpu_before + self._cpu_elsewhere,
             shards=shard_figures(self.state, self._watch),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,17 @@ def test_a_run_that_was_cut_short_keeps_its_states_when_it_ends() -> None:
         assert states.levels[: len(before)] == before
         assert len(states.levels) > len(before)
     assert not (_run() / "checkpoint").exists()
+
+
+def test_the_states_behind_a_refuted_property_are_left_out_as_the_result_leaves_them_out() -> None:
+    found = kmc("check", "two_phase_commit", "unfair", "--shards", "2", "--keep-states", "--json", "--save-every", "0")
+    assert found.exit_code == 13
+    levels = json.loads(found.stdout)["levels"]
+    with kept_states(_run()) as states:
+        assert list(states.levels) == levels
+        assert len(states.state.levels) > len(levels), "the search in shards went on"
+    written = kmc("states", str(_run()), "--json")
+    assert json.loads(written.stdout)["states"] == sum(levels)
 
 
 def test_a_search_without_shards_has_no_states_to_keep() -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
+from kmc.engine.files.run_manifest import Snapshot
 from kmc.shards.frontier_file import FrontierFile
-from kmc.shards.run_state import LevelFiles, RunState, Traffic, restored_state
+from kmc.shards.noted_steps import NotedSteps
+from kmc.shards.run_state import LevelFiles, NotedLevel, RunState, Traffic, restored_state
+from kmc.shards.section_files import SectionFile
 from kmc.shards.tasks import Effort, Merged, SortedRun, WordFile
 
 FILE = FrontierFile("rows-a", 3, 900, 800, 7, (5, 6), 11)
@@ -21,6 +25,24 @@ STATE = RunState(
     runs=((SortedRun("run-a", 20, 3, 1, 5),), (SortedRun("run-b", 30, 4, 1, 6), SortedRun("run-c", 40, 5, 2, 7))),
     digest=99,
     traffic=Traffic(1, 2, 3, 4, 5, 6),
+)
+
+STEPS = (NotedSteps(3, SectionFile("sources-a", 1, 2, 1, 8), SectionFile("steps-a", 3, 4, 1, 9)),)
+SNAPSHOT = Snapshot(
+    levels=(),
+    generated=(1, 2),
+    failed=(0,),
+    cut=0,
+    stored=3,
+    expanded=1,
+    rows_words=9,
+    reached=0,
+    reachable_asked=0,
+    findings=(),
+    counted=(0,),
+    met=0,
+    seconds=0.0,
+    cpu_seconds=0.0,
 )
 
 
@@ -50,6 +72,18 @@ def test_at_first_nothing_is_known() -> None:
 
 def test_what_is_saved_is_restored() -> None:
     assert restored_state(json.loads(json.dumps(STATE.as_json()))) == STATE
+
+
+def test_a_search_that_ended_earlier_has_the_levels_until_then() -> None:
+    noted = tuple(NotedLevel(SNAPSHOT, digest, steps=STEPS) for digest in (10, 20))
+    state = replace(STATE, noted=noted, runs=())
+    ended = state.ended_at(1)
+    assert list(ended.levels) == [1]
+    assert (ended.digest, ended.counted_levels) == (10, 1)
+    assert ended.noted == (replace(noted[0], steps=()),)
+    without = replace(state, levels={2: state.levels[2]}).ended_at(1)
+    assert dict(without.levels) == {}
+    assert restored_state(json.loads(json.dumps(ended.as_json()))) == ended
 
 
 def test_traffic_adds_up() -> None:

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 from support.native_results import told
+from support.sharded_graphs import all_said
 from support.small_specs import COUNTER, model_of
 
 from kmc.engine.check_model import ModelSearch, SearchMaker, check_native
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import InternalError, SystemFault
+from kmc.reference.accepted_problem import accepted_problem
 from kmc.result import Limits, LookingBack, Result
 from kmc.shards.on_threads import sharded
 from kmc.shards.search_again import SearchAgain
@@ -21,6 +23,36 @@ from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
 
 DROPPING = Settings(history_bytes=0)
+
+CUT_BEFORE_ITS_END = """
+from kmc.spec import WEAK, always
+
+class State(Record):
+    n: Int(0, 30)
+
+@spec.init
+def init():
+    yield State(n=0)
+
+@spec.action
+def up(st):
+    if st.n < 9:
+        yield st.set(n=st.n + 1)
+
+@spec.action(fair=WEAK)
+def leave(st):
+    if st.n == 1:
+        yield st.set(n=30)
+
+@spec.constraint
+def Small(st):
+    return st.n < 10
+
+@spec.liveness
+def Stays():
+    return always(lambda st: st.n != 2)
+"""
+"""A constraint drops the fair step of the second state, and the third refutes the property."""
 
 pytestmark = pytest.mark.usefixtures("compiled_once")
 
@@ -118,6 +150,20 @@ def test_a_search_for_a_trace_that_ends_early_leaves_no_file_and_goes_on_from_th
     result = check_native(model, Limits(), settings=DROPPING, directory=directory, search_of=sharded(Sharding(2)))
     assert told(result) == told(check_native(model, Limits()))
     directory.close()
+
+
+def test_a_state_before_an_early_end_is_found_again(tmp_path: Path) -> None:
+    model = model_of(tmp_path, CUT_BEFORE_ITS_END, "CONSTRAINT Small PROPERTY Stays CHECK_DEADLOCK FALSE")
+    problem = accepted_problem(model)
+    directory = RunDirectory.created(tmp_path, {})
+    search_of = sharded(Sharding(3))
+    found = check_native(model, Limits(), settings=DROPPING, directory=directory, search_of=search_of, problem=problem)
+    wanted = check_native(model, Limits(), problem=problem)
+    assert all_said(found) == all_said(wanted)
+    # The state whose step the constraint drops is the second one, and the rows of its level were dropped.
+    assert [cut.state for cut in found.cut_fairness] == ["n = 1"]
+    assert (found.levels, len(wanted.levels)) == (wanted.levels, 4)
+    directory.discard()
 
 
 def test_a_level_that_is_not_found_again_is_an_error(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from kmc.engine.layout.search_outcome import FindingKind, SearchFinding
 from kmc.errors import SystemFault
 
 NAME = "run.json"
-FORMAT = 9
+FORMAT = 10
 
 # The files of words: the fingerprints, and the rows of a level; or those of shards.
 SHARD_FILE = (

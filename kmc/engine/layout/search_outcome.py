@@ -73,6 +73,14 @@ class SearchFinding:
         return (self.value & -self.value).bit_length() - 1 if masked else -1
 
     @property
+    def made_at(self) -> int:
+        """The level whose making shows it: for a state that was expanded, the next one.
+
+        An initial state that is an error shows itself at once; that counts as level 2, where no other failure is later.
+        """
+        return self.level + (self.kind in (FindingKind.ERROR, FindingKind.DEADLOCK))
+
+    @property
     def order(self) -> tuple[int, ...]:
         """The order in which findings are reported: shortest trace, kind, property, then the state alone."""
         state = self.fingerprint, self.rank, self.source
@@ -118,3 +126,8 @@ class SearchOutcome:
     growths: tuple[tuple[int, int], ...]
     cpu_seconds_elsewhere: float
     shards: ShardFigures | None = None
+
+    @property
+    def failed_at(self) -> int | None:
+        """The level whose making showed the findings; None without any."""
+        return min((finding.made_at for finding in self.findings), default=None)

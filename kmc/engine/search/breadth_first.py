@@ -39,6 +39,7 @@ from kmc.errors import SystemFault
 from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.memory_limit import refuse_low_limit
 from kmc.process import cpu_seconds, memory_bytes
+from kmc.reference.search_end import search_end
 from kmc.result import Bound, Counters, GrowingVariable, Limits
 
 _PROGRESS_SECONDS = 1.0
@@ -169,14 +170,7 @@ class Search:
     def _explore(self, until: int | None) -> None:
         """Expand level after level; with `until`, stop when that many are known, whatever they hold."""
         level = self._resumed_level() or self._made(self._maker.first(self._initial))
-        while level is not None and level.rows:
-            self._history.keep(len(self._levels), level)
-            if until is not None and len(self._levels) >= until:
-                return
-            if until is None and self._findings.found_any and not self._settings.keep_going:
-                return
-            if self._maker.is_refuted:
-                return
+        while level is not None and not self._ends(level, until):
             self._end_level(level)
             if self._watch is not None:
                 self._watch.level_made(len(self._levels), partial(self._maker.sample, level))
@@ -186,6 +180,20 @@ class Search:
             level = self._next_level(level)
         if self._stopped is None and self._maker.cut_by_the_bound:
             self._stopped = Bound.DEPTH
+
+    def _ends(self, level: Level, until: int | None) -> bool:
+        """Whether the search ends with a level that is whole."""
+        if level.rows:
+            self._history.keep(len(self._levels), level)
+        if until is not None:
+            return not level.rows or len(self._levels) >= until
+        end = search_end(
+            keep_going=self._settings.keep_going,
+            has_states=level.rows > 0,
+            has_failed=self._findings.found_any,
+            is_refuted=lambda: self._maker.is_refuted,
+        )
+        return end is not None
 
     def _look_at_limits(self) -> None:
         """At the end of a level; the number of states is a limit only here."""
