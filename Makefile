@@ -18,7 +18,7 @@ CANARY_TESTS := tests/compiler tests/differential/test_native_edges.py tests/dif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs site canary fuzz clean
+.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs site canary fuzz attack clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -80,6 +80,12 @@ canary: ## a short set of tests with the newest numba and llvmlite, pre-releases
 
 fuzz: $(VENV)/.installed-test ## the tests that draw examples, with other and more examples every time
 	$(BIN)/python -m pytest --hypothesis-profile=fuzz -m hypothesis
+
+# MINUTES=15 make attack; what fails is kept in build/attack.
+MINUTES ?= 60
+JOBS ?= 1
+attack: $(VENV)/.installed-test ## look for defects for an hour: drawn specs beside a brute force, kills, damage, hostile inputs
+	PYTHONPATH=tests $(BIN)/python -m attack --minutes $(MINUTES) --jobs $(JOBS)
 
 clean: ## remove the environment and the caches
 	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis
