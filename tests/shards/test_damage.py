@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from kmc.errors import KmcError, SystemFault
 from kmc.result import Limits, Result
 from kmc.shards.executors import ThreadExecutor
 from kmc.shards.on_threads import sharded
+from kmc.shards.redivide import Redivision
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
 
@@ -122,6 +124,31 @@ def test_a_damaged_file_of_a_saved_run_is_one_error_or_nothing(damage: str, tmp_
     assert set(errors) == wanted_kinds
 
 
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.parametrize("shards", [3, 2])
+@pytest.mark.parametrize("damage", ["a bit at 5/8", "the first fingerprints", "a fingerprint fewer"])
+def test_known_states_are_checked_before_a_resumed_search_does_anything(
+    damage: str, shards: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = river(tmp_path / "spec")
+    directory = RunDirectory.created(tmp_path, {})
+    searched(model, directory, depth=5)
+    directory.close()
+    for path in directory.folder.glob("run-*"):
+        RUN_DAMAGES[damage](path, ())
+    files = {path: path.read_bytes() for path in directory.folder.glob("*-*")}
+    work: list[str] = []
+    monkeypatch.setattr(ThreadExecutor, "level", lambda *given: work.append("a level is made"))
+    # Runs that are divided anew get checksums of their own, so nobody would find the damage afterwards.
+    monkeypatch.setattr(Redivision, "runs", lambda *given: work.append("the runs are divided anew"))
+    directory = RunDirectory.opened(tmp_path)
+    with pytest.raises(SystemFault) as caught:
+        check_native(model, Limits(), directory=directory, search_of=sharded(replace(TINY, shards=shards)))
+    directory.close()
+    assert (caught.value.code, work) == ("KMC551", [])
+    assert {path: path.read_bytes() for path in files} == files, "the run is as it was"
+
+
 def struck(
     monkeypatch: pytest.MonkeyPatch, folder: Path, level: int, kind: str, damage: Damage, number: int = 0
 ) -> None:
@@ -151,6 +178,20 @@ def scrambled_index(path: Path, others: Sequence[Path]) -> None:
     words = np.fromfile(path, np.int64)
     words[-20:] = [1 << 40, -5, 1 << 62, -(1 << 50)] * 5
     words.tofile(path)
+
+
+def shifted(path: Path, others: Sequence[Path]) -> None:
+    """Let a run forget its last fingerprints, as if it had fewer; its size stays."""
+    words = np.fromfile(path, np.int64)
+    words[1:8] = 0
+    words.tofile(path)
+
+
+RUN_DAMAGES: dict[str, Damage] = {
+    "a bit at 5/8": flipped(5),
+    "the first fingerprints": scrambled_fingerprints,
+    "a fingerprint fewer": shifted,
+}
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from support.shard_runs import fingerprints_in, store_in, words_of
 
 from kmc.engine.files.run_directory import saved_manifest
 from kmc.errors import SystemFault
+from kmc.shards import redivide
 from kmc.shards.merger import Merger, check_run
 from kmc.shards.redivide import Redivision, owners
 from kmc.shards.sharding import Sharding
@@ -43,7 +44,10 @@ def test_a_shard_begins_where_the_one_before_ends(shards: int) -> None:
 
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize(("before", "after"), [(1, 4), (4, 1), (3, 5), (5, 3), (2, 2), (40, 1), (7, 64), (64, 7)])
-def test_each_new_shard_has_the_fingerprints_that_it_owns(before: int, after: int, wide: bool, tmp_path: Path) -> None:
+def test_each_new_shard_has_the_fingerprints_that_it_owns(
+    before: int, after: int, wide: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redivide, "_PIECE", 16)  # so that runs are divided in several pieces
     rng = random.Random(before * 100 + after)
     width = 1 + wide
     store = store_in(tmp_path)

@@ -237,3 +237,68 @@ def test_the_stem_of_a_lasso_is_sliced_and_its_cycle_kept(tmp_path: Path) -> Non
     found = slice_of(model, violation)
     assert found is not None
     assert found.numbers == (1, 4, 5)
+
+
+GUARDED = """
+class State(Record):
+    n: Int(0, 3)
+    m: Int(0, 1)
+    is_open: Bool
+
+@spec.init
+def init():
+    yield State(n=0, m=0, is_open=False)
+
+@spec.action
+def unlock(st):
+    if not st.is_open:
+        yield st.set(is_open=True)
+
+@spec.action
+def aside(st):
+    if st.m == 0:
+        yield st.set(m=1)
+
+@spec.action
+def rise(st):
+    if st.n < 3:
+        yield st.set(n=st.n + 1)
+
+@spec.invariant
+def BelowThree(st):
+    return st.n < 3
+
+@spec.constraint
+def IsOpenAboveZero(st):
+    return st.n in (0, 3) or st.is_open
+
+@spec.action_constraint
+def RisesWhereOpen(st, nxt):
+    return st.n == nxt.n or st.n == 2 or st.is_open
+"""
+"""All can rise; within the constraints, only what is open may go on rising. The last state may be outside of them."""
+
+
+@pytest.mark.parametrize("constraint", ["CONSTRAINT IsOpenAboveZero", "ACTION_CONSTRAINT RisesWhereOpen"])
+def test_a_step_without_which_the_rest_leaves_the_model_matters(constraint: str, tmp_path: Path) -> None:
+    labels = ("Aside", "Unlock", "Rise", "Rise", "Rise")
+    unbounded = model_of(tmp_path / "unbounded", GUARDED, "INVARIANT BelowThree CHECK_DEADLOCK FALSE")
+    bounded = model_of(tmp_path / "bounded", GUARDED, f"INVARIANT BelowThree {constraint} CHECK_DEADLOCK FALSE")
+    kept = [slice_of(model, violated(model, "BelowThree", *labels)) for model in (unbounded, bounded)]
+    assert [found and found.numbers for found in kept] == [(1, 4, 5, 6), (1, 3, 4, 5, 6)]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "source"),
+    [
+        ("CONSTRAINT Below", "@spec.constraint\ndef Below(st):\n    return st.n < 3"),
+        ("ACTION_CONSTRAINT Below", "@spec.action_constraint\ndef Below(st, nxt):\n    return nxt.n < 3"),
+    ],
+    ids=["constraint", "action constraint"],
+)
+def test_the_last_state_may_lie_outside_of_the_model(constraint: str, source: str, tmp_path: Path) -> None:
+    cfg = f"INVARIANT BelowThree {constraint} CHECK_DEADLOCK FALSE"
+    model = model_of(tmp_path, f"{GUARDED}\n{source}\n", cfg)
+    found = slice_of(model, violated(model, "BelowThree", "Aside", "Rise", "Unlock", "Rise", "Rise"))
+    assert found is not None
+    assert found.numbers == (1, 3, 5, 6)
