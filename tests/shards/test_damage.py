@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.liveness_cases import liveness_cases
 from support.native_results import told
 from support.shipped_models import shipped_model
 from support.small_specs import RIVER, model_of
@@ -19,7 +20,8 @@ from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import KmcError, SystemFault
-from kmc.result import Limits, Result
+from kmc.reference.accepted_problem import accepted_problem
+from kmc.result import Limits, Result, Verdict
 from kmc.shards.executors import ThreadExecutor
 from kmc.shards.on_threads import sharded
 from kmc.shards.redivide import Redivision
@@ -73,9 +75,12 @@ def river(folder: Path) -> Model:
     return model_of(folder, RIVER, "INVARIANT NotAcross CHECK_DEADLOCK FALSE")
 
 
-def searched(model: Model, directory: RunDirectory, depth: int | None = None, **given: Any) -> Result:
-    settings = Settings(save_seconds=0.0)
-    return check_native(model, Limits(depth), settings=settings, directory=directory, search_of=sharded(TINY), **given)
+def searched(model: Model, directory: RunDirectory, depth: int | None = None) -> Result:
+    settings, problem = Settings(save_seconds=0.0), accepted_problem(model)
+    search_of = sharded(TINY)
+    return check_native(
+        model, Limits(depth), settings=settings, directory=directory, search_of=search_of, problem=problem
+    )
 
 
 def resumed(model: Model, run: Path) -> tuple[Any, ...] | str:
@@ -122,6 +127,36 @@ def test_a_damaged_file_of_a_saved_run_is_one_error_or_nothing(damage: str, tmp_
     # The trace leads through all levels, so nothing is spared.
     wanted_kinds = {"rows", "bits", "run", "words"} if damage == "exchanged" else set(KINDS)
     assert set(errors) == wanted_kinds
+
+
+NOTED = ("found", "states", "sources", "steps")
+"""The kinds of the files of the behaviour graph."""
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["a bit at 0/8", "a bit at 5/8", "cut", "exchanged"])
+def test_a_damaged_file_of_the_behaviour_graph_is_one_error_or_nothing(damage: str, tmp_path: Path) -> None:
+    (case,) = [case for case in liveness_cases() if case.id == "d57_nested_scc"]
+    model = case.model()
+    wanted = told(check_native(model, Limits(), problem=accepted_problem(model)))
+    assert wanted["verdict"] is Verdict.LIVENESS
+    saved = tmp_path / "saved"
+    saved.mkdir()
+    directory = RunDirectory.created(saved, {})
+    searched(model, directory, depth=3)
+    directory.close()
+    errors: Counter[str] = Counter()
+    for name in sorted(path.name for path in (saved / "checkpoint").iterdir() if path.name.startswith(NOTED)):
+        copy = tmp_path / "copy"
+        shutil.copytree(saved, copy)
+        kind = name.split("-")[0]
+        DAMAGES[damage](copy / "checkpoint" / name, sorted(copy.glob(f"checkpoint/{kind}-*")))
+        found = resumed(model, copy)
+        assert found in (wanted, "KMC551"), name
+        errors[kind] += found != wanted
+        shutil.rmtree(copy)
+    assert all(errors[kind] for kind in NOTED), errors
 
 
 @pytest.mark.usefixtures("compiled_once")
