@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -171,3 +172,30 @@ def test_every_disabled_instance_of_a_shipped_spec_has_a_guard(spec: str, name: 
         with_guard = [obstacle for obstacle in found if obstacle.guard]
         assert len(enabled) + len(with_guard) == len(list(relation.instances(state)))
         assert all(o.sentence.startswith("there is no ") for o in found if not o.guard)
+
+
+def test_of_several_paths_the_one_that_comes_furthest_names_the_guard(tmp_path: Path) -> None:
+    source = """
+class State(Record):
+    n: Int(0, 3)
+
+@spec.init
+def init():
+    yield State(n=2)
+
+@spec.action
+def climb(st):
+    for step in range(1, 4):
+        require(st.n >= step)
+        require(st.n > 2)
+        yield st.set(n=0)
+
+@spec.action
+def climb_down(st):
+    for step in range(-3, 0):
+        require(st.n + step >= 0)
+        require(st.n > 2)
+        yield st.set(n=0)
+"""
+    model = model_of(tmp_path, source, "CHECK_DEADLOCK FALSE")
+    assert [found.guard for found in disabled(model, initial_states(model)[0])] == ["st.n > 2", "st.n > 2"]

@@ -144,3 +144,13 @@ def test_a_deadlock_is_asked_for_by_its_verdict(tmp_path: Path) -> None:
     assert told is not None
     assert told.startswith("The last state is a deadlock again")
     assert complaint(tmp_path, COUNTER, STEPS, None, verdict="deadlock") is None
+
+
+@pytest.mark.parametrize("body", ["nxt.n - st.n < 2", "nxt.n - st.n > 1"])
+def test_runs_that_end_in_one_state_are_told_apart_by_their_last_step(tmp_path: Path, body: str) -> None:
+    # State 3 is reached from 1 by two and from 2 by one: one of the two steps fails, whichever is asked about.
+    source = f"{JUMPS}\n\n@spec.action_property\ndef Jumps(st, nxt):\n    return {body}\n"
+    steps = [("Jump", "FALSE"), ("Jump", "FALSE")]
+    told = complaint(tmp_path, source, steps, "Jumps", "PROPERTY Jumps")
+    assert told is not None
+    assert told.startswith("Jumps fails again")

@@ -272,3 +272,18 @@ def test_states_without_a_cycle_refute_no_promise_that_a_later_one_may_keep(tmp_
     bound = model_of(tmp_path, TOGGLE, TOGGLE_CFG)
     start = replace(lasso(bound), loop=None, closing=None)
     assert retake(start, bound, RecordedFailure(Verdict.LIVENESS, "GetsToTwo")).shows is False
+
+
+def test_the_cycle_closes_in_the_state_that_it_began_in_where_variables_are_new(tmp_path: Path) -> None:
+    before = model_of(tmp_path / "before", TOGGLE, TOGGLE_CFG)
+    # The closing step may lead to two states that look alike in the trace; only one of them is where it began.
+    source = TOGGLE.replace("    x: Int(0, 2)\n", "    x: Int(0, 2)\n    y: Int(0, 1)\n").replace(
+        "State(x=0)", "State(x=0, y=1)"
+    )
+    source = source.replace(
+        "    yield st.set(x=1 - st.x)", "    for y in (0, 1):\n        yield st.set(x=1 - st.x, y=y)"
+    )
+    found = retake(lasso(before), model_of(tmp_path / "after", source, TOGGLE_CFG))
+    assert (found.stop, found.loop) == (None, 0)
+    assert found.closing is not None
+    assert found.closing.state == found.states[0]

@@ -165,3 +165,53 @@ def Low(st):
     assert told.lanes == ()
     assert told.messages == ()
     assert told.steps[1].changes == (Change(("n",), None, "0", "1"),)
+
+
+COPIES = """
+Client = constant("Client", IdentSet(), "The clients")
+
+
+class Note(Message):
+    source: Client
+    dest: Client
+
+
+class State(Record):
+    net: MessageBag[Note]
+    n: Int(0, 3)
+
+
+@spec.init
+def init():
+    yield State(net={}, n=0)
+
+
+@spec.action
+def write(st, c: Client):
+    if st.n < 2:
+        yield st.set(net=st.net.add(Note(source=c, dest=c)), n=st.n + 1)
+
+
+@spec.receive(Note)
+def read(st, m):
+    if st.n == 2:
+        yield st.set(net=st.net.take(m), n=3)
+
+
+@spec.invariant
+def NothingIsRead(st):
+    return st.n < 3
+"""
+
+
+def test_one_of_two_equal_messages_is_received_and_the_other_one_stays(tmp_path: Path) -> None:
+    model = model_of(tmp_path, COPIES, "CONSTANT Client = {c1}\nINVARIANT NothingIsRead")
+    violation = Search(model).run().violation
+    assert violation is not None
+    told = tell(model.spec, violation.trace)
+    last = told.steps[-1]
+    assert (last.number, last.received, last.sent, last.lost) == (4, 1, (), ())
+    assert [(message.received_at, message.lost_at, message.gone_at) for message in told.messages] == [
+        ((4,), None, 4),
+        ((), None, None),
+    ]

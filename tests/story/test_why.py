@@ -356,3 +356,45 @@ def test_a_variable_with_the_name_of_a_process_is_called_by_its_type(tmp_path: P
     told = failing(tmp_path, f"return {body}")
     assert told.instance == (("Server", "n3"),)
     assert told.sentence == "Wanted fails for n3: epoch of n3 is 1."
+
+
+@pytest.mark.parametrize(
+    ("condition", "sentence"),
+    [
+        ("1 < st.n", "n is 0, at most 1"),
+        ("1 <= st.n", "n is 0, less than 1"),
+        ("3 > st.n", "n is 4, at least 3"),
+        ("3 >= st.n", "n is 4, more than 3"),
+        ("st.n < 3", "n is 4, at least 3"),
+        ("st.n <= 3", "n is 4, more than 3"),
+        ("st.n > 1", "n is 0, at most 1"),
+        ("st.n >= 1", "n is 0, less than 1"),
+        ("not 1 > st.n", "n is 0, less than 1"),
+        ("not 1 >= st.n", "n is 0, at most 1"),
+        ("not 3 < st.n", "n is 4, more than 3"),
+        ("not 3 <= st.n", "n is 4, at least 3"),
+    ],
+)
+def test_a_comparison_is_said_of_the_place_whichever_side_it_stands_on(
+    tmp_path: Path, condition: str, sentence: str
+) -> None:
+    source = f"""
+class State(Record):
+    n: Int(0, 4)
+
+@spec.init
+def init():
+    yield State(n={4 if "n is 4" in sentence else 0})
+
+@spec.action
+def stay(st):
+    yield st
+
+@spec.invariant
+def Wanted(st):
+    return {condition}
+"""
+    model = model_of(tmp_path, source, "INVARIANT Wanted")
+    violation = Search(model).run().violation
+    assert violation is not None
+    assert why(model, violation).sentence == f"Wanted fails: {sentence}."

@@ -61,3 +61,33 @@ def test_parents_of_a_small_spec_are_the_same(name: str, tmp_path: Path) -> None
     checked(model, tmp_path, SMALL, limits=case.limits, keep_going=case.keep_going)
     wanted, found = both(model, tmp_path, 4)
     assert found == wanted
+
+
+RETURNS = """
+class State(Record):
+    n: Int(0, 5)
+
+@spec.init
+def init():
+    yield State(n=0)
+    yield State(n=3)
+
+@spec.action
+def onward(st):
+    if st.n < 5:
+        yield st.set(n=st.n + 1)
+
+@spec.action
+def back(st, to: Int(0, 5)):
+    if to <= st.n:
+        yield st.set(n=to)
+"""
+"""Steps lead back to all earlier states, to the first ones too, and from each state to itself."""
+
+
+def test_steps_that_lead_back_make_no_parents(tmp_path: Path) -> None:
+    model = model_of(tmp_path, RETURNS, "CHECK_DEADLOCK FALSE")
+    checked(model, tmp_path)
+    wanted, found = both(model, tmp_path, 2)
+    assert found == wanted
+    assert [row["id"] for row in found] == [2, 3, 4, 5], "all but the two first states"

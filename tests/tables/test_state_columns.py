@@ -29,6 +29,8 @@ from kmc.runtime.blocks import RowBatch
 from kmc.runtime.codec import encode_row
 from kmc.spec.model import Model
 from kmc.tables import interned
+from kmc.tables.cells import Narrow
+from kmc.tables.columns import IntColumn
 from kmc.tables.state_columns import StateColumns
 
 STATES = 120
@@ -218,3 +220,29 @@ def test_a_compiled_spec_that_travelled_has_the_same_columns() -> None:
     here = StateColumns(model.spec.state_class, spec.words_before)
     there = StateColumns(spec.schema.state_class, spec.words_before)
     assert pa.schema(here.fields) == pa.schema(there.fields)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "bits"),
+    [
+        (0, 127, 8),
+        (0, 128, 16),
+        (-128, 0, 8),
+        (-129, 0, 16),
+        (-128, 127, 8),
+        (0, 32767, 16),
+        (0, 32768, 32),
+        (-32768, 0, 16),
+        (-32769, 0, 32),
+        (0, (1 << 31) - 1, 32),
+        (0, 1 << 31, 64),
+        (-(1 << 31) - 1, 0, 64),
+    ],
+)
+def test_numbers_have_the_least_width_that_holds_all_of_them(low: int, high: int, bits: int) -> None:
+    column = IntColumn(low, high)
+    assert column.kind == pa.int64() if bits == 64 else column.kind == getattr(pa, f"int{bits}")()
+    values = [low, low + 1, high - 1, high]
+    cells = Narrow(np.array([value - low for value in values], np.uint64))
+    assert column.decode(cells, None).to_pylist() == values
+    assert column.decode(cells, np.array([True, False, True, True])).to_pylist() == [low, None, high - 1, high]
