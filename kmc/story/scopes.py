@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from kmc.errors import KmcError
 from kmc.lang.order import ordered, sort_key
 from kmc.lang.records import Message
 from kmc.lang.seqs import SeqValue
@@ -27,6 +28,8 @@ from kmc.story.lanes import Processes, table_for_people
 from kmc.story.network import brief_of
 
 _SHORT = 40
+_NO_VALUE = (KmcError, ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
+"""What the evaluation of an expression may raise."""
 _codes: WeakKeyDictionary[ast.expr, Any] = WeakKeyDictionary()
 
 
@@ -144,7 +147,16 @@ class Wording:
         return Label(base.path, shown, base.when) if is_lane else Label(f"{base.path}[{shown}]", "", base.when)
 
     def label(self, node: ast.expr, scope: Context) -> Label | None:
-        """The label of an expression that names a place or a value; None for any other."""
+        """The label of an expression that names a place or a value; None for any other, and where it has no value.
+
+        A part that the spec itself would not evaluate, behind an `and` that is false, may fail.
+        """
+        try:
+            return self._label(node, scope)
+        except _NO_VALUE:
+            return None
+
+    def _label(self, node: ast.expr, scope: Context) -> Label | None:
         match node:
             case ast.Constant():
                 return Label(self.value(node.value), literal=True)

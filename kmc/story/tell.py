@@ -117,7 +117,9 @@ class Teller:
             action=step.action,
             label=_label(step, number, arguments, told),
             arguments=arguments,
-            actor=self._actor(told, [self.post.messages[n - 1] for n in sent], action, values),
+            actor=None
+            if before is None
+            else self._actor(told, [self.post.messages[n - 1] for n in sent], action, values),
             received=received,
             sent=sent,
             lost=lost,
@@ -149,7 +151,7 @@ class Teller:
         self, told: SentMessage | None, sent: Sequence[SentMessage], action: Action | None, values: tuple[Any, ...]
     ) -> str | None:
         """Who receives, else who sends, else the first process among the arguments."""
-        if told is not None:
+        if told is not None and told.dest is not None:
             return told.dest
         sources = {message.source for message in sent}
         if len(sources) == 1 and None not in sources:

@@ -20,17 +20,33 @@ _LABEL_MIN = 34
 
 def chart_lines(told: Told) -> Iterator[TextLine]:
     """The chart with its messages; for a model without processes, one line a step, and the messages."""
-    if not told.lanes:
-        yield from wrapped([TextPiece("This model has no processes to draw; its steps:", DIM)], told.width)
+    chart = _chart_of(told)
+    if chart is None:
+        why = (
+            f"{len(told.lanes)} processes do not fit beside each other" if told.lanes else "This model has no processes"
+        )
+        yield from wrapped([TextPiece(f"{why}{'' if told.lanes else ' to draw'}; its steps:", DIM)], told.width)
         yield from step_lines(told)
         yield from _legend(told)
         return
-    chart = _Chart(told)
     yield from chart.head()
     for step in told.steps:
         yield from chart.step(step)
     yield from loop_lines(told)
     yield from _legend(told)
+
+
+def _chart_of(told: Told) -> _Chart | None:
+    """The chart of all processes, else of those that do something; None where these do not fit either."""
+    numbers = {n for step in told.steps for n in (step.received, *step.sent, *step.lost) if n is not None}
+    ends = {end for n in numbers for end in (told.story.message(n).source, told.story.message(n).dest)}
+    busy = {*ends, *(step.actor for step in told.steps)}
+    for lanes in (told.lanes, tuple(lane for lane in told.lanes if lane in busy)):
+        if lanes:
+            chart = _Chart(told, lanes)
+            if chart.width <= told.width:
+                return chart
+    return None
 
 
 def _legend(told: Told) -> Iterator[TextLine]:
@@ -55,9 +71,8 @@ def _end_of(message: SentMessage) -> str:
 class _Chart:
     """Draws rows of the chart, all of one width, with the label of the step at their right."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: Told, lanes: Sequence[str]) -> None:
         self._told = told
-        lanes = told.lanes
         margin = len(str(len(told.story.steps))) + 2 + (2 if told.story.loop is not None else 0)
         room = (told.width - margin - _LABEL_MIN) // max(1, len(lanes))
         longest = max(len(message.name) for message in told.story.messages) if told.story.messages else 2
@@ -70,8 +85,13 @@ class _Chart:
         # Too many processes for labels at the right: these follow below.
         self._beside = told.width - margin - self._width - 1
 
+    @property
+    def width(self) -> int:
+        """The columns of a row, without its label."""
+        return self._margin + self._width
+
     def head(self) -> Iterator[TextLine]:
-        """The names of the processes; where one is cut, all follow in full."""
+        """The names of the processes. Where one is cut, all follow in full; where some are left out, their number."""
         pieces, at = [TextPiece(" " * self._margin)], 0
         room = self._spacing - 1
         for lane, place in self._places.items():
@@ -83,6 +103,9 @@ class _Chart:
         if any(len(lane) > room for lane in self._places):
             names = joined([TextPiece(lane, self._tone(lane))] for lane in self._places)
             yield from wrapped([TextPiece("From left to right: ", DIM), *names], self._told.width, hanging=self._margin)
+        idle = len(self._told.lanes) - len(self._places)
+        if idle:
+            yield from wrapped([TextPiece(f"Not drawn: {idle} more, which take no step here", DIM)], self._told.width)
 
     def step(self, step: StoryStep) -> Iterator[TextLine]:
         """The row of a step, and one for each message that is lost with it."""

@@ -15,7 +15,7 @@ from kmc.story.in_words import in_words
 from kmc.story.lanes import at_lane
 from kmc.story.story import SentMessage, StoryStep
 from kmc.trace.trees import entries
-from kmc.views.lines import DIM, HEAD, NEW, TextLine, TextPiece, lane_tone, line, wrapped
+from kmc.views.lines import DIM, HEAD, NEW, TextLine, TextPiece, lane_tone, line, shortened, wrapped
 from kmc.views.message_text import MessageNames, message_lines
 from kmc.views.text_options import Told
 
@@ -67,9 +67,8 @@ def _table(told: Told, step: StoryStep, rows: Sequence[_Row]) -> Iterator[TextLi
         widths = _widths(told, step, rows, band, room)
         head = [TextPiece(" " * (_INDENT + size))]
         for place, width in zip(band, widths, strict=True):
-            head.append(
-                TextPiece(" " * _GAP + f"{lanes[place]:<{width}}", lane_tone(told.story.lanes.index(lanes[place])))
-            )
+            name = shortened(lanes[place], width)
+            head.append(TextPiece(" " * _GAP + f"{name:<{width}}", lane_tone(told.story.lanes.index(lanes[place]))))
         yield line(*head)
         for row in rows:
             yield from _row_lines(told, step, row, band, widths, size)
@@ -78,7 +77,11 @@ def _table(told: Told, step: StoryStep, rows: Sequence[_Row]) -> Iterator[TextLi
 def _widths(told: Told, step: StoryStep, rows: Sequence[_Row], band: range, room: int) -> list[int]:
     """A width for each process: what its widest value asks for, and an equal share where that is too much."""
     wishes = [
-        max(len(told.lanes[place]), *(len(_text(told, step, row.trees[place])) for row in rows if not _is_same(row)), 1)
+        max(
+            len(told.lanes_with_values[place]),
+            *(len(_text(told, step, row.trees[place])) for row in rows if not _is_same(row)),
+            1,
+        )
         for place in band
     ]
     left, widths = room - _GAP * len(band), dict.fromkeys(band, 0)

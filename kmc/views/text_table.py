@@ -76,10 +76,15 @@ def _shown(told: Told, step: StoryStep, column: LaneColumn, lane: str) -> str:
 
 
 def _bands(told: Told, widths: Sequence[int]) -> Iterator[tuple[str, ...]]:
-    cell = sum(widths) + len(widths) + len(_BETWEEN)
-    at_once = max(1, (told.width - _margin(told)) // cell)
+    at_once = max(1, (told.width - _margin(told)) // (_cell_width(told, widths) + len(_BETWEEN)))
     for first in range(0, len(told.lanes_with_values), at_once):
         yield told.lanes_with_values[first : first + at_once]
+
+
+def _cell_width(told: Told, widths: Sequence[int]) -> int:
+    """The columns of a cell: room for its values, each behind a star, and for the name of its process."""
+    names = max(len(shortened(lane, _VALUE_MAX)) for lane in told.lanes_with_values)
+    return max(sum(widths) + len(widths), names)
 
 
 def _margin(told: Told) -> int:
@@ -87,20 +92,18 @@ def _margin(told: Told) -> int:
 
 
 def _band_lines(told: Told, rows: Sequence[_Cells], widths: Sequence[int], band: Sequence[str]) -> Iterator[TextLine]:
-    cell = sum(widths) + len(widths)
+    cell = _cell_width(told, widths)
     used = _margin(told) + (cell + len(_BETWEEN)) * len(band)
     beside = told.width - used - 1
     labels = max(len(step.label) for step in told.steps)
     is_beside = labels <= beside or beside >= _LABEL_MIN
     head = [TextPiece(" " * (_margin(told) - 1))]
     for lane in band:
-        head += [
-            TextPiece(f" {lane:<{cell}}"[: cell + 1], lane_tone(told.story.lanes.index(lane))),
-            TextPiece(_BETWEEN[1:]),
-        ]
+        name = f" {shortened(lane, cell):<{cell}}"
+        head += [TextPiece(name, lane_tone(told.story.lanes.index(lane))), TextPiece(_BETWEEN[1:])]
     yield line(*head)
     for row in rows:
-        values = [piece for lane in band for piece in _cell(row, lane, widths)]
+        values = [piece for lane in band for piece in _cell(row, lane, widths, cell)]
         number = number_pieces(told, row.step)
         number[-1] = TextPiece(number[-1].text[:-1], number[-1].tone)
         if is_beside:
@@ -112,8 +115,9 @@ def _band_lines(told: Told, rows: Sequence[_Cells], widths: Sequence[int], band:
             yield line(*number, *values)
 
 
-def _cell(row: _Cells, lane: str, widths: Sequence[int]) -> Iterator[TextPiece]:
+def _cell(row: _Cells, lane: str, widths: Sequence[int], size: int) -> Iterator[TextPiece]:
     for (text, is_new), width in zip(row.of(lane), widths, strict=True):
         yield TextPiece("*" if is_new else " ", NEW)
         yield TextPiece(f"{text:<{width}}", NEW if is_new else DIM)
+    yield TextPiece(" " * (size - sum(widths) - len(widths)))
     yield TextPiece(_BETWEEN, DIM)

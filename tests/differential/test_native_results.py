@@ -1,6 +1,7 @@
 """The native engine gives the interpreter's result: verdict, counters, levels, coverage, properties and trace.
 
-Small specs with every kind of failure and reduction, and every shipped model that the interpreter checks quickly.
+Small specs with every kind of failure and reduction, and every shipped model that the interpreter checks quickly. Every
+counterexample is told in every view.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pytest
 from support.native_results import CASES, TINY, told
 from support.shipped_models import shipped_model
 from support.small_specs import model_of
+from support.told_in_views import told_in_every_view
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
@@ -45,7 +47,10 @@ COMPILED_YET = {
 def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     model = model_of(tmp_path, case.source, case.cfg)
-    wanted = told(Search(model, case.limits, keep_going=case.keep_going, view_order=fingerprint_order).run())
+    interpreted = Search(model, case.limits, keep_going=case.keep_going, view_order=fingerprint_order).run()
+    if interpreted.violation is not None:
+        told_in_every_view(model, interpreted.violation)
+    wanted = told(interpreted)
     for threads in THREADS:
         result = check_native(
             model, case.limits or Limits(), threads=threads, keep_going=case.keep_going, settings=TINY
@@ -79,6 +84,9 @@ def test_the_compiler_refuses_the_models_that_only_the_interpreter_runs(spec: st
 def test_a_shipped_model_has_one_result(spec: str, file: ModelFile) -> None:
     model = bind(shipped_specs()[spec], file)
     limits = Limits(states=MOST_STATES)
-    wanted = told(Search(model, limits, view_order=fingerprint_order).run())
+    interpreted = Search(model, limits, view_order=fingerprint_order).run()
+    if interpreted.violation is not None:
+        told_in_every_view(model, interpreted.violation)
+    wanted = told(interpreted)
     for threads in THREADS:
         assert told(check_native(model, limits, threads=threads)) == wanted, f"{threads} threads"

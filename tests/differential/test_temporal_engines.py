@@ -1,4 +1,4 @@
-"""Both engines give the same verdicts on temporal properties, and lassos of the same lengths.
+"""Both engines give the same verdicts on temporal properties, and lassos of the same lengths, told in every view.
 
 One spec walks in random graphs: each initial state is a graph, its marks and a position, so that it is compiled once.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.small_specs import model_of
+from support.told_in_views import told_in_every_view
 
 from kmc.engine.check_model import check_native
 from kmc.lang.maps import map_literal
@@ -194,6 +195,8 @@ def test_both_engines_tell_the_same(specification: str, models: dict[str, Model]
         native = check_native(model, Limits(), start=start, problem=problem)
         python = Search(model, start=start, problem=problem).run()
         assert told(native) == told(python), start
+        if python.violation is not None:
+            told_in_every_view(model, python.violation)
         refuted.add(native.violation.name if native.violation else None)
     assert len(refuted) > 2
 

@@ -141,8 +141,9 @@ def _dot_string(token: str) -> str:
 
 def read_shiviz(text: str) -> list[tuple[str, str, Clock]]:
     """The events of a log as ShiViz reads them: text, host and vector clock, whose rules hold."""
-    parser, delimiter, rest = text.split("\n", 2)
+    parser, delimiter, *lines = text.split("\n", 2)
     assert (parser, delimiter) == (PARSER, "")
+    rest = "".join(lines)
     named = re.compile(parser.replace("(?<", "(?P<"))
     events = [(m["event"], m["host"], json.loads(m["clock"])) for m in named.finditer(rest)]
     assert rest.count("\n") == 2 * len(events), "each event has two lines"

@@ -18,6 +18,7 @@ from support.native_steps import Kernels, differences
 from support.orbits import orbit_faults
 from support.random_specs import Drawn
 from support.small_specs import model_of
+from support.told_in_views import told_in_every_view
 
 from kmc.actions.relation import Step
 from kmc.compiler.view_order import fingerprint_order
@@ -71,7 +72,9 @@ class Run:
 
 
 def compared(drawn: Drawn, folder: Path) -> Run | None:
-    """A spec run on both engines; AssertionError where they differ, SpecError if it is not compiled.
+    """A spec run on both engines, its counterexample in every view; AssertionError where they differ.
+
+    SpecError if the spec is not compiled.
 
     None if something fails in one order of elements only, where engines need not agree.
     """
@@ -89,6 +92,8 @@ def compared(drawn: Drawn, folder: Path) -> Run | None:
             assert of_order or said(found) == said(wanted), f"{threads} threads"
     if of_order or not isinstance(wanted, Result):
         return None
+    if wanted.violation is not None:
+        told_in_every_view(model, wanted.violation)
     kernels, states = Kernels(model, compiled.module.call), search.graph.states
     steps: dict[Any, list[Step] | None] = {}
     assert list(differences(kernels, states[:: 1 + len(states) // STEPPED], steps))[:3] == []

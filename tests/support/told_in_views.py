@@ -250,10 +250,17 @@ def _check_text(story: Story, view: str, lines: list[str], width: int) -> None:
         assert any(line.lstrip("+| ").startswith(f"{step.number} ") for line in lines), (view, step.number)
     if view == "chart" and story.lanes and width == max(WIDTHS):
         squeezed = text.replace(" ", "")
-        assert all(lane.replace(" ", "")[:6] in squeezed for lane in story.lanes), (story.lanes, text)
+        assert all(lane.replace(" ", "")[:6] in squeezed for lane in _busy(story)), (story.lanes, text)
     if view in ("chart", "changes", "states"):
         for message in story.messages:
             assert message.name in text, (view, message.name)
+
+
+def _busy(story: Story) -> set[str]:
+    """The processes that act, send or receive; a chart of very many draws these alone."""
+    ends = {end for message in story.messages for end in (message.source, message.dest)}
+    busy = {*ends, *(step.actor for step in story.steps)}
+    return {lane for lane in story.lanes if lane in busy or len(story.lanes) < 8}
 
 
 def check_files(file: TraceFile) -> None:

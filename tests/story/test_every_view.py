@@ -1,0 +1,63 @@
+"""Every view tells the counterexamples of unusual specs, of ports by other people, and of the teaching specs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.odd_shapes import SHAPES
+from support.ported_specs import PORTED
+from support.process_kinds import violation_of
+from support.small_specs import model_of
+from support.told_in_views import check_regression, told_in_every_view
+
+from kmc.lang.modelfile import ModelFile
+from kmc.result import Verdict
+from kmc.spec.model import bind
+from kmc.spec.shipped import find_spec_root, manifest_of
+
+TEACHING = ("die_hard", "two_phase_commit")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_spec_of_an_unusual_shape_is_told_in_every_view(tmp_path: Path, shape: str) -> None:
+    source, cfg = SHAPES[shape]
+    model = model_of(tmp_path, "from kmc.lang import Pair, pair, spawned\n" + source, cfg)
+    violation = violation_of(model)
+    told_in_every_view(model, violation)
+    check_regression(model, violation)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PORTED)
+def test_a_port_by_other_people_is_told_in_every_view(tmp_path: Path, name: str) -> None:
+    ported = PORTED[name]
+    model = model_of(tmp_path, ported.source, ported.cfg)
+    violation = violation_of(model)
+    assert told_in_every_view(model, violation).lanes == ported.lanes
+    check_regression(model, violation)
+
+
+def failing_models() -> list[tuple[str, ModelFile]]:
+    """The models of the teaching specs that fail, mutants and findings too."""
+    found = []
+    for spec in TEACHING:
+        manifest = manifest_of(find_spec_root(spec))
+        assert manifest is not None
+        for file in (*manifest.models.values(), *manifest.findings.values(), *manifest.mutants.values()):
+            expected = (file.expect or {}).get("result", Verdict.OK.value)
+            if expected not in (Verdict.OK.value, Verdict.BOUND_REACHED.value):
+                found.append((spec, file))
+    return found
+
+
+@pytest.mark.parametrize(("spec", "file"), [pytest.param(s, f, id=f"{s}-{f.name}") for s, f in failing_models()])
+def test_a_teaching_spec_that_fails_is_told_in_every_view(spec: str, file: ModelFile) -> None:
+    model = bind(find_spec_root(spec), file)
+    violation = violation_of(model)
+    told_in_every_view(model, violation)
+    check_regression(model, violation)
+
+
+def test_the_teaching_specs_fail_in_several_ways() -> None:
+    assert len(failing_models()) > 3
