@@ -15,6 +15,7 @@ import numpy as np
 from pyspark import SparkContext
 
 from kmc.errors import KmcError, SystemFault
+from kmc.shards.retries import is_busy
 from kmc.shards.store import ShardStore, new_name
 from kmc.shards.store_place import StorePlace
 from kmc.shards.tasks import WordFile
@@ -56,7 +57,10 @@ def look(facts: Facts, place: StorePlace, file: WordFile, tasks: Iterable[int]) 
 
 
 def probe(context: SparkContext, store: ShardStore, place: StorePlace) -> None:
-    """Raise SystemFault KMC561 or KMC562 for an executor that cannot take part; it says which host, and what to do."""
+    """Raise SystemFault KMC561 or KMC562 for an executor that cannot take part; it says which host, and what to do.
+
+    KMC570 if the storage is at fault, and not the access of that host to it.
+    """
     file = write_words(store, new_name("words", 0, 0), [np.arange(8)])
     tasks = _TASKS_PER_SLOT * max(1, context.defaultParallelism)
     looked = context.parallelize(range(tasks), tasks).mapPartitions(partial(look, Facts.here(), place, file))
@@ -66,11 +70,18 @@ def probe(context: SparkContext, store: ShardStore, place: StorePlace) -> None:
         written = [each.file for each in found if each.file is not None]
         for each in found:
             if each.trouble is not None:
-                raise cannot_use(each.host, place, each.trouble)
+                raise refused(each.host, place, each.trouble)
         for told_of in written:
             read_words(store, told_of)
     finally:
         store.remove([file.name, *(told_of.name for told_of in written)])
+
+
+def refused(host: str, place: StorePlace, why: str) -> SystemFault:
+    """Return the error of an executor that could not read and write: KMC570 if the storage was busy, else KMC562."""
+    if is_busy(why):
+        return SystemFault("KMC570", f"{why} (an executor on {host})", help="go on once the service answers again")
+    return cannot_use(host, place, why)
 
 
 def cannot_use(host: str, place: StorePlace, why: str) -> SystemFault:

@@ -1,7 +1,7 @@
 """A folder of any file system of pyarrow: S3 and what is compatible with it, Google Cloud, Azure, HDFS, a directory.
 
-What a service refuses is one SystemFault, KMC570, with the service's own words. pyarrow tries again what may succeed
-later, so nothing here does.
+What a service refuses is one SystemFault, KMC570, with the service's own words. Reads, lists and removals that may
+succeed later are repeated (`retries.py`); a write is repeated by pyarrow alone, which holds its parts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from kmc.engine.files import durable_folder
 from kmc.errors import CommandLineError, SystemFault
+from kmc.shards.retries import Retries
 
 PART_BYTES = 8 << 20
 """What is read or written at once."""
@@ -48,11 +49,15 @@ def require_address(address: str) -> None:
     RemoteFolder(address)
 
 
+RETRIES = Retries()
+
+
 class RemoteFolder:
     """The folder of an address, as `pyarrow.fs.FileSystem.from_uri` takes it. Files in it are found by name."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, retries: Retries | None = None) -> None:
         self.address = address
+        self._retries = retries or RETRIES
         self._fs, self._path = _opened(address)
 
     @property
@@ -85,9 +90,30 @@ class RemoteFolder:
 
     def parts(self, name: str) -> Iterator[bytes]:
         """The bytes of a file, part by part; FileNotFoundError if there is none."""
-        with self._asking("read", name, missing=True), self._fs.open_input_stream(self._path_of(name)) as stream:
-            while part := stream.read(PART_BYTES):
-                yield part
+        stream: Any = None
+        place = 0
+
+        def following() -> bytes:
+            """The part at `place`, from a new stream if there is none."""
+            nonlocal stream
+            if stream is None:
+                stream = self._fs.open_input_file(self._path_of(name))
+                stream.seek(place)
+            try:
+                read: bytes = stream.read(PART_BYTES)
+            except OSError:
+                stream = None
+                raise
+            return read
+
+        with self._asking("read", name, missing=True):
+            try:
+                while part := self._retries.of(following):
+                    place += len(part)
+                    yield part
+            finally:
+                if stream is not None:
+                    stream.close()
 
     def read(self, name: str) -> bytes:
         """The bytes of a small file; FileNotFoundError if there is none."""
@@ -106,7 +132,8 @@ class RemoteFolder:
 
         wanted = FileType.Directory if of_folders else FileType.File
         with self._asking("list", ""):
-            found = self._fs.get_file_info(FileSelector(self._path, allow_not_found=True))
+            wanted_files = FileSelector(self._path, allow_not_found=True)
+            found = self._retries.of(lambda: self._fs.get_file_info(wanted_files))
         return sorted(info.base_name for info in found if info.type == wanted)
 
     def remove(self, names: Iterable[str]) -> None:
@@ -124,12 +151,12 @@ class RemoteFolder:
     def _remove(self, name: str) -> None:
         durable_folder.reach(f"before remove {name.split('-')[0]}")
         with suppress(FileNotFoundError), self._asking("remove", name, missing=True):
-            self._fs.delete_file(self._path_of(name))
+            self._retries.of(lambda: self._fs.delete_file(self._path_of(name)))
 
     def remove_folder(self) -> None:
         """Remove the folder and all that lies in it, if it is there."""
         with suppress(FileNotFoundError), self._asking("remove", "", missing=True):
-            self._fs.delete_dir(self._path)
+            self._retries.of(lambda: self._fs.delete_dir(self._path))
 
     def _path_of(self, name: str) -> str:
         return f"{self._path}/{name}"
@@ -196,6 +223,7 @@ _ADVICE = (
     ("credentials", "give credentials in the environment: for S3, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
     ("INVALID_ACCESS_KEY_ID", "correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
     ("SIGNATURE", "correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+    ("SLOW_DOWN", "the service wants fewer requests: go on later, or with fewer executors"),
     ("NETWORK_CONNECTION", "see that the service runs, and that its address and the network are right"),
     ("libjvm", "HDFS needs JAVA_HOME, HADOOP_HOME and CLASSPATH: see the documentation of pyarrow"),
 )

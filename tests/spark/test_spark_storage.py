@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark import SparkContext
@@ -47,4 +48,38 @@ def test_a_storage_that_executors_cannot_use_is_refused(
     with pytest.raises(SystemFault, match="cannot use s3://no-such-bucket") as caught:
         probe.probe(local_spark, store_of(directory), type(place)("", wrong))
     assert (caught.value.code, "credentials" in (caught.value.help or "")) == ("KMC562", True)
+    directory.discard()
+
+
+@pytest.mark.slow
+def test_a_storage_that_fails_now_and_then_is_used(local_spark: SparkContext, s3: S3Server, tmp_path: Path) -> None:
+    directory = begun(tmp_path / "run", s3.address(tmp_path.name))
+    with s3.failing(1, 4, path="words-", methods=("GET",)) as asked:
+        probe.probe(local_spark, store_of(directory), place_of(directory).elsewhere)
+    assert asked[0] > 4
+    directory.discard()
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code"),
+    [
+        ("cannot read s3://a/b: AWS Error SLOW_DOWN during GetObject operation: Reduce your rate.", "KMC570"),
+        ("cannot read s3://a/b: AWS Error UNKNOWN (HTTP status 503) during HeadObject operation", "KMC570"),
+        ("cannot read s3://a/b: AWS Error ACCESS_DENIED during HeadObject operation", "KMC562"),
+        ("cannot read s3://a/b: AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 7", "KMC562"),
+        ("pyarrow is not installed", "KMC562"),
+    ],
+)
+def test_a_busy_storage_is_not_a_matter_of_access(
+    trouble: str, code: str, local_spark: SparkContext, s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = begun(tmp_path / "run", s3.address(tmp_path.name))
+
+    def found(*_: Any) -> list[probe.Found]:
+        return [probe.Found("host7", trouble, None)]
+
+    monkeypatch.setattr(probe.Jobs, "run", found)
+    with pytest.raises(SystemFault, match=r"executor on host7") as caught:
+        probe.probe(local_spark, store_of(directory), place_of(directory).elsewhere)
+    assert (caught.value.code, trouble in caught.value.message) == (code, True)
     directory.discard()

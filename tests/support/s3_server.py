@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,26 +14,50 @@ from typing import Any
 BUCKET = "kmc-bucket"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "kmc", "AWS_SECRET_ACCESS_KEY": "kmc-secret", "AWS_EC2_METADATA_DISABLED": "true"}
 
-# It prints its port when it listens. A line lets it listen no more, the next one again, with all that it holds. It ends
-# with its standard input: whatever happens to the tests.
+# It prints its port when it listens, and answers each line: `stop` lets it listen no more, `start` again, with all that
+# it holds, and `faults JSON` makes some requests fail. It ends with its standard input: whatever happens to the tests.
 _SERVE = """
-import sys, threading
+import itertools, json, socket, sys, threading
 from moto.server import DomainDispatcherApplication, create_backend_app
 from werkzeug.serving import make_server
-application, port = DomainDispatcherApplication(create_backend_app), 0
-while True:
+
+BODY = b"<Error><Code>%s</Code><Message>This is a fault of a test.</Message></Error>" + b" " * 200
+NAMES = {503: b"SlowDown", 500: b"InternalError", 429: b"TooManyRequests", 403: b"AccessDenied"}
+moto, faults, asked, lock = DomainDispatcherApplication(create_backend_app), None, 0, threading.Lock()
+
+def application(environ, start_response):
+    global asked
+    with lock:
+        concerned = faults and environ["REQUEST_METHOD"] in faults["methods"] and faults["path"] in environ["PATH_INFO"]
+        number, asked = asked, asked + bool(concerned)
+    if not concerned or number % faults["of"] >= faults["fail"]:
+        return moto(environ, start_response)
+    if faults["status"] == 0:
+        environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+        raise ConnectionResetError
+    body = BODY % NAMES[faults["status"]]
+    headers = [("Content-Type", "application/xml"), ("Content-Length", str(len(body)))]
+    start_response(f"{faults['status']} Fault", headers)
+    return [body if environ["REQUEST_METHOD"] != "HEAD" else b""]
+
+def served(port):
     server = make_server("127.0.0.1", port, application, threaded=True)
-    port = server.server_port
-    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    serving.start()
-    print(port, flush=True)
-    if not sys.stdin.readline():
-        break
-    server.shutdown()
-    server.server_close()
-    print("stopped", flush=True)
-    if not sys.stdin.readline():
-        break
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    return server
+
+server = served(0)
+port = server.server_port
+print(port, flush=True)
+for line in sys.stdin:
+    word, _, given = line.strip().partition(" ")
+    if word == "stop":
+        server.shutdown()
+        server.server_close()
+    elif word == "start":
+        server = served(port)
+    elif word == "faults":
+        told, faults, asked = asked, json.loads(given), 0
+    print(told if word == "faults" else word, flush=True)
 """
 
 
@@ -58,18 +83,34 @@ class S3Server:
 
     def stop(self) -> None:
         """Refuse connections."""
-        assert self._said() == b"stopped\n"
+        assert self._answer("stop") == "stop"
 
     def start(self) -> None:
         """Accept connections again."""
-        assert int(self._said()) == self.port
+        assert self._answer("start") == "start"
 
-    def _said(self) -> bytes:
+    @contextmanager
+    def failing(
+        self, fail: int, of: int = 1, *, status: int = 503, path: str = "", methods: Sequence[str] = ("GET", "HEAD")
+    ) -> Iterator[list[int]]:
+        """Answer the first `fail` of each `of` requests for some path with an error, or drop the connection (status 0).
+
+        After the block, the list says how many requests this concerned.
+        """
+        faults = {"fail": fail, "of": of, "status": status, "path": path, "methods": methods}
+        asked: list[int] = []
+        self._answer(f"faults {json.dumps(faults)}")
+        try:
+            yield asked
+        finally:
+            asked.append(int(self._answer("faults null")))
+
+    def _answer(self, line: str) -> str:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(b"\n")
+        self.process.stdin.write(f"{line}\n".encode())
         self.process.stdin.flush()
-        return self.process.stdout.readline()
+        return self.process.stdout.readline().decode().strip()
 
     def names(self, path: str) -> list[str]:
         """The paths of all objects below a path of the bucket, from there."""

@@ -1,0 +1,207 @@
+"""What a storage cannot do for now is asked again, with pauses, up to a limit; what it refuses is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support.s3_server import S3Server
+from support.small_specs import RIVER, model_of
+from support.stored_checks import begun
+
+from kmc.engine.check_model import check_native
+from kmc.engine.layout.search_outcome import Settings
+from kmc.errors import SystemFault
+from kmc.result import Limits
+from kmc.shards import remote_folder
+from kmc.shards.file_cache import FileCache
+from kmc.shards.object_store import PyarrowStore
+from kmc.shards.on_threads import sharded
+from kmc.shards.remote_folder import RemoteFolder
+from kmc.shards.retries import Retries, is_busy, may_succeed_later
+from kmc.shards.sharding import Sharding
+from kmc.shards.store import new_name
+from kmc.shards.word_files import read_words, write_words
+
+BUSY = (
+    "AWS Error INTERNAL_FAILURE during GetObject operation: Failed to flush response stream (eof: 0, bad: 1)",
+    "AWS Error SLOW_DOWN during ListObjectsV2 operation: Please reduce your request rate.",
+    "AWS Error SERVICE_UNAVAILABLE during PutObject operation",
+    "AWS Error UNKNOWN (HTTP status 503) during HeadObject operation: No response body.",
+    "AWS Error UNKNOWN (HTTP status 429) during GetObject operation: TooManyRequests",
+    "AWS Error UNKNOWN (HTTP status 500) during HeadObject operation: No response body.",
+)
+LOST = (
+    "AWS Error NETWORK_CONNECTION during HeadObject operation: curlCode: 52, Server returned nothing",
+    "curlCode: 28, Timeout was reached: Operation timed out after 3000 milliseconds",
+    "[Errno 104] Connection reset by peer",
+)
+REFUSED = (
+    "AWS Error ACCESS_DENIED during HeadObject operation: No response body.",
+    "AWS Error NO_SUCH_BUCKET during PutObject operation",
+    "AWS Error UNKNOWN (HTTP status 403) during HeadObject operation",
+    "AWS Error UNKNOWN (HTTP status 404) during HeadObject operation",
+    "Path does not exist 'kmc-bucket/x/bits-5030-1'",
+    "[Errno 28] No space left on device",
+)
+
+
+class Pauses:
+    """Retries whose clock moves only when they wait."""
+
+    def __init__(self, draw: float = 1.0, **given: Any) -> None:
+        self.waited: list[float] = []
+        self._now = 0.0
+        self.retries = Retries(sleep=self._sleep, clock=lambda: self._now, draw=lambda: draw, **given)
+
+    def _sleep(self, seconds: float) -> None:
+        self.waited.append(seconds)
+        self._now += seconds
+
+
+def failing(*texts: str) -> Callable[[], str]:
+    """A request that fails with each of these texts, and is answered then."""
+    left = list(texts)
+
+    def request() -> str:
+        if left:
+            raise OSError(left.pop(0))
+        return "answer"
+
+    return request
+
+
+@pytest.mark.parametrize("text", [*BUSY, *LOST])
+def test_what_may_succeed_later_is_asked_again(text: str) -> None:
+    pauses = Pauses()
+    assert pauses.retries.of(failing(text, text)) == "answer"
+    assert pauses.waited == [0.4, 0.8]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_what_is_refused_is_not_asked_again(text: str) -> None:
+    pauses = Pauses()
+    with pytest.raises(OSError, match=re.escape(text)):
+        pauses.retries.of(failing(text, text))
+    assert pauses.waited == []
+
+
+def test_a_missing_file_is_not_asked_for_again() -> None:
+    pauses = Pauses()
+
+    def missing() -> None:
+        raise FileNotFoundError("no such file: runs/SLOW_DOWN/bits-1")
+
+    with pytest.raises(FileNotFoundError):
+        pauses.retries.of(missing)
+    assert pauses.waited == []
+
+
+def test_what_is_busy_is_told_from_what_is_not_reached() -> None:
+    assert [is_busy(text) for text in (*BUSY, *LOST, *REFUSED)] == [True] * 6 + [False] * 9
+    assert [may_succeed_later(text) for text in (*BUSY, *LOST, *REFUSED)] == [True] * 9 + [False] * 6
+
+
+def test_pauses_grow_up_to_a_bound_and_attempts_end() -> None:
+    pauses = Pauses(attempts=9, seconds_max=1000)
+    with pytest.raises(OSError, match="SLOW_DOWN"):
+        pauses.retries.of(failing(*[BUSY[1]] * 9))
+    assert pauses.waited == [0.4, 0.8, 1.6, 3.2, 5.0, 5.0, 5.0, 5.0]
+    pauses = Pauses(0.5)
+    assert pauses.retries.of(failing(*BUSY[:5])) == "answer"
+    assert pauses.waited == [0.2, 0.4, 0.8, 1.6, 2.5], "a random part of the bound"
+
+
+def test_no_attempt_begins_after_the_last_second() -> None:
+    pauses = Pauses(attempts=100, seconds_max=4.0)
+    with pytest.raises(OSError, match="SLOW_DOWN"):
+        pauses.retries.of(failing(*[BUSY[1]] * 100))
+    assert pauses.waited == [0.4, 0.8, 1.6]
+
+
+@pytest.fixture
+def folder_of(s3: S3Server, tmp_path: Path) -> Callable[[Retries], RemoteFolder]:
+    """A folder on a server, with these retries."""
+    return lambda retries: RemoteFolder(s3.address(tmp_path.name), retries)
+
+
+FolderOf = Callable[[Retries], RemoteFolder]
+
+
+@pytest.mark.parametrize("status", [503, 500, 429, 0])
+def test_a_small_object_is_read_from_a_server_that_fails_now_and_then(
+    status: int, folder_of: FolderOf, s3: S3Server
+) -> None:
+    pauses = Pauses()
+    folder = folder_of(pauses.retries)
+    folder.put("bits-1", [b"12345678"])
+    with s3.failing(2, 3, status=status, path="bits-", methods=("GET",)) as asked:
+        assert [folder.read("bits-1") for _ in range(3)] == [b"12345678"] * 3
+    assert asked == [9]
+    # pyarrow itself repeats what a broken connection ended.
+    assert pauses.waited == ([0.4, 0.8] * 3 if status else [])
+
+
+@pytest.mark.parametrize("status", [503, 429])
+def test_a_server_that_fails_for_ever_is_one_error(status: int, folder_of: FolderOf, s3: S3Server) -> None:
+    pauses = Pauses()
+    folder = folder_of(pauses.retries)
+    folder.put("bits-1", [b"12345678"])
+    with s3.failing(1, status=status, path="bits-", methods=("GET",)) as asked, pytest.raises(SystemFault) as caught:
+        folder.read("bits-1")
+    assert (caught.value.code, asked, len(pauses.waited)) == ("KMC570", [6], 5)
+
+
+def test_a_server_that_refuses_is_asked_once(folder_of: FolderOf, s3: S3Server) -> None:
+    pauses = Pauses()
+    folder = folder_of(pauses.retries)
+    folder.put("bits-1", [b"12345678"])
+    with s3.failing(1, status=403, path="bits-") as asked, pytest.raises(SystemFault, match="ACCESS_DENIED"):
+        folder.read("bits-1")
+    with pytest.raises(FileNotFoundError):
+        folder.read("bits-2")
+    assert (asked, pauses.waited) == ([1], [])
+
+
+@pytest.mark.parametrize("status", [503, 0])
+def test_a_reading_that_fails_in_the_middle_goes_on_there(
+    status: int, folder_of: FolderOf, s3: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_folder, "PART_BYTES", 64)
+    folder, whole = folder_of(Pauses().retries), bytes(range(256)) * 2
+    folder.put("run-1", [whole])
+    with s3.failing(1, 3, status=status, path="run-", methods=("GET",)) as asked:
+        assert folder.read("run-1") == whole
+    assert asked[0] >= 12, "eight parts, some of them twice"
+
+
+def test_a_file_of_words_is_read_whole_from_a_server_that_fails_now_and_then(s3: S3Server, tmp_path: Path) -> None:
+    address, words = s3.address(tmp_path.name), np.arange(9)
+    store = PyarrowStore(RemoteFolder(address), FileCache(tmp_path / "writer", 1 << 20))
+    file = write_words(store, new_name("words", 0, 0), [words])
+    reader = PyarrowStore(RemoteFolder(address, Pauses().retries), FileCache(tmp_path / "reader", 1 << 20))
+    with s3.failing(4, 5, methods=("GET",)):
+        assert read_words(reader, file).array.tolist() == words.tolist()
+
+
+@pytest.mark.usefixtures("compiled_once")
+@pytest.mark.slow
+def test_a_search_ends_on_a_server_that_fails_now_and_then(
+    s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "spec").mkdir()
+    model = model_of(tmp_path / "spec", RIVER, "CHECK_DEADLOCK FALSE")
+    pauses = Pauses(attempts=50, seconds_max=1e9)
+    monkeypatch.setattr(remote_folder, "RETRIES", pauses.retries)
+    directory = begun(tmp_path / "run", s3.address(tmp_path.name), cache_bytes=1)
+    with s3.failing(1, 3, methods=("GET",)):
+        result = check_native(
+            model, Limits(), settings=Settings(save_seconds=0.0), directory=directory, search_of=sharded(Sharding(2))
+        )
+    directory.discard()
+    assert result.levels == check_native(model, Limits()).levels
+    assert pauses.waited, "some small file was refused at first"
