@@ -21,6 +21,7 @@ from pyspark.java_gateway import launch_gateway
 from kmc_spark.faults import FROM_SPARK, OF_SPARK, meant, not_started
 from kmc_spark.java import java_variables
 from kmc_spark.master import require_reachable, require_registered
+from kmc_spark.submitted import is_submitted
 
 SETTINGS = {
     # A task of a few milliseconds takes 50 more over TCP: half of the time of a small level.
@@ -48,9 +49,6 @@ _ASKED = {"spark.ui.showConsoleProgress": "false"}
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _FEW_CORES = 4
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
-
-_SUBMITTED = "PYSPARK_GATEWAY_PORT"
-"""In the environment of an application that `spark-submit` started: its JVM is there already."""
 
 _DRIVER_OPTIONS = "SPARK_SUBMIT_OPTS"
 """Options of the driver's JVM that come before those of spark-defaults.conf, so that these win."""
@@ -132,7 +130,7 @@ def _java_options() -> str:
 
 def _begin_java(asked: Mapping[str, str]) -> None:
     """Make a JVM answer calls: that of spark-submit, or a new one. Settings of spark-defaults.conf are known then."""
-    if _SUBMITTED in os.environ:
+    if is_submitted():
         SparkContext._ensure_initialized()
         return
     conf = SparkConf(loadDefaults=False)

@@ -7,7 +7,9 @@ import sys
 
 from kmc.cli.main import main
 from kmc.cli.search_choice import SUBMITTED
+from kmc_spark.submitted import stderr_of_spark
 
 if __name__ == "__main__":
     sys.argv[1:] = ["check", *sys.argv[1:], "--spark", SUBMITTED]
-    main()
+    with stderr_of_spark():
+        main()
