@@ -43,7 +43,7 @@ NAMED_IN = {
         "kmc/engine/layout/search_outcome.py",
         "kmc/engine/loops/check_properties.py",
         "kmc/engine/search/breadth_first.py",
-        "kmc/shards/sharded_search.py",
+        "kmc/shards/search_counts.py",
         "kmc/engine/search/counters.py",
         "kmc/engine/search/level_maker.py",
         "kmc/invariants/kinds.py",
