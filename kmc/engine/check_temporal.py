@@ -27,6 +27,7 @@ from kmc.engine.liveness.refuting_level import refuting_level
 from kmc.engine.search.breadth_first import Search, require_memory
 from kmc.engine.search.predecessors import StepLookup
 from kmc.liveness.behaviour_graph import BehaviourSource
+from kmc.liveness.lasso_order import LassoRank
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 from kmc.liveness.problem import TemporalProblem
 from kmc.reference.lassos import Path
@@ -149,26 +150,20 @@ class TemporalSearch:
                 yield cut_fairness(self._model, fair, finder.states([source])[0])
 
 
-class _Finder:
-    """See `kmc.reference.temporal.LassoFinder`."""
+class NumberFinder:
+    """What is found in a graph of numbers, see `kmc.reference.temporal.LassoFinder`."""
 
-    def __init__(
-        self,
-        compiled: CompiledModel,
-        predecessors: StepLookup,
-        source: BehaviourSource,
-        lassos: LassoAnswers,
-        initial: Sequence[Any],
-    ) -> None:
-        self._compiled, self._predecessors, self._source = compiled, predecessors, source
-        self.lassos, self._initial = lassos, initial
-        spec = compiled.model.spec
-        self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
+    def __init__(self, lassos: LassoAnswers) -> None:
+        self.lassos = lassos
 
-    def least(self, query: LassoQuery, below: int | None) -> Path | None:
-        """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
+    def least(self, query: LassoQuery, below: LassoRank | None) -> Path | None:
+        """See `kmc.reference.temporal.LassoFinder`."""
         lasso = self.lassos.find(TemporalCheck("", "", (query,)), below)
         return Path(lasso.stem, lasso.cycle) if lasso is not None else None
+
+    def order(self, path: Path) -> tuple[LassoRank, Any]:
+        """See `kmc.reference.temporal.LassoFinder`: the states by number, which no thread and no shard decides."""
+        return path.rank, (*path.cycle, *path.stem)
 
     def has_lasso(self, query: LassoQuery) -> bool:
         """Whether a fair lasso answers a query."""
@@ -184,6 +179,24 @@ class _Finder:
             if len(states):
                 return Path(tuple(distances.path_to(int(states.min()))), ())
         return None
+
+
+class _Finder(NumberFinder):
+    """See `kmc.reference.temporal.LassoFinder`."""
+
+    def __init__(
+        self,
+        compiled: CompiledModel,
+        predecessors: StepLookup,
+        source: BehaviourSource,
+        lassos: LassoAnswers,
+        initial: Sequence[Any],
+    ) -> None:
+        super().__init__(lassos)
+        self._compiled, self._predecessors, self._source = compiled, predecessors, source
+        self._initial = initial
+        spec = compiled.model.spec
+        self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
 
     def states(self, numbers: Sequence[int]) -> list[Any]:
         """The states of a path by number, replayed; others are looked up, for which a search may go again."""

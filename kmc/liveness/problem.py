@@ -38,8 +38,7 @@ class TemporalProblem:
 class Lasso:
     """A behaviour by numbers of states: `stem`, then `cycle` for ever. A cycle of one state stutters.
 
-    Of all lassos that answer a query, the one with the fewest states is wanted; of these one that stutters, else the
-    one with the shortest stem. So all engines report the same lengths wherever they find the least.
+    Of all lassos that answer a query, the least is wanted (`kmc.liveness.lasso_order`).
 
     The stem does not repeat the first state of the cycle. `labels` name a step each, and the last one leads back to
     the cycle's first state; there is none where the cycle stutters. `query` is the one of its check that it answers.

@@ -5,8 +5,8 @@ conditions of the query and of fairness. Invariant: a set of states that holds s
 strongly connected part that misses a recurrence holds none; one that triggers a response without its answer holds none
 through a trigger, so these states are removed and the rest is looked at again (Emerson and Lei; Streett).
 
-Of all lassos that answer, the reported one has the fewest states. Among equals one that stutters comes first, then the
-shortest stem, then the least states in display order.
+Of all lassos that answer, the reported one is the least by `kmc.liveness.lasso_order`. Of those of one rank it is the
+one with the least states in display order: those of the cycle, then those of the stem, from the cycle back.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kmc.lang.order import SortKey, sort_key
+from kmc.liveness.lasso_order import LassoRank
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Recurrence
 from kmc.reference.behaviours import Behaviours
 
@@ -38,6 +39,11 @@ class Path:
 
     def __len__(self) -> int:
         return len(self.stem) + len(self.cycle)
+
+    @property
+    def rank(self) -> LassoRank:
+        """Its place in the order of counterexamples, but for its states."""
+        return LassoRank.of(self.stem, self.cycle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +191,13 @@ class ObviousLassos:
     def _stem(self, node: Node) -> tuple[int, ...]:
         """The states before `node` on a shortest way, by least predecessors."""
         path: list[int] = []
-        while self._distances[node] > 0:
-            node = min(self._predecessors[node], key=lambda before: (self._rank(before[0]), before[1]))
-            path.append(node[0])
+        nodes = {node}
+        for _ in range(self._distances[node]):
+            before = {source for each in nodes for source in self._predecessors[each]}
+            state = min({state for state, _ in before}, key=self._rank)
+            # In several phases a state is several nodes, and which of them leads on to the least states is open.
+            nodes = {source for source in before if source[0] == state}
+            path.append(state)
         return tuple(path[::-1])
 
     def _rank(self, state: int) -> SortKey:
@@ -291,9 +301,11 @@ def _least_way(
                 after.setdefault(source, set()).add(place)
                 before.add(source)
         wanted = before
-    (place,) = levels[0]
-    way = [place[0]]
+    places = set(levels[0])
+    way = [place[0] for place in places]
     for _ in levels[1:-1]:
-        place = min(after[place], key=lambda following: rank(following[0]))
-        way.append(place[0])
+        following = {later for place in places for later in after[place]}
+        state = min({state for state, _ in following}, key=rank)
+        places = {place for place in following if place[0] == state}
+        way.append(state)
     return tuple(way)

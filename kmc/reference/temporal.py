@@ -12,7 +12,9 @@ from typing import Any, Protocol, TypeAlias
 
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
+from kmc.lang.order import sort_key
 from kmc.lang.tla import shortened, text
+from kmc.liveness.lasso_order import LassoRank, least_answer
 from kmc.liveness.lasso_queries import (
     AllStates,
     AllSteps,
@@ -46,8 +48,11 @@ def _silent(activity: str, /) -> None:
 class LassoFinder(Protocol):
     """What an engine can be asked of the behaviours that it has found."""
 
-    def least(self, query: LassoQuery, below: int | None) -> Path | None:
-        """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
+    def least(self, query: LassoQuery, below: LassoRank | None) -> Path | None:
+        """Return the least fair lasso that answers a query, of a rank less than `below`; or None."""
+
+    def order(self, path: Path) -> tuple[LassoRank, Any]:
+        """Return the place of a path in the order of counterexamples: its rank, then its states."""
 
     def has_lasso(self, query: LassoQuery) -> bool:
         """Whether a fair lasso answers a query."""
@@ -76,10 +81,14 @@ class GraphFinder:
         self._initial = initial
         self._fairness = fairness
 
-    def least(self, query: LassoQuery, below: int | None) -> Path | None:
-        """The least fair lasso that answers a query, or None; also None if it has `below` states or more."""
+    def least(self, query: LassoQuery, below: LassoRank | None) -> Path | None:
+        """See `LassoFinder`."""
         found = ObviousLassos(self._behaviours, self._initial, query).least(self._fairness)
-        return None if found is not None and below is not None and len(found) >= below else found
+        return found if found is not None and (below is None or found.rank < below) else None
+
+    def order(self, path: Path) -> tuple[LassoRank, Any]:
+        """See `LassoFinder`: the states in display order, those of the cycle first, then the stem back from it."""
+        return path.rank, [sort_key(state) for state in self.states((*path.cycle, *reversed(path.stem)))]
 
     def has_lasso(self, query: LassoQuery) -> bool:
         """Whether a fair lasso answers a query."""
@@ -127,7 +136,7 @@ def verdicts(
             what = f"{check.name} {check.instance}".rstrip()
             tell(f"Searching lassos: property {number} of {len(problem.checks)}, {what}")
             if shown is None:
-                answer = _answer(check, finder, of_prefixes=of_prefixes)
+                answer = least_path(check, finder, of_prefixes=of_prefixes)
                 shown = None if answer is None else (check, *answer)
                 fails = answer is not None
             else:
@@ -193,38 +202,24 @@ def temporal_verdicts(model: Model, temporal: TemporalOutcome | None, *, is_whol
         yield replace(prop, verdict="not refuted") if prop.verdict == "holds" and not is_whole else prop
 
 
-def _answer(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> tuple[LassoQuery, Path] | None:
-    """The least path that answers one of the queries of a check, those that a prefix answers or the others."""
-    answers: list[tuple[LassoQuery, Path]] = []
-    for query in check.queries:
-        if query.is_of_prefixes is of_prefixes:
-            below = min((len(path) for _, path in answers), default=None)
-            answers += ((query, path) for path in _paths(query, finder, below))
-    for query in check.queries if answers else ():
-        for other in () if of_prefixes else begun_in_the_cycle(query):
-            lasso = finder.least(other, min(len(path) for _, path in answers))
-            answers += [] if lasso is None else [(other, lasso)]
-    return min(answers, key=lambda answer: len(answer[1]), default=None)
+def least_path(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> tuple[LassoQuery, Path] | None:
+    """Return the least path that answers one of the queries of a check, those that a prefix answers or the others."""
+    queries = [query for query in check.queries if query.is_of_prefixes is of_prefixes]
+    if of_prefixes:
+        answer = least_answer(queries, lambda query, _: finder.shortest_prefix(query), finder.order)
+        # A lasso can be shorter than the prefix that is enough: it passes through the same states again.
+        return answer and least_answer(queries, finder.least, finder.order, answer)
+    answer = least_answer(queries, finder.least, finder.order)
+    others = [other for query in check.queries if answer for other in begun_in_the_cycle(query)]
+    return least_answer(dict.fromkeys(others), finder.least, finder.order, answer)
 
 
 def _is_answered(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> bool:
-    """Whether `_answer` finds something."""
+    """Whether `least_path` finds something."""
     queries = [query for query in check.queries if query.is_of_prefixes is of_prefixes]
     if of_prefixes:
         return any(finder.shortest_prefix(query) is not None for query in queries)
     return any(map(finder.has_lasso, queries))
-
-
-def _paths(query: LassoQuery, finder: LassoFinder, below: int | None) -> Iterator[Path]:
-    prefix = finder.shortest_prefix(query) if query.is_of_prefixes else None
-    if prefix is not None:
-        yield prefix
-    if prefix is not None or not query.is_of_prefixes:
-        # A lasso can be shorter than the prefix that is enough: it passes through the same states again.
-        known = [length for length in (below, None if prefix is None else len(prefix)) if length is not None]
-        lasso = finder.least(query, min(known, default=None))
-        if lasso is not None:
-            yield lasso
 
 
 def begun_in_the_cycle(query: LassoQuery) -> tuple[LassoQuery, ...]:

@@ -20,18 +20,18 @@ from kmc.engine.liveness.lasso_choice import (
     FoundLasso,
     LassoAnswers,
     asked_of_cycle,
+    may_have_cycle,
     nearest,
     with_cycle,
 )
 from kmc.engine.liveness.native_graph import FairComponents, fair_components
 from kmc.engine.liveness.phase_levels import Numbers
 from kmc.liveness.behaviour_graph import Array
+from kmc.liveness.lasso_order import LassoRank
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase, StateSet, StepSet
 from kmc.shards.fair_walk import fair_walk
 from kmc.shards.graph_rounds import GraphRounds, StoredDistances
 from kmc.shards.stored_components import Region, StoredComponents
-
-_LEAST_WITH_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class StoredLassoSearch(LassoAnswers):
             return True
         return not are_all and asked.has_any(asked.distances.reached_last(None)[0])
 
-    def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:
+    def _answer(self, query: LassoQuery, below: LassoRank | None) -> FoundLasso | None:
         """See `LassoAnswers`."""
         asked = self._asked(query)
         reached, are_all = asked.distances.reached_last(lasso_search.NEAREST_STATES)
@@ -114,18 +114,18 @@ class StoredLassoSearch(LassoAnswers):
         where = StoredComponents(self._rounds, query.phases[-1].steps, conditions, self._memory_bytes)
         return _Asked(where, distances, allowed)
 
-    def _shortest(self, asked: _Asked, states: Bytes, below: int | None) -> FoundLasso | None:
+    def _shortest(self, asked: _Asked, states: Bytes, below: LassoRank | None) -> FoundLasso | None:
         """The shortest lasso that is found among some states."""
         where, distances, states = asked.where, asked.distances, states & asked.allowed
         found = nearest(distances, where.staying(states), below)
         if found is not None:
-            below = found.length
-        if below is not None and below <= _LEAST_WITH_STEPS:
+            below = found.rank
+        if not may_have_cycle(below):
             return found
         return self._with_cycle(where, distances, where.among(states), below) or found
 
     def _with_cycle(
-        self, where: StoredComponents, distances: StoredDistances, components: FairComponents, below: int | None
+        self, where: StoredComponents, distances: StoredDistances, components: FairComponents, below: LassoRank | None
     ) -> FoundLasso | None:
         if not len(components.members):
             return None
@@ -189,7 +189,9 @@ class _DistancesInRegion:
         return self.distances.path_to(int(self.numbers[state]))
 
 
-def _lasso_in(region: Region, distances: Distances, components: FairComponents, below: int | None) -> FoundLasso | None:
+def _lasso_in(
+    region: Region, distances: Distances, components: FairComponents, below: LassoRank | None
+) -> FoundLasso | None:
     """The lasso that is found with a cycle in some components of a region."""
     cycles = CycleGraph(region.graph, region.masks, region.steps)
     found = with_cycle(cycles, _DistancesInRegion(distances, region.numbers), components, below)

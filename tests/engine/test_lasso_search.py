@@ -23,6 +23,7 @@ from kmc.engine.liveness.lasso_search import LassoSearch
 from kmc.engine.liveness.native_graph import fair_components, trimmed
 from kmc.liveness import lasso_queries as q
 from kmc.liveness.behaviour_graph import OUTSIDE
+from kmc.liveness.lasso_order import LassoRank
 from kmc.liveness.problem import Lasso
 
 ANY = q.LassoQuery((q.Phase(),))
@@ -205,7 +206,7 @@ def test_only_a_shorter_lasso_is_found_if_that_is_wanted(monkeypatch: pytest.Mon
     graph = graph_of((0, 1, 0), (1, 2, 0), (2, 1, 0), atoms={1: {0}, 2: {0}})
     check = q.TemporalCheck("P", "", (STAYS_IN_0,))
     search = LassoSearch(graph.as_arrays(), [fair(0)])
-    assert search.find(check, below=3) is None
+    assert search.find(check, below=LassoRank.of((0,), (1, 2))) is None
     assert search.find(check) == Lasso((0,), (1, 2), (0, 0, 0), 0)
 
 

@@ -1,4 +1,4 @@
-"""Which lasso is taken: the nearest state to stay in, and the shortest of the cycles that are tried.
+"""Which lasso is taken: the least by `kmc.liveness.lasso_order` of a nearest state to stay in and the cycles tried.
 
 The choice depends on distances, fair components and the order of numbers only, so a part of a graph whose states are
 renumbered in their order gives the lasso that the whole graph does.
@@ -20,10 +20,12 @@ from kmc.engine.liveness.native_graph import FairComponents
 from kmc.engine.liveness.phase_levels import Numbers, PhaseLevels
 from kmc.engine.liveness.short_cycles import ShortCycles
 from kmc.liveness.behaviour_graph import Array, BehaviourGraph
+from kmc.liveness.lasso_order import LassoRank, least_answer, longest_cycle, may_stutter
 from kmc.liveness.lasso_queries import LassoQuery, Phase, Recurrence, Response, StateSet, StepSet, TemporalCheck
 from kmc.liveness.problem import Lasso
 
 _GREEDY_STARTS = 8
+_LEAST_WITH_STEPS = 2
 
 
 class Distances(Protocol):
@@ -44,9 +46,14 @@ class FoundLasso:
     cycle: tuple[int, ...]
 
     @property
-    def length(self) -> int:
-        """How many states it has."""
-        return len(self.stem) + len(self.cycle)
+    def rank(self) -> LassoRank:
+        """Its place in the order, but for its states."""
+        return LassoRank.of(self.stem, self.cycle)
+
+    @property
+    def order(self) -> tuple[LassoRank, tuple[int, ...]]:
+        """Its place in the order of an engine whose states have numbers."""
+        return self.rank, (*self.cycle, *self.stem)
 
 
 class LassoAnswers(ABC):
@@ -62,20 +69,19 @@ class LassoAnswers(ABC):
     def expanded(self) -> int:
         """See `BehaviourGraph`."""
 
-    def find(self, check: TemporalCheck, below: int | None = None) -> Lasso | None:
-        """A lasso that answers one of the queries of a check; of several, the shortest that is found.
+    def find(self, check: TemporalCheck, below: LassoRank | None = None) -> Lasso | None:
+        """Return a lasso that answers one of the queries of a check; of several, the least that is found.
 
-        With `below`, only one with fewer states: something shorter is wanted than what is known, so a large graph is
-        not searched whole.
+        With `below`, only one of lesser rank: something better is wanted than what is known, so a large graph is not
+        searched whole.
         """
-        best: tuple[FoundLasso, int] | None = None
-        for number, query in enumerate(check.queries):
-            found = self._answer(query, below)
-            if found is not None:
-                best, below = (found, number), found.length
+        asked = list(enumerate(check.queries))
+        best = least_answer(
+            asked, lambda one, bound: self._answer(one[1], bound), lambda found: found.order, None, below
+        )
         if best is None:
             return None
-        lasso, number = best
+        (number, _), lasso = best
         states = [*lasso.stem, *lasso.cycle]
         targets = states[1:] if len(lasso.cycle) == 1 else [*states[1:], lasso.cycle[0]]
         labels = tuple(self._label(state, target) for state, target in zip(states, targets, strict=False))
@@ -105,8 +111,8 @@ class LassoAnswers(ABC):
         """Give back what the search holds beside the graph."""
 
     @abstractmethod
-    def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:
-        """A lasso that answers a query, with fewer states than `below`."""
+    def _answer(self, query: LassoQuery, below: LassoRank | None) -> FoundLasso | None:
+        """Return a lasso that answers a query, of a rank less than `below`."""
 
     @abstractmethod
     def _label(self, state: int, target: int) -> int:
@@ -128,12 +134,12 @@ class CycleGraph:
     steps: Bytes | None
 
 
-def nearest(distances: Distances, staying: Bytes, below: int | None) -> FoundLasso | None:
+def nearest(distances: Distances, staying: Bytes, below: LassoRank | None) -> FoundLasso | None:
     """The nearest of some states to stay in."""
     if not staying.any():
         return None
     for distance, states in distances.by_distance():
-        if below is not None and distance + 1 >= below:
+        if not may_stutter(distance, below):
             return None
         here = states[staying[states]]
         if len(here):
@@ -142,10 +148,15 @@ def nearest(distances: Distances, staying: Bytes, below: int | None) -> FoundLas
     return None
 
 
+def may_have_cycle(below: LassoRank | None) -> bool:
+    """Return whether some lasso with a cycle of several states lies below a bound."""
+    return below is None or longest_cycle(0, below) >= _LEAST_WITH_STEPS
+
+
 def with_cycle(
-    where: CycleGraph, distances: Distances, components: FairComponents, below: int | None
+    where: CycleGraph, distances: Distances, components: FairComponents, below: LassoRank | None
 ) -> FoundLasso | None:
-    """The shortest lasso that is found with a cycle of several states."""
+    """The least lasso that is found with a cycle of several states."""
     if not len(components.members):
         return None
     numbers = components.numbered(where.graph.states)
@@ -155,16 +166,17 @@ def with_cycle(
     tried = 0
     for distance, states in distances.by_distance():
         for state in map(int, np.sort(states[numbers[states] != 0])):
-            if below is not None and distance + 2 >= below:
+            longest = [] if below is None else [longest_cycle(distance, below)]
+            if longest and longest[0] < _LEAST_WITH_STEPS:
                 return best
             tries = [] if tried >= _GREEDY_STARTS else [cycles.greedy(state)]
             tried += 1
-            least_below = min([*map(len, tries), *([] if below is None else [below - distance])])
-            exact = None if cycles.is_exhausted else cycles.least(state, least_below - 1)
-            for cycle in (*tries, exact):
-                if cycle is not None and (below is None or distance + len(cycle) < below):
-                    best = FoundLasso(tuple(distances.path_to(state)[:-1]), cycle)
-                    below = best.length
+            shorter = min([*(len(cycle) - 1 for cycle in tries), *longest])
+            exact = None if cycles.is_exhausted else cycles.least(state, shorter)
+            found = exact or next(iter(tries), None)
+            if found is not None and (not longest or len(found) <= longest[0]):
+                best = FoundLasso(tuple(distances.path_to(state)[:-1]), found)
+                below = best.rank
             if tried >= _GREEDY_STARTS and cycles.is_exhausted:
                 return best
     return best

@@ -15,16 +15,16 @@ import numpy as np
 
 from kmc.engine.liveness.fair_cycles import AskedCycle, CycleDescription, FairCycles
 from kmc.engine.liveness.graph_sets import Bytes, GraphSets
-from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, LassoAnswers, nearest, with_cycle
+from kmc.engine.liveness.lasso_choice import CycleGraph, FoundLasso, LassoAnswers, may_have_cycle, nearest, with_cycle
 from kmc.engine.liveness.native_graph import FairComponents, PhaseDistances
 from kmc.engine.liveness.phase_levels import Numbers
 from kmc.liveness.behaviour_graph import OUTSIDE, Array, BehaviourGraph
+from kmc.liveness.lasso_order import LassoRank
 from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase, StateSet, StepSet, TemporalCheck
 
 NEAREST_STATES = 1 << 18
 """A search begins with so many states of the last phase, the nearest, and mostly ends there if the property fails."""
 
-_LEAST_WITH_STEPS = 2
 _WHOLE_FROM = 4
 """The whole graph is trimmed once queries have asked for one of so many of its states."""
 
@@ -155,7 +155,7 @@ class LassoSearch(LassoAnswers):
         self._cycles = self._everywhere.among(on_cycles)
         return self._cycles.asked(cycle)
 
-    def _answer(self, query: LassoQuery, below: int | None) -> FoundLasso | None:
+    def _answer(self, query: LassoQuery, below: LassoRank | None) -> FoundLasso | None:
         """See `LassoAnswers`."""
         if below is None and self.graph.states > NEAREST_STATES and not self.has_lasso(query):
             return None
@@ -175,13 +175,13 @@ class LassoSearch(LassoAnswers):
         return self._shortest(question, staying, partial(cycles.components, asked, states), below)
 
     def _shortest(
-        self, question: _Question, staying: Bytes, components: Callable[[], FairComponents], below: int | None
+        self, question: _Question, staying: Bytes, components: Callable[[], FairComponents], below: LassoRank | None
     ) -> FoundLasso | None:
         """The shortest lasso that is found: in a state to stay in, or with a cycle in a fair component."""
         found = nearest(question.distances, staying, below)
         if found is not None:
-            below = found.length
-        if below is not None and below <= _LEAST_WITH_STEPS:
+            below = found.rank
+        if not may_have_cycle(below):
             return found
         cycles = CycleGraph(self.graph, question.asked.masks, question.asked.steps)
         return with_cycle(cycles, question.distances, components(), below) or found

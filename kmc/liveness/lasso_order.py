@@ -1,0 +1,68 @@
+"""Which of the counterexamples to one property is shown: a total order, for every engine and every kind of search.
+
+The one with the fewest states comes first. Among equals a finite prefix precedes a lasso that stutters, and that one
+precedes a lasso whose cycle has several states; then the shortest stem decides. What is left is decided by the states,
+in an order of the engine's own (`kmc.reference.lassos`: that of their values; `kmc.engine.liveness.lasso_choice`: that
+of their numbers). No order of queries, conjuncts, threads or shards has a say.
+
+Searches take the rank of what is known as a bound: they look only for what is strictly less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+_PREFIX, _STUTTERING, _CYCLE = range(3)
+
+Asked = TypeVar("Asked")
+Found = TypeVar("Found")
+
+
+class LassoRank(NamedTuple):
+    """The place of a counterexample in the order, but for its states."""
+
+    length: int
+    kind: int
+    stem: int
+
+    @classmethod
+    def of(cls, stem: Sequence[int], cycle: Sequence[int]) -> LassoRank:
+        """Return the rank of a lasso, or of a finite prefix, which has no cycle."""
+        kind = _PREFIX if not cycle else _STUTTERING if len(cycle) == 1 else _CYCLE
+        return cls(len(stem) + len(cycle), kind, len(stem))
+
+    @property
+    def or_alike(self) -> LassoRank:
+        """The bound below which this rank lies, and whatever is less."""
+        return self._replace(stem=self.stem + 1)
+
+
+def may_stutter(distance: int, below: LassoRank | None) -> bool:
+    """Return whether a lasso that stutters in a state at this distance lies below a bound."""
+    return below is None or LassoRank(distance + 1, _STUTTERING, distance) < below
+
+
+def longest_cycle(distance: int, below: LassoRank) -> int:
+    """Return how many states a cycle from a state at this distance may have, so that its lasso lies below a bound."""
+    is_less = (_CYCLE, distance) < (below.kind, below.stem)
+    return below.length - distance - (not is_less)
+
+
+def least_answer(
+    asked: Iterable[Asked],
+    answer: Callable[[Asked, LassoRank | None], Found | None],
+    order: Callable[[Found], tuple[LassoRank, Any]],
+    known: tuple[Asked, Found] | None = None,
+    below: LassoRank | None = None,
+) -> tuple[Asked, Found] | None:
+    """Return the least answer to some queries, or `known`, with its query; `order` is its rank, then its states.
+
+    `answer` takes a query and a bound: that of what is known, so equally good answers are compared by their states.
+    """
+    for one in asked:
+        bound = below if known is None else order(known[1])[0].or_alike
+        found = answer(one, bound)
+        if found is not None and (known is None or order(found) < order(known[1])):
+            known = one, found
+    return known
