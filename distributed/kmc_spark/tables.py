@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from pyspark import SparkContext
 from pyspark.accumulators import Accumulator
 from pyspark.core.broadcast import Broadcast
@@ -22,6 +21,7 @@ from kmc.shards.store import FolderStore
 from kmc.shards.store_place import StorePlace
 from kmc.tables.new_tables import NewTables, cannot_write
 from kmc.tables.parent_joins import joined, records_for
+from kmc.tables.parquet_files import parquet_writer
 from kmc.tables.parts import TablePart
 from kmc.tables.state_tables import StateReader
 from kmc.tables.table_job import TableJob
@@ -137,7 +137,7 @@ def _join(
     batch = joined(_reader_of(job).spec, states, steps)
 
     def write(path: Path) -> int:
-        with pq.ParquetWriter(path, batch.schema, compression="zstd") as out:
+        with parquet_writer(path, batch.schema) as out:
             out.write_batch(batch)
         return int(batch.num_rows)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from kmc.cli.console import say, show, table
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.states import TABLES_NAME, require_packages
 from kmc.errors import CommandLineError, ExitStatus
+from kmc.spec.shipped import is_there
 
 if TYPE_CHECKING:
     from kmc.tables.queries import QueryAnswer
@@ -22,29 +24,32 @@ Examples:
   kmc query RUN "DESCRIBE states"
   kmc query RUN "SELECT level, count(*) FROM states GROUP BY level ORDER BY level"
   kmc query RUN --json "SELECT count(*) AS states FROM states WHERE len(messages) = 3"
+  kmc query RUN --allow-files "COPY (SELECT * FROM states) TO 'states.csv'"
 
 \b
-Exit status: 0 answered; 2 there are no tables, or the query is wrong; 153 a package is missing.
+Exit status: 0 answered; 2 there are no tables, or the query is wrong or refused; 153 a package is missing.
 """
 
 
 @click.command(epilog=_EPILOG, short_help="Ask the tables of a run in SQL.")
 @click.argument("run", type=click.Path(file_okay=False))
 @click.argument("sql")
+@click.option("--allow-files", is_flag=True, help="Let the SQL read and write files, use the network and extensions.")
 @json_option
 @debug_option
-def query(run: str, sql: str, as_json: bool) -> int:
-    """QueryAnswer a question in SQL about the tables that kmc states wrote for RUN: states, levels, parents, edges.
+def query(run: str, sql: str, allow_files: bool, as_json: bool) -> int:
+    """Answer a query in SQL of the tables that kmc states wrote for RUN: states, levels, parents, edges.
 
-    RUN is the folder of a run, or the one that kmc states --out named. The words are those of DuckDB.
+    RUN is the folder of a run, or the one that kmc states --out named. The SQL is DuckDB's. It reads these tables and
+    nothing else, unless --allow-files is given.
     """
     require_packages()
     # Imported here, because duckdb takes a tenth of a second.
     from kmc.tables.queries import ask
 
-    found = ask(_tables_of(Path(run)), sql)
+    found = ask(_tables_of(Path(run)), sql, allow_files=allow_files)
     if as_json:
-        rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+        rows = [dict(zip(found.columns, map(_plain, row), strict=True)) for row in found.rows]
         say(json.dumps({"rows": rows}, indent=2, default=str))
     else:
         show(_lines(found))
@@ -53,9 +58,22 @@ def query(run: str, sql: str, as_json: bool) -> int:
 
 def _tables_of(run: Path) -> Path:
     for folder in (run / TABLES_NAME, run):
-        if (folder / "levels").is_dir():
+        if is_there((folder / "levels").is_dir):
             return folder
     raise CommandLineError("KMC633", f"there are no tables in {run}", help=f"write them: kmc states {run}")
+
+
+def _plain(value: Any) -> Any:
+    """Return the value in terms of JSON: keys become texts, and an infinity or NaN becomes its name."""
+    match value:
+        case dict():
+            return {str(key): _plain(held) for key, held in value.items()}
+        case list() | tuple():
+            return [_plain(held) for held in value]
+        case float() if not math.isfinite(value):
+            return str(value)
+        case _:
+            return value
 
 
 def _lines(found: QueryAnswer) -> Iterator[str]:

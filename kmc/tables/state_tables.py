@@ -17,6 +17,7 @@ from kmc.shards.expander import Expander
 from kmc.shards.listing import Listing
 from kmc.shards.sharding import Sharding
 from kmc.shards.store import ShardStore
+from kmc.tables.parquet_files import parquet_writer
 from kmc.tables.parts import LevelPart, TablePart
 from kmc.tables.state_columns import StateColumns
 
@@ -91,8 +92,7 @@ def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, path: Pa
     found = rows = 0
     waiting: list[pa.RecordBatch] = []
     flat = [field.name for field in schema if pa.types.is_integer(field.type)]
-    options = {"compression": "zstd", "write_statistics": flat, "write_batch_size": GROUP_ROWS}
-    with pq.ParquetWriter(path, schema, **options) as out:
+    with parquet_writer(path, schema, write_statistics=flat, write_batch_size=GROUP_ROWS) as out:
         for batch in batches:
             waiting.append(batch)
             found += batch.num_rows

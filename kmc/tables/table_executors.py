@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol
 
-import pyarrow.parquet as pq
-
 from kmc.engine.native.threads import WorkerPool
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.store import ShardStore
+from kmc.tables.parquet_files import parquet_writer
 from kmc.tables.parts import LevelPart, TablePart
 from kmc.tables.state_tables import StateReader
 from kmc.tables.step_tables import LevelParents, parents_schema
@@ -73,7 +72,7 @@ class ThreadTables:
 
         def write(path: Path) -> int:
             reader, rows = self._readers[0], 0
-            with pq.ParquetWriter(path, parents_schema(self._spec), compression="zstd") as out:
+            with parquet_writer(path, parents_schema(self._spec)) as out:
                 for number in range(2, len(levels) + 1):
                     found = LevelParents(reader, levels[number])
                     for one in levels[number - 1]:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from kmc.errors import CommandLineError, did_you_mean
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.shards.kept_states import KeptStates
 from kmc.tables.new_tables import NewTables
+from kmc.tables.parquet_files import parquet_writer
 from kmc.tables.parts import parts_of
 from kmc.tables.state_tables import StateReader
 from kmc.tables.table_executors import TableExecutor
@@ -88,6 +88,7 @@ class TableWriter:
         counts = self._levels
         first = [0, *itertools.accumulate(counts)][:-1]
         columns = {"level": list(range(1, len(counts) + 1)), "states": list(counts), "first_id": first}
-        kinds = [("level", pa.int32()), ("states", pa.int64()), ("first_id", pa.int64())]
+        schema = pa.schema([("level", pa.int32()), ("states", pa.int64()), ("first_id", pa.int64())])
         (new.tables / LEVELS).mkdir()
-        pq.write_table(pa.table(columns, pa.schema(kinds)), new.tables / LEVELS / "part-00000.parquet")
+        with parquet_writer(new.tables / LEVELS / "part-00000.parquet", schema) as out:
+            out.write_table(pa.table(columns, schema))

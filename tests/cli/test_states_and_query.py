@@ -60,6 +60,54 @@ def test_tables_elsewhere_are_asked_too(run: str, tmp_path: Path) -> None:
     assert "KMC630" in kmc("states", run, "--out", out).stderr
 
 
+@pytest.mark.parametrize("name", ["gl/t*", "[t]", "t?", "s3:t", "file:", "it's\nt", "täbles"], ids=ascii)
+def test_tables_lie_in_a_folder_of_any_name(run: str, name: str) -> None:
+    kmc("states", run, "--out", "gl/t1")
+    assert kmc("states", run, "--out", name, "--parents", "--edges").exit_code == 0
+    for table in ("states", "levels", "parents", "edges"):
+        rows = [kmc("query", out, f"SELECT count(*) FROM {table}").stdout for out in ("gl/t1", name)]
+        if table in ("states", "levels"):
+            assert rows[0] == rows[1] != ""
+        assert rows[1].startswith("count_star()")
+
+
+def test_a_query_reaches_no_files_unless_they_are_allowed(run: str) -> None:
+    kmc("states", run)
+    copy = "COPY (SELECT * FROM states) TO 'states.csv'"
+    refused = kmc("query", run, copy)
+    assert (refused.exit_code, Path("states.csv").exists()) == (2, False)
+    assert refused.stderr.splitlines() == [
+        "error[KMC639]: the query wants more than the tables of the run: COPY (SELECT is not allowed",
+        "  = help: a query has no access to files, network, extensions and settings unless you give --allow-files",
+    ]
+    assert kmc("query", run, "--allow-files", copy).exit_code == 0
+    assert Path("states.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        ("MAP([(1, 2)], [3])", {"key": [[1, 2]], "value": [3]}),
+        ("MAP([1], ['a'])", {"1": "a"}),
+        ("MAP([DATE '2020-01-02'], [[1.5]])", {"2020-01-02": ["1.5"]}),
+        ("'nan'::DOUBLE", "nan"),
+        ("['-inf'::DOUBLE]", ["-inf"]),
+        ("repeat('9', 5000)::BIGNUM", "9" * 5000),
+    ],
+)
+def test_any_value_of_an_answer_is_json(run: str, sql: str, value: object) -> None:
+    kmc("states", run)
+    ran = kmc("query", run, f"SELECT {sql} AS x", "--json")
+    assert json.loads(ran.stdout, parse_constant=pytest.fail) == {"rows": [{"x": value}]}
+
+
+@pytest.mark.parametrize("sql", ["", ";", " ", "--"])
+def test_a_query_without_words_is_refused(run: str, sql: str) -> None:
+    kmc("states", run)
+    found = kmc("query", "--", run, sql)
+    assert (found.exit_code, "error[KMC632]: there is no query in the text" in found.stderr) == (2, True)
+
+
 def test_a_wrong_query_is_an_error_of_the_person_who_asks(run: str) -> None:
     kmc("states", run)
     found = kmc("query", run, "SELECT nowhere FROM states")

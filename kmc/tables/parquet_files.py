@@ -1,0 +1,15 @@
+"""Writing Parquet files on this machine: pyarrow takes a relative path such as `s3:x/y` for an address of a storage."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow.fs import LocalFileSystem
+
+
+def parquet_writer(path: Path, schema: pa.Schema, **options: Any) -> pq.ParquetWriter:
+    """Open a writer of a new file on this machine."""
+    return pq.ParquetWriter(path.absolute(), schema, filesystem=LocalFileSystem(), compression="zstd", **options)
