@@ -47,7 +47,7 @@ def write_junit(path: str, text: str) -> None:
         if _is_written_in_place(Path(path)):
             Path(path).write_text(text, encoding="utf-8")
         else:
-            _replace(Path(path).resolve(), text)
+            _replace(_real(Path(path)), text)
     except OSError as error:
         raise _unwritable(path, error) from None
     durable_folder.reach("after write junit")
@@ -55,12 +55,17 @@ def write_junit(path: str, text: str) -> None:
 
 def _is_written_in_place(path: Path) -> bool:
     """Whether no other file can take its place: a device, a pipe, or a file in a folder that is not ours to change."""
-    return path.exists() and not (path.is_file() and os.access(path.resolve().parent, os.W_OK))
+    return path.exists() and not (path.is_file() and os.access(_real(path).parent, os.W_OK))
+
+
+def _real(path: Path) -> Path:
+    """Follow links; a circle of them ends where it began, and `Path.resolve` has an error for it in old Pythons."""
+    return Path(os.path.realpath(path))
 
 
 def _unfinished(path: Path) -> Path:
     """Where a report is written before it has its name, in the same folder; a link stands for what it leads to."""
-    whole = path.resolve()
+    whole = _real(path)
     return whole.with_name(f"{whole.name}.new")
 
 

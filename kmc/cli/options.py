@@ -11,6 +11,8 @@ import click
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+_SECONDS_MAX = 10**9
+_SIZE_MAX = 2**63 - 1
 _BYTES = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
@@ -19,9 +21,10 @@ def duration_seconds(ctx: click.Context, param: click.Parameter, value: str | No
     if value is None:
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", value.strip().lower())
-    if found is None or found[2] not in _SECONDS or float(found[1]) == 0:
+    seconds = float(found[1]) * _SECONDS.get(found[2], 0) if found is not None else 0
+    if not 0 < seconds <= _SECONDS_MAX:
         raise click.BadParameter(f"'{value}' is not a duration; write seconds, or 90s, 10m, 1h", ctx, param)
-    return float(found[1]) * _SECONDS[found[2]]
+    return seconds
 
 
 def size_bytes(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
@@ -29,9 +32,10 @@ def size_bytes(ctx: click.Context, param: click.Parameter, value: str | None) ->
     if value is None:
         return None
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", value.strip().lower())
-    if found is None or float(found[1]) == 0:
+    size = float(found[1]) * _BYTES[found[2]] if found is not None else 0
+    if not 0 < size <= _SIZE_MAX:
         raise click.BadParameter(f"'{value}' is not a size; write 512M or 8G", ctx, param)
-    return int(float(found[1]) * _BYTES[found[2]])
+    return int(size)
 
 
 def size_text(count: int) -> str:

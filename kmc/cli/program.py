@@ -141,6 +141,9 @@ def _as_kmc_error(error: Exception, words: Sequence[str]) -> KmcError | None:
                 f"out of memory: {shlex.join(['kmc', *words])}",
                 help="stop in time with --memory 4G or --max-states N, or check a smaller model",
             )
+        case OSError(errno=errno.ENAMETOOLONG | errno.ELOOP, filename=filename):
+            # Only paths that a person types are so long, or lead in a circle.
+            return CommandLineError("KMC603", f"'{filename}': {error.strerror}", help="give another path")
         case OSError(errno=errno.ENOSPC, filename=None):
             # What click prints itself, such as --help; files of kmc's have faults of their own.
             return stdout_fault(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -32,7 +33,7 @@ def _split_sets(words: Sequence[str]) -> Iterator[str]:
 
 def _hidden_folders(words: Sequence[str]) -> Iterator[str]:
     """A warning for a name that is a shipped spec's, and also that of a folder here which is another one."""
-    here = [word for word in words if word.isidentifier() and Path(word).is_dir()]
+    here = [word for word in words if word.isidentifier() and os.path.isdir(word)]
     if not here:
         return
     # Imported here, because few command lines need it.

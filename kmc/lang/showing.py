@@ -6,8 +6,12 @@ modules cannot import it; it registers itself here instead, and they can show va
 
 from __future__ import annotations
 
+from decimal import Decimal
 from functools import singledispatch
 from types import FunctionType, GeneratorType
+
+# Fewer digits than the least limit that Python accepts.
+_DIRECT_BITS = 2_000
 
 _PYTHON_KINDS: tuple[tuple[type, str], ...] = (
     (GeneratorType, "the states that a helper yields"),
@@ -21,9 +25,16 @@ _PYTHON_KINDS: tuple[tuple[type, str], ...] = (
 @singledispatch
 def shown(value: object) -> str:
     """A value in an error: short, in one line, in TLA+'s style unless Python's is what the author wrote."""
-    if value is None or isinstance(value, int):
+    if value is None or isinstance(value, bool):
         return str(value)
+    if isinstance(value, int):
+        return digits(value)
     return shown_python(value)
+
+
+def digits(number: int) -> str:
+    """Write an integer in full. Python's own conversion raises ValueError where it has more than 4,300 digits."""
+    return str(number) if number.bit_length() <= _DIRECT_BITS else format(Decimal(number), "f")
 
 
 def shown_python(value: object) -> str:

@@ -19,7 +19,7 @@ from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages,
 from kmc.lang.order import ordered
 from kmc.lang.records import Message, Record, RecordMeta
 from kmc.lang.seqs import SeqValue, seq_literal
-from kmc.lang.showing import shown, shown_python
+from kmc.lang.showing import digits, shown, shown_python
 from kmc.lang.symbols import Symbol
 from kmc.lang.types import (
     BoolType,
@@ -101,8 +101,10 @@ def text(tree: Tla) -> str:
     match tree:
         case bool():
             return "TRUE" if tree else "FALSE"
-        case int() | str():
-            return str(tree)
+        case int():
+            return digits(tree)
+        case str():
+            return tree
         case TlaSet(elements):
             return "{" + ", ".join(map(text, elements)) + "}"
         case TlaSeq(elements):
@@ -139,7 +141,7 @@ def encode(value: Any, naming: Naming = PYTHON_NAMING) -> Tla:
         return function(pairs) if naming.as_sequences else TlaMap(tuple(pairs))
     if isinstance(value, MessageBagValue):
         return function([(encode(message, naming), value.count(message)) for message in ordered(value)])
-    raise TypeError(f"{value!r} is not a value of the spec language")
+    raise TypeError(f"a value of Python's type {type(value).__name__} is not one of the spec language")
 
 
 @shown.register(Symbol)

@@ -15,6 +15,8 @@ from kmc.lang.manifest import Manifest, read_manifest
 from kmc.lang.modelfile import ModelFile
 
 MANIFEST_NAME = "models.toml"
+FOLDERS_MAX = 20_000
+"""A folder with more folders in it is no folder of specs, but a disk: it is not searched to its end."""
 
 
 def shipped_folder() -> Path | None:

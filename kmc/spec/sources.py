@@ -8,6 +8,7 @@ file.
 from __future__ import annotations
 
 import ast
+import os
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from kmc.errors import Span, SpecError, did_you_mean
 from kmc.spec.declare import SpecFacade
 from kmc.spec.modules import SpecFile, is_shared, packages_of
 from kmc.spec.places import span_of
+from kmc.spec.shipped import FOLDERS_MAX
 from kmc.spec.subset import check_module
 from kmc.spec.uses import check_uses
 
@@ -69,10 +71,21 @@ def _own_files(root: Path) -> dict[str, Path]:
     """The files of the spec itself by the names of their modules."""
     if root.is_file():
         return {root.stem: root}
-    found = [path for path in sorted(root.rglob("*.py")) if not _is_test(path)]
+    found = [path for path in _python_files(root) if not _is_test(path)]
     if not found:
         raise SpecError("KMC191", f"{root} holds no spec: no .py file", help="give the folder of a spec, or its name")
     return {_module_name(path.relative_to(root)): path for path in found}
+
+
+def _python_files(root: Path) -> list[Path]:
+    """List the Python files in a folder and below, sorted. Folders that vanish or cannot be read have none."""
+    found = []
+    for number, (folder, _, names) in enumerate(os.walk(root)):
+        if number > FOLDERS_MAX:
+            message = f"{root} holds no spec: it has more than {FOLDERS_MAX:,} folders"
+            raise SpecError("KMC191", message, help="give the folder of a spec, or its name")
+        found += [Path(folder, name) for name in names if name.endswith(".py")]
+    return sorted(found)
 
 
 def _is_test(path: Path) -> bool:

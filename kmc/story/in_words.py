@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from kmc.lang.showing import digits
 from kmc.lang.tla import NIL, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 
 NOTHING = "none"
@@ -22,8 +23,10 @@ def in_words(tree: Tla) -> str:
     match tree:
         case bool():
             return "true" if tree else "false"
-        case int() | str():
-            return NOTHING if tree == NIL else str(tree)
+        case int():
+            return digits(tree)
+        case str():
+            return NOTHING if tree == NIL else tree
         case TlaSet(elements):
             return "{" + ", ".join(map(in_words, elements)) + "}"
         case TlaSeq(elements):

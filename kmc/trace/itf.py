@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, assert_never
 
+from kmc.lang.showing import digits
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.trace.strict_json import JsonPlace, checked_integer, first_repeated, parse_json
 from kmc.trace.trees import identity
@@ -75,7 +76,7 @@ def itf_value(tree: Tla) -> Any:
         case bool() | str():
             return tree
         case int():
-            return {"#bigint": str(tree)}
+            return {"#bigint": digits(tree)}
         case TlaSet(elements):
             return {"#set": [itf_value(element) for element in elements]}
         case TlaSeq(elements):

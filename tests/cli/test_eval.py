@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -156,3 +157,19 @@ def test_a_counterexample_of_a_spec_of_ones_own_is_asked(tmp_path: Path, monkeyp
     assert kmc("check", COUNTER, "overflow", "--engine", "python").exit_code == 75
     assert (value("last", "st.count"), value("last#1", "st.count")) == ("3", "0")
     assert "the field of the state is st.count" in kmc("eval", "last", "count").stderr
+
+
+@pytest.mark.parametrize("expression", ["{}", "0 - {}", "{{{}}}", "{} > 0"])
+@pytest.mark.parametrize("power", [2_000, 14_284, 14_285, 20_000, 60_000])
+def test_an_integer_of_any_length_is_written_in_full(expression: str, power: int) -> None:
+    text = expression.format(f"product(2 for x in range({power}))")
+    ran, asked = (kmc("eval", "die_hard", "smoke", text, *words) for words in ((), ("--json",)))
+    assert (ran.exit_code, asked.exit_code) == (0, 0), ran.stderr + asked.stderr
+    sys.set_int_max_str_digits(0)
+    try:
+        wanted = str(2**power)
+    finally:
+        sys.set_int_max_str_digits(sys.int_info.default_max_str_digits)
+    if ">" not in expression:
+        assert wanted in ran.stdout.replace("\n", "").replace(" ", "")
+        assert wanted in asked.stdout

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,6 +12,7 @@ import pytest
 from support.cli_runner import COUNTER, kmc
 
 import kmc.cli.child_check as child_check
+from kmc.cli.spec_folders import spec_folders
 
 QUICK = ("--engine", "python", "--no-run-dir")
 
@@ -116,3 +118,59 @@ def test_a_shipped_name_that_is_also_a_folder_here_is_warned_of(repository: Path
 def test_a_limit_of_memory_beside_shards_is_warned_of(words: list[str], count: int) -> None:
     ran = kmc("check", "specs/ours", "--memory", "2G", *words)
     assert ran.stderr.count("Warning: --memory does not end a search in shards") == count
+
+
+@pytest.mark.parametrize("shape", ["circles", "vanishing", "unreadable", "deep", "no folder"])
+def test_the_folders_are_found_whatever_lies_beside_them(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, shape: str
+) -> None:
+    match shape:
+        case "circles":
+            # Without a memory of folders, the ways through eight of them that lead to each other are 8!.
+            names = [f"n{number}" for number in range(8)]
+            for name in names:
+                Path(name).mkdir()
+                for other in names:
+                    (Path(name) / other).symlink_to(f"../{other}")
+        case "vanishing":
+            # The descriptor that lists /dev/fd is in the list, and gone when it is looked at.
+            Path("descriptors").symlink_to("/dev/fd")
+        case "unreadable":
+            monkeypatch.setattr(os, "scandir", _denied_for("closed", os.scandir))
+            Path("closed/inner").mkdir(parents=True)
+        case "deep":
+            os.makedirs("d/" * 1200)
+        case "no folder":
+            Path("models.toml").symlink_to("models.toml")
+            Path("broken").symlink_to("nowhere")
+            Path("mistaken.py").mkdir()
+            Path("pipes").mkdir()
+            os.mkfifo("pipes/pipe.py")
+    assert spec_folders(repository) == [repository / "specs" / "ours"]
+
+
+def _denied_for(name: str, scandir: Callable[[Path], object]) -> Callable[[Path], object]:
+    def denied(path: Path) -> object:
+        if Path(path).name == name:
+            raise PermissionError(13, "Permission denied")
+        return scandir(path)
+
+    return denied
+
+
+@pytest.mark.parametrize("words", [["."], [".", "smoke"], ["--all"]], ids=" ".join)
+def test_a_whole_disk_is_not_searched_to_its_end(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    for module in ("kmc.cli.spec_folders", "kmc.spec.sources"):
+        monkeypatch.setattr(f"{module}.FOLDERS_MAX", 20)
+    for number in range(21):
+        Path(f"n{number}").mkdir()
+    shutil.rmtree("specs")
+    ran = kmc("check", *words, *QUICK)
+    assert (ran.exit_code, "has more than 20 folders" in ran.stderr) in ((2, True), (150, True)), ran.stderr
+
+
+def test_a_spec_in_a_folder_with_vanishing_ones_is_loaded(repository: Path) -> None:
+    Path("specs/ours/descriptors").symlink_to("/dev/fd")
+    assert kmc("check", "specs/ours", *QUICK).exit_code == 0
