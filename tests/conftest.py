@@ -77,6 +77,15 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_each_model_once(monkeypatch)
 
 
+@pytest.fixture(params=["rows kept", "rows dropped"])
+def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches in shards, in this process, with the rows of all levels and with those of their last level only."""
+    from support.shard_runs import drop_rows  # which loads the engine
+
+    if request.param == "rows dropped":
+        drop_rows(monkeypatch)
+
+
 @pytest.fixture(scope="session")
 def shared_s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     """A server that no test stops."""

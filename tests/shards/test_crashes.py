@@ -16,6 +16,7 @@ import pytest
 from support.cli_runner import check_json, kmc
 from support.crashes import KILLED, Crash, Disk, dying_at, in_child
 from support.native_results import told
+from support.shard_runs import drop_rows
 from support.small_specs import RIVER, model_of
 
 from kmc.engine.check_model import check_native
@@ -72,7 +73,9 @@ def test_a_run_that_is_killed_at_any_step_goes_on(monkeypatch: pytest.MonkeyPatc
     for kind in ("rows", "bits", "run", "words"):
         for step in ("create", "write", "sync", "remove"):
             assert f"before {step} {kind}" in last or (step == "remove" and kind in ("rows", "bits")), (step, kind)
-    for point, times in last.items():
+    for number, (point, times) in enumerate(last.items()):
+        if number == len(last) // 2:
+            drop_rows(monkeypatch)
         assert in_child(dying_at(f"{point}:{(times + 1) // 2}"), *check) == KILLED, point
         if (the_run() / "checkpoint" / "run.json").exists():
             same_when_resumed(expected, "--threads", "2", "--shards", "2")
@@ -83,13 +86,39 @@ def test_a_run_that_is_killed_at_any_step_goes_on(monkeypatch: pytest.MonkeyPatc
         shutil.rmtree(".kmc")
 
 
+@pytest.mark.slow
+def test_a_run_that_a_refuted_property_ends_goes_on_without_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    drop_rows(monkeypatch)
+    check = ("check", "two_phase_commit", "unfair", *EACH_LEVEL, "--threads", "1")
+    points: list[str] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(durable_folder, "reach", points.append)
+        ended = json.loads(kmc(*check, "--json").stdout)
+    expected = check_json("two_phase_commit", "unfair")
+    assert {key: ended[key] for key in COMPARED} == {key: expected[key] for key in COMPARED}
+    shutil.rmtree(".kmc")
+    saves = points.count("after rename run.json")
+    # Before and behind the level of the refutation, after the last save, and while the result is written.
+    behind = len(expected["levels"]) + 1
+    for point in (
+        f"after rename run.json:{behind - 2}",
+        f"after rename run.json:{behind}",
+        f"after rename run.json:{saves}",
+        "after search model:1",
+        "before show result:1",
+    ):
+        assert in_child(dying_at(point), *check) == KILLED, point
+        same_when_resumed(expected, "--threads", "2", "--shards", "2")
+        shutil.rmtree(".kmc")
+
+
 def river(folder: Path) -> Model:
     folder.mkdir(parents=True, exist_ok=True)
     return model_of(folder, RIVER, "INVARIANT NotAcross CHECK_DEADLOCK FALSE")
 
 
-def searched(model: Model, directory: RunDirectory) -> Result:
-    settings = Settings(save_seconds=0.0)
+def searched(model: Model, directory: RunDirectory, history_bytes: int = 1 << 28) -> Result:
+    settings = Settings(save_seconds=0.0, history_bytes=history_bytes)
     return check_native(model, Limits(), keep_going=True, settings=settings, directory=directory, search_of=SHARDED)
 
 
@@ -125,7 +154,8 @@ def test_a_run_whose_machine_dies_at_any_step_goes_on(tmp_path: Path) -> None:
                     RunDirectory.opened(lost)
                 continue
             again = RunDirectory.opened(lost)
-            assert told(searched(model, again)) == wanted
+            # One of them goes on without the rows of older levels.
+            assert told(searched(model, again, names_kept << 28)) == wanted
             resumed += again.manifest.levels > 0
             again.discard()
     assert resumed > 5
@@ -134,6 +164,8 @@ def test_a_run_whose_machine_dies_at_any_step_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize("threads", ["1", "2"])
 @pytest.mark.slow
 def test_a_full_disk_says_how_to_go_on(threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if threads == "2":
+        drop_rows(monkeypatch)
     write, left = os.write, [150]
 
     def full(descriptor: int, data: Any) -> int:
@@ -169,6 +201,7 @@ def test_a_disk_that_is_full_for_processes_says_how_to_go_on() -> None:
     same_when_resumed(check_json("kraft", "corrected_whole", "--max-depth", depth), "--max-depth", depth)
 
 
+@pytest.mark.usefixtures("rows")
 def test_what_a_killed_run_left_over_is_swept() -> None:
     kmc("check", "kraft", "smoke", "--shards", "3", "--max-depth", "5")
     folder = the_run() / "checkpoint"

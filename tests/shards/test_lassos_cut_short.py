@@ -49,6 +49,7 @@ def goes_on(model: Model, folder: Path) -> None:
     directory.discard()
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("compiled_once")
 def test_ctrl_c_while_the_graph_is_made_leaves_a_run_that_goes_on(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -65,6 +66,7 @@ def test_ctrl_c_while_the_graph_is_made_leaves_a_run_that_goes_on(
     goes_on(model, tmp_path)
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("compiled_once")
 def test_a_limit_on_time_is_heard_of_while_the_graph_is_made(
     model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

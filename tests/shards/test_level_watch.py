@@ -12,6 +12,7 @@ from support.shipped_models import shipped_model
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.reference.accepted_problem import accepted_problem
 from kmc.result import Counters, Limits, Result
 from kmc.shards import sharded_search
 from kmc.shards.frontier_file import FrontierFile
@@ -53,6 +54,7 @@ def test_an_executor_tells_of_every_task(
     assert_all_told(tasks, checked(directory, processes, []))
 
 
+@pytest.mark.usefixtures("rows")
 def test_counters_between_levels_are_those_of_whole_levels(
     directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +74,7 @@ def test_counters_between_levels_are_those_of_whole_levels(
     assert sum(file.stat().st_size for file in files) == result.shards.disk_bytes
 
 
+@pytest.mark.usefixtures("rows")
 def test_a_disk_that_is_too_small_is_told_at_once(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sharded_search, "_PROGRESS_SECONDS", 1e9)
     monkeypatch.setattr(FolderStore, "free_bytes", lambda store: 10_000)
@@ -83,6 +86,22 @@ def test_a_disk_that_is_too_small_is_told_at_once(directory: RunDirectory, monke
         assert found.next_level_bytes is not None
         assert found.free_bytes == 10_000
         assert found.next_level_bytes > 10_000
+
+
+def test_a_search_that_is_over_expects_no_next_level(directory: RunDirectory) -> None:
+    model = shipped_model("two_phase_commit", "unfair")
+    reports: list[Counters] = []
+    check_native(
+        model,
+        Limits(),
+        directory=directory,
+        search_of=sharded(DIVIDED),
+        progress=reports.append,
+        problem=accepted_problem(model),
+    )
+    afterwards = [report.shards for report in reports if report.activity]
+    assert afterwards
+    assert all(found is not None and found.next_level_bytes is None for found in afterwards)
 
 
 def expanding(number: int, seconds: float, level: int = 7) -> EndedTask:

@@ -13,6 +13,7 @@ from support.native_results import told
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.loops.sorted_runs import CandidateSet
 from kmc.result import Limits, Result
 from kmc.shards import merger
@@ -22,10 +23,12 @@ from kmc.shards.sharding import Sharding
 from kmc.shards.tasks import Merged, MergeTask
 from kmc.spec.model import Model
 
-WAYS = ((1, None), (4, None), (64, None), (4, 2))
-"""Numbers of shards and of processes; without these, two threads."""
+ALL = 1 << 28
 
-ALL_WAYS = (*WAYS, (1, 2), (64, 2))
+WAYS = ((1, None, 0), (4, None, ALL), (64, None, 0), (4, 2, 0))
+"""Numbers of shards and of processes, without these two threads; and how many bytes of older levels are kept."""
+
+ALL_WAYS = (*WAYS, (1, 2, ALL), (64, 2, ALL), (4, None, 0))
 
 EVERY = [
     pytest.param(case, id=case.id, marks=pytest.mark.slow if is_small(case) else pytest.mark.golden_large)
@@ -33,11 +36,20 @@ EVERY = [
 ]
 
 
-def searched(model: Model, folder: Path, sharding: Sharding, processes: int | None = None, bits: int = 64) -> Result:
+def searched(
+    model: Model, folder: Path, sharding: Sharding, processes: int | None = None, history: int = ALL, bits: int = 64
+) -> Result:
     """The result of a search in shards."""
     directory = RunDirectory.created(folder, {})
-    search_of = sharded(sharding, processes)
-    result = check_native(model, Limits(), threads=2, fingerprint_bits=bits, directory=directory, search_of=search_of)
+    result = check_native(
+        model,
+        Limits(),
+        threads=2,
+        settings=Settings(history_bytes=history),
+        fingerprint_bits=bits,
+        directory=directory,
+        search_of=sharded(sharding, processes),
+    )
     directory.discard()
     return result
 
@@ -64,10 +76,10 @@ def test_a_golden_case_has_one_answer(case: GoldenCase, tmp_path: Path) -> None:
     model = case.model()
     native = check_native(model, Limits(), threads=2)
     digests = set()
-    for shards, processes in WAYS if is_small(case) else ALL_WAYS:
+    for shards, processes, history in WAYS if is_small(case) else ALL_WAYS:
         # A case of few states is divided into many tasks.
         sharding = tiny(shards) if is_small(case) else Sharding(shards, shards_first=shards)
-        result = searched(model, tmp_path, sharding, processes)
+        result = searched(model, tmp_path, sharding, processes, history)
         assert outcome(result, case.expect) == case.expect
         assert told(result) == told(native)
         digests.add(digest_of(result))

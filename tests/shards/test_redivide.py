@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.cli_runner import check_json, kmc
 from support.crashes import KILLED, dying_at, in_child
-from support.shard_runs import fingerprints_in, store_in, words_of
+from support.shard_runs import drop_rows, fingerprints_in, store_in, words_of
 
 from kmc.engine.files.run_directory import saved_manifest
 from kmc.errors import SystemFault
@@ -136,6 +136,8 @@ def test_the_counterexample_is_the_same_with_other_shards(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     check = ("kraft", "restarts", "--trace", "tlc")
+    if "--processes" in words:
+        drop_rows(monkeypatch)
     dying = dying_at("after rename run.json:4")
     assert in_child(dying, "check", *check, "--shards", "4", "--save-every", "0") == KILLED
     ran = kmc("check", "--resume", str(the_run()), "--trace", "tlc", *words)

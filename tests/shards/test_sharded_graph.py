@@ -161,6 +161,7 @@ def test_processes_note_what_threads_do(tmp_path: Path) -> None:
     assert unequal_fields(first, second) == []
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("compiled_once")
 def test_a_run_that_goes_on_in_other_shards_has_the_same_graph(walk: Model, tmp_path: Path) -> None:
     wanted = native_graph(walk, **atoms_of(walk)).graph

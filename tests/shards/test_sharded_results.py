@@ -60,6 +60,7 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path) -> None:
         assert told(result) == wanted, f"{bits} bits, {threads} threads, {history} bytes, {sharding}"
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("compiled_once")
 def test_a_view_with_fingerprints_of_128_bits_has_one_result(tmp_path: Path) -> None:
     case = CASES["a violating state is refused and stored, under a view"]
@@ -78,6 +79,7 @@ def test_a_view_with_fingerprints_of_128_bits_has_one_result(tmp_path: Path) -> 
     assert told(result) == told(wanted)
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("limits", [Limits(states=10), Limits(seconds=0)])
 def test_a_search_that_a_limit_ends_finds_the_trace(limits: Limits, tmp_path: Path) -> None:
@@ -88,6 +90,7 @@ def test_a_search_that_a_limit_ends_finds_the_trace(limits: Limits, tmp_path: Pa
     assert (told(result), result.bound) == (told(wanted), wanted.bound)
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("limit", ["depth", "states"])
 def test_a_limit_at_an_edge_is_named_only_where_it_cuts(limit: str, tmp_path: Path) -> None:
@@ -105,6 +108,7 @@ def test_a_limit_at_an_edge_is_named_only_where_it_cuts(limit: str, tmp_path: Pa
     assert bounds[-1] is None
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.usefixtures("compiled_once")
 def test_a_limit_within_the_level_beyond_the_bound_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = shipped_model("die_hard", "smoke")
@@ -122,6 +126,7 @@ def test_a_limit_within_the_level_beyond_the_bound_is_named(tmp_path: Path, monk
     assert (result.bound, result.counters.depth) == (Bound.TIME, 4)
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("shards", [1, 4, 64])
 def test_a_golden_case_has_its_counts(shards: int, tmp_path: Path) -> None:
     model = shipped_model("kraft", "smoke")
@@ -139,7 +144,7 @@ def test_a_small_spec_has_one_result_when_its_search_goes_on_in_other_shards(nam
     model = model_of(tmp_path, case.source, case.cfg)
     limits = case.limits or Limits()
     wanted = told(check_native(model, limits, keep_going=case.keep_going, settings=TINY))
-    for bits, depth in ((64, 2), (128, 3)):
+    for bits, depth, history in ((64, 2, 0), (128, 3, ALL)):
         directory = RunDirectory.created(tmp_path, {})
         for shards, bound in ((4, depth), (3, depth + 1), (5, None)):
             given = limits if bound is None else replace(limits, depth=min(bound, limits.depth or bound))
@@ -147,6 +152,7 @@ def test_a_small_spec_has_one_result_when_its_search_goes_on_in_other_shards(nam
                 model,
                 given,
                 keep_going=case.keep_going,
+                settings=Settings(history_bytes=history),
                 fingerprint_bits=bits,
                 directory=directory,
                 search_of=sharded(replace(SMALL, shards=shards)),

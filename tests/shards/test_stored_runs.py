@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.native_results import told
 from support.s3_server import S3Server
+from support.shard_runs import drop_rows
 from support.shipped_models import shipped_model
 from support.small_specs import RIVER, model_of
 from support.stored_checks import begun, left_in, searched, taken_up
@@ -94,7 +95,7 @@ def chosen(points: list[str], about: int) -> list[int]:
 
 
 def test_a_run_whose_machine_is_lost_at_any_step_goes_on_from_its_storage(
-    small: Model, points: list[str], tmp_path: Path
+    small: Model, points: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = told(check_native(small, Limits()))
     resumed, numbers = 0, chosen(points, 24)
@@ -103,6 +104,8 @@ def test_a_run_whose_machine_is_lost_at_any_step_goes_on_from_its_storage(
         small, tmp_path
     )
     for number in numbers:
+        if number == numbers[len(numbers) // 2]:
+            drop_rows(monkeypatch)
         address = f"file://{tmp_path}/{number}/run"
         if goes_on(address):
             found = searched(small, taken_up(tmp_path / f"again{number}", address), sharded(Sharding(3)))
@@ -220,8 +223,10 @@ def truncated(data: bytes) -> bytes:
 
 @pytest.mark.parametrize("kind", ["directory", "s3"])
 def test_a_cache_of_almost_nothing_changes_no_result(
-    kind: str, small: Model, address_of: Callable[[str], str], tmp_path: Path
+    kind: str, small: Model, address_of: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if kind == "s3":
+        drop_rows(monkeypatch)
     directory = begun(tmp_path / "run", address_of(kind), cache_bytes=1)
     assert searched(small, directory, sharded(TINY)) == told(check_native(small, Limits()))
 

@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 from pyspark import SparkContext
 from support.ended_tasks import assert_all_told, ended_tasks
+from support.failing_levels import CFG, SOURCE, cases
 from support.native_results import CASES, told
+from support.sharded_graphs import all_said
 from support.shipped_models import shipped_model
 from support.small_specs import model_of
 from support.spark_checks import checked_on_spark, told_of_smoke
 
 from kmc.engine.check_model import check_native
+from kmc.reference.accepted_problem import accepted_problem
 from kmc.result import Limits
 from kmc.shards.sharding import Sharding
 
@@ -43,10 +46,39 @@ def test_a_small_spec_has_one_result(name: str, tmp_path: Path, local_spark: Spa
     limits = case.limits or Limits()
     model = model_of(tmp_path, case.source, case.cfg)
     wanted = told(check_native(model, limits, keep_going=case.keep_going))
+    # Each other case has no rows of older levels, so that its trace needs a second search.
+    history = KINDS.index(name) % 2 << 28
     found = checked_on_spark(
-        local_spark, model, tmp_path, limits, keep_going=case.keep_going, sharding=SMALL, thin_rows=0
+        local_spark,
+        model,
+        tmp_path,
+        limits,
+        keep_going=case.keep_going,
+        sharding=SMALL,
+        thin_rows=0,
+        history_bytes=history,
     )
     assert told(found) == wanted
+
+
+@pytest.mark.usefixtures("compiled_once")
+def test_a_failure_beside_a_refuted_property_is_reported_as_in_memory(
+    tmp_path: Path, local_spark: SparkContext
+) -> None:
+    model = model_of(tmp_path / "spec", SOURCE, CFG)
+    of_all = accepted_problem(model)
+    assert of_all is not None
+    by_place = {(case.plan[1][0], case.later): case for case in cases(seed=5) if not case.on_both_ways}
+    for failure, later in (("violated", 0), ("violated", 1), ("dead", 0), ("dead", -1)):
+        case = by_place[failure, later]
+        given = {"start": case.start(model), "problem": case.problem(of_all)}
+        wanted = check_native(model, Limits(), **given)
+        folder = tmp_path / f"{failure}{later}"
+        folder.mkdir()
+        found = checked_on_spark(
+            local_spark, model, folder, sharding=SMALL, thin_rows=0, history_bytes=0, by_files=True, **given
+        )
+        assert all_said(found) == all_said(wanted), case
 
 
 @pytest.mark.parametrize(("shards", "bits", "by_files"), [(1, 64, True), (5, 128, False), (5, 128, True)])

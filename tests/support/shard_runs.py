@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.native.memory import Words
+from kmc.shards.run_state import RunState
 from kmc.shards.store import FolderStore
 from kmc.shards.tasks import Merged, SortedRun
 from kmc.shards.word_files import read_words
@@ -24,6 +26,15 @@ def store_in(folder: Path) -> FolderStore:
     """A store of its own."""
     folder.mkdir(parents=True, exist_ok=True)
     return FolderStore(DurableFolder(folder))
+
+
+def drop_rows(patch: pytest.MonkeyPatch) -> None:
+    """Until the patch ends, searches in shards keep the rows of their last level only, as after 256 MiB of rows.
+
+    A counterexample needs a second search then. A search that is told to keep its states does.
+    """
+    within = RunState.within
+    patch.setattr(RunState, "within", lambda state, level_bytes: within(state, 0))
 
 
 def words_of(entries: Iterable[Entry]) -> Words:

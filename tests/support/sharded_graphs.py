@@ -88,6 +88,7 @@ def checked_in_shards(
     processes: int | None = None,
     limits: Limits | None = None,
     keep_going: bool = False,
+    history_bytes: int = 1 << 28,
 ) -> Result:
     """The result of a check with the model's temporal properties."""
     problem = accepted_problem(model)
@@ -97,6 +98,7 @@ def checked_in_shards(
         limits or Limits(),
         threads=2,
         keep_going=keep_going,
+        settings=Settings(history_bytes=history_bytes),
         directory=directory,
         search_of=sharded(sharding, processes),
         problem=problem,

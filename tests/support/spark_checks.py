@@ -14,6 +14,7 @@ from support.shipped_models import shipped_model
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
+from kmc.liveness.problem import TemporalProblem
 from kmc.result import Limits, Result
 from kmc.shards.sharding import Sharding
 from kmc.spec.model import Model
@@ -38,6 +39,9 @@ def checked_on_spark(
     thin_rows: int = THIN_ROWS,
     by_files: bool = False,
     save_seconds: float = 1e9,
+    history_bytes: int = 1 << 28,
+    start: Any = None,
+    problem: TemporalProblem | None = None,
 ) -> Result:
     """The result of a check; its folder is left as it is if it raises."""
     directory = RunDirectory.created(folder, {})
@@ -46,9 +50,11 @@ def checked_on_spark(
             model,
             limits or Limits(),
             keep_going=keep_going,
+            start=start,
+            problem=problem,
             fingerprint_bits=bits,
             directory=directory,
-            settings=Settings(save_seconds=save_seconds),
+            settings=Settings(save_seconds=save_seconds, history_bytes=history_bytes),
             search_of=sharded_on_spark(context, sharding, by_files=by_files, thin_rows=thin_rows),
         )
         directory.discard()
