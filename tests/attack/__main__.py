@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from math import inf
 from pathlib import Path
 from random import SystemRandom
 
@@ -15,19 +17,22 @@ import click
 from attack.damage import attack_damage
 from attack.inputs import attack_inputs
 from attack.kills import attack_kills
-from attack.specs_part import attack_specs
+from attack.known_cases import KNOWN
+from attack.specs_part import attack_known, attack_specs
 
 Part = Callable[[int, Callable[[int], None], Path | None], list[str]]
 
 PARTS: dict[str, tuple[Part, int]] = {
+    "known": (attack_known, 1),
     "specs": (attack_specs, 12),
     "kills": (attack_kills, 3),
     "damage": (attack_damage, 2),
     "inputs": (attack_inputs, 3),
 }
-"""Each part with its share of the time."""
+"""Each part with its share of the time; `known` comes first, and each of its cases once."""
 
 SEEDS = 1 << 30
+FAILURES_SHOWN = 4
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -71,7 +76,8 @@ class Attack:
         self._names = names
         self._seed = seed
         self._until = until
-        self._limit = count
+        self._limit = inf if count is None else count
+        self._limits = {"known": min(self._limit, len(KNOWN))}
         self._keep = keep
         self._spent = dict.fromkeys(names, 0.0)
         self._attacks: Counter[str] = Counter()
@@ -82,10 +88,10 @@ class Attack:
     def run(self) -> list[str]:
         """Attack until the time is over; the commands that repeat what failed."""
         while time.monotonic() < self._until:
-            waiting = [name for name in self._names if self._limit is None or self._attacks[name] < self._limit]
+            waiting = [name for name in self._names if self._attacks[name] < self._limits.get(name, self._limit)]
             if not waiting:
                 break
-            self._one(min(waiting, key=lambda name: self._spent[name] / PARTS[name][1]))
+            self._one(min(waiting, key=lambda name: (name != "known", self._spent[name] / PARTS[name][1])))
             if time.monotonic() - self._told > 30:
                 self._tell()
         self._tell()
@@ -108,10 +114,14 @@ class Attack:
             found = [f"the attack itself failed: {type(error).__name__}: {error}"]
         self._spent[name] += time.monotonic() - began
         if found:
-            command = f"PYTHONPATH=tests {sys.executable} -m attack --only {name} --seed {seed} --count 1"
+            command = (
+                f"PYTHONPATH=tests {os.path.relpath(sys.executable)} -m attack --only {name} --seed {seed} --count 1"
+            )
             self._failed.append(command)
-            click.echo(f"FAILED {name}, seed {seed}; repeat it: {command}\n  repro: {folder}")
-            for text in found[:4]:
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "failed.txt").write_text("\n".join([command, *found, ""]), encoding="utf-8")
+            click.echo(f"FAILED {name}, seed {seed}; repeat it: {command}\n  kept: {folder}")
+            for text in found[:FAILURES_SHOWN]:
                 click.echo("  " + text)
 
     def _tell(self) -> None:

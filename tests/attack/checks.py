@@ -169,7 +169,9 @@ class SpecChecks:
 def said(run: Run) -> str:
     """Return the lines of a run without a result that say why, or its last ones."""
     result = run.result or {}
-    lines = [str(result["error"])] if result.get("error") else (run.err + run.out).strip().splitlines()
+    if result.get("error"):
+        return f"status {run.status}: {result['error']['code']}: {result['error']['message']}"
+    lines = (run.err + run.out).strip().splitlines()
     told = [line for line in lines if line.startswith("error") or re.match(r"\w*(Error|Exception)\b", line)]
     return f"status {run.status}: " + " / ".join((told or lines)[-3:])
 

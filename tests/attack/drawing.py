@@ -70,7 +70,7 @@ class SpecDrawer:
         chance = self._chance
         actions = tuple(self._actions())
         claims = [Claim(f"Inv{n}", self._rare("st")) for n in range(chance.choice([0, 1, 2]))]
-        steps = [Claim(f"Step{n}", self._of_steps()) for n in range(0 if self._view else chance.choice([0, 0, 1, 2]))]
+        steps = [Claim(f"Step{n}", self._of_steps()) for n in range(self._number_of_steps())]
         limits = [Claim(f"Near{n}", self._rare("st")) for n in range(chance.choice([0, 0, 0, 1, 2]))]
         slow = (
             [] if self._view else [Claim(f"Slow{n}", self._of_steps()) for n in range(chance.choice([0, 0, 0, 0, 1]))]
@@ -94,6 +94,10 @@ class SpecDrawer:
             deadlock=chance.random() < 0.4,
             levels=chance.choice([None, None, None, None, 2, 4, 6]),
         )
+
+    def _number_of_steps(self) -> int:
+        """Return how many action properties to draw: more with symmetry, where the last step is one of an orbit."""
+        return 0 if self._view else self._chance.choice([0, 1, 1, 2] if self._symmetry else [0, 0, 1, 2])
 
     def _classes(self) -> tuple[Record, ...]:
         pair: tuple[tuple[str, Type], ...] = (("a", self._small), ("b", self._chance.choice([("bool",), SERVER, KIND])))
@@ -221,6 +225,10 @@ class SpecDrawer:
 
     def _actions(self) -> list[Action]:
         found = [self._action(f"act_{letter}") for letter in "abc"[: self._chance.choice([1, 2, 2, 3])]]
+        held = [name for name, of in self._fields if of in (SERVER, ("opt", SERVER))]
+        if held and self._symmetry and self._chance.random() < 0.5:
+            handed: Body = (("yield", ((held[0], ("var", "i")),)),)
+            found.append(Action("hand_on", (("i", SERVER),), handed))
         for name, of in self._fields:
             if of[0] in ("mset", "mbag"):
                 found += [self._receiving(name, of, cls) for cls in of[1] if self._chance.random() < 0.8]

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from attack.checks import Difference, SpecChecks, Way, ways_of
+from attack.checks import SOME, WAYS, Difference, SpecChecks, Way, ways_of
 from attack.drawing import drawn
 from attack.drawn_spec import DrawnSpec
+from attack.known_cases import KNOWN
 from attack.shrinking import shrunken
 
 
-def attack_specs(seed: int, count: Callable[[int], None], kept: Path | None, shrink: bool = True) -> list[str]:
+def attack_specs(seed: int, count: Callable[[int], None], kept: Path | None) -> list[str]:
     """Check the spec of a seed; the differences as text. `count` is told how many checks were made."""
     spec = drawn(seed)
     with tempfile.TemporaryDirectory(prefix="kmc-attack-") as folder:
@@ -23,17 +24,27 @@ def attack_specs(seed: int, count: Callable[[int], None], kept: Path | None, shr
         count(checks.runs)
     if found and kept is not None:
         first = min(found, key=lambda each: each.what == "another trace")
-        keep(spec, ways[first.way], first, kept, shrink)
+        keep(spec, ways[first.way], first, kept)
     return [str(each) for each in found]
 
 
-def keep(spec: DrawnSpec, way: Way, found: Difference, folder: Path, shrink: bool) -> None:
+def attack_known(seed: int, count: Callable[[int], None], kept: Path | None) -> list[str]:
+    """Check the spec of `known_cases` that has this number, on all ways but the slow ones."""
+    name = list(KNOWN)[seed % len(KNOWN)]
+    with tempfile.TemporaryDirectory(prefix="kmc-attack-") as folder:
+        checks = SpecChecks(KNOWN[name], Path(folder))
+        found = list(checks.differences([*WAYS, *SOME]))
+        count(checks.runs)
+    return [f"{name}: {each}" for each in found]
+
+
+def keep(spec: DrawnSpec, way: Way, found: Difference, folder: Path) -> None:
     """Write the spec, as small as it gets, with the command and the difference."""
 
     def is_wrong(candidate: DrawnSpec) -> bool:
         return any(each.kind == found.kind for each in differences_of(candidate, [way]))
 
-    small = shrunken(spec, is_wrong) if shrink and is_wrong(spec) else spec
+    small = shrunken(spec, is_wrong) if is_wrong(spec) else spec
     again = next(iter(differences_of(small, [way])), found)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "spec.py").write_text(small.source(), encoding="utf-8")

@@ -61,7 +61,7 @@ def test_a_failing_spec_is_kept_without_what_does_not_matter(tmp_path: Path, mon
     monkeypatch.setattr(search.Search, "_check_step", lambda *_: None)
     large = replace(STEPPED, invariants=(Claim("Inv0", ("le", N, 4)),), goals=(Claim("goal0", ("eq", N, 1)),), levels=9)
     (found,) = SpecChecks(large, tmp_path / "large").differences([INTERPRETER])
-    keep(large, INTERPRETER, found, tmp_path / "kept", shrink=True)
+    keep(large, INTERPRETER, found, tmp_path / "kept")
     source = (tmp_path / "kept" / "spec.py").read_text()
     assert "Step0" in source
     assert not {"Inv0", "goal0"} & set(source.replace("(", " ").split())

@@ -11,6 +11,7 @@ import pytest
 from attack.checks import SOME, WAYS, SpecChecks
 from attack.drawing import drawn
 from attack.drawn_spec import DrawnSpec
+from attack.known_cases import KNOWN
 from attack.oracle import Meaning, Search
 from attack.page_specs import BAG, LOGS, PAIRS
 
@@ -27,6 +28,7 @@ JUDGES = {
         "lasso_judge",
         "itf_states",
         "shrinking",
+        "known_cases",
     ]
 }
 OTHERS = {"networkx", *sys.stdlib_module_names}
@@ -80,6 +82,12 @@ def test_kmc_reads_a_drawn_spec_as_the_brute_force_does(tmp_path: Path, spec: Dr
 @pytest.mark.parametrize("seed", range(10))
 def test_the_interpreter_agrees_with_the_brute_force_on_drawn_specs(tmp_path: Path, seed: int) -> None:
     assert told(drawn(seed), tmp_path, "interpreter", "interpreter, going on") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", KNOWN)
+def test_all_searches_are_right_where_one_was_wrong(tmp_path: Path, name: str) -> None:
+    assert told(KNOWN[name], tmp_path, *(way.name for way in (*WAYS, *SOME))) == []
 
 
 @pytest.mark.slow
