@@ -30,13 +30,23 @@ def table_lines(told: Told) -> Iterator[TextLine]:
         yield from wrapped([TextPiece("This model has no processes with columns to show; its steps:", DIM)], told.width)
         yield from step_lines(told)
         return
-    rows = [_Cells(told, columns, step) for step in told.steps]
-    widths = [max(row.width(place) for row in rows) for place in range(len(columns))]
+    rows, widths = _rows(told, columns)
     yield from wrapped([TextPiece(_legend(columns), DIM)], told.width)
     for band in _bands(told, widths):
         yield line()
         yield from _band_lines(told, rows, widths, band)
     yield from loop_lines(told)
+
+
+def _rows(told: Told, columns: Sequence[LaneColumn]) -> tuple[list[_Cells], list[int]]:
+    """The cells of each step, and the widths of their columns; values are cut where one process would not fit."""
+    room = told.width - _margin(told) - len(_BETWEEN) - len(columns)
+    for size in (_VALUE_MAX, max(1, room // len(columns))):
+        rows = [_Cells(told, columns, step, size) for step in told.steps]
+        widths = [max(row.width(place) for row in rows) for place in range(len(columns))]
+        if sum(widths) <= room:
+            break
+    return rows, widths
 
 
 def _legend(columns: Sequence[LaneColumn]) -> str:
@@ -46,20 +56,21 @@ def _legend(columns: Sequence[LaneColumn]) -> str:
 class _Cells:
     """The values of one step, by process and column, and which of them are new."""
 
-    def __init__(self, told: Told, columns: Sequence[LaneColumn], step: StoryStep) -> None:
+    def __init__(self, told: Told, columns: Sequence[LaneColumn], step: StoryStep, value_max: int) -> None:
         self.step = step
         # The step before in the trace, which need not be shown.
         before = told.story.steps[max(0, step.number - 2)]
-        self._texts = {
-            lane: [_shown(told, step, column, lane) for column in columns] for lane in told.lanes_with_values
-        }
-        self._old = {
-            lane: [_shown(told, before, column, lane) for column in columns] for lane in told.lanes_with_values
-        }
+        new, old = (
+            {lane: [_shown(told, of, column, lane) for column in columns] for lane in told.lanes_with_values}
+            for of in (step, before)
+        )
+        self._texts = {lane: [shortened(text, value_max) for text in texts] for lane, texts in new.items()}
+        # Values are compared whole: they may differ where they are cut.
+        self._changed = {lane: [a != b for a, b in zip(new[lane], old[lane], strict=True)] for lane in new}
 
     def of(self, lane: str) -> Sequence[tuple[str, bool]]:
         """The values of a process, and whether the step changed each."""
-        return [(new, new != old) for new, old in zip(self._texts[lane], self._old[lane], strict=True)]
+        return list(zip(self._texts[lane], self._changed[lane], strict=True))
 
     def width(self, place: int) -> int:
         """The length of the longest value of one column."""
@@ -72,7 +83,7 @@ def _shown(told: Told, step: StoryStep, column: LaneColumn, lane: str) -> str:
         return _NOTHING
     if column.length:
         return str(len(entries(tree) or ()))
-    return shortened(told.names.of_text(in_words(tree), step.number), _VALUE_MAX)
+    return told.names.of_text(in_words(tree), step.number)
 
 
 def _bands(told: Told, widths: Sequence[int]) -> Iterator[tuple[str, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from runpy import run_path
 from xml.etree import ElementTree
 
 import pytest
@@ -92,9 +93,6 @@ def test_the_trace_replays_and_becomes_a_regression_test(checked: Checked, tmp_p
     file = tmp_path / "test_it.py"
     ran = kmc("replay", checked.trace, "--pytest", str(file))
     assert ran.exit_code == 0, ran.stderr
-    written: dict[str, object] = {"__file__": str(file)}
-    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), written)
-    (test,) = (value for name, value in written.items() if name.startswith("test_"))
-    assert callable(test)
+    (test,) = (value for name, value in run_path(str(file)).items() if name.startswith("test_"))
     with pytest.raises(AssertionError, match="again, by these steps:"):
         test()

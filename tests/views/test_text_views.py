@@ -6,14 +6,17 @@ KMC_UPDATE_GOLDEN=1 writes what is drawn now into tests/data/views; read the dif
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from support.stories import hand_made_story
 
 from kmc.cli.traced_story import traced_story
+from kmc.lang.tla import TlaMap
 from kmc.story.story import ComparedValue, Story, Why
 from kmc.trace.files import read_trace
 from kmc.views.lines import DIM, TextLine
@@ -104,3 +107,22 @@ def test_the_instances_of_a_fair_action_stand_indented_below_it() -> None:
     lines = [line.text for line in text_view(story("no_check_quorum"), "steps", TextOptions(width=100))]
     place = lines.index("  WF of VoterFetchTimeout: 2 instances")
     assert lines[place + 1] == "    WF_vars(VoterFetchTimeout(s2)): taken in the step back to state 4"
+
+
+def test_a_star_marks_a_value_that_differs_only_where_it_is_cut() -> None:
+    values = ("a_name_that_is_long_1", "a_name_that_is_long_2")
+    whole = hand_made_story()
+    steps = tuple(
+        replace(step, variables={**step.variables, "role": TlaMap((("a", value), ("b", "Follower")))}, changes=())
+        for step, value in zip(whole.steps, (values[0], *values, values[1]), strict=True)
+    )
+    lines = [found.text for found in text_view(replace(whole, steps=steps), "table", TextOptions(100))]
+    stars = [line.split("|")[0].count("*") for line in lines if re.match(r"\d ", line)]
+    assert stars[:1] + stars[2:3] == [0, 1]
+
+
+def test_a_table_of_one_process_fits_a_narrow_terminal() -> None:
+    whole = hand_made_story()
+    column = whole.columns[0]
+    wide = replace(whole, columns=tuple(replace(column, title=f"column {number}") for number in range(8)))
+    assert max(len(found.text) for found in text_view(wide, "table", TextOptions(38))) <= 38
