@@ -11,6 +11,7 @@ _Init = TypeVar("_Init", bound=Callable[[], Iterator[Any]])
 _Action = TypeVar("_Action", bound=Callable[..., Iterator[Any]])
 _OfState = TypeVar("_OfState", bound=Callable[[Any], bool])
 _OfStep = TypeVar("_OfStep", bound=Callable[[Any, Any], bool])
+_Majority = TypeVar("_Majority", bound=Callable[..., bool | int])
 _OfModel = TypeVar("_OfModel", bound=Callable[[], Formula | bool])
 _Names: TypeAlias = Mapping[str, str] | MapValue[str, str]
 
@@ -66,6 +67,9 @@ class _Spec:
 
     def action_constraint(self, function: _OfStep) -> _OfStep:
         """A Bool function of a step; steps where it is false are not taken."""
+
+    def majority(self, function: _Majority) -> _Majority:
+        """A helper that says what a majority is, so that traces tell which members were one."""
 
     def liveness(self, function: _OfModel) -> _OfModel:
         """A function that returns a temporal formula."""

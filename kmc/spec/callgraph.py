@@ -75,7 +75,8 @@ class Helpers:
             self._refuse_recursion(helper, [helper], done)
         for helper, function in self._functions.items():
             self._refuse_lost_guards(helper, function)
-            if function.decorator_list and not _decorators(function) & {"init"}:
+            declared = _decorators(function) - {"majority"}
+            if declared and "init" not in declared:
                 self._refuse_members(helper)
             unused = helper not in self._used and not is_shared(helper[0])
             if yields(function) and not function.decorator_list and unused:

@@ -62,6 +62,7 @@ class Declarations:
     next_name: str = "Next"
     specification_names: tuple[str, ...] = ("Spec",)
     specifications: dict[str, Specification] = field(default_factory=dict)
+    majorities: list[Callable[..., Any]] = field(default_factory=list)
 
 
 _LOADING: ContextVar[Declarations] = ContextVar("kmc_declarations")
@@ -180,6 +181,24 @@ class SpecFacade:
     def reachable(self, function: F) -> F:
         """`@spec.reachable`: a Bool function of a state that some reachable state must satisfy."""
         return _register(function, Reachable, 1)
+
+    def majority(self, function: F) -> F:
+        """`@spec.majority`: a helper that says what a majority is, so that traces tell which members were one.
+
+        Either a Bool function of the members that count and, if you like, of their ensemble; or the least number of
+        members that are a majority of its one parameter, compared with a `count(... for member in ensemble)`. It is
+        what it is without the decorator: checks do not depend on it.
+        """
+        span = definition_span(function)
+        if inspect.isgeneratorfunction(function):
+            message = f"{function.__name__} yields; a majority is told by a Bool or a number"
+            raise SpecError("KMC100", message, span, help="write return")
+        if len(inspect.signature(function).parameters) not in (1, 2):
+            message = f"{function.__name__} takes the members that count, and their ensemble if you like"
+            usage = f"write def {function.__name__}(votes) or def {function.__name__}(votes, ensemble)"
+            raise SpecError("KMC177", message, span, help=usage)
+        _current().majorities.append(function)
+        return function
 
     def liveness(self, function: F) -> F:
         """`@spec.liveness`: a function that returns a temporal formula."""

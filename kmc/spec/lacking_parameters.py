@@ -41,7 +41,8 @@ class Around:
                 return f"@spec.{decorator} takes a function of the state and its successor: {usage}"
             if decorator in _FORMULAS and (name in _STATES or name in fields):
                 return self._of_formula(name)
-        if name in _STATES and not self.function.decorator_list and not self._takes_state():
+        is_helper = not _decorators(self.function).keys() - {"majority"}
+        if name in _STATES and is_helper and not self._takes_state():
             return f"take it as a parameter: def {self.function.name}({', '.join(['st', *self._parameters])})"
         return None
 

@@ -59,8 +59,9 @@ class Spec:
     `properties` holds by name invariants, action properties, reachable properties, constraints, action constraints,
     views, symmetry sets and temporal properties; `source_digest` covers the meaning of the sources,
     not their comments or layout. `columns` are what views of a trace show of each process: title to variable.
-    `other_actions` are not part of Next; formulas count them after `actions`. `modules` are the names in each file:
-    its module's name in the spec (`types`, `` for `__init__.py`, `/logs` for a shared file) to its namespace.
+    `majorities` are functions that say what a majority is. `other_actions` are not part of Next; formulas count them
+    after `actions`. `modules` are the names in each file: its module's name in the spec (`types`, `` for `__init__.py`,
+    `/logs` for a shared file) to its namespace.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Spec:
     next_name: str
     specification_names: tuple[str, ...]
     specifications: Mapping[str, Specification]
+    majorities: tuple[Any, ...]
     source_digest: str
     modules: Mapping[str, Mapping[str, Any]]
 
@@ -307,6 +309,7 @@ def _assemble(
         next_name=declared.next_name,
         specification_names=tuple(dict.fromkeys((*declared.specification_names, *declared.specifications))),
         specifications=declared.specifications,
+        majorities=tuple(declared.majorities),
         source_digest=digest,
         modules=modules,
     )

@@ -11,6 +11,7 @@ import ast
 import os
 import warnings
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,13 +24,17 @@ from kmc.spec.shipped import FOLDERS_MAX
 from kmc.spec.subset import check_module
 from kmc.spec.uses import check_uses
 
+_IMPORT_OF_SPEC = "from kmc.spec import spec"
 _MAIN_MODULES = ("", "spec", "actions", "types")
 _SYNTAX_HELP = "the mistake is here, or at the end of the line before"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A checked file; `meaning` is its text without comments and layout. Its tree is shared: nothing may change it."""
+    """A checked file. Its tree is shared: nothing may change it.
+
+    `meaning` is its text without comments and layout, and without `@spec.majority`, on which only explanations depend.
+    """
 
     path: Path
     text: str
@@ -114,7 +119,24 @@ def _text(path: Path) -> str:
 def _checked(name: str, path: Path, text: str) -> Source:
     tree = _parsed(text, str(path))
     check_module(tree, str(path))
-    return Source(path, text, SpecFile(name, str(path), tree, path.name == "__init__.py"), ast.dump(tree))
+    return Source(path, text, SpecFile(name, str(path), tree, path.name == "__init__.py"), _meaning(tree))
+
+
+def _meaning(tree: ast.Module) -> str:
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    if not any(_is_majority(decorator) for function in functions for decorator in function.decorator_list):
+        return ast.dump(tree)
+    whole = deepcopy(tree)
+    for node in whole.body:
+        if isinstance(node, ast.FunctionDef):
+            node.decorator_list = [found for found in node.decorator_list if not _is_majority(found)]
+    if not any(isinstance(node, ast.Name) and node.id == "spec" for node in ast.walk(whole)):
+        whole.body = [node for node in whole.body if ast.unparse(node) != _IMPORT_OF_SPEC]
+    return ast.dump(whole)
+
+
+def _is_majority(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Attribute) and ast.unparse(decorator) == "spec.majority"
 
 
 @lru_cache(maxsize=64)

@@ -34,6 +34,7 @@ DECORATORS = {
     "action": "either",
     "receive": "call",
     **{kind.name: "bare" for kind in KINDS},
+    "majority": "bare",
     "liveness": "bare",
     "specification": "bare",
 }

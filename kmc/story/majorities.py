@@ -1,8 +1,9 @@
-"""Which votes were a majority when a step was taken: seen where the spec itself counts them.
+"""Which votes were a majority when a step was taken: told where the spec declares what a majority is.
 
-A spec counts in functions of two names, `is_quorum(votes, ensemble)` and `majority_count(ensemble)`, the second
-compared with a `count(... for k in ensemble)`. The action is run once more, and what these were given is noted; so
-nothing is told that the spec has not counted. A spec that counts in another way is told without it.
+`@spec.majority` stands above a Bool function of the members that count, or above one that gives the least number of
+members that are a majority of its ensemble, which is compared with a `count(... for member in ensemble)`. The action is
+run once more, and what these were given is noted; so nothing is told that the spec has not counted, and of a spec
+without such a declaration nothing is guessed.
 """
 
 from __future__ import annotations
@@ -18,25 +19,29 @@ from kmc.actions.action import Action
 from kmc.errors import KmcError
 from kmc.lang.order import ordered
 from kmc.lang.symbols import SymbolMeta
-
-_QUORUM, _LEAST = "is_quorum", "majority_count"
+from kmc.spec.loader import Spec
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The members of an ensemble that counted, and what was asked: the offset, say, by the name of its variable."""
+    """The members that counted, of an ensemble if one is known, and what was asked.
+
+    That is the offset, say, by the name of its variable.
+    """
 
     counted: tuple[Any, ...]
-    ensemble: tuple[Any, ...]
+    ensemble: tuple[Any, ...] | None
     asked: tuple[tuple[str, int], ...] = ()
 
 
 def majorities(
-    action: Action, files: Collection[str], before: Any, message: Any | None, arguments: tuple[Any, ...], after: Any
+    spec: Spec, action: Action, before: Any, message: Any | None, arguments: tuple[Any, ...], after: Any
 ) -> tuple[Majority, ...]:
     """The majorities that `action` found on its way from `before` to `after`; of several for one line, the last."""
+    if not spec.majorities:
+        return ()
     given = arguments if message is None else (message, *arguments)
-    watch = _Watch(frozenset(files))
+    watch = _Watch(spec.files, frozenset(id(function.__code__) for function in spec.majorities))
     try:
         with _watched(watch):
             any(successor == after for successor in action.function(before, *given))
@@ -57,10 +62,14 @@ def _watched(watch: Callable[[FrameType, str, Any], object]) -> Iterator[None]:
 
 @dataclass(slots=True)
 class _Watch:
-    """Notes what the functions of a spec return while an action runs."""
+    """Notes what the declared functions of a spec are given and return while an action runs."""
 
-    files: frozenset[str]
+    files: Collection[str]
+    declared: frozenset[int]
+    """The identities of their code, whatever name they are called by."""
     found: dict[tuple[str, int], Majority] = field(default_factory=dict)
+    _calls: list[tuple[FrameType, tuple[Any, ...]]] = field(default_factory=list)
+    """The declared functions that run, the innermost last, with what each was given."""
     _counts: dict[FrameType, dict[Any, bool]] = field(default_factory=dict)
     """For a frame of the spec, the members that its last `count` went through, and whether each counted."""
     _counting: dict[FrameType, FrameType] = field(default_factory=dict)
@@ -68,18 +77,31 @@ class _Watch:
     def __call__(self, frame: FrameType, event: str, given: Any) -> None:
         """What `sys.setprofile` calls."""
         code = frame.f_code
-        if event != "return" or code.co_filename not in self.files:
-            return
-        if code.co_name == "<genexpr>" and isinstance(given, bool):
+        if id(code) in self.declared:
+            if event == "call":
+                names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+                self._calls.append((frame, tuple(frame.f_locals[name] for name in names)))
+            elif event == "return" and self._calls and self._calls[-1][0] is frame:
+                _, arguments = self._calls.pop()
+                if not self._calls:  # one that another declared function calls is part of its answer
+                    self._returned(frame, arguments, given)
+        elif event == "return" and not self._calls and isinstance(given, bool) and self._is_of_count(frame):
             self._note(frame, given)
-        elif code.co_name == _QUORUM and given is True:
-            votes, ensemble = (frame.f_locals.get(name) for name in code.co_varnames[:2])
-            self._keep(frame, votes, ensemble)
-        elif code.co_name == _LEAST and isinstance(given, int) and frame.f_back is not None:
-            ensemble = _members(frame.f_locals.get(code.co_varnames[0]))
+
+    def _is_of_count(self, frame: FrameType) -> bool:
+        return frame.f_code.co_name == "<genexpr>" and frame.f_code.co_filename in self.files
+
+    def _returned(self, frame: FrameType, arguments: tuple[Any, ...], given: Any) -> None:
+        first = _members(arguments[0])
+        if first is None or frame.f_back is None:
+            return
+        if given is True:
+            ensemble = _members(arguments[1]) if len(arguments) > 1 else None
+            self._keep(frame.f_back, first if ensemble is None else first & ensemble, ensemble)
+        elif isinstance(given, int) and not isinstance(given, bool):
             counts = self._counts.get(frame.f_back, {})
-            if ensemble is not None and counts.keys() == ensemble and sum(counts.values()) >= given:
-                self._keep(frame, frozenset(k for k, counted in counts.items() if counted), ensemble)
+            if counts.keys() == first and sum(counts.values()) >= given:
+                self._keep(frame.f_back, frozenset(k for k, counted in counts.items() if counted), first)
 
     def _note(self, frame: FrameType, counted: bool) -> None:
         """One member of a `count(... for k in ensemble)`."""
@@ -93,15 +115,13 @@ class _Watch:
             self._counting[caller], self._counts[caller] = frame, {}
         self._counts[caller][frame.f_locals.get(names[0])] = counted
 
-    def _keep(self, frame: FrameType, votes: Any, ensemble: Any) -> None:
-        caller, votes, ensemble = frame.f_back, _members(votes), _members(ensemble)
-        if caller is None or votes is None or ensemble is None:
-            return
+    def _keep(self, caller: FrameType, counted: frozenset[Any], ensemble: frozenset[Any] | None) -> None:
         code = caller.f_code
         loops = _loop_variables(caller) if code.co_name in ("<genexpr>", "<listcomp>") else ()
         asked = tuple((name, value) for name in loops if isinstance(value := caller.f_locals.get(name), int))
         place = (code.co_filename, caller.f_lineno)
-        self.found[place] = Majority(tuple(ordered(votes)), tuple(ordered(ensemble)), asked)
+        of = None if ensemble is None else tuple(ordered(ensemble))
+        self.found[place] = Majority(tuple(ordered(counted)), of, asked)
 
 
 def _members(value: Any) -> frozenset[Any] | None:

@@ -138,14 +138,14 @@ class Teller:
         message = received_message(action, before, values, step.state)
         if action.message is not None and message is None:
             return ()
-        found = majorities(action, self._spec.files, before, message, values, step.state)
+        found = majorities(self._spec, action, before, message, values, step.state)
         return tuple(map(self._majority, found))
 
     def _majority(self, found: Majority) -> str:
         counted, ensemble = (", ".join(lane_name(one, self._table.naming) for one in ones)
-                             for ones in (found.counted, found.ensemble))  # fmt: skip
+                             for ones in (found.counted, found.ensemble or ()))  # fmt: skip
         asked = "".join(f" ({name} {value})" for name, value in found.asked)
-        return f"{counted} of {ensemble}{asked}"
+        return f"{counted}{f' of {ensemble}' if ensemble else ''}{asked}"
 
     def _actor(
         self, told: SentMessage | None, sent: Sequence[SentMessage], action: Action | None, values: tuple[Any, ...]

@@ -79,7 +79,8 @@ def init():
 
 
 
-def is_quorum(votes, members):
+@spec.majority
+def enough(votes, members):
     return votes <= members and len(votes) * 2 > len(members)
 
 
@@ -107,7 +108,7 @@ def flip(st):
 
 @spec.action
 def lead(st, s: Server):
-    if not is_quorum(st.nodes[s].votes, {t for t in Server}):
+    if not enough(st.nodes[s].votes, {t for t in Server}):
         return
     assert st.epoch < 2 or not Strict
     yield st.set(nodes=st.nodes.set(s, st.nodes[s].set(role=Role.LEADER)))
