@@ -9,6 +9,7 @@ import pytest
 
 from kmc.engine.liveness.state_order import ATOMS_MAX, StateOrder, packed
 from kmc.engine.native.threads import WorkerPool
+from kmc.liveness.behaviour_graph import bit_of
 
 
 def pool(threads: int) -> WorkerPool:
@@ -38,3 +39,18 @@ def test_states_are_in_the_order_of_their_fingerprints(states: int, threads: int
     expected = packed(right[:, width:], atoms)
     assert bits.dtype == expected.dtype
     assert np.array_equal(bits, expected)
+
+
+@pytest.mark.parametrize(
+    "atoms", [1, 8, 9, 16, 17, 32, 33, 62, 63, 64, 65, 124, 125, 126, 128, 129, 186, 187, 192, 200]
+)
+def test_each_predicate_has_its_bit(atoms: int) -> None:
+    random = np.random.default_rng(atoms)
+    held = random.random((50, atoms)) < 0.5
+    masks = np.zeros((50, -(-atoms // ATOMS_MAX)), np.int64)
+    for atom in range(atoms):
+        masks[:, atom // ATOMS_MAX] |= held[:, atom].astype(np.int64) << (atom % ATOMS_MAX)
+    rows = packed(masks, atoms)
+    assert 8 * rows.dtype.itemsize * rows.shape[1] < atoms + 64
+    for atom in range(atoms):
+        assert np.array_equal(bit_of(rows, atom), held[:, atom]), atom

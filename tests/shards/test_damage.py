@@ -174,7 +174,7 @@ def test_known_states_are_checked_before_a_resumed_search_does_anything(
     files = {path: path.read_bytes() for path in directory.folder.glob("*-*")}
     work: list[str] = []
     monkeypatch.setattr(ThreadExecutor, "level", lambda *given: work.append("a level is made"))
-    # Runs that are divided anew get checksums of their own, so nobody would find the damage afterwards.
+    # Runs that are divided anew get checksums of their own, so no later check would find the damage.
     monkeypatch.setattr(Redivision, "runs", lambda *given: work.append("the runs are divided anew"))
     directory = RunDirectory.opened(tmp_path)
     with pytest.raises(SystemFault) as caught:

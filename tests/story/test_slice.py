@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.guarded_runs import GUARDED, kept_within, run_of
 from support.small_specs import model_of
 
-from kmc.actions.relation import NextStateRelation
 from kmc.reference.accepted_problem import accepted_problem
-from kmc.reference.initial import initial_states
 from kmc.reference.search import Search
 from kmc.reference.simulation import simulate
-from kmc.reference.traces import trace_step
-from kmc.result import Trace, TraceStep, Verdict, Violation
+from kmc.result import Verdict, Violation
 from kmc.spec.model import Model, bind
 from kmc.spec.shipped import find_model, find_spec_root
 from kmc.story import slice as slicing
@@ -79,19 +77,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     return model_of(tmp_path_factory.mktemp("pings"), PINGS, CFG)
 
 
-def run(model: Model, *labels: str) -> Trace:
-    """The run that takes the steps with these labels."""
-    relation = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files)
-    steps = [TraceStep(initial_states(model)[0])]
-    for label in labels:
-        found = [trace_step(step) for step in relation.steps(steps[-1].state)]
-        steps.append(next(step for step in found if step.label == label))
-    return Trace(tuple(steps))
-
-
 def violated(model: Model, name: str, *labels: str, is_step: bool = False) -> Violation:
     """The violation of a property at the end of a run."""
-    return Violation(Verdict.VIOLATION, name, run(model, *labels), is_step=is_step)
+    return Violation(Verdict.VIOLATION, name, run_of(model, *labels), is_step=is_step)
 
 
 WINDING = (
@@ -230,8 +218,8 @@ def test_the_stem_of_a_lasso_is_sliced_and_its_cycle_kept(tmp_path: Path) -> Non
     assert short is not None
     assert short.refutation is not None
     assert short.refutation.cycle is not None
-    trace = run(model, "Detour", "Back", "Forth", "Forth")
-    closing = next(s for s in run(model, "Forth", "Forth", "Around").steps if s.action == "Around")
+    trace = run_of(model, "Detour", "Back", "Forth", "Forth")
+    closing = next(s for s in run_of(model, "Forth", "Forth", "Around").steps if s.action == "Around")
     cycle = replace(short.refutation.cycle, back_to=4, closing=closing)
     violation = replace(short, trace=trace, refutation=replace(short.refutation, cycle=cycle))
     found = slice_of(model, violation)
@@ -239,53 +227,10 @@ def test_the_stem_of_a_lasso_is_sliced_and_its_cycle_kept(tmp_path: Path) -> Non
     assert found.numbers == (1, 4, 5)
 
 
-GUARDED = """
-class State(Record):
-    n: Int(0, 3)
-    m: Int(0, 1)
-    is_open: Bool
-
-@spec.init
-def init():
-    yield State(n=0, m=0, is_open=False)
-
-@spec.action
-def unlock(st):
-    if not st.is_open:
-        yield st.set(is_open=True)
-
-@spec.action
-def aside(st):
-    if st.m == 0:
-        yield st.set(m=1)
-
-@spec.action
-def rise(st):
-    if st.n < 3:
-        yield st.set(n=st.n + 1)
-
-@spec.invariant
-def BelowThree(st):
-    return st.n < 3
-
-@spec.constraint
-def IsOpenAboveZero(st):
-    return st.n in (0, 3) or st.is_open
-
-@spec.action_constraint
-def RisesWhereOpen(st, nxt):
-    return st.n == nxt.n or st.n == 2 or st.is_open
-"""
-"""All can rise; within the constraints, only what is open may go on rising. The last state may be outside of them."""
-
-
 @pytest.mark.parametrize("constraint", ["CONSTRAINT IsOpenAboveZero", "ACTION_CONSTRAINT RisesWhereOpen"])
 def test_a_step_without_which_the_rest_leaves_the_model_matters(constraint: str, tmp_path: Path) -> None:
-    labels = ("Aside", "Unlock", "Rise", "Rise", "Rise")
-    unbounded = model_of(tmp_path / "unbounded", GUARDED, "INVARIANT BelowThree CHECK_DEADLOCK FALSE")
-    bounded = model_of(tmp_path / "bounded", GUARDED, f"INVARIANT BelowThree {constraint} CHECK_DEADLOCK FALSE")
-    kept = [slice_of(model, violated(model, "BelowThree", *labels)) for model in (unbounded, bounded)]
-    assert [found and found.numbers for found in kept] == [(1, 4, 5, 6), (1, 3, 4, 5, 6)]
+    assert kept_within(tmp_path / "unbounded", "") == (1, 4, 5, 6)
+    assert kept_within(tmp_path / "bounded", constraint) == (1, 3, 4, 5, 6)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from support.kept_runs import SMALL, checked, kept, listed, written_by_threads
+from support.leaps import edges_of_leaps
 from support.native_results import CASES
 from support.native_steps import expected_steps
 from support.shipped_models import shipped_model
@@ -17,7 +18,6 @@ from support.table_values import by_text, row_of_state
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import CommandLineError, SystemFault
-from kmc.invariants.properties import holds
 from kmc.lang.types import NetworkType
 from kmc.result import Limits
 from kmc.runtime.compiled_spec import CompiledSpec
@@ -144,54 +144,12 @@ def test_the_edges_are_the_steps_of_the_interpreter(tmp_path: Path) -> None:
     assert {(edge["source_fingerprint"], edge["action"], edge["target_fingerprint"]) for edge in edges} == wanted
 
 
-LEAPS = """
-class State(Record):
-    n: Int(0, 6)
-
-@spec.init
-def init():
-    yield State(n=0)
-
-@spec.action
-def leap(st, by: Int(1, 3)):
-    for _ in ways(by > 0, st.n < 3):
-        if st.n + by <= 6:
-            yield st.set(n=st.n + by)
-
-@spec.action
-def back(st):
-    yield st.set(n=0)
-
-@spec.constraint
-def Small(st):
-    return st.n < 6
-
-@spec.action_constraint
-def Slow(st, nxt):
-    return nxt.n != st.n + 3
-"""
-
-
 @pytest.mark.parametrize(
     "cfg", ["", "CONSTRAINT Small", "ACTION_CONSTRAINT Slow", "CONSTRAINT Small ACTION_CONSTRAINT Slow"]
 )
 def test_the_edges_are_the_steps_that_no_constraint_refuses(cfg: str, tmp_path: Path) -> None:
-    model = model_of(tmp_path, LEAPS, cfg)
-    checked(model, tmp_path)
-    written(model, tmp_path)
-    relation, files = NextStateRelation(model.spec.actions, model.spec.state_class, model.spec.files), model.spec.files
-    wanted: Counter[tuple[int, str, int]] = Counter()
-    with kept(model, tmp_path) as (compiled, states):
-        for level in range(1, len(states.levels) + 1):
-            for fingerprint, state in listed(compiled, states, level, 1 << 17):
-                for action, _, target in relation.steps(state):
-                    is_inside = all(holds(each, files, target) for each in model.constraints)
-                    is_taken = all(holds(each, files, state, target) for each in model.action_constraints)
-                    wanted[fingerprint, action.title, compiled.record(target).fingerprint] += is_inside and is_taken
-    found: Counter[tuple[int, str, int]] = Counter()
-    for row in rows_of(tmp_path, "edges"):
-        found[row["source_fingerprint"], row["action"], row["target_fingerprint"]] += row["times"]
-    assert found == +wanted
+    found, wanted = edges_of_leaps(tmp_path, cfg)
+    assert found == wanted
 
 
 def test_a_reader_needs_the_bytes_of_a_compiled_spec_and_no_more(tmp_path: Path) -> None:
