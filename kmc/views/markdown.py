@@ -106,7 +106,8 @@ def _cell(column: LaneColumn, found: Tla | None) -> str:
 
 def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join("| " + " | ".join(map(_plain, line)) + " |" for line in lines)
+    # A bar ends a cell in a code span, too, so a cell has none.
+    return "\n".join("| " + " | ".join(_plain(_code(cell)) for cell in line) + " |" for line in lines)
 
 
 def _commands(story: Story) -> Iterator[str]:

@@ -7,6 +7,7 @@ and counts its events; a delivery merges the clock of the sending.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -39,9 +40,8 @@ class _Clocks:
         self._story = story
         self._of_host: dict[str, _Clock] = {}
         self._of_message: dict[int, _Clock] = {}
-        self._system = _SYSTEM
-        while self._system in story.lanes:
-            self._system += "_"
+        self._hosts = _hosts(story.lanes)
+        self._system = next(name for name in _candidates(_SYSTEM) if name not in self._hosts.values())
 
     def events(self, step: StoryStep, remark: str = "") -> Iterator[str]:
         """The lines of a step: an event of who acts, and one of each other process that it changes."""
@@ -51,10 +51,10 @@ class _Clocks:
         known = [self._of_message[step.received]] if step.received in self._of_message else []
         clock = self._tick(first, known)
         told = "; ".join([f"{step.number} {step.label}", *happenings(self._story, step)])
-        yield from _event(first, clock, told + remark)
+        yield from self._event(first, clock, told + remark)
         for lane in rest:
             clock = self._tick(lane, [clock])
-            yield from _event(lane, clock, f"{step.number} {step.label} of {first}")
+            yield from self._event(lane, clock, f"{step.number} {step.label} of {first}")
         for number in step.sent:
             source = self._story.message(number).source
             self._of_message[number] = dict(self._of_host[source if source in (first, *rest) else first])
@@ -67,12 +67,21 @@ class _Clocks:
         clock[host] = clock.get(host, 0) + 1
         return dict(clock)
 
+    def _event(self, process: str, clock: _Clock, text: str) -> Iterator[str]:
+        yield re.sub(r"\s+", " ", text)
+        named = {self._hosts.get(name, name): count for name, count in sorted(clock.items())}
+        yield f"{self._hosts.get(process, process)} {json.dumps(named)}"
 
-def _event(host: str, clock: _Clock, text: str) -> Iterator[str]:
-    yield re.sub(r"\s+", " ", text)
-    yield f"{_host(host)} {json.dumps({_host(name): count for name, count in sorted(clock.items())})}"
+
+def _hosts(lanes: Iterable[str]) -> dict[str, str]:
+    """The names of hosts by process, each another one, without blanks, which would end it."""
+    found: dict[str, str] = {}
+    for lane in lanes:
+        bare = re.sub(r"\s", "_", lane) or "_"
+        found[lane] = next(name for name in _candidates(bare) if name not in found.values())
+    return found
 
 
-def _host(name: str) -> str:
-    """A name without blanks, which would end it."""
-    return re.sub(r"\s", "_", name)
+def _candidates(name: str) -> Iterator[str]:
+    """The name, then the name with ever more underscores."""
+    return (name + "_" * count for count in itertools.count())

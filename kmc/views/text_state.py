@@ -156,7 +156,8 @@ def _messages_of(told: Told, step: StoryStep, name: str) -> Iterator[TextLine]:
     """The messages in one variable, in full; those of a bag that are there no more only if they are asked for."""
     there, gone = contents(step.variables[name])
     what = "messages" if name in told.story.networks else "processed messages"
-    yield line("  ", TextPiece(f"{what} in {name}:" if there else f"no {what} in {name}", HEAD if there else DIM))
+    title = TextPiece(f"{what} in {name}:" if there else f"no {what} in {name}", HEAD if there else DIM)
+    yield from wrapped([title], told.width, indent=_INDENT, hanging=2 * _INDENT)
     yield from _listed(told, step, there)
     if not gone:
         return

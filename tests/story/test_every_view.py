@@ -25,7 +25,7 @@ def test_a_spec_of_an_unusual_shape_is_told_in_every_view(tmp_path: Path, shape:
     model = model_of(tmp_path, "from kmc.lang import Pair, pair, spawned\n" + source, cfg)
     violation = violation_of(model)
     told_in_every_view(model, violation)
-    check_regression(model, violation)
+    check_regression(model, violation, tmp_path)
 
 
 @pytest.mark.slow
@@ -35,7 +35,7 @@ def test_a_port_by_other_people_is_told_in_every_view(tmp_path: Path, name: str)
     model = model_of(tmp_path, ported.source, ported.cfg)
     violation = violation_of(model)
     assert told_in_every_view(model, violation).lanes == ported.lanes
-    check_regression(model, violation)
+    check_regression(model, violation, tmp_path)
 
 
 def failing_models() -> list[tuple[str, ModelFile]]:
@@ -52,11 +52,11 @@ def failing_models() -> list[tuple[str, ModelFile]]:
 
 
 @pytest.mark.parametrize(("spec", "file"), [pytest.param(s, f, id=f"{s}-{f.name}") for s, f in failing_models()])
-def test_a_teaching_spec_that_fails_is_told_in_every_view(spec: str, file: ModelFile) -> None:
+def test_a_teaching_spec_that_fails_is_told_in_every_view(spec: str, file: ModelFile, tmp_path: Path) -> None:
     model = bind(find_spec_root(spec), file)
     violation = violation_of(model)
     told_in_every_view(model, violation)
-    check_regression(model, violation)
+    check_regression(model, violation, tmp_path)
 
 
 def test_the_teaching_specs_fail_in_several_ways() -> None:

@@ -19,7 +19,7 @@ def check_kind(folder: Path, kind: str, failure: str) -> None:
     deliveries = [(step.actor, story.message(step.received)) for step in story.steps if step.received is not None]
     assert deliveries
     assert all(actor == message.dest for actor, message in deliveries)
-    check_regression(model, violation)
+    check_regression(model, violation, folder)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "two types with one name"])

@@ -382,14 +382,14 @@ class Note(Message):
 
 
 class State(Record):
-    net: MessageSet[Note]
+    messages_that_one_process_has_sent_to_another: MessageSet[Note]
     log: Map[Process, Seq[Seq[Int(0, 99999), 9], 9]]
     n: Int(0, 9)
 
 
 @spec.init
 def init():
-    yield State(net=set(), log={p: [] for p in Process}, n=0)
+    yield State(messages_that_one_process_has_sent_to_another=set(), log={p: [] for p in Process}, n=0)
 
 
 @spec.action
@@ -397,12 +397,14 @@ def send(st, p: Process):
     if st.n < 2:
         for q in Process:
             x = [[99999, 99998, 99997, 99996, 99995], [1, 2, 3, 4, 99999, 5, 6], [88888, 88888, 88888], [], [1]]
-            yield st.set(net=st.net.send(Note(text=x, source=p, dest=q)), log=st.log.set(p, x), n=st.n + 1)
+            sent = st.messages_that_one_process_has_sent_to_another.send(Note(text=x, source=p, dest=q))
+            yield st.set(messages_that_one_process_has_sent_to_another=sent, log=st.log.set(p, x), n=st.n + 1)
 
 
 @spec.receive(Note)
 def got(st, m):
-    yield st.set(net=st.net.discard(m), n=5)
+    left = st.messages_that_one_process_has_sent_to_another.discard(m)
+    yield st.set(messages_that_one_process_has_sent_to_another=left, n=5)
 
 
 @spec.invariant

@@ -64,7 +64,7 @@ def servers():
     return range(1, 4)
 
 
-def has_quorum(voters):
+def is_quorum(voters):
     return 2 * len(voters) > 3
 
 
@@ -123,7 +123,7 @@ def handle_request_vote_response(st, m, i, j):
 
 @spec.action
 def become_leader(st, i: Server):
-    if st.state[i] != Role.CANDIDATE or not has_quorum(st.votes_granted[i]):
+    if st.state[i] != Role.CANDIDATE or not is_quorum(st.votes_granted[i]):
         return
     term = st.current_term[i]
     known = st.history

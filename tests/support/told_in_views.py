@@ -7,11 +7,15 @@ here from the states, so that a story which forgets a process or a message is fo
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from io import StringIO
+from pathlib import Path
+from runpy import run_path
 from typing import Any
 
 import itf_py
 import networkx
+import pytest
 from support.diagram_readers import (
     read_dot,
     read_json,
@@ -22,6 +26,7 @@ from support.diagram_readers import (
 )
 from support.trace_samples import from_itf_py, in_python
 
+from kmc.lang.modelfile import render_cfg
 from kmc.lang.networks import MessageBagValue, MessageSetValue
 from kmc.lang.records import Message
 from kmc.lang.tla import encode
@@ -31,7 +36,7 @@ from kmc.spec.model import Model
 from kmc.story.from_file import story_of_file
 from kmc.story.in_words import in_words
 from kmc.story.lanes import table_for_people
-from kmc.story.regression import complaint_of, regression_test
+from kmc.story.regression import RegressionTest, complaint_of, regression_test
 from kmc.story.retaken import retake
 from kmc.story.story import Story, StoryStep
 from kmc.story.story_of import story_of
@@ -44,6 +49,7 @@ from kmc.trace.untyped_trace import TraceFile
 from kmc.views.markdown import markdown_text
 from kmc.views.mermaid import mermaid_text
 from kmc.views.page.page import page
+from kmc.views.pytest_file import pytest_text
 from kmc.views.shiviz import shiviz_text
 from kmc.views.story_json import story_json_text
 from kmc.views.text_options import TextOptions
@@ -285,7 +291,7 @@ def _identities(variables: Any) -> dict[str, Any]:
     return {name: identity(tree) for name, tree in variables.items()}
 
 
-def check_regression(model: Model, violation: Violation) -> None:
+def check_regression(model: Model, violation: Violation, folder: Path) -> None:
     """AssertionError unless the regression test of a counterexample fails while the spec violates, and says so."""
     failure = RecordedFailure(violation.verdict, violation.name)
     file = file_of(model, violation)
@@ -298,3 +304,16 @@ def check_regression(model: Model, violation: Violation) -> None:
     complaint = complaint_of(test, model, is_fixed=True)
     assert complaint is not None
     assert "again, by these steps:" in complaint
+    _check_file_of_test(test, model, folder)
+
+
+def _check_file_of_test(test: RegressionTest, model: Model, folder: Path) -> None:
+    """AssertionError unless the file for pytest passes where the failure is expected, and fails where it is not."""
+    for is_fixed in (False, True):
+        path = folder / f"test_of_{'fixed' if is_fixed else 'failing'}.py"
+        labels = ["a step"] * len(test.steps)
+        spec = str(model.spec.root)
+        path.write_text(pytest_text(test, spec, True, render_cfg(model.file), labels, is_fixed=is_fixed), "utf-8")
+        (function,) = (value for name, value in run_path(str(path)).items() if name.startswith("test_"))
+        with pytest.raises(AssertionError, match="again") if is_fixed else nullcontext():
+            function()

@@ -16,16 +16,17 @@ from typing import Any
 
 import networkx
 import pytest
+from support.diagram_readers import read_markdown_tables, read_shiviz
 
 from kmc.cli.traced_story import traced_story
-from kmc.lang.tla import TlaRecord
-from kmc.story.story import Change, SentMessage, Story, StoryLoop, StoryStep
+from kmc.lang.tla import TlaMap, TlaRecord
+from kmc.story.story import Change, LaneColumn, SentMessage, Story, StoryLoop, StoryStep
 from kmc.trace.files import read_trace
 from kmc.views.formats import FORMATS, written
 from kmc.views.markdown import markdown_text
 from kmc.views.mermaid import mermaid_text
 from kmc.views.sentences import change_text, doc_text, happenings, heading, loop_text
-from kmc.views.shiviz import PARSER, shiviz_text
+from kmc.views.shiviz import shiviz_text
 from kmc.views.trace_graph import trace_digraph, trace_dot
 
 DATA = Path(__file__).parents[1] / "data" / "views"
@@ -60,33 +61,14 @@ def test_a_trace_is_drawn_as_the_golden_file_shows(name: str, form: str) -> None
     assert found == path.read_text(encoding="utf-8")
 
 
-def events_of(text: str) -> list[tuple[str, str, dict[str, int]]]:
-    """The events of a log for ShiViz, read as ShiViz reads them: text, host, clock."""
-    parser, delimiter, rest = text.split("\n", 2)
-    assert (parser, delimiter) == (PARSER, "")
-    named = re.compile(parser.replace("(?<", "(?P<"))
-    found = [(m["event"], m["host"], json.loads(m["clock"])) for m in named.finditer(rest)]
-    assert sum(text.count("\n") for text in rest.splitlines(keepends=True)) == 2 * len(found)
-    return found
-
-
 @pytest.mark.parametrize("name", ["own_vote_elects", "no_check_quorum", "no_fetches", "broken"])
 def test_vector_clocks_count_own_events_and_grow(name: str) -> None:
-    events = events_of(shiviz_text(story(name)))
-    last: dict[str, dict[str, int]] = {}
-    for _, host, clock in events:
-        before = last.get(host, {})
-        assert clock[host] == before.get(host, 0) + 1
-        assert all(clock.get(other, 0) >= count for other, count in before.items())
-        # What is known of another host is one of its clocks, whole.
-        for other in clock.keys() - {host}:
-            known = next(c for _, h, c in events if h == other and c[other] == clock[other])
-            assert all(clock.get(third, 0) >= count for third, count in known.items())
-        last[host] = clock
+    hosts = {host for _, host, _ in read_shiviz(shiviz_text(story(name)))}
+    assert {step.actor for step in story(name).steps[1:] if step.actor is not None} <= hosts
 
 
 def test_a_delivery_merges_the_clock_of_its_sending() -> None:
-    events = {text.split(";")[0]: clock for text, _, clock in events_of(shiviz_text(story("no_fetches")))}
+    events = {text.split(";")[0]: clock for text, _, clock in read_shiviz(shiviz_text(story("no_fetches")))}
     assert events["3 HandleRequestVoteRequest n1 -> n2, epoch 2"] == {"n1": 1, "n2": 1}
     assert events["4 HandleRequestVoteResponse n2 -> n1, epoch 2, voteGranted"] == {"n1": 2, "n2": 1}
 
@@ -126,7 +108,7 @@ def test_the_command_of_a_report_is_quoted_for_a_shell() -> None:
 
 @pytest.mark.parametrize("text", NASTY)
 def test_no_text_breaks_out_of_a_log_a_graph_or_a_report(text: str) -> None:
-    assert len(events_of(shiviz_text(nasty(text)))) == 3
+    assert len(read_shiviz(shiviz_text(nasty(text)))) == 3
     dot = trace_dot(nasty(text))
     strings = re.findall(r'"(?:[^"\\]|\\.)*"', dot)
     bare = re.sub(r'"(?:[^"\\]|\\.)*"', "", dot)
@@ -200,3 +182,22 @@ def test_a_step_that_does_not_matter_is_marked() -> None:
     assert "3 x (does not matter)" in mermaid_text(story_of_idle)
     assert "_(does not matter: it reads only)_" in markdown_text(story_of_idle)
     assert "color=gray60" in trace_dot(story_of_idle)
+
+
+def test_processes_whose_names_differ_in_blanks_are_two_hosts() -> None:
+    names = ("a b", "a_b", "a\tb", "system", "")
+    steps = [
+        StoryStep(number, name, f"Act({number})", (), name, None, (), (), (), "", "", {})
+        for number, name in enumerate((None, *names, None), start=1)
+    ]
+    told = Story({}, (), names, (), tuple(steps), ())
+    assert [host for _, host, _ in read_shiviz(shiviz_text(told))] == ["a_b", "a_b_", "a_b__", "system", "_", "system_"]
+
+
+def test_a_cell_of_a_table_holds_any_text() -> None:
+    name = "x|`a|b` | \\\\"
+    first = replace(nasty("x").steps[0], variables={"role": TlaMap(((name, name), ("b", "|")))})
+    told = Story({}, ("role",), (name, "b"), (LaneColumn(name, "role"),), (first,), (), of_lane=("role",))
+    (table,) = read_markdown_tables(markdown_text(told))
+    cell = name.replace("`", "'")
+    assert table == [["", cell], ["---", "---"], [cell, cell], ["b", "|"]]
