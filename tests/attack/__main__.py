@@ -17,6 +17,7 @@ import click
 from attack.damage import attack_damage
 from attack.inputs import attack_inputs
 from attack.kills import attack_kills
+from attack.kmc_runs import INTERRUPTED
 from attack.known_cases import KNOWN
 from attack.specs_part import attack_known, attack_specs
 
@@ -33,6 +34,7 @@ PARTS: dict[str, tuple[Part, int]] = {
 
 SEEDS = 1 << 30
 FAILURES_SHOWN = 4
+TOLD_SECONDS = 30
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -58,8 +60,9 @@ def main(minutes: float, seed: int | None, only: str, count: int | None, jobs: i
     if jobs > 1:
         sys.exit(max(_in_processes(jobs, first, ["--minutes", str(minutes), "--only", only, "--keep", str(keep)])))
     click.echo(f"Attacking for {minutes:g} minutes, {', '.join(names)}; seed {first}", err=True)
-    failed = Attack(names, first, time.monotonic() + minutes * 60, count, keep).run()
-    sys.exit(1 if failed else 0)
+    attack = Attack(names, first, time.monotonic() + minutes * 60, count, keep)
+    failed = attack.run()
+    sys.exit(1 if failed else INTERRUPTED if attack.is_interrupted else 0)
 
 
 def _in_processes(jobs: int, first: int, words: list[str]) -> list[int]:
@@ -73,6 +76,7 @@ class Attack:
     """One run of all parts, in turns by their shares of the time."""
 
     def __init__(self, names: list[str], seed: int, until: float, count: int | None, keep: Path) -> None:
+        self.is_interrupted = False
         self._names = names
         self._seed = seed
         self._until = until
@@ -86,18 +90,21 @@ class Attack:
         self._told = time.monotonic()
 
     def run(self) -> list[str]:
-        """Attack until the time is over; the commands that repeat what failed."""
-        while time.monotonic() < self._until:
-            waiting = [name for name in self._names if self._attacks[name] < self._limits.get(name, self._limit)]
-            if not waiting:
-                break
-            self._one(min(waiting, key=lambda name: (name != "known", self._spent[name] / PARTS[name][1])))
-            if time.monotonic() - self._told > 30:
-                self._tell()
+        """Attack until the time is over, or Ctrl-C; the commands that repeat what failed."""
+        try:
+            while time.monotonic() < self._until and (waiting := self._waiting()):
+                self._one(min(waiting, key=lambda name: (name != "known", self._spent[name] / PARTS[name][1])))
+                if time.monotonic() - self._told > TOLD_SECONDS:
+                    self._tell()
+        except KeyboardInterrupt:
+            self.is_interrupted = True
         self._tell()
         for command in self._failed:
             click.echo(f"failed: {command}")
         return self._failed
+
+    def _waiting(self) -> list[str]:
+        return [name for name in self._names if self._attacks[name] < self._limits.get(name, self._limit)]
 
     def _one(self, name: str) -> None:
         seed = self._seed + self._attacks[name]

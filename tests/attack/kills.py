@@ -14,7 +14,7 @@ from random import Random
 from typing import Any
 
 from attack.checks import said
-from attack.kmc_runs import Run, ended, resumable, run_here, started
+from attack.kmc_runs import INTERRUPTED, Run, ended, resumable, run_here, started
 from attack.small_attacked import MODELS, written
 
 SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
@@ -106,7 +106,7 @@ class _Scene:
             run = self._ended(process, words)
             if not kill:
                 return Run(words, 255, run.out, f"it took more than {LONGEST} s")
-            return None if run.status in (-signal.SIGKILL, 130) else run
+            return None if run.status in (-signal.SIGKILL, INTERRUPTED) else run
         run = self._ended(process, words)
         self.story.append(f"status {run.status} of kmc {' '.join(words)}")
         return run

@@ -20,6 +20,8 @@ from kmc.engine.layout import search_outcome
 
 _ENVIRONMENT = {"COLUMNS": "100", "FORCE_COLOR": None, "NO_COLOR": None, "TTY_COMPATIBLE": None}
 
+INTERRUPTED = 130
+
 HISTORY = "ATTACK_HISTORY_BYTES"
 """The environment variable that says to a process of `python -m attack.kmc_runs` how many bytes of older rows stay."""
 
@@ -68,9 +70,11 @@ def history_of(size: int | None) -> Iterator[None]:
 
 
 def run_here(*words: str, history: int | None = None) -> Run:
-    """Run `kmc` with these words in this process."""
+    """Run `kmc` with these words in this process. Raises KeyboardInterrupt if Ctrl-C has ended it."""
     with history_of(history):
         found = CliRunner().invoke(cli, list(words), env=_ENVIRONMENT)
+    if found.exit_code == INTERRUPTED:
+        raise KeyboardInterrupt
     err = found.stderr
     if found.exception is not None and not isinstance(found.exception, SystemExit):
         err += f"\n{type(found.exception).__name__} left the command: {found.exception}"

@@ -115,3 +115,16 @@ def test_an_attack_without_a_failure_exits_0(monkeypatch: pytest.MonkeyPatch, tm
     assert (
         CliRunner().invoke(command.main, ["--only", "inputs", "--count", "2", "--keep", str(tmp_path)]).exit_code == 0
     )
+
+
+def test_ctrl_c_ends_the_attack_and_is_not_a_failure_of_kmc(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(search.Search, "_explore", interrupted)
+    arguments = ["--only", "specs", "--seed", "1", "--count", "2", "--keep", str(tmp_path)]
+    found = CliRunner().invoke(command.main, arguments)
+    assert found.exit_code == 130
+    assert "FAILED" not in found.stdout
+
+
+def interrupted(*_: object) -> None:
+    """A search that is told to end."""
+    raise KeyboardInterrupt
