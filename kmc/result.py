@@ -213,7 +213,7 @@ class ShardProgress:
 
     `shard_skew` is the size of the largest shard over the mean. `next_level_bytes` is what the next level probably
     takes on a disk with `free_bytes`, where that is known. `looking_back` is set once the search has ended with a
-    counterexample that takes another search.
+    counterexample that takes another search. `executors` is how many Spark has while a job runs on a cluster.
     """
 
     sent_bytes: int
@@ -225,6 +225,7 @@ class ShardProgress:
     next_level_bytes: int | None = None
     free_bytes: int | None = None
     looking_back: LookingBack | None = None
+    executors: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +270,7 @@ class ShardFigures:
     the rows of levels and for runs of fingerprints with their answers; `stored_bytes` are the runs at the end, and
     `disk_bytes` all files at the end. `shard_skew` is the size of the largest shard over the mean; `task_skew` is the
     time of the longest expanding task of each level over the median, in all levels of several tasks, None without any.
+    `levels_as_jobs` counts the levels that were jobs of Spark since the search began or was resumed.
     """
 
     shards: int
@@ -282,6 +284,7 @@ class ShardFigures:
     disk_bytes: int = 0
     shard_skew: float = 1.0
     task_skew: float | None = None
+    levels_as_jobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

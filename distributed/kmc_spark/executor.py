@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any, TypeVar
 from pyspark import RDD, SparkContext
 
 from kmc.engine.layout.frontier import PackedState
+from kmc.errors import CommandLineError
 from kmc.shards.executors import Executor
 from kmc.shards.level_watch import EndedTask
 from kmc.shards.store import ShardStore
@@ -17,12 +19,16 @@ from kmc.shards.store_task import StoreTask
 from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc.shards.travel import ShardJob
 from kmc_spark import tasks as remote
+from kmc_spark.application import executor_count
 from kmc_spark.facts import Facts
 from kmc_spark.faults import OF_SPARK
 from kmc_spark.jobs import Jobs, stage_named
 
 THIN_ROWS = 300_000
 """A level of fewer rows is made in the driver: a job would take longer."""
+
+_THIN_ROWS_KEY = "spark.kmc.thinRows"
+_COUNT_SECONDS = 1.0
 
 _PART_ROWS_MAX = 2_000_000
 """A task of Spark has no more rows, so that what is lost with it is done again in about a second."""
@@ -67,6 +73,9 @@ class SparkExecutor:
         self._store = store
         self._by_files = by_files
         self._thin_rows = thin_rows
+        self._counted = 0.0
+        self.executors: int | None = None
+        self.levels_as_jobs: int | None = 0
 
     def level(
         self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
@@ -78,12 +87,18 @@ class SparkExecutor:
         make = self._made_by_files if self._by_files else self._made_by_shuffle
         self._tell = ended
         try:
-            return make(tasks, merges)
+            made = make(tasks, merges)
         finally:
             self._hear()
+            self.executors = None
+        self.levels_as_jobs = (self.levels_as_jobs or 0) + 1
+        return made
 
     def _listen(self) -> None:
         self._hear()
+        now = time.monotonic()
+        if now - self._counted >= _COUNT_SECONDS:
+            self._counted, self.executors = now, executor_count(self._context)
         self._poll()
 
     def _hear(self) -> None:
@@ -177,6 +192,15 @@ class SparkExecutor:
         with suppress(*OF_SPARK):  # the application may be over
             self._job.unpersist()
         self._local.close()
+
+
+def thin_rows_of(context: SparkContext) -> int:
+    """Return how many rows a level needs to be a job; CommandLineError KMC648 unless the setting is a number."""
+    text = context.getConf().get(_THIN_ROWS_KEY) or str(THIN_ROWS)
+    if not text.isdecimal():
+        message = f"{_THIN_ROWS_KEY} is a number of rows, not '{text}'"
+        raise CommandLineError("KMC648", message, help=f"write --conf {_THIN_ROWS_KEY}=N")
+    return int(text)
 
 
 def in_parts(tasks: Sequence[_Task], slots: int, least: int, most: int) -> list[Sequence[_Task]]:

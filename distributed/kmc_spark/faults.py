@@ -60,7 +60,7 @@ def meant(error: BaseException) -> BaseException:
         return found
     # The last line of a Python traceback, or what Spark says first.
     reasons = _PYTHON_REASON.findall(text) or [line for line in text.splitlines() if "failure" in line] or [text]
-    reason = reasons[-1].strip()
+    reason = reasons[-1].strip().removeprefix(": ")
     if _OTHER_PYTHON.search(text):
         return SystemFault(
             "KMC564",

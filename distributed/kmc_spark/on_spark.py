@@ -18,14 +18,18 @@ from kmc.shards.run_in_storage import place_of, store_of
 from kmc.shards.sharded_search import ShardedSearch
 from kmc.shards.sharding import Sharding
 from kmc.shards.travel import ShardJob
-from kmc_spark.executor import THIN_ROWS, SparkExecutor
+from kmc_spark.executor import SparkExecutor, thin_rows_of
 from kmc_spark.probe import probe
 
 
 def sharded_on_spark(
-    context: SparkContext, sharding: Sharding, *, by_files: bool = False, thin_rows: int = THIN_ROWS
+    context: SparkContext, sharding: Sharding, *, by_files: bool = False, thin_rows: int | None = None
 ) -> SearchMaker:
-    """What `check_native` takes as `search_of`; it needs a `directory` that all executors see under the same path."""
+    """What `check_native` takes as `search_of`; it needs a `directory` that all executors see under the same path.
+
+    A level of fewer than `thin_rows` rows is made in the driver; None: the context's settings say of how many.
+    """
+    thin = thin_rows_of(context) if thin_rows is None else thin_rows
 
     def search_of(
         compiled: CompiledModel,
@@ -52,7 +56,7 @@ def sharded_on_spark(
                 noting=noting,
                 poll=poll,
             )
-            return SparkExecutor(context, job, local, store, poll, by_files=by_files, thin_rows=thin_rows)
+            return SparkExecutor(context, job, local, store, poll, by_files=by_files, thin_rows=thin)
 
         return ShardedSearch(
             compiled.kernels, initial, settings, sharding, store, executor_of, progress, directory, noting

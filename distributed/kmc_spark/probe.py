@@ -10,11 +10,13 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from pyspark import SparkContext
 
 from kmc.errors import KmcError, SystemFault
+from kmc.shards.remote_folder import busy_elsewhere
 from kmc.shards.retries import is_busy
 from kmc.shards.store import ShardStore, new_name
 from kmc.shards.store_place import StorePlace
@@ -27,7 +29,9 @@ from kmc_spark.tasks import told
 _TASKS_PER_SLOT = 2
 _SECONDS = 0.05
 _ADVICE = "the run (--run-dir) and its tables (--out) lie on a disk that all executors see under the same path"
-_STORAGE_ADVICE = "give that host pyarrow, a way to the storage, and its credentials: spark.executorEnv.NAME"
+_STORAGE_ADVICE = (
+    "give that host pyarrow, a way to the storage, and its credentials: --conf spark.executorEnv.NAME=VALUE"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,9 @@ def look(facts: Facts, place: StorePlace, file: WordFile, tasks: Iterable[int]) 
     """What tasks find where they run: they read the driver's file, and each writes one."""
     facts.require_here()
     for number in tasks:
+        if place.storage is None and not Path(place.folder).is_dir():
+            yield Found(socket.gethostname(), "it is not there", None)
+            continue
         # So that no executor takes the tasks of all.
         time.sleep(_SECONDS)
         written = trouble = None
@@ -80,7 +87,7 @@ def probe(context: SparkContext, store: ShardStore, place: StorePlace) -> None:
 def refused(host: str, place: StorePlace, why: str) -> SystemFault:
     """Return the error of an executor that could not read and write: KMC570 if the storage was busy, else KMC562."""
     if is_busy(why):
-        return SystemFault("KMC570", f"{why} (an executor on {host})", help="go on once the service answers again")
+        return busy_elsewhere(host, why)
     return cannot_use(host, place, why)
 
 

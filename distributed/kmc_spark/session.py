@@ -1,6 +1,6 @@
 """A Spark context for a sharded search, with the settings that it needs and the reason for each.
 
-What a person sets stands: by `--conf` of spark-submit, in spark-defaults.conf, or by `PYSPARK_PYTHON`.
+What a person sets stands: by `--conf`, in spark-defaults.conf, or by `PYSPARK_PYTHON`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pyspark import SparkConf, SparkContext
@@ -59,15 +60,17 @@ _END_SECONDS = 20.0
 
 
 @contextmanager
-def spark_context(master: str | None, name: str) -> Iterator[SparkContext]:
+def spark_context(
+    master: str | None, name: str, settings: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[SparkContext]:
     """A context of its own; at the end of the block its JVM has ended. SystemFault KMC563 if Spark does not start.
 
-    `master` is None under `spark-submit`, which knows it.
+    `master` is None under `spark-submit`, which knows it. `settings` are those that a person gave.
     """
     try:
         if master is not None and not master.startswith(_MASTERS):
             raise ValueError(f"there is no master {master}")
-        context = _started(master, name)
+        context = _started(master, name, settings)
     except (*OF_SPARK, ValueError) as error:
         fault = not_started(error)  # it asks the JVM
         _end_java()
@@ -88,9 +91,9 @@ def spark_context(master: str | None, name: str) -> Iterator[SparkContext]:
             _end_java()
 
 
-def _started(master: str | None, name: str) -> SparkContext:
+def _started(master: str | None, name: str, settings: Mapping[str, str]) -> SparkContext:
     before = signal.getsignal(signal.SIGINT)
-    asked = {**_ASKED, "spark.app.name": name, **({} if master is None else {"spark.master": master})}
+    asked = {**_ASKED, **settings, "spark.app.name": name, **({} if master is None else {"spark.master": master})}
     _begin_java(asked)
     conf = completed(SparkConf(), asked)
     # Spark reads it when a context is made, and neither the setting nor the interpreter of the driver.

@@ -148,6 +148,7 @@ def _options(loaded: LoadedSpec, arguments: CheckArguments, deadlock: bool | Non
         "bounded_ok": False,
         "strict": False,
         "quiet": True,
+        "spark_settings": (),
         "words": (),
     }
     # The others are about files, shards and terminals.

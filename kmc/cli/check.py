@@ -52,6 +52,7 @@ from kmc.cli.saved_runs import ITF_NAME, RunFolder, new_run_folder
 from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
 from kmc.cli.search_scale import scale_of
 from kmc.cli.selection import folder_hint, only_spec_in
+from kmc.cli.spark_settings import conf_option, without_secrets
 from kmc.cli.start_of_trace import spec_of_start
 from kmc.cli.storage_choice import storage_options
 from kmc.cli.trace_place import settled_start
@@ -126,6 +127,7 @@ Exit status, as TLC's:
     help="With --spark: how candidates reach their shards. files, the default of local[N], takes less work where all"
     " hosts share a fast disk; shuffle is the default elsewhere.",
 )
+@conf_option
 @storage_options
 @fingerprint_option
 @set_option
@@ -178,7 +180,7 @@ def check(words: tuple[str, ...], /, **given: Any) -> int:
     SPEC, with other bounds and threads if you like.
     """
     wishes = taken(given)
-    options = CheckOptions(words=tuple(words or ()), **given)
+    options = CheckOptions(words=without_secrets(words or ()), **given)
     if wishes.is_given:
         return _check_all(options, wishes)
     options = completed(_with_meant_spec(options))
@@ -323,7 +325,7 @@ def _search(run: HeldRun, chosen: ChosenModel, problem: TemporalProblem | None, 
         from kmc.engine.layout.search_outcome import Settings
 
         try:
-            with compiling_shown(line), chosen_search(options) as search_of:
+            with compiling_shown(line), chosen_search(options, line.note) as search_of:
                 return check_native(
                     model,
                     limits,

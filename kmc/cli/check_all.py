@@ -124,6 +124,7 @@ def _refuse_single(options: CheckOptions) -> None:
         "--trace": options.trace_mode,
         "--resume": options.resume,
         "--spark": options.spark,
+        "--conf": options.spark_settings,
         "--storage": options.storage,
         "--keep-states": options.keep_states,
     }

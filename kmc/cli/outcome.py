@@ -38,6 +38,7 @@ class CheckOptions:
     keep_states: bool
     spark: str | None
     exchange: str | None
+    spark_settings: tuple[str, ...]
     storage: str | None
     storage_cache: int
     fingerprint_bits: str

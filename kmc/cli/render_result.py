@@ -230,6 +230,10 @@ def shards_lines(figures: ShardFigures, distinct: int) -> Iterator[str]:
         f"{bytes_in_words(figures.disk_bytes)} on disk at the end, "
         f"the largest shard {figures.shard_skew:.2f} times the mean{skew}."
     )
+    jobs = figures.levels_as_jobs
+    if jobs is not None:
+        levels = f"{jobs} level{'s were jobs' if jobs != 1 else ' was a job'}" if jobs else "No level was a job"
+        yield f"{levels} of Spark; a level of few rows is made in the driver (spark.kmc.thinRows)."
 
 
 def expectation_lines(outcome: Outcome) -> Iterator[Text]:

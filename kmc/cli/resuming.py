@@ -24,7 +24,8 @@ from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.options import size_text
 from kmc.cli.outcome import CheckOptions
 from kmc.cli.render_errors import shown_path
-from kmc.cli.saved_runs import CHECKPOINT_NAME
+from kmc.cli.saved_runs import CHECKPOINT_NAME, RESULT_NAME
+from kmc.cli.spark_settings import without_secrets
 from kmc.cli.start_of_trace import spec_or_start
 from kmc.cli.storage_choice import created_in_storage, resumed_in_storage, run_of, storage_given
 from kmc.cli.trace_place import trace_place
@@ -113,10 +114,21 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any], shards: int
     )
 
 
+def _opened(path: Path) -> RunDirectory:
+    """The run in a folder; SystemFault KMC555 says so if it has ended."""
+    from kmc.engine.files.run_directory import RunDirectory, nothing_to_resume
+
+    try:
+        return RunDirectory.opened(path)
+    except SystemFault as fault:
+        if fault.code != "KMC555" or not (path / RESULT_NAME).is_file():
+            raise
+        raise nothing_to_resume(path, has_ended=True) from None
+
+
 def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
     """The run that `--resume` names, locked, and the whole command line; CommandLineError or SystemFault."""
     # Imported here, because numpy takes a tenth of a second.
-    from kmc.engine.files.run_directory import RunDirectory
     from kmc.engine.files.run_manifest import NAME, damaged
 
     path = options.resume or ""
@@ -125,7 +137,7 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
     else:
         if not os.path.isdir(path):  # unlike Path.is_dir, False for a name that is too long
             raise CommandLineError("KMC606", f"there is no run {path}", help="see kmc runs: it lists the saved runs")
-        directory = RunDirectory.opened(Path(path))
+        directory = _opened(Path(path))
     try:
         resumed_in_storage(directory, options)
         manifest = directory.manifest
@@ -251,6 +263,7 @@ def whole_command(options: CheckOptions) -> tuple[str, ...]:
     words += ["--fingerprint-bits", options.fingerprint_bits] if options.fingerprint_bits != "64" else []
     words += ["--shards", str(options.shards)] if options.shards else []
     words += ["--spark", options.spark] if options.spark else []
+    words += [word for text in without_secrets(options.spark_settings) for word in ("--conf", text)]
     words += ["--storage", options.storage] if options.storage else []
     words += ["--continue"] * options.keep_going
     words += ["--from", options.start] if options.start else []

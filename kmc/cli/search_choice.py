@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from kmc.cli.outcome import CheckOptions
+from kmc.cli.spark_settings import SUBMITTED, settings_of
 from kmc.cli.storage_choice import require_storage
 from kmc.errors import CommandLineError
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
@@ -20,12 +21,10 @@ SHARDS_MAX = 4096
 SPARK_SHARDS = 16
 """How many shards a search on Spark has where none are asked for."""
 
-SUBMITTED = "submitted"
-"""Stands for the master of an application that `spark-submit` started."""
-
 
 def completed(options: CheckOptions) -> CheckOptions:
     """The options with those that follow from others; CommandLineError KMC616 for shards without what they need."""
+    settings_of(options.spark_settings, options.spark)
     ways = {"--threads": options.threads, "--processes": options.processes, "--spark": options.spark}
     if options.processes is not None:
         refuse_several(ways)
@@ -68,8 +67,8 @@ def require_pyspark() -> None:
 
 
 @contextmanager
-def chosen_search(options: CheckOptions) -> Iterator[SearchMaker]:
-    """What makes the search; a Spark application runs during the block."""
+def chosen_search(options: CheckOptions, note: Callable[[str], None]) -> Iterator[SearchMaker]:
+    """What makes the search; a Spark application runs during the block, and a note says which."""
     # Imported here, because numpy and the engine take a third of a second.
     if options.shards is None:
         from kmc.engine.check_model import search_in_memory
@@ -84,10 +83,14 @@ def chosen_search(options: CheckOptions) -> Iterator[SearchMaker]:
 
         yield sharded(sharding, options.processes)
         return
+    from kmc_spark.application import application_line
     from kmc_spark.on_spark import sharded_on_spark
     from kmc_spark.session import is_local, spark_context
 
     master = None if options.spark == SUBMITTED else options.spark
-    with spark_context(master, f"kmc check {options.spec} {options.model or ''}".strip()) as context:
+    name = f"kmc check {options.spec} {options.model or ''}".strip()
+    with spark_context(master, name, settings_of(options.spark_settings, options.spark)) as context:
+        if (line := application_line(context)) is not None:
+            note(line)
         exchange = options.exchange or ("files" if is_local(context.master) else "shuffle")
         yield sharded_on_spark(context, sharding, by_files=exchange == "files")

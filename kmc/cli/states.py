@@ -19,6 +19,7 @@ from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
 from kmc.cli.render_errors import shown_path
 from kmc.cli.search_choice import refuse_several, require_pyspark
+from kmc.cli.spark_settings import conf_option, settings_of
 from kmc.errors import CommandLineError, ExitStatus, SystemFault
 from kmc.process import cpu_seconds, usable_cpus
 from kmc.reference.accepted_problem import accepted_problem
@@ -58,6 +59,7 @@ Exit status: 0 written; 2 wrong command line; 150, 151 the spec or the model is 
     metavar="MASTER",
     help="Write on Spark: local[2], spark://HOST:7077, yarn, ...; all executors must see RUN and DIR.",
 )
+@conf_option
 @json_option
 @click.option("--quiet", is_flag=True, help="No progress.")
 @debug_option
@@ -69,6 +71,7 @@ def states(
     edges: bool,
     threads: int | None,
     spark: str | None,
+    spark_settings: tuple[str, ...],
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -79,6 +82,7 @@ def states(
     """
     require_packages()
     refuse_several({"--threads": threads, "--spark": spark})
+    settings = settings_of(spark_settings, spark)
     if spark is not None:
         require_pyspark()
     # Imported here, because numpy and pyarrow take a third of a second.
@@ -91,7 +95,7 @@ def states(
     folder = Path(out) if out is not None else Path(run) / TABLES_NAME
     began, cpu_began = time.monotonic(), cpu_seconds()
     with kept_in_storage(run) if "://" in run else kept_states(Path(run)) as found:
-        written = _written(found, Path(run), folder, wanted, Ways(threads or usable_cpus(), spark), quiet)
+        written = _written(found, Path(run), folder, wanted, Ways(threads or usable_cpus(), spark, settings), quiet)
     told = {name: count for name, count in asdict(written).items() if count is not None}
     seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu_began
     if as_json:
@@ -104,10 +108,11 @@ def states(
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """What runs the tasks: this number of threads, or Spark where a master is given."""
+    """What runs the tasks: this number of threads, or Spark with some settings where a master is given."""
 
     threads: int
     spark: str | None
+    settings: Mapping[str, str]
 
 
 def _written(found: KeptStates, run: Path, folder: Path, wanted: Wanted, ways: Ways, quiet: bool) -> Written:
@@ -149,7 +154,8 @@ def _executor(compiled: CompiledModel, found: KeptStates, new: NewTables, ways: 
     from kmc_spark.session import spark_context
     from kmc_spark.tables import SparkTables
 
-    with spark_context(ways.spark, f"kmc states {spec.names.spec} {spec.names.model}") as context:
+    name = f"kmc states {spec.names.spec} {spec.names.model}"
+    with spark_context(ways.spark, name, ways.settings) as context:
         yield SparkTables(context, TableJob.of(spec, shards, found.place.elsewhere), new)
 
 

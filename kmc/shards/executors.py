@@ -30,10 +30,15 @@ Answer = TypeVar("Answer")
 class Executor(Protocol):
     """Runs tasks; answers come in the order of the tasks. `slots` is how many tasks run at the same time.
 
+    On a cluster, `executors` is how many there are while a job runs, and `levels_as_jobs` counts the levels that were
+    made there; elsewhere both are None.
+
     The methods that run tasks raise `Stopped` from `stop` to `restart`.
     """
 
     slots: int
+    executors: int | None
+    levels_as_jobs: int | None
 
     def level(
         self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask], ended: Callable[[EndedTask], None]
@@ -90,6 +95,9 @@ class SentWords:
 
 class ThreadExecutor:
     """Runs tasks in threads of this process. `poll` is called while they run, about 20 times a second."""
+
+    executors: int | None = None
+    levels_as_jobs: int | None = None
 
     def __init__(
         self,

@@ -143,7 +143,7 @@ def shard_progress(
     )
 
 
-def shard_figures(state: RunState, watch: LevelWatch) -> ShardFigures:
+def shard_figures(state: RunState, watch: LevelWatch, levels_as_jobs: int | None) -> ShardFigures:
     """What a result says of the search."""
     traffic = state.traffic
     return ShardFigures(
@@ -158,6 +158,7 @@ def shard_figures(state: RunState, watch: LevelWatch) -> ShardFigures:
         disk_bytes=state.bytes,
         shard_skew=_shard_skew(state),
         task_skew=watch.task_skew,
+        levels_as_jobs=levels_as_jobs,
     )
 
 

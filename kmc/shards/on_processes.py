@@ -43,6 +43,9 @@ Answer = TypeVar("Answer")
 class ProcessExecutor:
     """Runs tasks in processes, which start with the first tasks. `poll` is called while they run."""
 
+    executors: int | None = None
+    levels_as_jobs: int | None = None
+
     def __init__(
         self, job: ShardJob, store: ShardStore, *, processes: int, poll: Callable[[], None] = lambda: None
     ) -> None:

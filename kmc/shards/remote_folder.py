@@ -234,3 +234,8 @@ def _refused(what: str, address: str, error: Exception) -> SystemFault:
     advice = (help for words, help in _ADVICE if words in text)
     otherwise = "see that the service runs, and that the address and the credentials are right"
     return SystemFault("KMC570", f"cannot {what} {address}: {text}", help=next(advice, otherwise))
+
+
+def busy_elsewhere(host: str, why: str) -> SystemFault:
+    """KMC570: an executor on another host met a service that cannot answer now."""
+    return SystemFault("KMC570", f"{why} (an executor on {host})", help="go on once the service answers again")

@@ -445,7 +445,7 @@ class ShardedSearch:
             depth=max(1, self.depth),
             seconds=self._seconds,
             memory_bytes=memory_bytes(),
-            shards=replace(found, free_bytes=self._store.free_bytes()),
+            shards=replace(found, free_bytes=self._store.free_bytes(), executors=self._executor.executors),
             levels=tuple(counts.levels),
         )
 
@@ -460,5 +460,5 @@ class ShardedSearch:
             interrupted=self._interrupted,
             table_bytes=sum(run.words for shard in self.state.runs for run in shard) * WORD_BYTES,
             cpu_seconds_elsewhere=self._cpu_before + self._cpu_elsewhere,
-            shards=shard_figures(self.state, self._watch),
+            shards=shard_figures(self.state, self._watch, self._executor.levels_as_jobs),
         )

@@ -69,3 +69,18 @@ def test_a_master_that_does_not_exist_leaves_no_run(tmp_path: Path) -> None:
         True,
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_that_has_ended_is_not_resumed_and_says_so(tmp_path: Path) -> None:
+    kmc("check", "die_hard", "--continue", "--shards", "2", "--run-dir", str(tmp_path))
+    (folder,) = tmp_path.iterdir()
+    # As where a process was killed while it removed the files of the run.
+    (folder / "checkpoint").mkdir()
+    for left in ((folder / "checkpoint"), None):
+        found = kmc("check", "--resume", str(folder))
+        assert (found.exit_code, f"error[KMC555]: the run in {folder} has ended" in found.stderr) == (153, True)
+        assert "result.json" in found.stderr
+        if left is not None:
+            for file in left.iterdir():
+                file.unlink()
+            left.rmdir()

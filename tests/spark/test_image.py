@@ -143,7 +143,7 @@ def test_the_java_of_the_image_is_that_of_any_architecture() -> None:
 @pytest.mark.parametrize(
     "name", [".git/config", ".venv/bin/python", "kmc/__pycache__/x.pyc", ".kmc/runs/x", "results/x"]
 )
-def test_what_nobody_needs_stays_out_of_the_image(name: str) -> None:
+def test_what_an_executor_does_not_need_stays_out_of_the_image(name: str) -> None:
     assert not sent_to_docker(name)
 
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark import SparkContext
 from support.spark_sessions import Sessions
 
@@ -26,6 +27,14 @@ def test_an_error_of_a_task_comes_through_a_stack_trace() -> None:
     found = faults.fault_in(text)
     assert isinstance(found, SystemFault)
     assert (found.code, found.message, found.help) == (fault.code, fault.message, fault.help)
+
+
+def test_what_spark_says_of_a_job_begins_with_its_words() -> None:
+    text = "An error occurred while calling o7.collect.\n: org.apache.spark.SparkException: Job aborted: stage failure"
+    found = faults.meant(Py4JError(text))
+    assert (
+        str(found) == "error[KMC560]: a Spark job failed: org.apache.spark.SparkException: Job aborted: stage failure"
+    )
 
 
 @pytest.mark.parametrize("text", ["", "no fault", f"{faults.FAULT}[1", f'{faults.FAULT}["NoSuchError", "a", "b", "c"]'])

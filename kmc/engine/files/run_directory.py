@@ -261,8 +261,12 @@ def _read_manifest(path: Path, files: DurableFolder) -> RunManifest:
     return parse_manifest(data, files.path / NAME)
 
 
-def nothing_to_resume(path: Path | str) -> SystemFault:
-    """KMC555: no level was saved there, or the run has ended."""
+def nothing_to_resume(path: Path | str, *, has_ended: bool = False) -> SystemFault:
+    """KMC555: no level was saved there, or the run has ended; with `has_ended`, its folder has the result."""
+    if has_ended:
+        return SystemFault(
+            "KMC555", f"the run in {path} has ended", help="its result is in result.json there; begin a new run"
+        )
     return SystemFault(
         "KMC555", f"there is no run to resume in {path}", help="see kmc runs: it says which can be resumed"
     )
