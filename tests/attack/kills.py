@@ -29,6 +29,9 @@ IN_MEMORY = (("--threads", "1"), ("--threads", "2"))
 COMPARED = ("result", "generated", "distinct", "depth", "levels", "initial", "left", "cut", "generated_by_action")
 COMPARED += ("invariant", "trace_length", "trace", "properties", "unreached_goals", "counterexample")
 
+STOPPED = (-signal.SIGKILL, INTERRUPTED, -signal.SIGINT)
+"""How a killed run ends. Python kills itself with SIGINT if KeyboardInterrupt passed through `exec` of a text."""
+
 KILLS_MAX = 4
 LONGEST = 90.0
 """Seconds after which a run counts as one that hangs."""
@@ -106,7 +109,7 @@ class _Scene:
             run = self._ended(process, words)
             if not kill:
                 return Run(words, 255, run.out, f"it took more than {LONGEST} s")
-            return None if run.status in (-signal.SIGKILL, INTERRUPTED) else run
+            return None if run.status in STOPPED else run
         run = self._ended(process, words)
         self.story.append(f"status {run.status} of kmc {' '.join(words)}")
         return run

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from attack.drawn_spec import Action, Body, Claim, DrawnSpec, Temporal
 from attack.expressions import Expr
 
@@ -23,9 +26,9 @@ COUNTER = DrawnSpec(
 """A counter from 0 to 6, without fairness: it may stay where it is for ever."""
 
 
-def counting(**parts: object) -> DrawnSpec:
+def counting(**parts: Any) -> DrawnSpec:
     """Return the counter with some properties."""
-    return DrawnSpec(**{**vars(COUNTER), **parts})
+    return replace(COUNTER, **parts)
 
 
 TOKEN = DrawnSpec(
@@ -46,6 +49,10 @@ NEVER_AT_END = Temporal("Live0", ("eventually", ("eq", N, LAST)))
 NOT_ONE = Claim("Inv0", ("ne", N, 1))
 FALLS = Claim("Step0", ("lt", ("field", ("var", "nxt"), "n"), 1))
 
+TWO_STARTS: Body = (*START, ("start", (("n", ("lit", 3, "3")),)))
+ASSERTING = replace(UP, body=(("assert", ("ne", N, 1)), *UP.body))
+ENDING = replace(UP, body=(("require", ("ne", N, 1)), *UP.body))
+
 KNOWN = {
     "refuted early, in shards that dropped its rows": counting(temporal=(STAYS_AT_4,)),
     "an action property that stuttering steps break, with symmetry": TOKEN,
@@ -55,5 +62,11 @@ KNOWN = {
     "an action property fails in the level that refutes a temporal property": counting(
         temporal=(NEVER_AT_END,), steps=(FALLS,)
     ),
+    "an assertion fails in the level that refutes a temporal property": counting(
+        init=TWO_STARTS, actions=(ASSERTING,), temporal=(STAYS_AT_4,)
+    ),
+    "a deadlock lies in the level that refutes a temporal property": counting(
+        init=TWO_STARTS, actions=(ENDING,), temporal=(STAYS_AT_4,), deadlock=True
+    ),
 }
-"""Each with what was wrong: the first three are the defects 1 to 3 of issue 24, at 4c73501."""
+"""Each with what was wrong at 4c73501: the defects 1 to 3 of issue 24, the third with all kinds of failures."""

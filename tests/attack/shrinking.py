@@ -16,18 +16,19 @@ WHOLE = {"fairness": None, "dropped": (), "symmetry": False, "deadlock": False, 
 FORMULAS = frozenset({"and_", "or_", "implies", "not_"})
 
 
-def shrunken(spec: DrawnSpec, is_wrong: Callable[[DrawnSpec], bool], seconds: float = 90) -> DrawnSpec:
+def shrunken(spec: DrawnSpec, is_wrong: Callable[[DrawnSpec], bool], seconds: float = 180) -> DrawnSpec:
     """Return the smallest spec found in this time for which `is_wrong` is still true."""
     until = time.monotonic() + seconds
-    found = True
-    while found and time.monotonic() < until:
-        found = False
-        for candidate in smaller_specs(spec):
-            if time.monotonic() > until:
-                break
-            if is_wrong(candidate):
-                spec, found = candidate, True
-                break
+    place, refused = 0, 0
+    # After a part is gone, the parts behind it are tried: those before it were just refused.
+    while candidates := list(smaller_specs(spec)):
+        place %= len(candidates)
+        if refused >= len(candidates) or time.monotonic() > until:
+            break
+        if is_wrong(candidates[place]):
+            spec, refused = candidates[place], 0
+        else:
+            place, refused = place + 1, refused + 1
     return spec
 
 
