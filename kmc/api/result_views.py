@@ -8,9 +8,9 @@ from html import escape
 from typing import Any
 
 from kmc.cli.counterexample import Counterexample
-from kmc.cli.explanation import Unexplained
 from kmc.cli.result_json import UNEXPLAINED, story_json
 from kmc.story.story import Story
+from kmc.unexplained import Unexplained
 from kmc.views.page.page import page
 from kmc.views.text_options import TextOptions, told
 from kmc.views.text_steps import fairness_lines, step_lines

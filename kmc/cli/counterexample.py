@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.text import Text
 
-from kmc.cli.explanation import ToldTrace, Unexplained, explained
+from kmc.cli.explanation import ToldTrace
 from kmc.cli.options import TLC_VIEWS
 from kmc.cli.render_result import behaviour_line
 from kmc.cli.render_story import styled, text_width
@@ -29,6 +29,7 @@ from kmc.trace.files import TraceFile, trace_file
 from kmc.trace.itf import itf_text
 from kmc.trace.text import render
 from kmc.trace.tlc_json import tlc_json_text
+from kmc.unexplained import Unexplained, explained
 
 if TYPE_CHECKING:
     from kmc.story.story import Story

@@ -1,49 +1,26 @@
 """The boundary between what a check knows of a counterexample and what explains it to a person.
 
 Verdict, counts, exit status and the trace are known, and saved, before a function of `kmc.story` or `kmc.views` is
-called; those are called only inside `explained`. Invariant: what an explanation raises costs the explanation and
-nothing else. A caller gets finished texts, or the error, so no part of an explanation is made after its boundary.
+called; those are called only inside of `kmc.unexplained.explained`. Invariant: what an explanation raises costs the
+explanation and nothing else, and what is shown of it is finished text.
 """
 
 from __future__ import annotations
 
-import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import click
 from rich.text import Text
 
-from kmc.cli.render_errors import reason_text, traceback_text
 from kmc.errors import InternalError, KmcError
-
-ERRORS_VARIABLE = "KMC_EXPLANATION_ERRORS"
-"""With the value `raise`, an explanation that fails ends the command, as any mistake of kmc does. Tests set it."""
+from kmc.unexplained import Unexplained, explained, reason_text
 
 _NOTE = "yellow"
 
 _Told = TypeVar("_Told")
-
-
-@dataclass(frozen=True, slots=True)
-class Unexplained:
-    """The error that ended an explanation, which is always a mistake in kmc."""
-
-    error: Exception
-
-    def warning(self, report: str, without: str = "The trace is shown plain: its explanation") -> str:
-        """The line that says what is shown `without`; `report` is how to report it: "it with FILE"."""
-        return (
-            f"{without} failed with {reason_text(self.error)} (a mistake in kmc, not in your spec). "
-            f"Please report {report}"
-        )
-
-    @property
-    def text(self) -> str:
-        """All that a report needs: the traceback."""
-        return traceback_text(self.error) + "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +45,6 @@ class ToldTrace:
         warning = self.failure.warning(how)
         lines = (*self.lines, Text(f"Warning: {warning}", _NOTE))
         return replace(self, lines=lines, report=(*self.report, f"Warning: {warning}"), warning=warning)
-
-
-def explained(explain: Callable[[], _Told], passing: tuple[type[Exception], ...] = ()) -> _Told | Unexplained:
-    """What `explain` returns, or the error that ended it. It must return finished values, not iterators.
-
-    Errors of the classes `passing` are answers there, not mistakes in kmc, and pass.
-    """
-    try:
-        told = explain()
-        if isinstance(told, Iterator):
-            raise TypeError("an explanation is made whole, inside of its boundary")
-    except passing:
-        raise
-    except Exception as error:  # the one place where any error of an explanation ends
-        if os.environ.get(ERRORS_VARIABLE) == "raise":
-            raise
-        return Unexplained(error)
-    return told
 
 
 def view_asked_for(what: str, draw: Callable[[], _Told], advice: str) -> _Told:

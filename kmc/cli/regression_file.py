@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from kmc.cli.explanation import Unexplained, explained
 from kmc.errors import CommandLineError, SystemFault
 from kmc.lang.modelfile import render_cfg
 from kmc.reference.recurrence import RecordedFailure, property_called
@@ -17,6 +16,7 @@ from kmc.story.tell import tell
 from kmc.trace.files import GIVEN
 from kmc.trace.text import label
 from kmc.trace.untyped_trace import TraceFile
+from kmc.unexplained import Unexplained, explained
 from kmc.views.pytest_file import pytest_text
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from rich.text import Text
 
 from kmc.errors import KmcError, Span, TextSpan
+from kmc.unexplained import reason_text
 
 _ERROR = "bold red"
 _FRAME = "bold blue"
 _REPORT_FRAMES_MAX = 3
-_REASON_MAX = 200
 
 
 def error_lines(error: KmcError) -> list[Text]:
@@ -89,15 +89,6 @@ def internal_error_lines(error: BaseException) -> list[Text]:
     lines.append(Text.assemble(("  = ", _FRAME), "help: run the command again with --debug, and report what it prints"))
     lines.append(Text.assemble(("  = ", _FRAME), "note: this is a mistake in kmc, not in your spec"))
     return lines
-
-
-def reason_text(error: BaseException) -> str:
-    """The class of an unexpected error and the first line that it says: `TypeError: unhashable type`."""
-    try:
-        said = str(error).strip().splitlines()
-    except Exception:  # a mistake in the error itself
-        said = []
-    return f"{type(error).__name__}{f': {said[0][:_REASON_MAX]}' if said else ''}"
 
 
 def traceback_text(error: BaseException) -> str:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc.cli.console import say, show
-from kmc.cli.explanation import Unexplained, explained, what_debug_shows
+from kmc.cli.explanation import what_debug_shows
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.saved_runs import recorded_spec
 from kmc.cli.trace_place import trace_place
 from kmc.errors import ExitStatus
 from kmc.trace.files import read_trace
+from kmc.unexplained import Unexplained, explained
 
 if TYPE_CHECKING:
     from kmc.reference.recurrence import RecordedFailure

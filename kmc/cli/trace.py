@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kmc.cli.console import say, show, stderr
 from kmc.cli.counterexample import trace_lines
-from kmc.cli.explanation import Unexplained, explained, view_asked_for, what_debug_shows
+from kmc.cli.explanation import view_asked_for, what_debug_shows
 from kmc.cli.model_choice import first_constants
 from kmc.cli.options import TLC_VIEWS, color_option, debug_option, run_dir_option, trace_option
 from kmc.cli.render_errors import shown_path
@@ -28,6 +28,7 @@ from kmc.spec.loader import Spec, load_spec
 from kmc.spec.shipped import find_spec_root
 from kmc.trace.files import pick, read_trace, resolved
 from kmc.trace.untyped_trace import TraceFile
+from kmc.unexplained import Unexplained, explained
 from kmc.views.formats import FORMATS, written
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from kmc.story.in_words import in_words
 from kmc.story.lanes import table_for_people
 from kmc.story.obstacles import Obstacle, disabled
 from kmc.story.why import why_fails
+from kmc.unexplained import Unexplained, explained
 
 Json = dict[str, Any]
 
@@ -170,9 +171,16 @@ def _why(session: ExplorerSession, found: JudgedProperty, before: Any | None, st
     model = session.ground.model
     prop = next(p for p in model.predicates(Role.CHECKED) if p.name == found.name)
     states = (before, state) if prop in model.predicates(Role.CHECKED, 2) else (state,)
-    why = why_fails(model, prop, *states)
-    pairs = [*why.instance, *((compared.expression, compared.value) for compared in why.compared)]
-    return {"sentence": why.sentence, "pairs": [list(pair) for pair in pairs]}
+
+    def explain() -> Json:
+        why = why_fails(model, prop, *states)
+        pairs = [*why.instance, *((compared.expression, compared.value) for compared in why.compared)]
+        return {"sentence": why.sentence, "pairs": [list(pair) for pair in pairs]}
+
+    told = explained(explain)
+    if isinstance(told, Unexplained):
+        return {"sentence": told.sentence(f"{found.name} fails here; the explanation"), "pairs": []}
+    return told
 
 
 def search_data(search: RunningSearch) -> Json:

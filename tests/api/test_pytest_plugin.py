@@ -13,7 +13,7 @@ import pytest
 from support.cli_runner import COUNTER
 from support.planted_mistakes import failing, functions_of
 
-from kmc.cli.explanation import ERRORS_VARIABLE
+from kmc.unexplained import ERRORS_VARIABLE
 
 pytest_plugins = "pytester"
 

@@ -28,8 +28,8 @@ from support.small_specs import IMPORTS
 import kmc as api
 from kmc.api import checking
 from kmc.cli import check as check_command
-from kmc.cli.explanation import ERRORS_VARIABLE, Unexplained, explained
 from kmc.story import story_of as story_of_module
+from kmc.unexplained import ERRORS_VARIABLE, Unexplained, explained
 from kmc.views.formats import FORMATS
 
 PACKAGES = ("kmc.story", "kmc.views")

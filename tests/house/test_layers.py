@@ -18,7 +18,7 @@ from support.source_tree import ROOT, Source, is_within, sources, tree_of
 LAYERS = (
     ("kmc",),
     ("kmc.errors",),
-    ("kmc.process", "kmc.compile_log"),
+    ("kmc.process", "kmc.compile_log", "kmc.unexplained"),
     ("kmc.memory_limit",),
     ("kmc.result",),
     ("kmc.lang",),
@@ -66,7 +66,7 @@ HOMES = {
 }
 
 # The modules of commands and of the API that may call what explains a trace, and import it when they run. What a check
-# does is in the first two alone: each is inside of `kmc.cli.explanation.explained`.
+# does is in the first two alone: each is inside of `kmc.unexplained.explained`.
 EXPLAINERS = {
     "kmc.cli.counterexample": "the boundary of checks and simulations",
     "kmc.api.result_views": "the boundary of the API",
@@ -243,7 +243,7 @@ def explanations_outside_the_boundary(source: Source) -> list[str]:
     """Imports of `kmc.story` and `kmc.views` by modules of commands and of the API that are not among EXPLAINERS."""
     free = lines_for_type_checkers(source)
     return [
-        source.at(item.line, f"{source.module} may not call {item.target}, which may fail: see kmc.cli.explanation")
+        source.at(item.line, f"{source.module} may not call {item.target}, which may fail: see kmc.unexplained")
         for item in imports_of(source)
         if (is_within(item.target, "kmc.story") or is_within(item.target, "kmc.views"))
         and item.line not in free

@@ -1,0 +1,67 @@
+"""The boundary around what explains: an explanation is finished, or it is an error, and never costs what it explains.
+
+`explained` is the one place where any error of `kmc.story` or `kmc.views` ends. A caller gets finished values, so no
+part of an explanation is made after its boundary.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+ERRORS_VARIABLE = "KMC_EXPLANATION_ERRORS"
+"""With the value `raise`, an explanation that fails ends the command, as any mistake of kmc does. Tests set it."""
+
+_REASON_MAX = 200
+
+_Told = TypeVar("_Told")
+
+
+@dataclass(frozen=True, slots=True)
+class Unexplained:
+    """The error that ended an explanation, which is always a mistake in kmc."""
+
+    error: Exception
+
+    def warning(self, report: str, without: str = "The trace is shown plain: its explanation") -> str:
+        """The line that says what is shown `without`; `report` is how to report it: "it with FILE"."""
+        return f"{self.sentence(without)} Please report {report}"
+
+    def sentence(self, what: str) -> str:
+        """That `what` failed, with which error."""
+        return f"{what} failed with {reason_text(self.error)} (a mistake in kmc, not in your spec)."
+
+    @property
+    def text(self) -> str:
+        """All that a report needs: the traceback."""
+        return "".join(traceback.format_exception(self.error)).rstrip() + "\n"
+
+
+def reason_text(error: BaseException) -> str:
+    """The class of an unexpected error and the first line that it says: `TypeError: unhashable type`."""
+    try:
+        said = str(error).strip().splitlines()
+    except Exception:  # a mistake in the error itself
+        said = []
+    return f"{type(error).__name__}{f': {said[0][:_REASON_MAX]}' if said else ''}"
+
+
+def explained(explain: Callable[[], _Told], passing: tuple[type[Exception], ...] = ()) -> _Told | Unexplained:
+    """What `explain` returns, or the error that ended it. It must return finished values, not iterators.
+
+    Errors of the classes `passing` are answers there, not mistakes in kmc, and pass.
+    """
+    try:
+        told = explain()
+        if isinstance(told, Iterator):
+            raise TypeError("an explanation is made whole, inside of its boundary")
+    except passing:
+        raise
+    except Exception as error:  # the one place where any error of an explanation ends
+        if os.environ.get(ERRORS_VARIABLE) == "raise":
+            raise
+        return Unexplained(error)
+    return told
