@@ -60,7 +60,7 @@ def test_a_failure_comes_before_a_refutation(
 
 def test_a_refutation_is_asked_for_only_where_it_can_end_the_search() -> None:
     def asked() -> bool:
-        raise AssertionError("nobody needs the answer")
+        raise AssertionError("the answer is not needed")
 
     for keep_going, has_states, has_failed in product([False, True], repeat=3):
         if keep_going or has_failed or not has_states:
