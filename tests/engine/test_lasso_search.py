@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 
 import networkx as nx
@@ -13,6 +14,7 @@ from support.random_lassos import (
     disagreement_on_verdicts,
     random_fairness,
     random_graph,
+    random_query,
     random_steps,
 )
 
@@ -208,6 +210,25 @@ def test_only_a_shorter_lasso_is_found_if_that_is_wanted(monkeypatch: pytest.Mon
     search = LassoSearch(graph.as_arrays(), [fair(0)])
     assert search.find(check, below=LassoRank.of((0,), (1, 2))) is None
     assert search.find(check) == Lasso((0,), (1, 2), (0, 0, 0), 0)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_bound_hides_what_is_not_below_it_and_nothing_else(seed: int) -> None:
+    random, seen = Random(seed), set()
+    for _ in range(60):
+        graph, fairness, query = random_graph(random), random_fairness(random)[:1], random_query(random)
+        search, check = LassoSearch(graph.as_arrays(), fairness), q.TemporalCheck("P", "", (query,))
+        found = search.find(check)
+        if found is None:
+            continue
+        least = LassoRank.of(found.stem, found.cycle)
+        seen.add((least.length, len(found.cycle) > 1))
+        for length in (least.length - 1, least.length, least.length + 1):
+            for kind, stem in product(range(3), (least.stem, least.stem + 1)):
+                below = LassoRank(length, kind, stem)
+                wanted = found if least < below else None
+                assert search.find(check, below) == wanted, (graph, fairness, query, below)
+    assert seen >= {(1, False), (2, False), (2, True)}
 
 
 def test_ninety_nine_conditions_are_met_by_one_cycle() -> None:
