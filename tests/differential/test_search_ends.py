@@ -163,7 +163,7 @@ def test_a_run_that_goes_on_from_any_level_ends_alike(
             resumed += 1
             found = Checks(model, of_all, case).in_shards(RunDirectory.opened(tmp_path), 2, DROPPING)
             assert alike(found) == alike(wanted), checks
-    assert resumed > 10
+    assert resumed > 4
 
 
 @pytest.mark.parametrize("in_memory", [False, True])
