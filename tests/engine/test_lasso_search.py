@@ -189,6 +189,18 @@ def test_the_cycle_stays_in_the_last_phase() -> None:
     assert lasso_of(graph, fair(0), query=STAYS_IN_0) is None
 
 
+@pytest.mark.parametrize("few_of", [1, 1 << 30])
+def test_the_cycle_takes_the_steps_of_the_last_phase_where_fair_cycles_are_known(
+    few_of: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lasso_search, "_TIMES_LEFT", 0)
+    monkeypatch.setattr(lasso_search, "_FEW_OF", few_of)
+    search = LassoSearch(graph_of((0, 1, 0), (1, 0, 1)).as_arrays(), (fair(0), fair(1)))
+    for labels in ({0, 1}, {0}, {1}):
+        entered = q.Phase(steps=q.Labelled(frozenset(labels)))
+        assert search.has_lasso(q.LassoQuery((entered,))) is (labels == {0, 1}), labels
+
+
 def test_states_that_are_not_expanded_are_on_no_cycle() -> None:
     whole = graph_of((0, 1, 0))
     part = SmallGraph(whole.states, whole.initial, 1, whole.atoms, whole.pairs)
