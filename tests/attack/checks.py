@@ -20,6 +20,7 @@ from attack.values import Rec
 
 STATUS = {"assertion": 14, "deadlock": 11, "violation": 12, "liveness": 13, "bound reached": 20, "ok": 0}
 TAUTOLOGY = 77
+DEPTH_MAX = 1000
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,10 @@ class SpecChecks:
         folders = resumable(runs)
         if way.resumed is None or found or not folders or run.status != STATUS["bound reached"]:
             return
-        longer = ["--max-depth", str(self.spec.levels or 1000)]
+        deepest = self.spec.levels or DEPTH_MAX
+        if way.depth is not None and way.depth > deepest:
+            return  # it has already gone further than the model does
+        longer = ["--max-depth", str(deepest)]
         run = self._run(["check", "--resume", str(folders[0]), *way.resumed, *longer], runs, way)
         yield from self.compared(replace(way, depth=None), run, self.answer(keep_going=way.keep_going, depth=None))
 

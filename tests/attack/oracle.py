@@ -211,8 +211,7 @@ class Search:
         self._meaning = meaning
         self._keep_going = keep_going
         self._is_refuted = is_refuted
-        limits = [limit for limit in (depth, meaning.spec.levels) if limit is not None]
-        self._depth = min(limits, default=None)
+        self._depth = meaning.spec.levels if depth is None else depth
         self._numbers: dict[Hashable, int] = {}
         self._beyond: set[Rec] = set()
         self._counted: set[tuple[str, Hashable]] = set()
