@@ -16,6 +16,7 @@ from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError
+from kmc.shards import expander
 from kmc.shards.expander import Expander, Stopped
 from kmc.shards.listing import Listing
 from kmc.shards.redivide import owners
@@ -101,6 +102,22 @@ def test_each_row_is_sent_to_its_owner_in_order(sharding: Sharding, tmp_path: Pa
         expanded, sent = tasks.expand(tasks.expanding(tasks.rows(level + 1, segments)))
         assert expanded.expanded == len(fingerprints)
     assert max(len(segments), 1) >= (1 if sharding.shards == 1 else 2)
+
+
+@pytest.mark.parametrize("sharding", SHARDINGS)
+def test_every_outbox_gets_room_when_it_is_full(
+    sharding: Sharding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = [word for box in made(tmp_path / "roomy", sharding).first()[1] for word in box.tolist()]
+    monkeypatch.setattr(expander, "_OUTBOX_WORDS", 1)
+    tasks = made(tmp_path / "tight", sharding)
+    expanded, sent = tasks.first()
+    assert [word for box in sent for word in box.tolist()] == whole
+    for level in range(1, 8):
+        rows = tasks.rows(level + 1, segments_of(expanded))
+        expanded, sent = tasks.expand(tasks.expanding(rows))
+        assert sum(map(len, sent)) == level_sizes(3, 6)[level]
+        assert expanded.sent == tuple(map(len, sent))
 
 
 @pytest.mark.parametrize("sharding", SHARDINGS)
