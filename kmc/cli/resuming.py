@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmc.cli.kept_command import checked_about, kept_spec, spec_path
 from kmc.cli.main import ENDING_SIGNALS
 from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.options import size_text
@@ -55,7 +56,8 @@ def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None
 def kept_about(options: CheckOptions) -> dict[str, Any]:
     """The part of a command line that a run directory saves; paths are made absolute."""
     return {
-        "spec": _absolute(options.spec),
+        "spec": options.spec,
+        "spec_path": spec_path(options.spec),
         "model": None if options.model is None else _absolute(options.model),
         "sets": list(options.sets),
         "deadlock": options.deadlock,
@@ -129,7 +131,8 @@ def _opened(path: Path) -> RunDirectory:
 def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
     """The run that `--resume` names, locked, and the whole command line; CommandLineError or SystemFault."""
     # Imported here, because numpy takes a tenth of a second.
-    from kmc.engine.files.run_manifest import NAME, damaged
+    from kmc.engine.files.run_manifest import NAME, damaged, restoring
+    from kmc.shards.run_state import restored_state
 
     path = options.resume or ""
     if "://" in path:
@@ -141,8 +144,14 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
     try:
         resumed_in_storage(directory, options)
         manifest = directory.manifest
-        shards = manifest.sharded["shards"] if manifest.sharded is not None else manifest.about.get("shards")
-        return resumed_options(options, manifest.about, shards), directory
+        shards = manifest.about.get("shards")
+        if manifest.sharded is not None and manifest.snapshot is not None:
+            with restoring(directory.folder / NAME):
+                shards = restored_state(manifest.sharded, manifest.snapshot).shards
+        about = checked_about(manifest.about, directory.folder / NAME)
+        if not options.spec:
+            about = {**about, "spec": kept_spec(about, path)}
+        return resumed_options(options, about, shards), directory
     except (CommandLineError, SystemFault):
         directory.close()
         raise

@@ -21,6 +21,7 @@ from typing import Any
 
 import click
 
+from kmc.cli.kept_command import are_limits
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import SystemFault
 from kmc.spec.shipped import is_there
@@ -230,7 +231,8 @@ def _checkpoint_in(path: Path) -> tuple[int | None, bool, Mapping[str, int | Non
     manifest = saved_manifest(path)
     if manifest is None:
         return None, is_locked(path), {}
-    return manifest.levels, is_locked(path), manifest.about.get("limits", {})
+    limits = manifest.about.get("limits", {})
+    return manifest.levels, is_locked(path), limits if are_limits(limits) else {}
 
 
 def _result_in(path: Path) -> Mapping[str, Any] | None:

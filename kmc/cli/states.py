@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc.cli.console import say, seconds_in_words, show, stderr
+from kmc.cli.kept_command import checked_about, kept_spec
 from kmc.cli.model_choice import choose_model
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
@@ -53,6 +54,7 @@ Exit status: 0 written; 2 wrong command line; 150, 151 the spec or the model is 
 @click.option("--columns", metavar="NAME,NAME", help="Write these variables of the states only.")
 @click.option("--parents", is_flag=True, help="Write a predecessor of each state too.")
 @click.option("--edges", is_flag=True, help="Write all steps too.")
+@click.option("--spec", metavar="SPEC", help="The spec of the run, where it lies elsewhere now.")
 @click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Threads; default: all cores.")
 @click.option(
     "--spark",
@@ -69,6 +71,7 @@ def states(
     columns: str | None,
     parents: bool,
     edges: bool,
+    spec: str | None,
     threads: int | None,
     spark: str | None,
     spark_settings: tuple[str, ...],
@@ -95,7 +98,8 @@ def states(
     folder = Path(out) if out is not None else Path(run) / TABLES_NAME
     began, cpu_began = time.monotonic(), cpu_seconds()
     with kept_in_storage(run) if "://" in run else kept_states(Path(run)) as found:
-        written = _written(found, Path(run), folder, wanted, Ways(threads or usable_cpus(), spark, settings), quiet)
+        ways = Ways(threads or usable_cpus(), spark, settings)
+        written = _written(found, spec, Path(run), folder, wanted, ways, quiet)
     told = {name: count for name, count in asdict(written).items() if count is not None}
     seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu_began
     if as_json:
@@ -115,15 +119,18 @@ class Ways:
     settings: Mapping[str, str]
 
 
-def _written(found: KeptStates, run: Path, folder: Path, wanted: Wanted, ways: Ways, quiet: bool) -> Written:
+def _written(
+    found: KeptStates, wanted_spec: str | None, run: Path, folder: Path, wanted: Wanted, ways: Ways, quiet: bool
+) -> Written:
     from kmc.engine.check_temporal import TemporalSearch
     from kmc.engine.compiled_model import compile_model
     from kmc.engine.files.run_directory import SPEC_DIGEST, refuse_changed
     from kmc.tables.new_tables import new_tables
     from kmc.tables.write_tables import TableWriter, part_rows, refuse_unknown
 
-    about: Mapping[str, Any] = found.about
-    model = choose_model(about["spec"], about["model"], about["sets"], about["deadlock"]).model
+    about: Mapping[str, Any] = checked_about(found.about, run)
+    spec = wanted_spec or kept_spec(about, run)
+    model = choose_model(spec, about["model"], about["sets"], about["deadlock"]).model
     compiled = compile_model(model, found.fingerprint_bits)
     problem = accepted_problem(model)
     # With temporal properties, other kernels made the same rows.

@@ -96,8 +96,8 @@ def _states_in(manifest: RunManifest, place: StorePlace, store: ShardStore, run:
     if manifest.snapshot is None or manifest.sharded is None:
         raise _nothing_kept(run)
     try:
-        state = restored_state(manifest.sharded)
-    except (KeyError, TypeError, ValueError):
+        state = restored_state(manifest.sharded, manifest.snapshot)
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise damaged(run, "it does not say which files hold the states") from None
     levels = manifest.snapshot.levels[: state.counted_levels]
     require_kept(state, len(levels), run)

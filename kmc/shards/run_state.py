@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from kmc.engine.files.run_manifest import Snapshot, restored_snapshot
+from kmc.engine.files.run_manifest import Snapshot
+from kmc.engine.files.typed_json import typed
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.shards.frontier_file import FrontierFile
 from kmc.shards.noted_steps import NotedSteps
 from kmc.shards.section_files import SectionFile
 from kmc.shards.tasks import Merged, SortedRun, WordFile
+
+_SHARDS_MAX = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,34 +168,19 @@ class RunState:
         return {**asdict(replace(self, levels={})), "levels": {str(n): asdict(x) for n, x in self.levels.items()}}
 
 
-def restored_state(saved: Mapping[str, Any]) -> RunState:
-    """The state that `as_json` gave; KeyError, TypeError or ValueError for anything else."""
-    return RunState(
-        shards=int(saved["shards"]),
-        dictionary=WordFile(**saved["dictionary"]),
-        met=WordFile(**saved["met"]),
-        levels={int(number): _level(files) for number, files in saved["levels"].items()},
-        runs=tuple(tuple(SortedRun(**run) for run in runs) for runs in saved["runs"]),
-        digest=int(saved["digest"]),
-        traffic=Traffic(**saved["traffic"]),
-        noted=tuple(map(_noted_level, saved["noted"])),
-        counted_levels=None if saved["counted_levels"] is None else int(saved["counted_levels"]),
+def restored_state(saved: Mapping[str, Any], snapshot: Snapshot) -> RunState:
+    """Restore the state that `as_json` gave of a search with these counts; ValueError for anything else."""
+    state = typed(RunState, saved)
+    levels = len(snapshot.levels)
+    kept, counted = state.levels.keys(), state.counted_levels
+    is_whole = (
+        1 <= len(state.runs) <= _SHARDS_MAX
+        and 1 <= state.shards <= _SHARDS_MAX
+        and (counted is None or 1 <= counted <= levels)
+        and kept <= set(range(1, levels + 1))
+        and len(state.noted) in (0, levels)
+        and state.fingerprints == snapshot.stored
     )
-
-
-def _noted_level(saved: Mapping[str, Any]) -> NotedLevel:
-    return NotedLevel(
-        restored_snapshot(saved["figures"]),
-        int(saved["digest"]),
-        tuple(SectionFile(**file) for file in saved["found"]),
-        tuple(SectionFile(**file) for file in saved["states"]),
-        tuple(
-            NotedSteps(noted["expanded"], SectionFile(**noted["sources"]), SectionFile(**noted["steps"]))
-            for noted in saved["steps"]
-        ),
-    )
-
-
-def _level(saved: Mapping[str, Any]) -> LevelFiles:
-    rows = tuple(FrontierFile(**{**file, "segments": tuple(file["segments"])}) for file in saved["rows"])
-    return LevelFiles(rows, tuple(WordFile(**file) if file else None for file in saved["bits"]))
+    if not is_whole:
+        raise ValueError("its files are not those of its levels")
+    return state

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kmc.engine.files.run_manifest import Snapshot
+from kmc.engine.files.run_manifest import Snapshot, require_lengths
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome
 from kmc.engine.native.memory import WORD_BYTES, Words
@@ -84,6 +84,7 @@ class SearchCounts:
 
     def restore(self, snapshot: Snapshot, met: Words) -> None:
         """Stand where a snapshot was taken; `met` are the words of the violating states that it has counted once."""
+        require_lengths(snapshot, len(self.generated), len(self._failed))
         self.levels = list(snapshot.levels)
         self.generated[:], self._failed[:] = snapshot.generated, snapshot.failed
         self._cut, self.expanded, self._rows_words = snapshot.cut, snapshot.expanded, snapshot.rows_words

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.engine.files.run_manifest import Snapshot
+from kmc.engine.files.run_manifest import Snapshot, restoring
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
@@ -387,15 +387,18 @@ class ShardedSearch:
         directory = self._directory
         if directory is None or (manifest := directory.manifest).snapshot is None or manifest.sharded is None:
             return False
-        snapshot, state = manifest.snapshot, restored_state(manifest.sharded)
+        snapshot = manifest.snapshot
+        with restoring(directory.folder):
+            state = restored_state(manifest.sharded, snapshot)
         if self._settings.keep_states:
             require_kept(state, len(snapshot.levels), directory.path)
         self._garbage += [self.state.dictionary.name, self.state.met.name]
         self.state = replace(state, counted_levels=None)
-        self._dictionary.words[:] = read_words(self._store, state.dictionary).array
-        met = read_words(self._store, state.met).array if state.met.words else np.zeros(0, np.int64)
-        check_runs(self._store, state.runs)
-        self._counts.restore(snapshot, met)
+        with restoring(directory.folder):
+            self._dictionary.words[:] = read_words(self._store, state.dictionary).array
+            met = read_words(self._store, state.met).array if state.met.words else np.zeros(0, np.int64)
+            check_runs(self._store, state.runs)
+            self._counts.restore(snapshot, met)
         self._standing = snapshot
         self._seconds_before, self._cpu_before = snapshot.seconds, snapshot.cpu_seconds
         self._divide()

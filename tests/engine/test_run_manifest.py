@@ -135,8 +135,8 @@ def test_a_wrong_checksum_is_damage() -> None:
         (lambda run: run["frontier"]["chunks"].update(words="many"), "it is not a manifest"),
         (lambda run: run["known"].update(file="../known"), "it names '../known', which is not a file of a run"),
         (lambda run: run["frontier"]["dictionary"].update(file="lock"), "it names 'lock'"),
-        (lambda run: run["known"].update(place=-1), "it names words outside of known"),
-        (lambda run: run["met"].update(words=-1), "it names words outside of rows-3"),
+        (lambda run: run["known"].update(place=-1), "it is not a manifest"),
+        (lambda run: run["met"].update(words=-1), "it is not a manifest"),
         (lambda run: run["frontier"]["blocks"][1].update(file="rows-2"), "the level is not in one file"),
         (lambda run: run["frontier"].update(blocks=[]), "the level is not in one file"),
         *(

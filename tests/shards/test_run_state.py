@@ -70,8 +70,11 @@ def test_at_first_nothing_is_known() -> None:
     assert (state.digest, state.names, state.bytes) == (0, {"words-a", "words-b"}, 17 * 8)
 
 
+COUNTED = replace(SNAPSHOT, levels=(20, 20), stored=STATE.fingerprints)
+
+
 def test_what_is_saved_is_restored() -> None:
-    assert restored_state(json.loads(json.dumps(STATE.as_json()))) == STATE
+    assert restored_state(json.loads(json.dumps(STATE.as_json())), COUNTED) == STATE
 
 
 def test_a_search_that_ended_earlier_has_the_levels_until_then() -> None:
@@ -83,7 +86,9 @@ def test_a_search_that_ended_earlier_has_the_levels_until_then() -> None:
     assert ended.noted == (replace(noted[0], steps=()),)
     without = replace(state, levels={2: state.levels[2]}).ended_at(1)
     assert dict(without.levels) == {}
-    assert restored_state(json.loads(json.dumps(ended.as_json()))) == ended
+    kept = replace(ended, runs=STATE.runs)
+    counted = replace(COUNTED, levels=(STATE.fingerprints,))
+    assert restored_state(json.loads(json.dumps(kept.as_json())), counted) == kept
 
 
 def test_traffic_adds_up() -> None:

@@ -10,11 +10,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kmc.engine.layout.search_outcome import FindingKind, SearchFinding
+from kmc.engine.files.typed_json import typed
+from kmc.engine.layout.search_outcome import SearchFinding
 from kmc.errors import SystemFault
 
 NAME = "run.json"
@@ -156,11 +158,42 @@ def parse_manifest(data: bytes, path: Path | str) -> RunManifest:
     if checksum != _checksum(run):
         raise damaged(path, "its checksum is wrong")
     try:
-        manifest = _restored(run)
+        manifest = typed(RunManifest, run)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise damaged(path, "it is not a manifest") from None
     _refuse_misleading(manifest, path)
+    if manifest.snapshot is not None and (impossible := impossible_counts(manifest.snapshot)):
+        raise damaged(path, impossible)
     return manifest
+
+
+def impossible_counts(snapshot: Snapshot) -> str | None:
+    """Tell why no search counts this; None if one may."""
+    levels, generated, stored = snapshot.levels, sum(snapshot.generated), snapshot.stored
+    if sum(levels) != stored or not levels or not snapshot.generated:
+        return "its levels do not add up to its states"
+    if snapshot.generated[-1] < levels[0] or generated < stored or generated < snapshot.cut:
+        return "it has more states than were generated"
+    if snapshot.expanded > stored or snapshot.met > generated or any(count > generated for count in snapshot.failed):
+        return "it has counts above that of its states"
+    if any(not 1 <= finding.level <= len(levels) + 1 for finding in snapshot.findings):
+        return "it has a finding outside of its levels"
+    return None
+
+
+def require_lengths(snapshot: Snapshot, generated: int, failed: int) -> None:
+    """Raise ValueError unless a snapshot counts by so many actions, and so many properties."""
+    if (len(snapshot.generated), len(snapshot.failed)) != (generated, failed):
+        raise ValueError("a snapshot counts by other actions or properties")
+
+
+@contextmanager
+def restoring(path: Path | str) -> Iterator[None]:
+    """Take what a search stands on from a manifest; SystemFault KMC551 where that does not fit the search."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+        raise damaged(path, "it does not fit the model that was checked") from None
 
 
 def _refuse_misleading(manifest: RunManifest, path: Path | str) -> None:
@@ -168,8 +201,6 @@ def _refuse_misleading(manifest: RunManifest, path: Path | str) -> None:
     for extent in manifest.all_extents:
         if not is_data_file(extent.file):
             raise damaged(path, f"it names {extent.file!r}, which is not a file of a run")
-        if extent.place < 0 or extent.words < 0:
-            raise damaged(path, f"it names words outside of {extent.file}")
     for name in _names_in(manifest.sharded):
         if not is_data_file(name):
             raise damaged(path, f"it names {name!r}, which is not a file of a run")
@@ -180,6 +211,8 @@ def _refuse_misleading(manifest: RunManifest, path: Path | str) -> None:
         is_whole = all(there) or not any(there)
     if not is_whole:
         raise damaged(path, "a part of the level is missing")
+    if manifest.fingerprint_bits not in (64, 128):
+        raise damaged(path, "its fingerprints have an unknown width")
     if manifest.frontier is not None and len({block.file for block in manifest.frontier.blocks}) != 1:
         raise damaged(path, "the level is not in one file")
 
@@ -195,33 +228,3 @@ def _checksum(run: object) -> str:
 
 def _plain(finding: SearchFinding) -> dict[str, Any]:
     return {**asdict(finding), "kind": finding.kind.value}
-
-
-def _extent(found: Mapping[str, Any]) -> Extent:
-    return Extent(str(found["file"]), int(found["place"]), int(found["words"]), int(found["checksum"]))
-
-
-def _extents(found: Any) -> tuple[Extent, ...]:
-    return tuple(map(_extent, found))
-
-
-def _restored(run: Mapping[str, Any]) -> RunManifest:
-    found = run["frontier"]
-    return RunManifest(
-        about=run["about"],
-        digests=run["digests"],
-        fingerprint_bits=run["fingerprint_bits"],
-        snapshot=restored_snapshot(run["snapshot"]) if run["snapshot"] is not None else None,
-        known=_extent(run["known"]) if run["known"] is not None else None,
-        met=_extent(run["met"]) if run["met"] is not None else None,
-        graph=_extent(run["graph"]) if run.get("graph") is not None else None,
-        sharded=run["sharded"],
-        frontier=found and Frontier(_extents(found["blocks"]), _extent(found["chunks"]), _extent(found["dictionary"])),
-    )
-
-
-def restored_snapshot(found: Mapping[str, Any]) -> Snapshot:
-    """The snapshot that a manifest holds as JSON."""
-    lists = {name: tuple(found[name]) for name in ("levels", "generated", "failed", "counted")}
-    findings = tuple(SearchFinding(**{**plain, "kind": FindingKind(plain["kind"])}) for plain in found["findings"])
-    return Snapshot(**{**found, **lists, "findings": findings})

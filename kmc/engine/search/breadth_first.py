@@ -20,6 +20,7 @@ import numpy as np
 
 from kmc.engine.checkpoint.save import Parts, Saver
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.files.run_manifest import restoring
 from kmc.engine.files.spill_files import SpillFiles
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.frontier import Level, PackedState
@@ -232,7 +233,8 @@ class Search:
         saver = self._saver
         if saver is None or (snapshot := saver.snapshot) is None:
             return None
-        level = self._maker.restore(snapshot, lambda: saver.resume(self._maker.known))
+        with restoring("the folder of the run"):
+            level = self._maker.restore(snapshot, lambda: saver.resume(self._maker.known))
         if self._findings.found_any:
             self._maker.count_only()
         self._levels = list(snapshot.levels)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kmc.engine.files.run_manifest import Snapshot
+from kmc.engine.files.run_manifest import Snapshot, require_lengths
 from kmc.engine.search.worker import Worker
 from kmc.engine.stores.finding_log import FindingLog
 
@@ -63,6 +63,7 @@ def snapshot(
 
 def restore(worker: Worker, snapshot: Snapshot) -> None:
     """Set the counters of one thread to all that a snapshot says."""
+    require_lengths(snapshot, len(worker.generated.array), len(worker.failed.array))
     worker.generated.array[:] = snapshot.generated
     worker.failed.array[:] = snapshot.failed
     worker.thread.cut = snapshot.cut

@@ -80,5 +80,6 @@ class FindingLog:
     def restore(self, findings: tuple[SearchFinding, ...], counted: Iterable[int], met: Words) -> None:
         """Hold what another log held; `met` are its words."""
         self.findings, self.found_any = findings, bool(findings)
-        self.counted[:] = list(counted)
+        # A list of one number would fill the array.
+        self.counted[:] = np.array(list(counted), self.counted.dtype).reshape(self.counted.shape)
         self._met = {(key[0], key[1]): None for key in met.view(np.uint64).reshape(-1, 2).tolist()}
