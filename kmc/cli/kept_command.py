@@ -58,7 +58,7 @@ def kept_spec(about: Mapping[str, Any], run: Path | str) -> str:
     """Find the spec of a run: at its absolute path, else at the path that was typed, or by its shipped name.
 
     A typed path leads from where the run's own folder lies in `.kmc/runs`, and from the working directory: a run may be
-    copied to another machine with its spec. CommandLineError KMC605 where there is none.
+    copied to another machine with its spec. CommandLineError KMC609 where there is none.
     """
     absolute, typed = about.get("spec_path"), about["spec"]
     if absolute is None and typed in shipped_specs():
@@ -70,7 +70,7 @@ def kept_spec(about: Mapping[str, Any], run: Path | str) -> str:
         if is_there(place.exists):
             return str(place)
     raise CommandLineError(
-        "KMC605",
+        "KMC609",
         f"the spec of the run {run} is not at {places[0]}",
         help=f"put it back, or say where it is: kmc check SPEC [MODEL] --resume {run}; kmc states {run} --spec SPEC",
     )

@@ -16,7 +16,7 @@ from kmc.lang.modelfile import ModelFile
 
 MANIFEST_NAME = "models.toml"
 FOLDERS_MAX = 20_000
-"""A folder with more folders in it is no folder of specs, but a disk: it is not searched to its end."""
+"""A folder with more folders in it is a disk, and not a place of specs: it is not searched to its end."""
 
 
 def shipped_folder() -> Path | None:

@@ -78,7 +78,7 @@ def test_a_spec_that_moved_is_named_and_can_be_named_anew(home: Path) -> None:
     Path("ours").rename("moved/ours")
     for status, text in reopened(run):
         assert status == 2
-        assert text.splitlines()[0] == f"error[KMC605]: the spec of the run {run} is not at {home}/ours"
+        assert text.splitlines()[0] == f"error[KMC609]: the spec of the run {run} is not at {home}/ours"
         assert "kmc check SPEC [MODEL] --resume" in text
     assert kmc("states", str(run), "--spec", "moved/ours").exit_code == 0
     assert kmc("check", "moved/ours", "smoke", "--resume", str(run), "--max-depth", "10", "--quiet").exit_code == 0

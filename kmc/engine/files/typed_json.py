@@ -79,7 +79,7 @@ def _key(wanted: Any, name: str) -> Any:
         return name
     number = int(name[:20])
     if str(number) != name or number < 0:
-        raise ValueError("a key is no number")
+        raise ValueError("a key is not a number")
     return number
 
 
