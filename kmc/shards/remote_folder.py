@@ -94,12 +94,12 @@ class RemoteFolder:
         place = 0
 
         def following() -> bytes:
-            """The part at `place`, from a new stream if there is none."""
+            """Read the part at `place`, from a new stream if there is none."""
             nonlocal stream
-            if stream is None:
-                stream = self._fs.open_input_file(self._path_of(name))
-                stream.seek(place)
             try:
+                if stream is None:
+                    stream = self._fs.open_input_file(self._path_of(name))
+                    stream.seek(place)
                 read: bytes = stream.read(PART_BYTES)
             except OSError:
                 stream = None

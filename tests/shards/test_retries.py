@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -121,6 +123,41 @@ def test_no_attempt_begins_after_the_last_second() -> None:
     with pytest.raises(OSError, match="SLOW_DOWN"):
         pauses.retries.of(failing(*[BUSY[1]] * 100))
     assert pauses.waited == [0.4, 0.8, 1.6]
+
+
+class FailingStream:
+    """A stream of bytes whose calls fail as often as the list says: each call takes one of `fails`."""
+
+    def __init__(self, data: bytes, fails: list[bool]) -> None:
+        self._stream, self._fails = io.BytesIO(data), fails
+
+    def seek(self, place: int) -> None:
+        self._call()
+        self._stream.seek(place)
+
+    def read(self, size: int) -> bytes:
+        self._call()
+        return self._stream.read(size)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def _call(self) -> None:
+        if self._fails and self._fails.pop(0):
+            raise OSError(BUSY[0])
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_no_part_is_read_twice_whichever_call_fails(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_folder, "PART_BYTES", 4)
+    folder = RemoteFolder(tmp_path.as_uri(), Pauses().retries)
+    # The second read fails, then one call of the repetition.
+    fails = [False, False, True, *(at == number for at in range(8))]
+    opened = SimpleNamespace(open_input_file=lambda _: FailingStream(b"0123456789", fails))
+    monkeypatch.setattr(folder, "_fs", opened)
+    assert folder.read("bits-1") == b"0123456789"
 
 
 @pytest.fixture
