@@ -38,7 +38,7 @@ from kmc.cli.result_json import UNEXPLAINED, error_json, violation_json
 from kmc.cli.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, UNEXPLAINED_NAME, RunFolder, new_run_folder
 from kmc.cli.start_of_trace import spec_of_start, spec_or_start
 from kmc.cli.trace_place import settled_start
-from kmc.errors import ExitStatus, KmcError
+from kmc.errors import ExitStatus, KmcError, SystemFault
 from kmc.invariants.kinds import Role, kind_of
 from kmc.lang.modelfile import render_cfg
 from kmc.reference.simulation import SimulationCounters, SimulationResult
@@ -95,6 +95,8 @@ class Simulated:
     folder: RunFolder | None
     told: ToldTrace | None = None
     """The trace for people, once it has been told: after the rest has been saved."""
+    fault: SystemFault | None = None
+    """Why the explanation could not be saved, raised once the result is shown."""
 
     @property
     def status(self) -> ExitStatus:
@@ -164,6 +166,8 @@ def simulate(words: tuple[str, ...], /, **given: Any) -> int:
         say(json.dumps(simulation_json(done), indent=2))
     else:
         show(_lines(options, done))
+    if done.fault is not None:
+        raise done.fault
     return done.status
 
 
@@ -185,7 +189,7 @@ def _run(options: SimulateOptions) -> Simulated:
 
 
 def _told(options: SimulateOptions, done: Simulated, trace: Counterexample) -> Simulated:
-    """Tell the trace of a simulation that has been saved, and save that too."""
+    """Tell the trace of a simulation that has been saved, and save the explanation too."""
     again = shlex.join(["kmc", *options.words, *_seed(options, done.result)])
     if done.trace_path is not None:
         trace.commands = (again, explore_command(options.spec, done.trace_path))
@@ -194,10 +198,14 @@ def _told(options: SimulateOptions, done: Simulated, trace: Counterexample) -> S
         show([told.failure.text], stderr())
     of_run = None if done.folder is None else shown_path(done.folder.path / UNEXPLAINED_NAME)
     done = replace(done, told=told.reported(f"it with {of_run or f'what this shows: {again} --debug'}"))
-    if done.folder is not None:
+    if done.folder is None:
+        return done
+    try:
         done.folder.write(RESULT_NAME, json.dumps(simulation_json(done), indent=2))
         for name, text in explanation_files(told).items():
             done.folder.write(name, text)
+    except SystemFault as fault:
+        return replace(done, fault=fault)
     return done
 
 

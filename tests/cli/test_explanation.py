@@ -6,6 +6,7 @@ saved result and trace, the test cases of the report; and one line says that the
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import os
@@ -28,6 +29,7 @@ from support.small_specs import IMPORTS
 import kmc as api
 from kmc.api import checking
 from kmc.cli import check as check_command
+from kmc.cli.saved_runs import PAGE_NAME, RunFolder, cannot_write
 from kmc.story import story_of as story_of_module
 from kmc.unexplained import ERRORS_VARIABLE, Unexplained, explained
 from kmc.views.formats import FORMATS
@@ -368,6 +370,23 @@ def test_a_simulation_has_its_violation_when_nothing_can_be_explained() -> None:
     assert (shown.exit_code, len(PLAIN.findall(shown.stdout)), len(found["warnings"])) == (12, 1, 1)
     assert "State 1: <Initial predicate>" in shown.stdout
     assert "Open in a browser" not in shown.stdout
+
+
+def test_a_simulation_shows_its_violation_when_its_page_cannot_be_saved(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = RunFolder.write
+
+    def full(folder: RunFolder, name: str, text: str) -> Path:
+        if name == PAGE_NAME:
+            raise cannot_write(folder.path / name, OSError(errno.ENOSPC, "no space left on device"))
+        return write(folder, name, text)
+
+    monkeypatch.setattr(RunFolder, "write", full)
+    words = ("simulate", "spec.py", "invariant.cfg", "--seed", "3", "--number", "1000")
+    shown, found = kmc(*words), kmc(*words, "--json")
+    assert "State" in shown.stdout
+    assert "error[KMC502]" in shown.stderr
+    assert json.loads(found.stdout)["result"] == "violation"
+    assert shown.exit_code == found.exit_code == 153
 
 
 @pytest.mark.usefixtures("mistakes_are_told")
