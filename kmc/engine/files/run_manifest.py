@@ -192,8 +192,9 @@ def restoring(path: Path | str) -> Iterator[None]:
     """Take what a search stands on from a manifest; SystemFault KMC551 where that does not fit the search."""
     try:
         yield
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        raise damaged(path, "it does not fit the model that was checked") from None
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        # The cause stays, for `--debug`: it may be a mistake in kmc.
+        raise damaged(path, "it does not fit the model that was checked") from error
 
 
 def _refuse_misleading(manifest: RunManifest, path: Path | str) -> None:
