@@ -1,4 +1,4 @@
-"""The boundary around what explains: an explanation is finished, or it is an error, and never costs what it explains.
+"""The boundary around explanations: each is finished or an error, and never costs the result that it explains.
 
 `explained` is the one place where any error of `kmc.story` or `kmc.views` ends. A caller gets finished values, so no
 part of an explanation is made after its boundary.
@@ -27,11 +27,11 @@ class Unexplained:
     error: Exception
 
     def warning(self, report: str, without: str = "The trace is shown plain: its explanation") -> str:
-        """The line that says what is shown `without`; `report` is how to report it: "it with FILE"."""
+        """Return the line that says what is shown `without` it; `report` says how to report it: "it with FILE"."""
         return f"{self.sentence(without)} Please report {report}"
 
     def sentence(self, what: str) -> str:
-        """That `what` failed, with which error."""
+        """Return the sentence that `what` failed, with the error."""
         return f"{what} failed with {reason_text(self.error)} (a mistake in kmc, not in your spec)."
 
     @property
@@ -41,7 +41,7 @@ class Unexplained:
 
 
 def reason_text(error: BaseException) -> str:
-    """The class of an unexpected error and the first line that it says: `TypeError: unhashable type`."""
+    """Return the class of an unexpected error and its first line: `TypeError: unhashable type`."""
     try:
         said = str(error).strip().splitlines()
     except Exception:  # a mistake in the error itself
@@ -50,9 +50,9 @@ def reason_text(error: BaseException) -> str:
 
 
 def explained(explain: Callable[[], _Told], passing: tuple[type[Exception], ...] = ()) -> _Told | Unexplained:
-    """What `explain` returns, or the error that ended it. It must return finished values, not iterators.
+    """Return what `explain` returns, or the error that ended it. It must return finished values, not iterators.
 
-    Errors of the classes `passing` are answers there, not mistakes in kmc, and pass.
+    Errors of the classes `passing` are no mistakes of kmc there, and pass.
     """
     try:
         told = explain()

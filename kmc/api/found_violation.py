@@ -73,7 +73,7 @@ class ViolationFound:
 
     @cached_property
     def _explanation(self) -> Explanation | None:
-        """The violation for people, made when it is first asked for; only this calls what explains."""
+        """The violation for people, made at its first use; only this calls `kmc.story` and `kmc.views`."""
         return None if self._example is None else explanation_of(self._example)
 
     def _violation_lines(self) -> Iterator[str]:

@@ -41,7 +41,7 @@ def story_lines(story: Story) -> Iterator[str]:
 class Explanation:
     """A counterexample for people: its story, and all that a result shows of it, finished.
 
-    In one that failed, `lines` are the plain trace, there is neither a `story` nor a `page`, and `warning` says so.
+    If explaining failed, `lines` are the plain trace, `warning` says so, and there is neither a `story` nor a `page`.
     """
 
     story: Story | None
@@ -52,7 +52,7 @@ class Explanation:
 
 
 def explanation_of(example: Counterexample) -> Explanation:
-    """The explanation of a counterexample; the plain trace in its place if it fails."""
+    """Explain a counterexample; if that fails, the explanation is the plain trace."""
     plain = (*example.plain_lines(), "")
     found = example.explained(_explanation)
     if not isinstance(found, Unexplained):
@@ -81,5 +81,5 @@ def table_html(title: str, rows: Iterable[tuple[str, str]], remarks: Iterable[st
 
 
 def lines_html(lines: Iterable[str]) -> str:
-    """Lines of text as they are."""
+    """Return lines of text as preformatted HTML."""
     return f"<pre>{escape(chr(10).join(lines))}</pre>"

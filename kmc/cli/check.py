@@ -345,7 +345,7 @@ def _search(run: HeldRun, chosen: ChosenModel, problem: TemporalProblem | None, 
 
 
 def _told(run: HeldRun, done: _Done) -> _Done:
-    """Save what is known, then tell the counterexample and save that too. Whatever fails in telling changes neither."""
+    """Save the result, then tell the counterexample and save that too. A mistake in telling changes no result."""
     done.files.write_known(done.outcome, done.trace)
     if done.trace is None:
         return done

@@ -90,7 +90,7 @@ def all_options(function: F) -> F:
         metavar="N",
         type=click.IntRange(min=1),
         multiple=True,
-        is_eager=True,  # `spec_or_resume` asks for it
+        is_eager=True,  # `spec_or_resume` reads it
         help="With --all: only models that name this claim (kmc claims lists them), of the shipped specs without SPEC."
         " Repeatable.",
     )(function)
@@ -98,7 +98,7 @@ def all_options(function: F) -> F:
         "--all",
         "all_models",
         is_flag=True,
-        is_eager=True,  # `spec_or_resume` asks for it
+        is_eager=True,  # `spec_or_resume` reads it
         help="Check every model, finding and mutant of SPEC, or of the specs in a folder, as --expect does. Without"
         " SPEC: of all specs in this folder.",
     )(function)

@@ -1,7 +1,7 @@
 """The output of a counterexample: replayed, saved as ITF, TLC JSON and a page, shown for people or in TLC's style.
 
-Invariant: no trace is shown or saved that the interpreter has not replayed step by step. What explains it is made at
-once, by `Counterexample.told`, inside the boundary of `kmc.cli.explanation`; a plain trace takes its place if it fails.
+Invariant: no trace is shown or saved that the interpreter has not replayed step by step. `Counterexample.told`
+makes the whole explanation at once, inside the boundary of `kmc.unexplained`; if that fails, the trace is plain.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ class Counterexample:
         """The command lines that lead here again, for the page; those who save it know them."""
 
     def told(self, view: str | None, width: int | None) -> ToldTrace:
-        """The counterexample in a view of `--trace`, as a report and as a page; plain if that fails."""
+        """Tell the counterexample in a view of `--trace`, as a report and as a page; plain if that fails."""
         told = explained(lambda: self._told(view, width))
         if not isinstance(told, Unexplained):
             return told
         return ToldTrace((*self._plain("tlc"), ""), (*self.plain_lines(), ""), UNEXPLAINED, None, told)
 
     def explained(self, explain: Callable[[Story], _Made]) -> _Made | Unexplained:
-        """What `explain` makes of the story, or the error that ended this."""
+        """Return what `explain` makes of the story, or the error that ended it."""
         return explained(lambda: explain(self._story()))
 
     def plain_lines(self) -> tuple[str, ...]:
-        """The trace in TLC's style, and for a behavior that goes on for ever why it is a counterexample."""
+        """Return the trace in TLC's style; for a lasso, also why it is a counterexample."""
         return tuple(line if isinstance(line, str) else line.plain for line in self._plain("tlc"))
 
     def _story(self) -> Story:
@@ -83,12 +83,12 @@ class Counterexample:
             lines = [*styled(text_view(story, view or "steps", TextOptions(width=text_width(width)))), ""]
         report = [line.text.rstrip() for line in text_view(story, "steps", TextOptions())]
         explanation = story_json(story)
-        json.dumps(explanation)  # it is known to be JSON before its boundary is left
+        json.dumps(explanation)  # what is not JSON fails here, inside the boundary
         html = page(replace(story, commands=self.commands))
         return ToldTrace(tuple(lines), (*report, ""), explanation, html)
 
     def _plain(self, view: str | None) -> Iterator[Text | str]:
-        """The trace in TLC's style: no function of `kmc.story` or `kmc.views` is called for it."""
+        """Yield the trace in TLC's style, without a call of `kmc.story` or `kmc.views`."""
         yield from behaviour_line(self.violation)
         yield from trace_lines(self.file, changed_only=view == "tlc-changes")
         why = list(refutation_lines(self.violation))
@@ -120,7 +120,7 @@ def trace_files(file: TraceFile) -> dict[str, str]:
 
 
 def explanation_files(told: ToldTrace) -> dict[str, str]:
-    """What explains a trace, by the name of its file: the page, or why there is none."""
+    """Return the files that explain a trace, by name: the page, or the traceback of the mistake."""
     if told.failure is not None:
         return {UNEXPLAINED_NAME: told.failure.text}
     return {PAGE_NAME: told.page} if told.page is not None else {}

@@ -1,8 +1,8 @@
-"""The boundary between what a check knows of a counterexample and what explains it to a person.
+"""A counterexample as finished texts for a person, made inside the boundary of `kmc.unexplained`.
 
 Verdict, counts, exit status and the trace are known, and saved, before a function of `kmc.story` or `kmc.views` is
-called; those are called only inside of `kmc.unexplained.explained`. Invariant: what an explanation raises costs the
-explanation and nothing else, and what is shown of it is finished text.
+called; those are called only inside of `kmc.unexplained.explained`. Invariant: an error of an explanation costs the
+explanation and nothing else, and a command shows finished texts only.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ToldTrace:
     warning: str | None = None
 
     def reported(self, how: str) -> ToldTrace:
-        """The same, with a last line that says how to report its failure, if it has one: "it with FILE"."""
+        """Return the same trace; a plain one ends with how to report the mistake: "it with FILE"."""
         if self.failure is None:
             return self
         warning = self.failure.warning(how)
@@ -47,8 +47,8 @@ class ToldTrace:
         return replace(self, lines=lines, report=(*self.report, f"Warning: {warning}"), warning=warning)
 
 
-def view_asked_for(what: str, draw: Callable[[], _Told], advice: str) -> _Told:
-    """A view that is all that a command was asked for.
+def draw_requested_view(what: str, draw: Callable[[], _Told], advice: str) -> _Told:
+    """Draw a view that a person asked for by name.
 
     Raises InternalError KMC936 with `advice` for what else shows the trace, and the KmcErrors that `draw` raises.
     """
@@ -59,12 +59,12 @@ def view_asked_for(what: str, draw: Callable[[], _Told], advice: str) -> _Told:
         "KMC936",
         f"{what} cannot be made of this trace: {reason_text(drawn.error)}",
         help=advice,
-        notes=(f"this is a mistake in kmc, not in your spec; please report {what_debug_shows()}",),
+        notes=(f"this is a mistake in kmc, not in your spec; please report {report_with_debug()}",),
     ) from drawn.error
 
 
-def what_debug_shows() -> str:
-    """How to report a mistake that the command shows again at once."""
+def report_with_debug() -> str:
+    """Return how to report a mistake that the same command shows again with `--debug`."""
     context = click.get_current_context(silent=True)
     words = [word for word in (context.find_root().obj if context is not None else ()) if word != "--debug"]
     return f"it with what this shows: {shlex.join(['kmc', *words, '--debug'])}"

@@ -110,7 +110,7 @@ class Outcome:
 
     @property
     def explanation_warnings(self) -> tuple[str, ...]:
-        """That the counterexample is shown plain, if it could not be explained."""
+        """The warning that the counterexample is shown plain, if it could not be explained."""
         return (self.told.warning,) if self.told is not None and self.told.warning is not None else ()
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc.cli.console import say, show
-from kmc.cli.explanation import what_debug_shows
+from kmc.cli.explanation import report_with_debug
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.saved_runs import recorded_spec
 from kmc.cli.trace_place import trace_place
@@ -132,7 +132,7 @@ def _lines(file: TraceFile, model: Model, failure: RecordedFailure | None, found
 
     told = explained(reason)
     if isinstance(told, Unexplained):
-        yield f"Warning: {told.warning(what_debug_shows(), 'Why it fails is not told: the explanation')}"
+        yield f"Warning: {told.warning(report_with_debug(), 'kmc cannot say why it fails: the explanation')}"
     else:
         yield from told
 

@@ -1,8 +1,8 @@
 """The files of a check: in the folder of its run, as a JUnit report, and in a storage.
 
-Invariants: a result never names a trace that is not there, and it is saved before its trace is explained; so whatever
-becomes of the explanation, the run has verdict, counts and trace. A fault of the disk is kept, since the result is
-shown even then.
+Invariants: a result never names a trace that is not there, and it is saved before its trace is explained. So the run
+has verdict, counts and trace even if the explanation fails. Faults of the disk are collected, since the result is shown
+even then.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ResultFiles:
             self._write(name, text)
 
     def how_to_report(self, words: Sequence[str]) -> str:
-        """What to send with a report of an explanation that failed."""
+        """Return how to report an explanation that failed: "it with FILE"."""
         if self.folder is None:
             return f"it with what this shows: {command_again(words)} --debug"
         return f"it with {shown_path(self.folder.path / UNEXPLAINED_NAME)}"
@@ -69,7 +69,7 @@ class ResultFiles:
             self.faults.append(fault)
 
     def _write(self, name: str, text: str, *, is_lost: bool = False) -> bool:
-        """Whether the file is there now. One that is lost is not written here, but still published."""
+        """Write a file; return whether it is there. A lost one is not written here, but still published."""
         assert self.folder is not None, "there is a place for files"
         self._texts[name] = text
         if is_lost:

@@ -45,7 +45,7 @@ _DAMAGED, _TAKEN_OVER = "KMC551", "KMC571"
 def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
     """SPEC may be left out with `--resume` and `--from`, and with `--all`.
 
-    With `--all` it is the working directory, or the folder of the shipped specs where `--claim` asks for their claims.
+    With `--all` it is the working directory, or with `--claim` the folder of the shipped specs.
     """
     if value is None and ctx.params.get("all_models"):
         shipped = shipped_folder() if ctx.params.get("claims") else None
@@ -117,7 +117,7 @@ def resumed_options(options: CheckOptions, about: Mapping[str, Any], shards: int
 
 
 def _opened(path: Path) -> RunDirectory:
-    """The run in a folder; SystemFault KMC555 says so if it has ended."""
+    """Open the run in a folder; SystemFault KMC555 says so if it has ended."""
     from kmc.engine.files.run_directory import RunDirectory, nothing_to_resume
 
     try:

@@ -68,7 +68,7 @@ def require_pyspark() -> None:
 
 @contextmanager
 def chosen_search(options: CheckOptions, note: Callable[[str], None]) -> Iterator[SearchMaker]:
-    """What makes the search; a Spark application runs during the block, and a note says which."""
+    """Yield the maker of the search; a Spark application runs during the block, and a note names it."""
     # Imported here, because numpy and the engine take a third of a second.
     if options.shards is None:
         from kmc.engine.check_model import search_in_memory

@@ -32,7 +32,9 @@ _SECRET = re.compile(
 def settings_of(texts: Sequence[str], master: str | None) -> dict[str, str]:
     """Return the settings by name, the last of each; CommandLineError KMC647 for what is not one."""
     if texts and master is None:
-        raise CommandLineError("KMC647", "only what runs on Spark has settings of Spark", help="add --spark MASTER")
+        raise CommandLineError(
+            "KMC647", "--conf gives a setting to Spark, and this command does not run on it", help="add --spark MASTER"
+        )
     if texts and master == SUBMITTED:
         message = "an application of spark-submit takes no --conf"
         raise CommandLineError("KMC647", message, help="give --conf to spark-submit, before the application")

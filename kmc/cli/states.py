@@ -112,7 +112,7 @@ def states(
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """What runs the tasks: this number of threads, or Spark with some settings where a master is given."""
+    """The way tasks run: in this number of threads, or on Spark with some settings if there is a master."""
 
     threads: int
     spark: str | None

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kmc.cli.console import say, show, stderr
 from kmc.cli.counterexample import trace_lines
-from kmc.cli.explanation import view_asked_for, what_debug_shows
+from kmc.cli.explanation import draw_requested_view, report_with_debug
 from kmc.cli.model_choice import first_constants
 from kmc.cli.options import TLC_VIEWS, color_option, debug_option, run_dir_option, trace_option
 from kmc.cli.render_errors import shown_path
@@ -192,7 +192,7 @@ def _written(name: str, place: TracePlace, found: TraceFile, options: TraceOptio
     if FORMATS[name].of_file:
         return written(name, found, lambda: _story(place, options))
     what = f"the format '{name}'"
-    return view_asked_for(what, lambda: written(name, found, lambda: _story(place, options)), _PLAIN)
+    return draw_requested_view(what, lambda: written(name, found, lambda: _story(place, options)), _PLAIN)
 
 
 def _show_told(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> None:
@@ -203,7 +203,7 @@ def _show_told(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> N
 
     if options.view is not None or options.step is not None or options.prop is not None:
         what = f"the view '{options.view}'" if options.view is not None else "the explanation"
-        show(view_asked_for(what, draw, _PLAIN))
+        show(draw_requested_view(what, draw, _PLAIN))
         return
     told = explained(draw, passing=(KmcError,))
     if not isinstance(told, Unexplained):
@@ -212,7 +212,7 @@ def _show_told(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> N
     if "--debug" in (click.get_current_context().find_root().obj or ()):
         show([told.text], stderr())
     show([_heading(chosen), *trace_lines(chosen, changed_only=False), ""])
-    show([f"Warning: {told.warning(what_debug_shows())}"])
+    show([f"Warning: {told.warning(report_with_debug())}"])
 
 
 def _story_lines(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> Iterator[Text | str]:

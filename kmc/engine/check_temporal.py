@@ -151,7 +151,7 @@ class TemporalSearch:
 
 
 class NumberFinder:
-    """What is found in a graph of numbers, see `kmc.reference.temporal.LassoFinder`."""
+    """A finder in a graph whose states are numbers; see `kmc.reference.temporal.LassoFinder`."""
 
     def __init__(self, lassos: LassoAnswers) -> None:
         self.lassos = lassos

@@ -1,9 +1,9 @@
-"""Which of the counterexamples to one property is shown: a total order, for every engine and every kind of search.
+"""The total order of the counterexamples to one property: every engine and every kind of search shows the least.
 
 The one with the fewest states comes first. Among equals a finite prefix precedes a lasso that stutters, and that one
-precedes a lasso whose cycle has several states; then the shortest stem decides. What is left is decided by the states,
-in an order of the engine's own (`kmc.reference.lassos`: that of their values; `kmc.engine.liveness.lasso_choice`: that
-of their numbers). No order of queries, conjuncts, threads or shards has a say.
+precedes a lasso whose cycle has several states; then the shortest stem decides. The states break the last ties, in the
+engine's own order: of their values (`kmc.reference.lassos`), or of their numbers (`kmc.engine.liveness.lasso_choice`).
+The order of queries, conjuncts, threads or shards never matters.
 
 Searches take the rank of what is known as a bound: they look only for what is strictly less.
 """

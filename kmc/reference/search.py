@@ -148,7 +148,7 @@ class Search:
             self._stopped = Bound.DEPTH
 
     def _end(self, level: range, expanded: range) -> SearchEnd | None:
-        """Why the search ends with a level that was made; `expanded` is the level before it."""
+        """Return why the search ends with a level that was made; `expanded` is the level before it."""
         return search_end(
             keep_going=self._keep_going,
             has_states=bool(level),
@@ -157,12 +157,12 @@ class Search:
         )
 
     def _has_states_enough(self) -> bool:
-        """Whether a level after the first one reaches the limit on states."""
+        """Return whether a level after the first one reaches the limit on states."""
         states = self._limits.states
         return states is not None and len(self.graph.levels) > 1 and len(self.graph.states) >= states
 
     def _is_refuted(self, expanded: range) -> bool:
-        """Whether a temporal property is refuted for certain, now that a level has been expanded."""
+        """Return whether a temporal property is refuted for certain, now that a level has been expanded."""
         if self._early is None or self._behaviours is None:
             return False
         try:

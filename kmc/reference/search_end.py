@@ -1,4 +1,4 @@
-"""Where a search ends, and what it reports: one rule for all engines.
+"""The one rule, for all engines, that says where a search ends and what it reports.
 
 An engine applies it to each level that is whole. The first of these that holds ends the search:
 
@@ -7,7 +7,7 @@ An engine applies it to each level that is whole. The first of these that holds 
 3. The steps to the level refute a temporal property for certain.
 4. A limit or Ctrl-C stops the search.
 
-So of a failure and a refutation in one level the failure is reported, and otherwise the one in the earlier level. A
+So if one level has both a failure and a refutation, the search reports the failure; otherwise the earlier level wins. A
 search that keeps going after a failure skips 2 and 3: it reports its first failure, and a refutation if there is none.
 """
 

@@ -215,7 +215,7 @@ def least_path(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) 
 
 
 def _is_answered(check: TemporalCheck, finder: LassoFinder, *, of_prefixes: bool) -> bool:
-    """Whether `least_path` finds something."""
+    """Return whether `least_path` finds something."""
     queries = [query for query in check.queries if query.is_of_prefixes is of_prefixes]
     if of_prefixes:
         return any(finder.shortest_prefix(query) is not None for query in queries)

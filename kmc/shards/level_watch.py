@@ -126,7 +126,7 @@ def _skew(seconds: Sequence[float]) -> float | None:
 def shard_progress(
     state: RunState, watch: LevelWatch, following: int | None, *, wide: bool, entry: int
 ) -> ShardProgress:
-    """What the search moved and keeps at this moment; `entry` is the bytes of what is sent for each candidate.
+    """Count what the search moved and keeps at this moment; `entry` is the bytes of what is sent for each candidate.
 
     `following` is what the next level probably writes, if that is known.
     """

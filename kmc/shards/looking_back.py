@@ -20,7 +20,7 @@ class KeptLevels(Protocol):
 
     @property
     def depth(self) -> int:
-        """How many levels have states, whether they are kept or not."""
+        """The number of levels that have states, whether they are kept or not."""
 
     @property
     def levels(self) -> Mapping[int, LevelFiles]:

@@ -37,7 +37,7 @@ def may_succeed_later(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a request is made, and how long to wait between.
+    """A limit on the attempts of a request, with the pauses between them.
 
     A pause is a random part of a bound that doubles each time, so that hosts which were refused together do not return
     together (full jitter: Brooker, Exponential backoff and jitter, 2015). After `seconds_max` no new attempt begins.

@@ -22,7 +22,7 @@ from kmc.shards.tasks import Expanded
 
 
 class SearchCounts:
-    """What a search with these kernels has counted and found; `levels` counts the states of each level."""
+    """The counts and findings of a search with these kernels; `levels` counts the states of each level."""
 
     def __init__(self, kernels: KernelTable) -> None:
         self._kernels = kernels
@@ -40,7 +40,7 @@ class SearchCounts:
 
     @property
     def distinct(self) -> int:
-        """How many states all levels have."""
+        """The number of states of all levels."""
         return sum(self.levels)
 
     @property
@@ -64,7 +64,7 @@ class SearchCounts:
             self._reachable_asked = wanted
 
     def snapshot(self, seconds: float, cpu_seconds: float) -> Snapshot:
-        """All counts as they stand now, after so much time."""
+        """Return all counts as they are now, after so much time."""
         return Snapshot(
             levels=tuple(self.levels),
             generated=tuple(self.generated.tolist()),
@@ -83,7 +83,7 @@ class SearchCounts:
         )
 
     def restore(self, snapshot: Snapshot, met: Words) -> None:
-        """Stand where a snapshot was taken; `met` are the words of the violating states that it has counted once."""
+        """Take all counts from a snapshot; `met` are the words of the violating states that it has counted once."""
         require_lengths(snapshot, len(self.generated), len(self._failed))
         self.levels = list(snapshot.levels)
         self.generated[:], self._failed[:] = snapshot.generated, snapshot.failed
@@ -92,7 +92,7 @@ class SearchCounts:
         self._findings.restore(snapshot.findings, snapshot.counted, met)
 
     def go_back(self, noted: Sequence[NotedLevel]) -> None:
-        """Stand at the end of the last of these levels, which were made without a finding."""
+        """Go back to the end of the last of these levels, which were made without a finding."""
         figures, levels = noted[-1].figures, self.levels[: len(noted)]
         self.restore(figures, np.zeros(0, np.int64))
         self.levels = levels

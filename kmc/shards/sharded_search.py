@@ -116,7 +116,7 @@ class ShardedSearch:
 
     @property
     def depth(self) -> int:
-        """How many levels have states, whether their rows are kept or not."""
+        """The number of levels that have states, whether their rows are kept or not."""
         return len(self._counts.levels)
 
     @property
@@ -193,7 +193,7 @@ class ShardedSearch:
             self._stopped = Bound.DEPTH
 
     def _ends(self, has_states: bool) -> bool:
-        """Whether the search ends with the last level. Whether that refutes a property is asked when it is over."""
+        """Return whether the search ends with the last level. Refuted properties are looked for when it is over."""
         keep_going, has_failed = self._settings.keep_going, self._counts.found_any
         end = search_end(keep_going=keep_going, has_states=has_states, has_failed=has_failed, is_refuted=lambda: False)
         return end is not None
@@ -221,7 +221,7 @@ class ShardedSearch:
 
     @property
     def _next_level_bytes(self) -> int | None:
-        """What the next level probably writes; None where none follows, or it is in work."""
+        """The bytes that the next level probably writes; None if no level follows, or it is in work."""
         if self._ended or self._watch.in_work:
             return None
         return next_level_bytes(self.state, self._counts.levels, wide=self._kernels.wide)

@@ -1,7 +1,7 @@
 """How a state space is divided. Only `shards` is a user's choice; no number here makes a difference to a result.
 
 A shard costs a file or two in each level that sends it something. So a search begins with few shards, and divides them
-when they are full: what `shards` adds to the time of a small search is nothing.
+when they are full, and a small search takes the same time with any number of `shards`.
 """
 
 from __future__ import annotations

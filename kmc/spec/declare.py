@@ -186,12 +186,12 @@ class SpecFacade:
         """`@spec.majority`: a helper that says what a majority is, so that traces tell which members were one.
 
         Either a Bool function of the members that count and, if you like, of their ensemble; or the least number of
-        members that are a majority of its one parameter, compared with a `count(... for member in ensemble)`. It is
-        what it is without the decorator: checks do not depend on it.
+        members that are a majority of its one parameter, compared with a `count(... for member in ensemble)`. Checks
+        do not depend on the decorator.
         """
         span = definition_span(function)
         if inspect.isgeneratorfunction(function):
-            message = f"{function.__name__} yields; a majority is told by a Bool or a number"
+            message = f"{function.__name__} yields; under @spec.majority it returns a Bool or a number"
             raise SpecError("KMC100", message, span, help="write return")
         if len(inspect.signature(function).parameters) not in (1, 2):
             message = f"{function.__name__} takes the members that count, and their ensemble if you like"

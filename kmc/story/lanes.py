@@ -49,7 +49,7 @@ _COLUMNS_MAX = 5
 def table_for_people(spec: Spec) -> VariableTable:
     """The variables of `spec` for people: a spawned identifier is `s1`, not 1, and no map is a sequence.
 
-    Where processes of two types have one name, the type stands before it: `Client.a`.
+    If processes of two types have one name, each carries its type: `Client.a`.
     """
     taken = Counter(_own_name(member) for cls in _symbol_classes(process_types(spec)) for member in cls.members)
 
@@ -144,7 +144,7 @@ class Processes:
         self._keyed = [field for field, kind in self._fields.items() if self.is_function(kind)]
 
     def is_function(self, declared: Type | None) -> bool:
-        """Whether values of a type are functions of processes.
+        """Return whether values of a type are functions of processes.
 
         The type of a number says little: one of fewer numbers counts only where it is the key of records.
         """
@@ -161,7 +161,7 @@ class Processes:
         return tuple(name for name, variable in self._variables.items() if variable.field in self._keyed)
 
     def names_in(self, states: Iterable[Any]) -> tuple[str, ...]:
-        """The names of the processes that occur in the states, in display order."""
+        """Return the names of the processes that occur in the states, in display order."""
         seen: dict[str, Any] = {}
         for state in states:
             for member in self._members_in(state):
@@ -194,7 +194,7 @@ class Processes:
                     yield from self._messages_in(item)
 
     def holds(self, value: Any, declared: Type | None = None) -> bool:
-        """Whether a value is a process; of what is not a symbol, only the type that it is declared with can say so."""
+        """Return whether a value is a process; if it is not a symbol, its declared type decides."""
         if isinstance(value, Symbol):
             return type(value) in self._symbols
         if value is None or declared is None:
@@ -202,7 +202,7 @@ class Processes:
         return any(kind in self._types for kind in _alternatives(declared) if _is_of(value, kind))
 
     def at(self, path: Sequence[str]) -> str | None:
-        """The process that a place belongs to: the first key on its path that is one."""
+        """Return the process that a place belongs to: the first key on its path that is one."""
         variable = self._variables[path[0]]
         declared: Type | None = self._fields[variable.field]
         if variable.inner is not None and isinstance(declared, MapType):
@@ -218,7 +218,7 @@ class Processes:
 
 
 def _is_of(value: Any, declared: Type) -> bool:
-    """Whether a value has the form of an alternative of a union, which no other alternative has."""
+    """Return whether a value has the form of this alternative of a union; no two alternatives have one form."""
     match declared:
         case BoolType():
             return isinstance(value, bool)
@@ -255,7 +255,7 @@ def _with_messages(fields: Mapping[str, Type]) -> tuple[str, ...]:
 
 
 def lane_name(member: Any, naming: Naming) -> str:
-    """What views call a process: its value in words."""
+    """Name a process for views: its value in words."""
     return in_words(encode(member, naming))
 
 

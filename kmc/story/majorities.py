@@ -1,9 +1,9 @@
-"""Which votes were a majority when a step was taken: told where the spec declares what a majority is.
+"""The majorities that a step found, in a spec that declares what a majority is.
 
-`@spec.majority` stands above a Bool function of the members that count, or above one that gives the least number of
-members that are a majority of its ensemble, which is compared with a `count(... for member in ensemble)`. The action is
-run once more, and what these were given is noted; so nothing is told that the spec has not counted, and of a spec
-without such a declaration nothing is guessed.
+`@spec.majority` marks a Bool function of the members that count, or a function that returns the least number of members
+that are a majority of its ensemble; the spec compares that number with a `count(... for member in ensemble)`. kmc runs
+the action once more and records the arguments of these functions. So a story names only majorities that the spec has
+counted; without the declaration it names none.
 """
 
 from __future__ import annotations
@@ -24,10 +24,7 @@ from kmc.spec.loader import Spec
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """The members that counted, of an ensemble if one is known, and what was asked.
-
-    That is the offset, say, by the name of its variable.
-    """
+    """The members that counted, their ensemble if one is known, and the numbers that the loop around had: an offset."""
 
     counted: tuple[Any, ...]
     ensemble: tuple[Any, ...] | None

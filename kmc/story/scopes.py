@@ -29,7 +29,7 @@ from kmc.story.network import brief_of
 
 _SHORT = 40
 _NO_VALUE = (KmcError, ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
-"""What the evaluation of an expression may raise."""
+"""The errors that the evaluation of an expression may raise."""
 _codes: WeakKeyDictionary[ast.expr, Any] = WeakKeyDictionary()
 
 

@@ -150,7 +150,7 @@ class Teller:
     def _actor(
         self, told: SentMessage | None, sent: Sequence[SentMessage], action: Action | None, values: tuple[Any, ...]
     ) -> str | None:
-        """Who receives, else who sends, else the first process among the arguments."""
+        """Return the receiver, else the sender, else the first process among the arguments."""
         if told is not None and told.dest is not None:
             return told.dest
         sources = {message.source for message in sent}

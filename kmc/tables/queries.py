@@ -107,7 +107,7 @@ def _is_harmless(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statem
 
 
 def _type(statement: duckdb.Statement) -> StatementType | None:
-    """The kind of a statement; None for one that Python's enumeration lacks, such as UPDATE EXTENSIONS."""
+    """Return the kind of a statement; None for one that Python's enumeration lacks, such as UPDATE EXTENSIONS."""
     try:
         return statement.type
     except ValueError:
@@ -128,7 +128,7 @@ def _is_refusal(error: duckdb.Error) -> bool:
 
 
 def _refused(text: str, *, wants_more: bool) -> CommandLineError:
-    """DuckDB's error in kmc's form: KMC632, or KMC639 where the query wants what only --allow-files gives."""
+    """Return DuckDB's error in kmc's form: KMC632, or KMC639 where the query wants what only --allow-files gives."""
     first, _, rest = text.partition("\n")
     notes = tuple(line for line in rest.splitlines() if line.strip())
     if not wants_more:
@@ -148,7 +148,7 @@ def _first_words(sql: str) -> str:
 
 @contextmanager
 def _linked(folder: Path) -> Iterator[tuple[Mapping[str, list[str]], str]]:
-    """The files of each table under paths without wildcards, and the path of a folder for temporary files."""
+    """Link the tables; yield their files under paths without wildcards, and a folder for temporary files."""
     try:
         with tempfile.TemporaryDirectory(prefix="kmc-query-", dir=_place()) as made:
             tables = {}
@@ -168,11 +168,11 @@ def _linked(folder: Path) -> Iterator[tuple[Mapping[str, list[str]], str]]:
 
 
 def _place() -> str:
-    """A folder for temporary files whose path has no wildcard."""
+    """Return a folder for temporary files whose path has no wildcard."""
     found = tempfile.gettempdir()
     return "/tmp" if _WILDCARDS.search(found) else found
 
 
 def _list(texts: Sequence[str]) -> str:
-    """A list of texts in SQL."""
+    """Write a list of texts in SQL."""
     return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"

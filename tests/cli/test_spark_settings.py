@@ -19,8 +19,8 @@ ON_SPARK = ("--spark", "local[1]")
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("--conf", "spark.a=1"), "error[KMC647]: only what runs on Spark has settings of Spark"),
-        (("--shards", "2", "--conf", "spark.a=1"), "error[KMC647]: only what runs on Spark has settings of Spark"),
+        (("--conf", "spark.a=1"), "error[KMC647]: --conf gives a setting to Spark"),
+        (("--shards", "2", "--conf", "spark.a=1"), "error[KMC647]: --conf gives a setting to Spark"),
         (
             (*ON_SPARK, "--conf", "spark.a"),
             "error[KMC647]: --conf takes a setting of Spark and its value, not 'spark.a'",

@@ -1,4 +1,4 @@
-"""Which lasso is taken: the least by `kmc.liveness.lasso_order` of a nearest state to stay in and the cycles tried.
+"""The choice of a lasso: by `kmc.liveness.lasso_order` the least of a nearest state to stay in and the cycles tried.
 
 The choice depends on distances, fair components and the order of numbers only, so a part of a graph whose states are
 renumbered in their order gives the lasso that the whole graph does.

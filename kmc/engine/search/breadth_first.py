@@ -183,7 +183,7 @@ class Search:
             self._stopped = Bound.DEPTH
 
     def _ends(self, level: Level, until: int | None) -> bool:
-        """Whether the search ends with a level that is whole."""
+        """Return whether the search ends with a level that is whole."""
         if level.rows:
             self._history.keep(len(self._levels), level)
         if until is not None:
