@@ -38,6 +38,7 @@ NAMED_IN = {
         "kmc/compiler/passes/read_sets.py",
         "kmc/engine/check_model.py",
         "kmc/engine/files/run_manifest.py",
+        "kmc/engine/files/typed_json.py",
         "kmc/engine/layout/control_words.py",
         "kmc/engine/layout/kernel_interface.py",
         "kmc/engine/layout/search_outcome.py",
