@@ -47,6 +47,7 @@ _WORDS = {
     "float": "a fraction",
     "generator": "a helper that yields",
     "type": "a type",
+    "IntType": "the type Int",
     "EnumMeta": "an enumeration",
     "Record": "a record",
     "SpecFacade": "spec",
@@ -221,7 +222,15 @@ def _wrong_arguments(cls: str, method: str, text: str) -> tuple[str, str | None]
     return f"'{method}' of {_kind(cls)} does not take these arguments", USAGE.get(method, _ARGUMENTS_HELP)
 
 
-_NO_MEMBERS = _lacking("has no members to go through", "go through a set, a sequence, a map, range(...) or a type")
+_ITERABLE = _lacking("has no members to go through", "go through a set, a sequence, a map, range(...) or a type")
+
+
+def _no_members(kind: str) -> tuple[str, str | None]:
+    if kind == "IntType":
+        return f"{_kind(kind)} has no members to go through", "write range(1, N + 1) for the numbers of Int(1, N)"
+    return _ITERABLE(kind)
+
+
 _RULES: tuple[_Rule, ...] = (
     (r"'(<|>|<=|>=)' not supported between instances of '([\w.]+)' and '([\w.]+)'", "KMC246", _without_order),
     (r"unsupported operand type\(s\) for (\S+): '([\w.]+)' and '([\w.]+)'", "KMC248", _without_meaning),
@@ -233,13 +242,13 @@ _RULES: tuple[_Rule, ...] = (
         _lacking("has no elements in brackets", "brackets look up a key of a map: m[key]"),
     ),
     (r"object of type '([\w.]+)' has no len\(\)", "KMC248", _lacking("has no length", "len takes collections")),
-    (r"'([\w.]+)' object is not iterable", "KMC248", _NO_MEMBERS),
+    (r"'([\w.]+)' object is not iterable", "KMC248", _no_members),
     (
         r"'([\w.]+)' object cannot be interpreted as an integer",
         "KMC248",
         lambda kind: (f"range takes numbers, not {_kind(kind)}", "for the members of a type write: for s in Server"),
     ),
-    (r"argument of type '([\w.]+)' is not iterable", "KMC248", _NO_MEMBERS),
+    (r"argument of type '([\w.]+)' is not iterable", "KMC248", _no_members),
     (r"unhashable type: '([\w.]+)'", "KMC247", _lacking("cannot be a member or a key", "use values of the language")),
     (
         r"isinstance\(\) arg 2 must be",
