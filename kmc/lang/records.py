@@ -21,7 +21,18 @@ from kmc.lang.types import BoolType, EnumType, IdentType, RecordType, Type, Unio
 
 _new: Callable[..., Any] = tuple.__new__
 _namedtuple: Callable[..., type] = namedtuple  # mypy takes literal field names only
-_RESERVED = ("set", "items", "fields", "shapes", "tag", "abstract", "kmc_type", "source_field", "dest_field")
+_RESERVED = (
+    "set",
+    "items",
+    "fields",
+    "shapes",
+    "tag",
+    "abstract",
+    "kmc_type",
+    "written_type",
+    "source_field",
+    "dest_field",
+)
 
 
 class RecordMeta(type):
@@ -30,6 +41,8 @@ class RecordMeta(type):
     fields: dict[str, Type]
     tag: str
     abstract: bool
+    written_type: str | None
+    """What a TLA+ value of the class has as its type: a message its tag; any other record None, where fields tell."""
 
     def __new__(
         mcs,
@@ -44,13 +57,14 @@ class RecordMeta(type):
     ) -> RecordMeta:
         cls = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
         if root:
-            cls.fields, cls.tag, cls.abstract = {}, name, True
+            cls.fields, cls.tag, cls.abstract, cls.written_type = {}, name, True, None
             return cls
         inherited = [base for base in bases if isinstance(base, RecordMeta)]
         own = _own_fields(cls, name, namespace)
         cls.fields = {**inherited[0].fields, **own}
         cls.tag = tag or (inherited[0].tag if inherited[0].fields else camel_case(name))
         cls.abstract = abstract
+        cls.written_type = None
         _link_shapes(cls)
         _install_fields(cls)
         cls._declare(message)  # type: ignore[attr-defined]  # defined by Record and Message
@@ -255,6 +269,7 @@ class Message(Record, root=True):
                     notes=(_MISSING_END.format(end=end, field=field),),
                 )
             type.__setattr__(cls, f"{end}_field", field)
+        cls.written_type = cls.tag
         super()._declare(message)
 
 

@@ -171,8 +171,9 @@ def function(pairs: list[tuple[Tla, Tla]]) -> TlaMap | TlaSeq:
 
 def _encode_record(record: Record, naming: Naming) -> TlaRecord:
     fields: list[tuple[str, Tla]] = []
-    if isinstance(record, Message):
-        fields.append((naming.tag, type(record).tag))
+    written = type(record).written_type
+    if written is not None:
+        fields.append((naming.tag, written))
     fields.extend((naming.field(field), encode(value, naming)) for field, value in record.items())
     return TlaRecord(tuple(fields))
 
@@ -231,7 +232,7 @@ def _decode_union(tree: Tla, declared: UnionType, naming: Naming) -> Any:
         return None
     for alternative in declared.alternatives:
         if isinstance(alternative, RecordType):
-            if isinstance(tree, TlaRecord) and _shape(tree, alternative.cls, naming) is not None:
+            if isinstance(tree, TlaRecord) and written_shape(tree, alternative.cls, naming) is not None:
                 return _decode_record(tree, alternative, naming)
             continue
         try:
@@ -241,7 +242,8 @@ def _decode_union(tree: Tla, declared: UnionType, naming: Naming) -> Any:
     _mismatch(tree, declared)
 
 
-def _shape(tree: TlaRecord, cls: RecordMeta, naming: Naming) -> RecordMeta | None:
+def written_shape(tree: TlaRecord, cls: RecordMeta, naming: Naming) -> RecordMeta | None:
+    """The shape of `cls` that `tree` is a record of, by its written type or its fields; None if there is none."""
     fields = dict(tree.fields)
     tag = fields.get(naming.tag)
     return _shape_with(frozenset(fields), tag if isinstance(tag, str) else None, cls, naming)
@@ -251,14 +253,15 @@ def _shape(tree: TlaRecord, cls: RecordMeta, naming: Naming) -> RecordMeta | Non
 def _shape_with(present: frozenset[str], tag: str | None, cls: RecordMeta, naming: Naming) -> RecordMeta | None:
     for shape in cls.shapes:
         names = {naming.field(field) for field in shape.fields}
-        expected = names | {naming.tag} if Message in shape.__mro__ else names
-        if present == expected and (expected == names or tag == shape.tag):
+        if shape.written_type is not None and tag == shape.written_type and present == names | {naming.tag}:
+            return shape
+        if present == names and Message not in shape.__mro__:  # TLC writes no type of a record
             return shape
     return None
 
 
 def _decode_record(tree: TlaRecord, declared: RecordType, naming: Naming) -> Any:
-    shape = _shape(tree, declared.cls, naming)
+    shape = written_shape(tree, declared.cls, naming)
     if shape is None:
         _mismatch(tree, declared)
     given = dict(tree.fields)

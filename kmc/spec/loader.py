@@ -28,6 +28,7 @@ from typing import Any
 from kmc.actions.action import Action
 from kmc.errors import EvaluationError, KmcError, ModelError, SpecError, did_you_mean
 from kmc.invariants.properties import Predicate, SymmetrySet, View
+from kmc.lang.alike_shapes import tell_apart
 from kmc.lang.annotations import shapes_of
 from kmc.lang.blame import blamed
 from kmc.lang.constants import Constant, Share, constants_of
@@ -285,6 +286,7 @@ def _assemble(
     table = declared.variables or default_table(state_class)
     check_table(table, state_class)
     check_columns(declared.columns, table, state_class, declared.columns_span)
+    tell_apart(state_class, table.naming)
     digest = sha256("\n".join(source.meaning for source in sources.values()).encode()).hexdigest()[:16]
     for view in (p for p in declared.properties.values() if isinstance(p, View)):
         stray = sorted(view.dropped - set(state_class.fields))

@@ -9,8 +9,8 @@ refuses it with a reason.
 from __future__ import annotations
 
 from kmc.errors import KmcError
-from kmc.lang.records import Message, RecordMeta
-from kmc.lang.tla import Naming, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, decode
+from kmc.lang.records import RecordMeta
+from kmc.lang.tla import Naming, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, decode, written_shape
 from kmc.lang.types import (
     IntType,
     MapType,
@@ -58,16 +58,12 @@ def _function(tree: TlaMap | TlaSeq | TlaRecord, key: Type, value: Type, naming:
 
 
 def _record(tree: TlaRecord, cls: RecordMeta, naming: Naming) -> TlaRecord:
-    present = {name for name, _ in tree.fields}
-    for shape in cls.shapes:
-        types = {naming.field(field): declared for field, declared in shape.fields.items()}
-        tag = {naming.tag} if Message in shape.__mro__ else set()
-        if present == types.keys() | tag:
-            fields = (
-                (name, typed(value, types[name], naming) if name in types else value) for name, value in tree.fields
-            )
-            return TlaRecord(tuple(fields))
-    return tree
+    shape = written_shape(tree, cls, naming)
+    if shape is None:
+        return tree
+    types = {naming.field(field): declared for field, declared in shape.fields.items()}
+    fields = ((name, typed(value, types[name], naming) if name in types else value) for name, value in tree.fields)
+    return TlaRecord(tuple(fields))
 
 
 def _alternative(tree: Tla, declared: UnionType, naming: Naming) -> Tla:

@@ -1,0 +1,57 @@
+"""Record classes with the same fields that may stand in one place, such as one network: which need a type when written.
+
+To kmc they are different, as in `MessageSet[Prepare | Commit]`, whereas TLA+ calls records with the same fields equal.
+So the TLA+ value of such a record has one field more, which names its class, as that of a message does: else a trace
+would show them alike, hide a step from one to the other, and be read back as the wrong class.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kmc.lang.naming import camel_case
+from kmc.lang.records import Message, RecordMeta
+from kmc.lang.tla import Naming
+from kmc.lang.types import (
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    PairType,
+    RecordType,
+    SeqType,
+    SetType,
+    Type,
+    UnionType,
+)
+
+
+def tell_apart(state_class: RecordMeta, naming: Naming) -> None:
+    """Give a written type to the classes in a state that would look like others which may stand in their place."""
+    for shapes in _choices(state_class.kmc_type, set()):
+        plain = [shape for shape in dict.fromkeys(shapes) if Message not in shape.__mro__]
+        alike = Counter(frozenset(shape.fields) for shape in plain)
+        for shape in plain:
+            if alike[frozenset(shape.fields)] > 1 and naming.tag not in map(naming.field, shape.fields):
+                shape.written_type = camel_case(shape.__name__)
+
+
+def _choices(declared: Type, seen: set[Type]) -> Iterator[tuple[RecordMeta, ...]]:
+    """For each place within a value of the type `declared`, the record classes that may stand there."""
+    if declared in seen:
+        return
+    seen.add(declared)
+    match declared:
+        case RecordType(cls):
+            yield cls.shapes
+            parts = [kind for shape in cls.shapes for kind in shape.fields.values()]
+        case UnionType(parts) | MessageSetType(parts) | MessageBagType(parts):
+            yield tuple(shape for kind in parts if isinstance(kind, RecordType) for shape in kind.cls.shapes)
+        case PairType(element) | SetType(element) | SeqType(element):
+            parts = [element]
+        case MapType(key, value):
+            parts = [key, value]
+        case _:
+            return
+    for part in parts:
+        yield from _choices(part, seen)
