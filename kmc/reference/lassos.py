@@ -301,8 +301,8 @@ def _least_way(
                 after.setdefault(source, set()).add(place)
                 before.add(source)
         wanted = before
-    places = set(levels[0])
-    way = [place[0] for place in places]
+    (start,) = levels[0]
+    places, way = {start}, [start[0]]
     for _ in levels[1:-1]:
         following = {later for place in places for later in after[place]}
         state = min({state for state, _ in following}, key=rank)
