@@ -211,12 +211,14 @@ class HeldRun:
         return True
 
     def noted(self, error: Exception) -> Exception:
-        """The error with the command that goes on, where its cause can be removed and levels are saved."""
+        """Return the error with the command that goes on, or that nothing is kept, if its cause can be removed."""
         if isinstance(error, SystemFault) and error.code == _DAMAGED:
             return self._taken_over() or error
-        if not isinstance(error, SystemFault) or error.code not in _RUN_OUT or self.command is None:
+        if not isinstance(error, SystemFault) or error.code not in _RUN_OUT or self.directory is None:
             return error
-        levels = self.directory.manifest.levels if self.directory is not None else 0
+        if self.command is None:
+            return error.noting("no level had been saved, so nothing of this run is kept")
+        levels = self.directory.manifest.levels
         return error.noting(f"{levels} levels are saved; go on with them: {self.command}")
 
     def _taken_over(self) -> SystemFault | None:

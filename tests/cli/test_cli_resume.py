@@ -295,6 +295,19 @@ def test_a_full_disk_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     same(resumed(the_run()), check_json("kraft", "smoke", *NATIVE))
 
 
+def test_a_disk_that_is_full_at_the_first_save_says_that_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(descriptor: int, data: Any, place: int) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "pwrite", full)
+        ran = kmc("check", "kraft", "smoke", *EACH_LEVEL)
+    assert (ran.exit_code, "error[KMC550]: cannot save the run: write of" in ran.stderr) == (153, True)
+    assert "no level had been saved, so nothing of this run is kept" in ran.stderr
+    assert "--resume" not in ran.stderr
+    assert list(Path(".kmc/runs").iterdir()) == []
+
+
 @pytest.mark.parametrize("code", ["KMC530", "KMC531"])
 def test_a_lack_of_memory_says_how_to_go_on(code: str, monkeypatch: pytest.MonkeyPatch) -> None:
     provide, left = Worker.provide, [20]
