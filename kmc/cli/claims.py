@@ -50,7 +50,7 @@ def claims(numbers: tuple[int, ...], folder: str | None, as_json: bool) -> int:
             raise CommandLineError("KMC650", f"there is no claim {number}", help=f"the claims are {_ranges(known)}")
     chosen = [shown for shown in found if not numbers or shown.claim.number in numbers]
     if as_json:
-        say(json.dumps([_as_json(shown) for shown in chosen], indent=2))
+        say(json.dumps({"claims": [_as_json(shown) for shown in chosen]}, indent=2))
     else:
         show(_told(chosen) if numbers else _listed(chosen))
     return ExitStatus.OK

@@ -99,7 +99,7 @@ def test_a_claim_is_told_with_its_models_results_and_commands(specs: Path) -> No
 
 
 def test_json_has_both_sides(specs: Path) -> None:
-    (claim,) = json.loads(kmc("claims", "--in", "mine", "--json").stdout)
+    (claim,) = json.loads(kmc("claims", "--in", "mine", "--json").stdout)["claims"]
     assert [one["model"] for one in claim["holds"]] == ["holds"]
     assert [one["model"] for one in claim["falls"]] == ["falls"]
     assert claim["open"] is None
