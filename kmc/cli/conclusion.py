@@ -98,7 +98,7 @@ def _without_outputs(words: Sequence[str], *options: str) -> Iterator[str]:
     valued = ("--junit", *options)
     before = ""
     for word in words:
-        is_left_out = before in valued or word.partition("=")[0] in ("--json", "--quiet", *valued)
+        is_left_out = before in valued or word.partition("=")[0] in ("--json", "--quiet", "--debug", *valued)
         if not is_left_out:
             yield word
         before = word

@@ -15,7 +15,7 @@ import click
 from rich.text import Text
 
 from kmc import __version__
-from kmc.cli.conclusion import explore_command, trace_hints
+from kmc.cli.conclusion import command_again, explore_command, trace_hints
 from kmc.cli.console import say, seconds_in_words, show, stderr
 from kmc.cli.counterexample import Counterexample, counterexample, explanation_files, trace_files
 from kmc.cli.explanation import ToldTrace
@@ -190,7 +190,7 @@ def _run(options: SimulateOptions) -> Simulated:
 
 def _told(options: SimulateOptions, done: Simulated, trace: Counterexample) -> Simulated:
     """Tell the trace of a simulation that has been saved, and save the explanation too."""
-    again = shlex.join(["kmc", *options.words, *_seed(options, done.result)])
+    again = command_again((*options.words, *_seed(options, done.result)))
     if done.trace_path is not None:
         trace.commands = (again, explore_command(options.spec, done.trace_path))
     told = trace.told(options.trace_mode, options.width)

@@ -432,6 +432,15 @@ def test_the_file_that_the_line_names_has_the_traceback_and_debug_shows_it() -> 
     assert "Please report it with what this shows: kmc check spec.py invariant.cfg --engine python" in unsaved.stdout
 
 
+@pytest.mark.usefixtures("mistakes_are_told")
+@pytest.mark.parametrize("command", ["check", "simulate"])
+def test_the_command_of_a_report_names_debug_once(command: str) -> None:
+    with failing(all_functions()["kmc.story.tell:tell"]):
+        ran = kmc(command, "spec.py", "invariant.cfg", "--no-run-dir", "--debug")
+    (line,) = [line for line in ran.stdout.splitlines() if "what this shows" in line]
+    assert line.count("--debug") == 1
+
+
 def test_in_tests_of_kmc_an_explanation_that_fails_is_a_failure() -> None:
     with failing(all_functions()["kmc.story.tell:tell"]):
         ran = kmc(*SCENARIOS[0].words)
