@@ -39,7 +39,7 @@ from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
 from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import InternalError
 from kmc.shards.fingerprint_rows import order_of
-from kmc.shards.frontier_file import FrontierReader, Segment, SegmentStart, write_frontier
+from kmc.shards.frontier_file import FrontierReader, Segment, SegmentStart, require_answers, write_frontier
 from kmc.shards.listing import Listing
 from kmc.shards.noted_steps import StepLog, write_steps
 from kmc.shards.section_files import write_in_ranges
@@ -336,6 +336,7 @@ class Expander:
         for reference in task.segments:
             reader = FrontierReader(self._store, reference.file)
             segment = reader.segment(reference.number)
+            require_answers(segment, reference.file.name, [words is not None for words in bits])
             thread.accepted = BitCursor(memory.address if bits else 0)
             for shard, words in enumerate(bits):
                 if words is None:

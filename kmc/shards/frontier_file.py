@@ -63,6 +63,12 @@ class Segment:
     sent_until: Words
 
 
+def require_answers(segment: Segment, name: str, answered: Sequence[bool]) -> None:
+    """Raise SystemFault KMC551 unless each shard that a segment of file `name` was sent to has answered, if any has."""
+    if answered and (len(answered) != len(segment.sent_until) or bool(segment.sent_until[~np.array(answered)].any())):
+        raise damaged(name, "the answers of some shards are missing")
+
+
 def write_frontier(
     store: ShardStore, name: str, task: int, blocks: Sequence[RowBlock], chunks: Words, starts: Sequence[SegmentStart]
 ) -> FrontierFile:

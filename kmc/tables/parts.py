@@ -13,7 +13,7 @@ import numpy as np
 
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError
-from kmc.shards.frontier_file import FrontierReader
+from kmc.shards.frontier_file import FrontierReader, require_answers
 from kmc.shards.kept_states import KeptStates
 from kmc.shards.run_state import LevelFiles
 from kmc.shards.store import ShardStore
@@ -66,6 +66,7 @@ def accepted_rows(store: ShardStore, files: LevelFiles) -> dict[SegmentRef, int]
         reader = FrontierReader(store, file)
         for number in range(len(file.segments)):
             segment = reader.segment(number)
+            require_answers(segment, file.name, [words is not None for words in bits])
             found[SegmentRef(file, number)] = sum(
                 _ones(words.array[int(words.array[file.task]) :], int(low), int(high))
                 for words, low, high in zip(bits, segment.sent_before, segment.sent_until, strict=True)
