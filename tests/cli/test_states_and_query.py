@@ -36,7 +36,7 @@ def test_a_run_with_temporal_properties_has_the_same_states(
     run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    kmc("check", COUNTER, "temporal", "--shards", "2", "--keep-states", "--run-dir", "temporal")
+    kmc("check", COUNTER, "temporal", "--shards", "2", "--keep-states", "--continue", "--run-dir", "temporal")
     (other,) = Path("temporal").iterdir()
     ran = kmc("states", str(other), "--parents")
     assert ran.exit_code == 0, ran.stderr
