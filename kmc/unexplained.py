@@ -1,7 +1,7 @@
 """The boundary around explanations: each is finished or an error, and never costs the result that it explains.
 
-`explained` is the one place where any error of `kmc.story` or `kmc.views` ends. A caller gets finished values, so no
-part of an explanation is made after its boundary.
+`try_explaining` is the one place where any error of `kmc.story` or `kmc.views` ends. A caller gets finished values, so
+no part of an explanation is made after its boundary.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def reason_text(error: BaseException) -> str:
     return f"{type(error).__name__}{f': {said[0][:_REASON_MAX]}' if said else ''}"
 
 
-def explained(explain: Callable[[], _Told], passing: tuple[type[Exception], ...] = ()) -> _Told | Unexplained:
+def try_explaining(explain: Callable[[], _Told], passing: tuple[type[Exception], ...] = ()) -> _Told | Unexplained:
     """Return what `explain` returns, or the error that ended it. It must return finished values, not iterators.
 
-    Errors of the classes `passing` are no mistakes of kmc there, and pass.
+    Errors of the classes `passing` pass: there they are answers.
     """
     try:
         told = explain()

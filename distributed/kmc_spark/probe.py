@@ -77,14 +77,14 @@ def probe(context: SparkContext, store: ShardStore, place: StorePlace) -> None:
         written = [each.file for each in found if each.file is not None]
         for each in found:
             if each.trouble is not None:
-                raise refused(each.host, place, each.trouble)
+                raise fault_on(each.host, place, each.trouble)
         for told_of in written:
             read_words(store, told_of)
     finally:
         store.remove([file.name, *(told_of.name for told_of in written)])
 
 
-def refused(host: str, place: StorePlace, why: str) -> SystemFault:
+def fault_on(host: str, place: StorePlace, why: str) -> SystemFault:
     """Return the error of an executor that could not read and write: KMC570 if the storage was busy, else KMC562."""
     if is_busy(why):
         return busy_elsewhere(host, why)

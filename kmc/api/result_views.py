@@ -54,7 +54,7 @@ class Explanation:
 def explanation_of(example: Counterexample) -> Explanation:
     """Explain a counterexample; if that fails, the explanation is the plain trace."""
     plain = (*example.plain_lines(), "")
-    found = example.explained(_explanation)
+    found = example.explain(_explanation)
     if not isinstance(found, Unexplained):
         return found
     warning = found.warning(HOW_TO_REPORT)

@@ -352,7 +352,7 @@ def _told(run: HeldRun, done: _Done) -> _Done:
     told = done.trace.told(run.options.trace_mode, run.options.width)
     if told.failure is not None and "--debug" in run.options.words:
         show([told.failure.text], stderr())
-    outcome = replace(done.outcome, told=told.reported(done.files.how_to_report(run.options.words)))
+    outcome = replace(done.outcome, told=told.with_report(done.files.how_to_report(run.options.words)))
     done.files.write_told(outcome)
     return replace(done, outcome=outcome)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from kmc.cli.console import hanging, say, show
+from kmc.cli.console import indent_below, say, show
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.render_errors import shown_path
 from kmc.errors import CommandLineError, ExitStatus
@@ -78,11 +78,11 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 def _listed(chosen: Sequence[ShownClaim]) -> Iterator[str]:
     for shown in chosen:
-        yield from hanging(f"{shown.claim.number:>2}  ", f"{shown.claim.title} ({shown.claim.document})")
+        yield from indent_below(f"{shown.claim.number:>2}  ", f"{shown.claim.title} ({shown.claim.document})")
         yield from _side("holds", shown.holds)
         yield from _side("falls", shown.falls)
         if shown.claim.open:
-            yield from hanging("    open   ", shown.claim.open)
+            yield from indent_below("    open   ", shown.claim.open)
     complete = sum(not shown.claim.open for shown in chosen)
     yield ""
     yield f"{complete} of {len(chosen)} claims are shown from both sides."
@@ -94,22 +94,22 @@ def _side(word: str, evidence: Sequence[Evidence]) -> Iterator[str]:
     for one in evidence:
         by_spec.setdefault(one.spec, []).append(one.file.name)
     for spec, names in by_spec.items():
-        yield from hanging(f"    {word}  ", f"{spec}: {', '.join(names)}")
+        yield from indent_below(f"    {word}  ", f"{spec}: {', '.join(names)}")
 
 
 def _told(chosen: Sequence[ShownClaim]) -> Iterator[str]:
     for shown in chosen:
         claim = shown.claim
-        yield from hanging(f"{claim.number}  ", claim.title)
-        yield from hanging("   source   ", claim.document)
-        yield from hanging("   without  ", claim.without)
+        yield from indent_below(f"{claim.number}  ", claim.title)
+        yield from indent_below("   source   ", claim.document)
+        yield from indent_below("   without  ", claim.without)
         if claim.open:
-            yield from hanging("   open     ", claim.open)
+            yield from indent_below("   open     ", claim.open)
         for word, side in (("holds", shown.holds), ("falls", shown.falls)):
             for one in side:
                 yield ""
                 yield f"   {word}: {one.kind} {one.spec} {one.file.name}: {_expected(one)}"
-                yield from hanging("      ", one.file.description)
+                yield from indent_below("      ", one.file.description)
                 yield f"      kmc check {shlex.quote(one.spec)} {one.file.name}"
         yield ""
 

@@ -159,8 +159,8 @@ def definitions(rows: Iterable[tuple[str, str]], *, width: int = 110, indent: in
     return lines
 
 
-def hanging(head: str, text: str, *, width: int = 110) -> list[str]:
-    """A text behind its head, broken at blanks; its later lines begin below the first one."""
+def indent_below(head: str, text: str, *, width: int = 110) -> list[str]:
+    """Break a text at blanks behind its head; its later lines begin below the first one."""
     first, *rest = textwrap.wrap(text, max(40, width - len(head)), break_on_hyphens=False) or [""]
     return [(head + first).rstrip(), *(" " * len(head) + line for line in rest)]
 

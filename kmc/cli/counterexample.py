@@ -29,7 +29,7 @@ from kmc.trace.files import TraceFile, trace_file
 from kmc.trace.itf import itf_text
 from kmc.trace.text import render
 from kmc.trace.tlc_json import tlc_json_text
-from kmc.unexplained import Unexplained, explained
+from kmc.unexplained import Unexplained, try_explaining
 
 if TYPE_CHECKING:
     from kmc.story.story import Story
@@ -52,14 +52,14 @@ class Counterexample:
 
     def told(self, view: str | None, width: int | None) -> ToldTrace:
         """Tell the counterexample in a view of `--trace`, as a report and as a page; plain if that fails."""
-        told = explained(lambda: self._told(view, width))
+        told = try_explaining(lambda: self._told(view, width))
         if not isinstance(told, Unexplained):
             return told
         return ToldTrace((*self._plain("tlc"), ""), (*self.plain_lines(), ""), UNEXPLAINED, None, told)
 
-    def explained(self, explain: Callable[[Story], _Made]) -> _Made | Unexplained:
-        """Return what `explain` makes of the story, or the error that ended it."""
-        return explained(lambda: explain(self._story()))
+    def explain(self, draw: Callable[[Story], _Made]) -> _Made | Unexplained:
+        """Return what `draw` makes of the story, or the error that ended it."""
+        return try_explaining(lambda: draw(self._story()))
 
     def plain_lines(self) -> tuple[str, ...]:
         """Return the trace in TLC's style; for a lasso, also why it is a counterexample."""

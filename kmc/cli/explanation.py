@@ -1,7 +1,7 @@
 """A counterexample as finished texts for a person, made inside the boundary of `kmc.unexplained`.
 
 Verdict, counts, exit status and the trace are known, and saved, before a function of `kmc.story` or `kmc.views` is
-called; those are called only inside of `kmc.unexplained.explained`. Invariant: an error of an explanation costs the
+called, and only `kmc.unexplained.try_explaining` calls those. Invariant: an error of an explanation costs the
 explanation and nothing else, and a command shows finished texts only.
 """
 
@@ -16,7 +16,7 @@ import click
 from rich.text import Text
 
 from kmc.errors import InternalError, KmcError
-from kmc.unexplained import Unexplained, explained, reason_text
+from kmc.unexplained import Unexplained, reason_text, try_explaining
 
 _NOTE = "yellow"
 
@@ -38,7 +38,7 @@ class ToldTrace:
     failure: Unexplained | None = None
     warning: str | None = None
 
-    def reported(self, how: str) -> ToldTrace:
+    def with_report(self, how: str) -> ToldTrace:
         """Return the same trace; a plain one ends with how to report the mistake: "it with FILE"."""
         if self.failure is None:
             return self
@@ -52,7 +52,7 @@ def draw_requested_view(what: str, draw: Callable[[], _Told], advice: str) -> _T
 
     Raises InternalError KMC936 with `advice` for what else shows the trace, and the KmcErrors that `draw` raises.
     """
-    drawn = explained(draw, passing=(KmcError,))
+    drawn = try_explaining(draw, passing=(KmcError,))
     if not isinstance(drawn, Unexplained):
         return drawn
     raise InternalError(

@@ -31,7 +31,7 @@ _OPTIONAL: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def checked_about(about: Any, place: Path | str) -> Mapping[str, Any]:
+def check_about(about: Any, place: Path | str) -> Mapping[str, Any]:
     """Return what a run says about its command line; SystemFault KMC551 if it is not what a command line has."""
     # Imported here, because numpy takes a tenth of a second.
     from kmc.engine.files.run_manifest import damaged
@@ -54,7 +54,7 @@ def spec_path(spec: str) -> str | None:
     return None if spec in shipped_specs() or "://" in spec else os.path.abspath(spec)
 
 
-def kept_spec(about: Mapping[str, Any], run: Path | str) -> str:
+def locate_spec(about: Mapping[str, Any], run: Path | str) -> str:
     """Find the spec of a run: at its absolute path, else at the path that was typed, or by its shipped name.
 
     A typed path leads from where the run's own folder lies in `.kmc/runs`, and from the working directory: a run may be

@@ -16,7 +16,7 @@ from kmc.story.tell import tell
 from kmc.trace.files import GIVEN
 from kmc.trace.text import label
 from kmc.trace.untyped_trace import TraceFile
-from kmc.unexplained import Unexplained, explained
+from kmc.unexplained import Unexplained, try_explaining
 from kmc.views.pytest_file import pytest_text
 
 
@@ -42,7 +42,7 @@ def write_regression_test(
         )  # fmt: skip
     if is_there(path.exists):
         raise CommandLineError("KMC664", f"{path} exists", help="give another file, or remove it")
-    labels = explained(lambda: _labels(file, model, found))
+    labels = try_explaining(lambda: _labels(file, model, found))
     if isinstance(labels, Unexplained):
         labels = _recorded_labels(file)
     text = pytest_text(

@@ -17,7 +17,7 @@ from kmc.cli.saved_runs import recorded_spec
 from kmc.cli.trace_place import trace_place
 from kmc.errors import ExitStatus
 from kmc.trace.files import read_trace
-from kmc.unexplained import Unexplained, explained
+from kmc.unexplained import Unexplained, try_explaining
 
 if TYPE_CHECKING:
     from kmc.reference.recurrence import RecordedFailure
@@ -130,7 +130,7 @@ def _lines(file: TraceFile, model: Model, failure: RecordedFailure | None, found
         violation = recorded_violation(model, failure, found)
         return () if violation is None else tuple(_why(why(model, violation)))
 
-    told = explained(reason)
+    told = try_explaining(reason)
     if isinstance(told, Unexplained):
         yield f"Warning: {told.warning(report_with_debug(), 'kmc cannot say why it fails: the explanation')}"
     else:

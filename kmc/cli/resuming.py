@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmc.cli.kept_command import checked_about, kept_spec, spec_path
+from kmc.cli.kept_command import check_about, locate_spec, spec_path
 from kmc.cli.main import ENDING_SIGNALS
 from kmc.cli.memory_need import MemoryNeed
 from kmc.cli.options import size_text
@@ -148,9 +148,9 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
         if manifest.sharded is not None and manifest.snapshot is not None:
             with restoring(directory.folder / NAME):
                 shards = restored_state(manifest.sharded, manifest.snapshot).shards
-        about = checked_about(manifest.about, directory.folder / NAME)
+        about = check_about(manifest.about, directory.folder / NAME)
         if not options.spec:
-            about = {**about, "spec": kept_spec(about, path)}
+            about = {**about, "spec": locate_spec(about, path)}
         return resumed_options(options, about, shards), directory
     except (CommandLineError, SystemFault):
         directory.close()

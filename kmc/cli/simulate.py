@@ -197,7 +197,7 @@ def _told(options: SimulateOptions, done: Simulated, trace: Counterexample) -> S
     if told.failure is not None and "--debug" in options.words:
         show([told.failure.text], stderr())
     of_run = None if done.folder is None else shown_path(done.folder.path / UNEXPLAINED_NAME)
-    done = replace(done, told=told.reported(f"it with {of_run or f'what this shows: {again} --debug'}"))
+    done = replace(done, told=told.with_report(f"it with {of_run or f'what this shows: {again} --debug'}"))
     if done.folder is None:
         return done
     try:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc.cli.console import say, seconds_in_words, show, stderr
-from kmc.cli.kept_command import checked_about, kept_spec
+from kmc.cli.kept_command import check_about, locate_spec
 from kmc.cli.model_choice import choose_model
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.progress import StatusLine
@@ -128,8 +128,8 @@ def _written(
     from kmc.tables.new_tables import new_tables
     from kmc.tables.write_tables import TableWriter, part_rows, refuse_unknown
 
-    about: Mapping[str, Any] = checked_about(found.about, run)
-    spec = wanted_spec or kept_spec(about, run)
+    about: Mapping[str, Any] = check_about(found.about, run)
+    spec = wanted_spec or locate_spec(about, run)
     model = choose_model(spec, about["model"], about["sets"], about["deadlock"]).model
     compiled = compile_model(model, found.fingerprint_bits)
     problem = accepted_problem(model)

@@ -28,7 +28,7 @@ from kmc.spec.loader import Spec, load_spec
 from kmc.spec.shipped import find_spec_root
 from kmc.trace.files import pick, read_trace, resolved
 from kmc.trace.untyped_trace import TraceFile
-from kmc.unexplained import Unexplained, explained
+from kmc.unexplained import Unexplained, try_explaining
 from kmc.views.formats import FORMATS, written
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _show_told(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> N
         what = f"the view '{options.view}'" if options.view is not None else "the explanation"
         show(draw_requested_view(what, draw, _PLAIN))
         return
-    told = explained(draw, passing=(KmcError,))
+    told = try_explaining(draw, passing=(KmcError,))
     if not isinstance(told, Unexplained):
         show(told)
         return

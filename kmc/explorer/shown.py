@@ -21,7 +21,7 @@ from kmc.story.in_words import in_words
 from kmc.story.lanes import table_for_people
 from kmc.story.obstacles import Obstacle, disabled
 from kmc.story.why import why_fails
-from kmc.unexplained import Unexplained, explained
+from kmc.unexplained import Unexplained, try_explaining
 
 Json = dict[str, Any]
 
@@ -177,7 +177,7 @@ def _why(session: ExplorerSession, found: JudgedProperty, before: Any | None, st
         pairs = [*why.instance, *((compared.expression, compared.value) for compared in why.compared)]
         return {"sentence": why.sentence, "pairs": [list(pair) for pair in pairs]}
 
-    told = explained(explain)
+    told = try_explaining(explain)
     if isinstance(told, Unexplained):
         return {"sentence": told.sentence(f"{found.name} fails here; the explanation"), "pairs": []}
     return told

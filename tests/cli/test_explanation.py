@@ -31,7 +31,7 @@ from kmc.api import checking
 from kmc.cli import check as check_command
 from kmc.cli.saved_runs import PAGE_NAME, RunFolder, cannot_write
 from kmc.story import story_of as story_of_module
-from kmc.unexplained import ERRORS_VARIABLE, Unexplained, explained
+from kmc.unexplained import ERRORS_VARIABLE, Unexplained, try_explaining
 from kmc.views.formats import FORMATS
 
 PACKAGES = ("kmc.story", "kmc.views")
@@ -449,8 +449,8 @@ def test_in_tests_of_kmc_an_explanation_that_fails_is_a_failure() -> None:
 
 @pytest.mark.usefixtures("mistakes_are_told")
 def test_an_iterator_does_not_leave_the_boundary() -> None:
-    assert isinstance(explained(lambda: iter(())), Unexplained)
-    assert explained(lambda: ()) == ()
+    assert isinstance(try_explaining(lambda: iter(())), Unexplained)
+    assert try_explaining(lambda: ()) == ()
 
 
 DRAWN = [name for name, row in FORMATS.items() if not row.of_file]

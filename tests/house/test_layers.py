@@ -66,7 +66,7 @@ HOMES = {
 }
 
 # The modules of commands and of the API that may call what explains a trace, and import it when they run. What a check
-# does is in the first two alone: each is inside of `kmc.unexplained.explained`.
+# does is in the first two alone: each is inside of `kmc.unexplained.try_explaining`.
 EXPLAINERS = {
     "kmc.cli.counterexample": "the boundary of checks and simulations",
     "kmc.api.result_views": "the boundary of the API",
