@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kmc.lang.naming import camel_case
 from kmc.lang.records import Message, RecordMeta
@@ -25,15 +26,26 @@ from kmc.lang.types import (
     UnionType,
 )
 
+_OTHER_TAG = "tag"
+"""What the type is called where a field has the name of the tag. No field of a record can have this name."""
 
-def tell_apart(state_class: RecordMeta, naming: Naming) -> None:
-    """Give a written type to the classes in a state that would look like others which may stand in their place."""
+
+def tell_apart(state_class: RecordMeta, naming: Naming) -> Naming:
+    """Give a written type to the classes in a state that would look like others which may stand in their place.
+
+    Returns `naming` with a tag that is not the name of a field of such a class or of a message.
+    """
+    taken: set[str] = set()
     for shapes in _choices(state_class.kmc_type, set()):
         plain = [shape for shape in dict.fromkeys(shapes) if Message not in shape.__mro__]
         alike = Counter(frozenset(shape.fields) for shape in plain)
         for shape in plain:
-            if alike[frozenset(shape.fields)] > 1 and naming.tag not in map(naming.field, shape.fields):
+            if alike[frozenset(shape.fields)] > 1:
                 shape.written_type = camel_case(shape.__name__)
+        taken.update(
+            naming.field(field) for shape in shapes if shape.written_type is not None for field in shape.fields
+        )
+    return replace(naming, tag=_OTHER_TAG) if naming.tag in taken else naming
 
 
 def _choices(declared: Type, seen: set[Type]) -> Iterator[tuple[RecordMeta, ...]]:

@@ -286,7 +286,7 @@ def _assemble(
     table = declared.variables or default_table(state_class)
     check_table(table, state_class)
     check_columns(declared.columns, table, state_class, declared.columns_span)
-    tell_apart(state_class, table.naming)
+    table = replace(table, naming=tell_apart(state_class, table.naming))
     digest = sha256("\n".join(source.meaning for source in sources.values()).encode()).hexdigest()[:16]
     for view in (p for p in declared.properties.values() if isinstance(p, View)):
         stray = sorted(view.dropped - set(state_class.fields))

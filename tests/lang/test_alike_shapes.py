@@ -118,6 +118,57 @@ def test_a_trace_tells_classes_with_the_same_fields_apart(place: str, tmp_path: 
         assert [decode_state(step.variables, spec.state_class, spec.variables) for step in read] == states
 
 
+TAGGED = """
+Server = constant("Server", IdentSet(), "Who sends")
+
+
+class Ping(BASE):
+    type: Int(0, 1)
+    source: Server
+    dest: Server
+
+
+class Pong(BASE):
+    type: Int(0, 1)
+    source: Server
+    dest: Server
+
+
+class State(Record):
+    net: MessageSet[Ping | Pong]
+
+
+@spec.init
+def init():
+    yield State(net=set())
+
+
+@spec.action
+def send(st, s: Server):
+    ping = Ping(type=1, source=s, dest=s)
+    yield st.set(net=st.net.send(Pong(type=1, source=s, dest=s) if ping in st.net else ping))
+
+
+@spec.invariant
+def Few(st):
+    return len(st.net) < 2
+"""
+
+
+@pytest.mark.parametrize("base", ["Message", "Record"])
+def test_a_field_with_the_name_of_the_tag_is_written_beside_the_type(base: str, tmp_path: Path) -> None:
+    source = TAGGED.replace("BASE", base)
+    model = model_of(tmp_path, source, "CONSTANT Server = {a}\nINVARIANT Few")
+    violation = violation_of(model)
+    told_in_every_view(model, violation)
+    file, spec = file_of(model, violation), model.spec
+    assert '"tag": "Pong", "type": {' in itf_text(file)
+    for written in (parse_itf(itf_text(file)), parse_tlc_json(tlc_json_text(file))):
+        read = resolved(written, spec).steps
+        states = [decode_state(step.variables, spec.state_class, spec.variables) for step in read]
+        assert states == [step.state for step in violation.trace.steps]
+
+
 def test_a_class_that_no_other_stands_for_is_written_by_its_fields_alone(tmp_path: Path) -> None:
     model = alike("a field of a record", tmp_path)
     (names,) = model.spec.modules.values()
