@@ -244,7 +244,8 @@ class Counters:
 
     With `shards`, `distinct` and `depth` are those of whole levels. `activity` is what goes on once the search has
     ended, and empty before. `levels` are the sizes of the levels that are whole, `rows_bytes` those of all packed rows
-    so far, 0 where states are not packed. `growing` are the integers that seem to grow without bound.
+    so far, 0 where states are not packed. `growing` are the integers that seem to grow without bound. `lacking_bytes`
+    is what the disk of the run lacks for a save of a search in memory, 0 if there is room.
     """
 
     generated: int
@@ -258,6 +259,7 @@ class Counters:
     levels: tuple[int, ...] = ()
     rows_bytes: int = 0
     growing: tuple[GrowingVariable, ...] = ()
+    lacking_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

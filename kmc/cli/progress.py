@@ -121,7 +121,7 @@ class Progress:
 
     def __call__(self, counters: Counters) -> None:
         """Show these counters, if a line is due, and once that the disk is probably too small."""
-        warning = disk_warning(counters.shards) if counters.shards is not None and not self._warned else None
+        warning = disk_warning(counters) if not self._warned else None
         if warning is not None:
             self._warned = True
             self._line.note(warning)

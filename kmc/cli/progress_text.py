@@ -215,9 +215,15 @@ def _odds(now: Counters, shards: ShardProgress) -> str:
     return odds_text(collision_bound(found, shards.fingerprint_bits))
 
 
-def disk_warning(shards: ShardProgress) -> str | None:
-    """What to do before the disk is full, if the next level probably fills it."""
-    need, free = shards.next_level_bytes, shards.free_bytes
+def disk_warning(now: Counters) -> str | None:
+    """Return what to do before the disk is full, if the next level or the next save probably fills it."""
+    if now.lacking_bytes:
+        return (
+            f"Warning: The disk of the run lacks {bytes_in_words(now.lacking_bytes)} for a save of this search. "
+            "Free space now: the search goes on meanwhile, but it is resumed from its last save, if there is one."
+        )
+    shards = now.shards
+    need, free = (shards.next_level_bytes, shards.free_bytes) if shards is not None else (None, None)
     if need is None or free is None or need <= free:
         return None
     return (

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kmc.engine.files.durable_folder import CANNOT_SAVE
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Snapshot, restoring
 from kmc.engine.layout.frontier import PackedState
@@ -27,6 +29,7 @@ from kmc.engine.liveness.noting import Noting
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import WORD_BYTES
 from kmc.engine.native.signals import heard
+from kmc.errors import SystemFault
 from kmc.process import cpu_seconds, memory_bytes
 from kmc.reference.search_end import search_end
 from kmc.result import Bound, Counters, Limits
@@ -139,6 +142,10 @@ class ShardedSearch:
                 goes_on |= self._noting is not None and self._is_save_due
                 if self._stopped is not None or self._interrupted or self._settings.keep_states or goes_on:
                     self._save()
+            except SystemFault as fault:
+                if fault.code == CANNOT_SAVE:
+                    self._save_on_a_full_disk()
+                raise
             except KeyboardInterrupt:
                 # The second: wherever it came, what was saved before is whole.
                 self._interrupted = True
@@ -294,11 +301,11 @@ class ShardedSearch:
             traffic=state.traffic.and_of(tuple(merged), rows_bytes, self._entry_bytes),
             noted=noted,
         )
+        # A level beyond a bound adds to the counts, and a search that goes on makes it again.
+        self._standing = self._snapshot()
         self._garbage += [name for part in merged for name in part.replaced]
         self._drop_old_levels()
         self._code_words([word for part in expanded for word in part.uncoded])
-        # A level beyond a bound adds to the counts, and a search that goes on makes it again.
-        self._standing = self._snapshot()
         self._divide()
         self._remove_garbage()
 
@@ -360,6 +367,19 @@ class ShardedSearch:
         # No task runs that counts. One that comes late may still write: its file goes with the next save, or the run.
         self._store.remove([name for name in self._store.names() if name not in needed | last])
         self._garbage.clear()
+
+    def _save_on_a_full_disk(self) -> None:
+        """Save the last whole level, whose files are there, in the room that the level in work and the reserve leave.
+
+        Without that room, what was saved before stays as it is.
+        """
+        if self._directory is None:
+            return
+        with suppress(SystemFault):
+            self._directory.spend_reserve()
+            needed = self.state.names | self._directory.manifest.files
+            self._store.remove([name for name in self._store.names() if name not in needed])
+            self._save()
 
     def _is_saved(self, directory: RunDirectory) -> bool:
         saved = directory.manifest.sharded

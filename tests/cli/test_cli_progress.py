@@ -299,12 +299,19 @@ SHORT = replace(SHARDS, level=None, next_level_bytes=3 * MEGABYTE, free_bytes=2 
 
 
 def test_a_disk_that_is_too_small_is_warned_of() -> None:
-    assert disk_warning(SHORT) == (
+    assert disk_warning(replace(IN_SHARDS, shards=SHORT)) == (
         "Warning: The next level probably takes 3 MB, and the disk of the run has 2 MB left. Free space now: a full "
         "disk ends the run, which goes on from its last save."
     )
     for enough in (replace(SHORT, free_bytes=3 * MEGABYTE), replace(SHORT, free_bytes=None), SHARDS):
-        assert disk_warning(enough) is None
+        assert disk_warning(replace(IN_SHARDS, shards=enough)) is None
+
+
+def test_a_disk_that_has_no_room_for_a_save_is_warned_of() -> None:
+    warning = disk_warning(replace(SECOND, lacking_bytes=3 * MEGABYTE))
+    assert warning is not None
+    assert "lacks 3 MB for a save" in warning
+    assert disk_warning(SECOND) is None
 
 
 @pytest.mark.parametrize(("quiet", "times"), [(False, 1), (True, 0)])

@@ -295,13 +295,13 @@ def test_a_full_disk_says_how_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     same(resumed(the_run()), check_json("kraft", "smoke", *NATIVE))
 
 
-def test_a_disk_that_is_full_at_the_first_save_says_that_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_stays_full_until_a_bound_ends_the_search_says_that_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(descriptor: int, data: Any, place: int) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "pwrite", full)
-        ran = kmc("check", "kraft", "smoke", *EACH_LEVEL)
+        ran = kmc("check", "kraft", "smoke", *EACH_LEVEL, "--max-depth", "5")
     assert (ran.exit_code, "error[KMC550]: cannot save the run: write of" in ran.stderr) == (153, True)
     assert "no level had been saved, so nothing of this run is kept" in ran.stderr
     assert "--resume" not in ran.stderr

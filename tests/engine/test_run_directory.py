@@ -400,4 +400,4 @@ def test_short_runs_save_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     directory = begin(tmp_path)
     search_in(directory, GRIDS[0], save_seconds=30.0).run()
     assert saved == []
-    assert sorted(path.name for path in directory.folder.iterdir()) == ["lock", "run.json"]
+    assert sorted(path.name for path in directory.folder.iterdir()) == ["lock", "reserve", "run.json"]

@@ -128,9 +128,28 @@ class Saver:
         self.seconds_spent += time.monotonic() - began
 
     def _cost(self, snapshot: Snapshot, level: Level) -> float:
+        return self._bytes_to_write(snapshot, level) / self._bytes_per_second
+
+    def _bytes_to_write(self, snapshot: Snapshot, level: Level) -> int:
         written = sum(block.used for block in level.blocks if block.place is None)
         written += snapshot.stored if self._file is None else 0
-        return written * f.WORD_BYTES / self._bytes_per_second
+        return written * f.WORD_BYTES
+
+    @property
+    def lacking_bytes(self) -> int:
+        """How many bytes the disk lacks for a save of the last level that ended; 0 if there is room."""
+        if self._latest is None:
+            return 0
+        return max(0, self._bytes_to_write(*self._latest) - self._directory.free_bytes)
+
+    def anew(self) -> Saver:
+        """Give back what a failed save has written; a saver that writes everything. Nothing may be saved yet."""
+        assert not self.levels, "a save that is whole is not written over"
+        for file in (self._file, self._graph_file):
+            if file is not None:
+                file.close()
+        self._directory.clean(self._parts.files.files)
+        return Saver(self._directory, self._parts, self._seconds)
 
     def save(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
         """Save the last completed level, unless it is saved. `half_made` are the chunks of an unfinished one."""
@@ -138,7 +157,7 @@ class Saver:
             return
         snapshot, level = self._latest
         began = time.monotonic()
-        cost = self._cost(snapshot, level) * self._bytes_per_second
+        cost = self._bytes_to_write(snapshot, level)
         if self._file is None:
             self._write_table(table, half_made)
         manifest = replace(self._written(snapshot, level), fingerprint_bits=64 * table.entry_words)

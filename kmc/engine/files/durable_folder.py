@@ -45,6 +45,10 @@ def reach(point: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+CANNOT_SAVE = "KMC550"
+"""The code of a fault of the disk of a run, such as a full one."""
+
+
 def cannot_save(what: str, path: Path, error: OSError) -> SystemFault:
     """KMC550: the system refuses a step on a file of a run."""
     return SystemFault(

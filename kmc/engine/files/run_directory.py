@@ -30,7 +30,11 @@ FOLDER = "checkpoint"
 KEPT_FOLDER = "states"
 SPEC_DIGEST = "the spec or its model"
 _LOCK = "lock"
-_OWN = frozenset({NAME, f"{NAME}.new", _LOCK})
+_RESERVE = "reserve"
+RESERVE_BYTES = 1 << 20
+"""Room on the disk that a run takes when it begins, for its manifest once the disk is full."""
+
+_OWN = frozenset({NAME, f"{NAME}.new", _LOCK, _RESERVE})
 _ROOT = 0
 
 
@@ -120,13 +124,26 @@ class RunDirectory:
         return self._files
 
     def begin(self, digests: Mapping[str, str]) -> None:
-        """The search begins: note what is searched, or refuse with SystemFault KMC554 if that is something else now."""
+        """The search begins: note what is searched, or refuse with SystemFault KMC554 if that is something else now.
+
+        SystemFault KMC550 if the disk has no room for the reserve: better now than after hours.
+        """
+        self._files.write(_RESERVE, bytes(RESERVE_BYTES))
         if not self.resumed:
             self.manifest = changed(self.manifest, digests=dict(digests))
             # Not on the disk for sure, and need not be: nothing is lost with it.
             self._files.write(NAME, self.manifest.as_bytes())
             return
         refuse_changed(self.path, self.manifest.digests, digests)
+
+    @property
+    def free_bytes(self) -> int:
+        """How much more the disk of the run takes."""
+        return self._files.free_bytes
+
+    def spend_reserve(self) -> None:
+        """Give the reserve back to a disk that is full, so that a last save has room."""
+        self._files.remove(_RESERVE)
 
     def _check_sizes(self) -> None:
         ends: dict[str, int] = {}
@@ -186,7 +203,7 @@ class RunDirectory:
 
     def clean(self, keep: frozenset[str] = frozenset()) -> None:
         """Remove the files of kmc that neither the manifest nor `keep` needs."""
-        self._sweep(self.manifest.files | keep | {NAME, _LOCK})
+        self._sweep(self.manifest.files | keep | {NAME, _LOCK, _RESERVE})
 
     def discard(self) -> None:
         """End the run, and remove all files that kmc made, the manifest first."""
@@ -203,6 +220,7 @@ class RunDirectory:
         """End the run, and keep the files of the search in the folder `states`, which nothing changes."""
         if self.copy is not None:
             self.copy.keep()
+        self.spend_reserve()
         self._files.sync()
         self._files.rename(KEPT_FOLDER)
         self.close()
@@ -213,6 +231,8 @@ class RunDirectory:
     def close(self) -> None:
         """Let other processes have it."""
         if self._lock is not None:
+            with suppress(SystemFault):  # a run that is stopped needs no reserve, and what was saved is whole
+                self.spend_reserve()
             os.close(self._lock)
             self._lock = None
             self._files.close()

@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from kmc.engine.checkpoint.save import Parts, Saver
+from kmc.engine.files.durable_folder import CANNOT_SAVE
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import restoring
 from kmc.engine.files.spill_files import SpillFiles
@@ -226,7 +227,13 @@ class Search:
             cpu = self._cpu_before + cpu_seconds() - self._cpu_began
             workers = self._maker.workers
             snapshot = counters.snapshot(workers, self._findings, self._levels, self._reachable_asked, seconds, cpu)
-            self._saver.end_level(snapshot, level, self._maker.known)
+            try:
+                self._saver.end_level(snapshot, level, self._maker.known)
+            except SystemFault as fault:
+                if fault.code != CANNOT_SAVE or self._saver.levels:
+                    raise
+                # All is in memory: the search goes on, and its next save writes everything.
+                self._saver = self._saver.anew()
 
     def _resumed_level(self) -> Level | None:
         """The level that the folder holds, if one was saved, and the search as it stood there."""
@@ -279,6 +286,7 @@ class Search:
             levels=tuple(self._levels),
             rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
             growing=self._watch.growing if self._watch is not None else (),
+            lacking_bytes=self._saver.lacking_bytes if self._saver is not None else 0,
         )
 
     def _outcome(self) -> SearchOutcome:
