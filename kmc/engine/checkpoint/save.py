@@ -149,7 +149,9 @@ class Saver:
             if file is not None:
                 file.close()
         self._directory.clean(self._parts.files.files)
-        return Saver(self._directory, self._parts, self._seconds)
+        found = Saver(self._directory, self._parts, self._seconds)
+        found._latest = self._latest
+        return found
 
     def save(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
         """Save the last completed level, unless it is saved. `half_made` are the chunks of an unfinished one."""
