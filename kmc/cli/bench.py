@@ -20,6 +20,7 @@ from kmc.cli.render_errors import shown_path
 from kmc.errors import ExitStatus, SystemFault
 
 _THREADS_MAX = 64
+_DIGITS_MAX = 9
 DEFAULT_SHARDS = 4
 
 _EPILOG = """\b
@@ -50,7 +51,8 @@ Exit status: 0 measured, 130 interrupted (nothing is written), 153 memory is sho
 def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
     """An option's value as numbers of threads: `1,2`; click.BadParameter for anything else."""
     words = value.split(",")
-    if not all(word.isdecimal() and 1 <= int(word) <= _THREADS_MAX for word in words):
+    # A number of more than 4,300 digits is none to Python.
+    if not all(word.isdecimal() and len(word) <= _DIGITS_MAX and 1 <= int(word) <= _THREADS_MAX for word in words):
         raise click.BadParameter(f"'{value}' is not a list of numbers of threads; write 1,2", ctx, param)
     return tuple(sorted({int(word) for word in words}))
 

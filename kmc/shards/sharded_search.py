@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kmc.engine.files.durable_folder import CANNOT_SAVE
+from kmc.engine.files.durable_folder import is_unsaved
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Snapshot, restoring
 from kmc.engine.layout.frontier import PackedState
@@ -143,7 +143,7 @@ class ShardedSearch:
                 if self._stopped is not None or self._interrupted or self._settings.keep_states or goes_on:
                     self._save()
             except SystemFault as fault:
-                if fault.code == CANNOT_SAVE:
+                if is_unsaved(fault):
                     self._save_on_a_full_disk()
                 raise
             except KeyboardInterrupt:

@@ -54,6 +54,7 @@ CHECKED = ("--engine", "python", "--no-run-dir", "--quiet")
 LINES: dict[str, Sequence[str]] = {
     "bench": ("nowhere", "nowhere"),
     "check": (COUNTER, "smoke", *CHECKED),
+    "claims": ("1",),
     "conform": ("die_hard", "nowhere.json"),
     "eval": (COUNTER, "smoke", "1"),
     "explore": (COUNTER, "smoke", "--no-browser"),

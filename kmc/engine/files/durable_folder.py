@@ -45,10 +45,6 @@ def reach(point: str) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-CANNOT_SAVE = "KMC550"
-"""The code of a fault of the disk of a run, such as a full one."""
-
-
 def cannot_save(what: str, path: Path, error: OSError) -> SystemFault:
     """KMC550: the system refuses a step on a file of a run."""
     return SystemFault(
@@ -56,6 +52,11 @@ def cannot_save(what: str, path: Path, error: OSError) -> SystemFault:
         f"cannot save the run: {what} of {path}: {error.strerror or error}",
         help="free space there, or begin elsewhere with --run-dir DIR; what was saved before is whole",
     )
+
+
+def is_unsaved(fault: SystemFault) -> bool:
+    """Return whether the disk refused a step on a file of a run, as a full one does."""
+    return fault.code == "KMC550"
 
 
 def foreign(path: Path, why: str) -> SystemFault:

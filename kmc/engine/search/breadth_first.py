@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 
 from kmc.engine.checkpoint.save import Parts, Saver
-from kmc.engine.files.durable_folder import CANNOT_SAVE
+from kmc.engine.files.durable_folder import is_unsaved
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import restoring
 from kmc.engine.files.spill_files import SpillFiles
@@ -230,7 +230,7 @@ class Search:
             try:
                 self._saver.end_level(snapshot, level, self._maker.known)
             except SystemFault as fault:
-                if fault.code != CANNOT_SAVE or self._saver.levels:
+                if not is_unsaved(fault) or self._saver.levels:
                     raise
                 # All is in memory: the search goes on, and its next save writes everything.
                 self._saver = self._saver.anew()
