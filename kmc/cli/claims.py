@@ -14,7 +14,7 @@ from kmc.cli.console import indent_below, say, show
 from kmc.cli.options import debug_option, json_option
 from kmc.cli.render_errors import shown_path
 from kmc.errors import CommandLineError, ExitStatus
-from kmc.spec.shipped import MANIFEST_NAME, manifest_of, shipped_folder
+from kmc.spec.shipped import MANIFEST_NAME, is_there, manifest_of, shipped_folder
 from kmc.spec.shown_claims import CLAIMS_NAME, Evidence, ShownClaim, read_claims, shown_claims
 
 _EPILOG = """\b
@@ -62,6 +62,10 @@ def claims_in(folder: str | None) -> list[ShownClaim]:
     Raises CommandLineError KMC651 where the folder lists no claims, and the error of a manifest.
     """
     root = shipped_folder() if folder is None else Path(folder)
+    if folder is not None and not is_there(Path(folder).is_dir):
+        raise CommandLineError(
+            "KMC651", f"there is no folder {folder}", help="name one that holds specs and a claims.toml"
+        )
     listed = read_claims(root) if root is not None else {}
     if root is None or not listed:
         where = "the shipped specs have" if folder is None else f"{shown_path(folder)} has"

@@ -65,7 +65,7 @@ LINES: dict[str, Sequence[str]] = {
     "replay": ("trace.itf.json",),
     "report": ("nowhere", "smoke"),
     "runs": (),
-    "simulate": (COUNTER, "smoke", "--number", "1", "--depth", "2", "--no-run-dir"),
+    "simulate": (COUNTER, "smoke", "--number", "1", "--depth", "2", "--timeout", "1s", "--no-run-dir"),
     "specs": ("die_hard",),
     "states": ("run",),
     "trace": ("trace.itf.json",),
