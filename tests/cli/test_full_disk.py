@@ -69,9 +69,10 @@ def test_shards_save_their_last_level_in_the_reserve(monkeypatch: pytest.MonkeyP
         spend = RunDirectory.spend_reserve
 
         def spent(directory: RunDirectory) -> None:
-            assert (directory.folder / "reserve").stat().st_size == RESERVE_BYTES
+            if disk.left < 0:
+                assert (directory.folder / "reserve").stat().st_size == RESERVE_BYTES
+                disk.free()
             spend(directory)
-            disk.free()
 
         patch.setattr(RunDirectory, "spend_reserve", spent)
         ran = kmc("check", *MODEL, "--shards", shards, "--threads", "1")

@@ -62,7 +62,7 @@ def test_the_commands_of_a_page_work_where_the_check_ran(tmp_path: Path) -> None
     assert kmc("simulate", "./counter", "two", "--seed", "3", "--quiet").exit_code == 12
     (folder,) = Path(".kmc/runs").iterdir()
     saved = (folder / "trace.html").read_text(encoding="utf-8")
-    assert "<pre>kmc simulate ./counter two --seed 3 --quiet\nkmc explore ./counter --trace " in saved
+    assert "<pre>kmc simulate ./counter two --seed 3\nkmc explore ./counter --trace " in saved
     assert '"place":"counter/spec.py:' in saved
     assert kmc("trace", str(folder), "--html", "again.html").exit_code == 0
     replay = f"kmc replay {folder}/trace.itf.json --spec ./counter"

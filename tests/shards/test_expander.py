@@ -15,7 +15,7 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import Words
-from kmc.errors import InternalError
+from kmc.errors import SystemFault
 from kmc.shards import expander
 from kmc.shards.expander import Expander, Stopped
 from kmc.shards.listing import Listing
@@ -148,8 +148,9 @@ def test_bits_that_are_not_those_of_the_rows_are_noticed(tmp_path: Path) -> None
     expanded, sent = tasks.first()
     expanded, sent = tasks.expand(tasks.expanding(tasks.rows(2, segments_of(expanded))))
     bits = tasks.answered([[1] * len(box) for box in sent])
-    with pytest.raises(InternalError, match="not those that were sent"):
+    with pytest.raises(SystemFault, match="the answers of some shards are missing") as caught:
         tasks.expand(tasks.expanding(tasks.rows(3, segments_of(expanded), bits[:3])))
+    assert caught.value.code == "KMC551"
 
 
 def test_a_task_does_not_know_what_another_met(tmp_path: Path) -> None:

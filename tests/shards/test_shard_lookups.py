@@ -145,7 +145,11 @@ def test_a_search_for_a_trace_that_ends_early_leaves_no_file_and_goes_on_from_th
         check_native(model, Limits(), settings=DROPPING, directory=directory, search_of=noted_in(searches))
     assert progress == [LookingBack(1, 2), LookingBack(2, 2)]
     assert directory.manifest.levels == 3, "the level of the failure is saved"
-    assert {path.name for path in (tmp_path / FOLDER).iterdir()} - {"lock", "run.json"} == directory.manifest.files
+    assert {path.name for path in (tmp_path / FOLDER).iterdir()} - {
+        "lock",
+        "reserve",
+        "run.json",
+    } == directory.manifest.files
     directory.close()
     monkeypatch.undo()
     directory = RunDirectory.opened(tmp_path)
