@@ -214,7 +214,7 @@ class RunDirectory:
         self._files.remove(NAME)
         self._sweep(frozenset())
         self._files.remove_folder()
-        self.close()
+        self._release()
 
     def keep(self) -> None:
         """End the run, and keep the files of the search in the folder `states`, which nothing changes."""
@@ -223,7 +223,7 @@ class RunDirectory:
         self.spend_reserve()
         self._files.sync()
         self._files.rename(KEPT_FOLDER)
-        self.close()
+        self._release()
 
     def _sweep(self, kept: frozenset[str]) -> None:
         _sweep(self._files, kept)
@@ -233,9 +233,13 @@ class RunDirectory:
         if self._lock is not None:
             with suppress(SystemFault):  # a run that is stopped needs no reserve, and what was saved is whole
                 self.spend_reserve()
-            os.close(self._lock)
-            self._lock = None
-            self._files.close()
+            self._release()
+
+    def _release(self) -> None:
+        assert self._lock is not None
+        os.close(self._lock)
+        self._lock = None
+        self._files.close()
 
 
 def refuse_changed(path: Path, saved: Mapping[str, str], digests: Mapping[str, str]) -> None:
