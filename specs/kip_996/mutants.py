@@ -1,4 +1,5 @@
 """Constants that each weaken one rule, so that a property that depends on it must fail; all are off by default.
+The last constant is no mutant but a correction of the text.
 
 The manifest has a mutant for every invariant and every promise of the KIPs, so each of them can fail. The last three
 mutants break no invariant, but temporal properties. A constant that is off leaves no code in the compiled spec.
@@ -38,4 +39,10 @@ FollowersAlwaysGrant = constant(
 )
 ResignedKeepsEpoch = constant(
     "ResignedKeepsEpoch", Bool, "Mutant: a resigned server becomes unattached in the epoch that it led", False
+)
+ProspectiveStays = constant(
+    "ProspectiveStays", Bool, "Mutant: a prospective that is not elected asks again, and never follows its leader", False
+)
+ObserversAreAnswered = constant(
+    "ObserversAreAnswered", Bool, "Correction: a leader answers the fetches of servers that are not its voters", False
 )

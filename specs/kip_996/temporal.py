@@ -27,7 +27,8 @@ from ..consensus.progress import (
 from .actions.fetches import accept_fetch_request, handle_fetch_response, send_fetch_request
 from .actions.timeouts import should_resign, voter_election_timeout, voter_fetch_timeout
 from .actions.votes import within_epoch_limit
-from .functions import is_observer
+from .functions import is_observer, is_voter
+from .network import connected
 from .properties import (
     EventuallyLeaderElected,
     NotStuckInProspective,
@@ -149,6 +150,32 @@ def CutOffLeaderResigns():
     return for_all(
         ServerId,
         lambda s: leads_to(lambda st: leads_without_a_majority(st, s), lambda st: not leads_without_a_majority(st, s)),
+    )
+
+
+def does_not_know_its_removal(st, s):
+    """Server s counts itself as a voter, and the leader of its epoch, which it reaches, has removed it."""
+    return (
+        s in st.servers
+        and is_voter(st.servers[s], s)
+        and any(
+            connected(st, s, ldr)
+            and leader.state == ServerState.LEADER
+            and leader.current_epoch == st.servers[s].current_epoch
+            and s not in leader.config.members
+            for ldr, leader in st.servers.items()
+        )
+    )
+
+
+@spec.liveness
+def RemovedVoterLearnsIt():
+    """A removed voter that reaches the leader of its epoch does not take itself for a voter for ever (KIP-996)."""
+    return for_all(
+        ServerId,
+        lambda s: leads_to(
+            lambda st: does_not_know_its_removal(st, s), lambda st: not does_not_know_its_removal(st, s)
+        ),
     )
 
 

@@ -32,7 +32,7 @@ from ..liveness import (
     liveness_maybe_not_same_peer_again,
     liveness_valid_peer,
 )
-from ..mutants import LeaderCommitsAlone
+from ..mutants import LeaderCommitsAlone, ObserversAreAnswered
 from ..network import discard, reply, send
 from ..types import (
     Command,
@@ -235,7 +235,7 @@ def handle_voter_fetch(st, m, s, peer):
 
 
 def handle_observer_fetch(st, m, s):
-    """HandleObserverFetch(s, peer, m, entries): never reached, because the action's guard requires a voter."""
+    """HandleObserverFetch(s, peer, m, entries): reached with ObserversAreAnswered only: the guard requires a voter."""
     me = st.servers[s]
     yield abstracted(reply(st, m, ok_response(me, m, me.leader, me.hwm)))
 
@@ -250,7 +250,7 @@ def accept_fetch_request(st, m, s, peer):
     me = st.servers[s]
     if not receivable_message(st, m, EpochMatch.EQUAL_EPOCH) or me.state != ServerState.LEADER:
         return
-    if peer not in me.config.members:
+    if peer not in me.config.members and not ObserversAreAnswered:
         return
     for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
         if is_peer_voter(me, peer):

@@ -26,6 +26,7 @@ from ..mutants import (
     CandidatesWithoutPreVote,
     FollowersAlwaysGrant,
     FollowersRefusePreVotes,
+    ProspectiveStays,
     SkipsPreVote,
     VotersVoteAgain,
 )
@@ -207,6 +208,8 @@ def conclude_pre_vote(st, s: ServerId):
                     servers=st.servers.set(s, apply_state(me, candidate))
                 )
             )
+        elif ProspectiveStays:
+            yield abstracted(send_vote_requests(st, s, me.current_epoch, True))
         elif me.leader is not None:
             follower = transition_to_follower(me, s, me.leader, me.current_epoch)
             yield abstracted(st.set(servers=st.servers.set(s, apply_state(me, follower))))
