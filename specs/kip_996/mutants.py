@@ -41,7 +41,10 @@ ResignedKeepsEpoch = constant(
     "ResignedKeepsEpoch", Bool, "Mutant: a resigned server becomes unattached in the epoch that it led", False
 )
 ProspectiveStays = constant(
-    "ProspectiveStays", Bool, "Mutant: a prospective that is not elected asks again, and never follows its leader", False
+    "ProspectiveStays",
+    Bool,
+    "Mutant: a prospective that is not elected asks again, and follows no leader",
+    False,
 )
 ObserversAreAnswered = constant(
     "ObserversAreAnswered", Bool, "Correction: a leader answers the fetches of servers that are not its voters", False
