@@ -49,7 +49,7 @@ from kmc.cli.resuming import (
     whole_command,
 )
 from kmc.cli.saved_runs import ITF_NAME, RunFolder, new_run_folder
-from kmc.cli.search_choice import SHARDS_MAX, chosen_search, completed
+from kmc.cli.search_choice import chosen_search, completed
 from kmc.cli.search_scale import scale_of
 from kmc.cli.selection import folder_hint, only_spec_in
 from kmc.cli.spark_settings import conf_option, without_secrets
@@ -66,6 +66,7 @@ from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 from kmc.reference.search import Search
 from kmc.result import Result
+from kmc.shards import SHARDS_MAX
 
 _EPILOG = """\b
 Examples:

@@ -55,7 +55,7 @@ class Counterexample:
         told = try_explaining(lambda: self._told(view, width))
         if not isinstance(told, Unexplained):
             return told
-        return ToldTrace((*self._plain("tlc"), ""), (*self.plain_lines(), ""), UNEXPLAINED, None, told)
+        return ToldTrace((*self._plain(view), ""), (*self.plain_lines(), ""), UNEXPLAINED, None, told)
 
     def explain(self, draw: Callable[[Story], _Made]) -> _Made | Unexplained:
         """Return what `draw` makes of the story, or the error that ended it."""

@@ -9,6 +9,7 @@ from types import NoneType
 from typing import Any
 
 from kmc.errors import CommandLineError
+from kmc.shards import SHARDS_MAX
 from kmc.spec.shipped import is_there, shipped_specs
 
 _TEXT, _SWITCH, _NUMBER = (str,), (bool,), (int, NoneType)
@@ -42,7 +43,7 @@ def check_about(about: Any, place: Path | str) -> Mapping[str, Any]:
         and all(type(about[name]) in kinds for name, kinds in {**_NEEDED, **_OPTIONAL}.items() if name in about)
         and all(type(text) is str for text in about["sets"])
         and about.get("fingerprint_bits", "64") in ("64", "128", "auto")
-        and (about.get("shards") is None or 1 <= about["shards"] <= 4096)
+        and (about.get("shards") is None or 1 <= about["shards"] <= SHARDS_MAX)
         and are_limits(about.get("limits", {}))
     ):
         raise damaged(place, "it does not say what was checked")

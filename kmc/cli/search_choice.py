@@ -17,7 +17,6 @@ from kmc.reference.search import ENGINE as ENGINE_PYTHON
 if TYPE_CHECKING:
     from kmc.engine.check_model import SearchMaker
 
-SHARDS_MAX = 4096
 SPARK_SHARDS = 16
 """How many shards a search on Spark has where none are asked for."""
 

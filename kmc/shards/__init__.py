@@ -15,3 +15,6 @@ owns a run there and which of its manifests counts, `stored_directories` begins 
 The loops, the row format and everything that a search in memory does too are `kmc.engine`'s. Spark's jobs are in
 `kmc_spark`.
 """
+
+SHARDS_MAX = 1 << 12
+"""A search has no more shards than these."""

@@ -13,12 +13,11 @@ from typing import Any
 from kmc.engine.files.run_manifest import Snapshot
 from kmc.engine.files.typed_json import typed
 from kmc.engine.native.memory import WORD_BYTES
+from kmc.shards import SHARDS_MAX
 from kmc.shards.frontier_file import FrontierFile
 from kmc.shards.noted_steps import NotedSteps
 from kmc.shards.section_files import SectionFile
 from kmc.shards.tasks import Merged, SortedRun, WordFile
-
-_SHARDS_MAX = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +173,8 @@ def restored_state(saved: Mapping[str, Any], snapshot: Snapshot) -> RunState:
     levels = len(snapshot.levels)
     kept, counted = state.levels.keys(), state.counted_levels
     is_whole = (
-        1 <= len(state.runs) <= _SHARDS_MAX
-        and 1 <= state.shards <= _SHARDS_MAX
+        1 <= len(state.runs) <= SHARDS_MAX
+        and 1 <= state.shards <= SHARDS_MAX
         and (counted is None or 1 <= counted <= levels)
         and kept <= set(range(1, levels + 1))
         and all(files.bits for files in state.levels.values())

@@ -17,7 +17,7 @@ from typing import Any
 from kmc.errors import KmcError
 from kmc.story.facts import Fact, NamedValue, compared_fact, named_value, truth_fact
 from kmc.story.functions import is_generator, let, of_call, scope_of, source_of
-from kmc.story.scopes import Binding, Context, Wording, members
+from kmc.story.scopes import EVALUATION_FAILURES, Binding, Context, Wording, members
 
 _CALLS_MAX = 8
 """So many calls are followed one into the other."""
@@ -33,19 +33,7 @@ class Unusual(Exception):
     """A function has a form that cannot be followed."""
 
 
-FAILURES = (
-    Unusual,
-    KmcError,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    NameError,
-    OSError,
-    RecursionError,
-    SyntaxError,
-    TypeError,
-    ValueError,
-)
+FAILURES = (Unusual, *EVALUATION_FAILURES, OSError, RecursionError, SyntaxError)
 """What following a condition may raise: then less is told. An explanation never fails."""
 
 

@@ -28,7 +28,7 @@ from kmc.story.lanes import Processes, table_for_people
 from kmc.story.network import brief_of
 
 _SHORT = 40
-_NO_VALUE = (KmcError, ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
+EVALUATION_FAILURES = (KmcError, ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
 """The errors that the evaluation of an expression may raise."""
 _codes: WeakKeyDictionary[ast.expr, Any] = WeakKeyDictionary()
 
@@ -153,7 +153,7 @@ class Wording:
         """
         try:
             return self._label(node, scope)
-        except _NO_VALUE:
+        except EVALUATION_FAILURES:
             return None
 
     def _label(self, node: ast.expr, scope: Context) -> Label | None:

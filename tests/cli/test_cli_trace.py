@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from support.cli_runner import COUNTER, kmc
 
+from kmc.story import story_of
+from kmc.unexplained import ERRORS_VARIABLE
+
 COMMITTED = str(Path(__file__).parents[1] / "data" / "views" / "broken.itf.json")
 
 
@@ -78,6 +81,21 @@ def test_the_old_names_of_tlcs_views_still_work() -> None:
         shown = kmc("trace", COMMITTED, "--trace", old).stdout
         assert shown == kmc("trace", COMMITTED, "--trace", new).stdout
         assert "State 3: <RmChooseToAbort(r3)>" in shown
+
+
+@pytest.mark.usefixtures("run")
+def test_what_changed_is_shown_in_tlcs_style_though_the_story_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    check = ("check", "counter", "two", "--engine", "python", "--trace", "tlc-changes")
+    changes = [line for line in kmc(*check).stdout.splitlines() if line.startswith("State ") or "count = " in line]
+
+    def fail(*_: object) -> None:
+        raise KeyError("a mistake in kmc.story")
+
+    monkeypatch.delenv(ERRORS_VARIABLE)
+    monkeypatch.setattr(story_of, "story_of", fail)
+    shown = kmc(*check).stdout
+    assert "explanation failed with KeyError" in shown
+    assert [line for line in shown.splitlines() if line.startswith("State ") or "count = " in line] == changes
 
 
 def test_only_the_steps_of_a_server_are_shown() -> None:
