@@ -225,6 +225,50 @@ def test_steps_beside_the_next_state_relation_are_outside_but_for_pairs_that_it_
     assert sorted(first) == [(0, 4), (1, 0), (1, 1), (int(OUTSIDE), 2), (int(OUTSIDE), 3)]
 
 
+LEAPS = """
+class State(Record):
+    n: Int(0, 3)
+
+
+@spec.init
+def init():
+    yield State(n=0)
+
+
+@spec.action
+def leap(st):
+    if st.n == 0:
+        yield st.set(n=2)
+        yield st.set(n=3)
+
+
+@spec.constraint
+def Low(st):
+    return st.n < 2
+
+
+@spec.action_property
+def LeapsToTwo(st, nxt):
+    return nxt.n == 2
+
+
+@spec.action_property
+def LeapsToThree(st, nxt):
+    return nxt.n == 3
+"""
+"""Both steps of the only action are dropped, and differ in their predicates alone: each enables something else."""
+
+
+@pytest.mark.parametrize("bits", [64, 128])
+def test_dropped_steps_of_one_action_that_differ_in_their_predicates_are_both_kept(tmp_path: Path, bits: int) -> None:
+    model = model_of(tmp_path, LEAPS, "CONSTRAINT Low")
+    of_steps = step_atoms_of(model)
+    found = native_graph(model, of_steps=of_steps, fingerprint_bits=bits)
+    assert found.graph.targets.tolist() == [OUTSIDE, OUTSIDE]
+    assert sorted(bit_of(found.graph.step_bits, 0).tolist()) == [False, True]
+    assert_as_interpreted(model, found, of_steps=of_steps)
+
+
 def test_a_state_that_only_other_actions_leave_is_a_deadlock(tmp_path: Path) -> None:
     model = model_of(tmp_path, APART)
     found = native_graph(model, settings=Settings(deadlock=True))
