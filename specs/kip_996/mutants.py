@@ -1,8 +1,8 @@
 """Constants that each weaken one rule, so that a property that depends on it must fail; all are off by default.
-The last constant is no mutant but a correction of the text.
 
-The manifest has a mutant for every invariant and every promise of the KIPs, so each of them can fail. The last three
-mutants break no invariant, but temporal properties. A constant that is off leaves no code in the compiled spec.
+The last constant corrects the text instead. The manifest has a mutant for every invariant and every promise of the
+KIPs, so each of them can fail; of some mutants only temporal properties fail. A constant that is off leaves no code in
+the compiled spec.
 """
 
 from kmc.lang import Bool, constant
