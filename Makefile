@@ -41,7 +41,7 @@ test-cluster: $(VENV)/.installed-test ## the tests on a Spark cluster whose proc
 test-browser: $(VENV)/.installed-test chromium ## the tests of pages in a browser, and Chromium if it is missing
 	$(BIN)/python -m pytest -m browser tests/browser
 
-test-wheel: $(VENV)/.installed-test ## every command of README, docs and help on an installed wheel: three minutes on two cores
+test-wheel: $(VENV)/.installed-test ## every command of README, docs and help on an installed wheel: some four minutes on two cores
 	$(PYTEST_PARALLEL) -m wheel tests/wheel
 
 # A browser that is there, or Debian's. Without recommendations it brings no fonts, and text would have no width.

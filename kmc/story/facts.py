@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any
 
 from kmc.errors import KmcError
@@ -102,7 +103,9 @@ def with_local_names(facts: Iterable[Fact], wording: Wording) -> list[Fact]:
         told.append(fact)
         for name in dict.fromkeys(re.findall(r"\w+", fact.clause)):
             bound = fact.scope.bound.get(name)
-            if bound is not None and bound.label == Label(name) and name not in known:
+            if bound is None or isinstance(bound.value, FunctionType):  # `condition is <lambda>` tells nothing
+                continue
+            if bound.label == Label(name) and name not in known:
                 known.add(name)
                 value = named_value(ast.Name(name, ast.Load()), fact.scope, wording)
                 told.append(Fact(ast.Constant(True), fact.scope, True, f"{name} is {_short(value)}", (value,)))

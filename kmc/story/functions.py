@@ -57,9 +57,10 @@ def scope_of(function: FunctionType, bound: Mapping[str, Binding], wording: Word
 
 def of_call(node: ast.Call, scope: Context, wording: Wording) -> tuple[FunctionType, dict[str, Binding]] | None:
     """The function of the spec that an expression calls, and its parameters; None where that is not plain."""
-    if not isinstance(node.func, ast.Name) or node.func.id in scope.bound:
+    if not isinstance(node.func, ast.Name):
         return None
-    function = scope.module.get(node.func.id)
+    bound = scope.bound.get(node.func.id)
+    function = scope.module.get(node.func.id) if bound is None else bound.value
     if not isinstance(function, FunctionType):
         return None
     given = {name: let(value, name, scope, wording) for name, value in _by_name(node, function).items()}

@@ -28,6 +28,7 @@ from kmc.story.lanes import Processes, table_for_people
 from kmc.story.network import brief_of
 
 _SHORT = 40
+_LAMBDA = "<lambda>"
 EVALUATION_FAILURES = (KmcError, ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
 """The errors that the evaluation of an expression may raise."""
 _codes: WeakKeyDictionary[ast.expr, Any] = WeakKeyDictionary()
@@ -131,6 +132,8 @@ class Wording:
         if isinstance(value, Message):
             return Label(owner="the message")
         text = self.value(value)
+        if text == _LAMBDA:
+            return Label(name)
         if isinstance(value, Symbol | bool | int) or value is None or len(text) <= _SHORT:
             return Label(text, literal=True)
         return Label(name)
@@ -233,6 +236,9 @@ class _Named(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             node.args = [self.visit(argument) for argument in node.args if not self._is_the_state(argument)]
+            function = self._scope.bound.get(node.func.id)
+            if function is not None:  # a function that was given to a helper is called by its own name
+                node.func = ast.Name(function.label.text)
             if not node.args and not node.keywords and node.func.id not in vars(builtins):
                 return node.func  # a predicate of the state alone
             match node.args:

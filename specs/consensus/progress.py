@@ -34,6 +34,11 @@ def every_server_fetches_again(servers):
     )
 
 
+def none_for_ever(servers, condition):
+    """No server meets `condition(st, s)` for ever."""
+    return for_all(servers, lambda s: leads_to(lambda st: condition(st, s), lambda st: not condition(st, s)))
+
+
 def some_value_is_sent():
     """Some value is sent."""
     return eventually(lambda st: len(st.inv_sent) > 0)

@@ -21,6 +21,7 @@ from ..consensus.progress import (
     every_server_fetches_again,
     every_server_gets_every_value,
     fetches_end,
+    none_for_ever,
     or_for_ever,
     some_value_is_sent,
 )
@@ -120,18 +121,13 @@ def leads_without_being_a_voter(st, s):
 @spec.liveness
 def RemovedLeaderResigns():
     """A leader that has stopped being a voter does not lead for ever."""
-    return for_all(
-        ServerId,
-        lambda s: leads_to(
-            lambda st: leads_without_being_a_voter(st, s), lambda st: not leads_without_being_a_voter(st, s)
-        ),
-    )
+    return none_for_ever(ServerId, leads_without_being_a_voter)
 
 
 @spec.liveness
 def CandidateEnds():
     """No server is a candidate for ever."""
-    return for_all(ServerId, lambda s: leads_to(lambda st: is_candidate(st, s), lambda st: not is_candidate(st, s)))
+    return none_for_ever(ServerId, is_candidate)
 
 
 def is_candidate(st, s):
@@ -147,10 +143,7 @@ def leads_without_a_majority(st, s):
 @spec.liveness
 def CutOffLeaderResigns():
     """Check Quorum: a leader that is cut off from a majority does not lead for ever."""
-    return for_all(
-        ServerId,
-        lambda s: leads_to(lambda st: leads_without_a_majority(st, s), lambda st: not leads_without_a_majority(st, s)),
-    )
+    return none_for_ever(ServerId, leads_without_a_majority)
 
 
 def does_not_know_its_removal(st, s):
@@ -171,12 +164,7 @@ def does_not_know_its_removal(st, s):
 @spec.liveness
 def RemovedVoterLearnsIt():
     """A removed voter that reaches the leader of its epoch does not take itself for a voter for ever (KIP-996)."""
-    return for_all(
-        ServerId,
-        lambda s: leads_to(
-            lambda st: does_not_know_its_removal(st, s), lambda st: not does_not_know_its_removal(st, s)
-        ),
-    )
+    return none_for_ever(ServerId, does_not_know_its_removal)
 
 
 def stands_or_may_not(st):

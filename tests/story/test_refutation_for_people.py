@@ -12,6 +12,7 @@ from kmc.result import Violation
 from kmc.spec.model import Model
 from kmc.story.refutation_for_people import for_people
 from kmc.story.story_of import story_of
+from kmc.story.why import why
 
 STARTED = """
 from kmc.lang import spawned
@@ -48,6 +49,20 @@ def Falls():
     return for_all(Server, lambda s: leads_to(lambda st: is_up(st, s), lambda st: not is_up(st, s)))
 
 
+def none_for_ever(condition):
+    return for_all(Server, lambda s: leads_to(lambda st: condition(st, s), lambda st: not condition(st, s)))
+
+
+@spec.liveness
+def FallsByItsName():
+    return none_for_ever(is_up)
+
+
+@spec.liveness
+def FallsByALambda():
+    return none_for_ever(lambda st, s: is_up(st, s))
+
+
 @spec.liveness
 def Tops():
     return eventually(lambda st: all(me.level == 2 for me in st.alive.values()))
@@ -55,6 +70,7 @@ def Tops():
 
 
 CFG = "CHECK_DEADLOCK FALSE\nSPECIFICATION Spec\nPROPERTY "
+FALLS = ("Falls", "FallsByItsName", "FallsByALambda")
 
 
 def refuted(model: Model) -> Violation:
@@ -63,6 +79,16 @@ def refuted(model: Model) -> Violation:
     assert violation is not None
     assert violation.refutation is not None
     return violation
+
+
+def test_a_function_that_a_helper_is_given_is_followed_and_called_by_its_own_name(tmp_path: Path) -> None:
+    told = [
+        why(model, refuted(model)).sentence for model in (model_of(tmp_path, STARTED, CFG + name) for name in FALLS)
+    ]
+    plain, by_name, by_lambda = (text.partition(" (s = ")[2] for text in told)
+    assert "level of s1 is 1" in plain
+    assert by_name == plain
+    assert by_lambda == plain.replace("`is_up(", "`condition(").replace("level of s1 is 1", "condition(s1) is true")
 
 
 def test_spawned_identifiers_have_the_names_of_views(tmp_path: Path) -> None:

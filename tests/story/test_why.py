@@ -64,6 +64,10 @@ def holds(log, v):
     return any(entry == v for entry in log)
 
 
+def none(st, condition):
+    return not any(condition(me) for me in st.servers.values())
+
+
 def moves(old, new):
     if old.epoch == new.epoch:
         return True
@@ -117,6 +121,11 @@ def failing(folder: Path, body: str, *, is_step: bool = False) -> Why:
             "return all(holds(me.log, v) for v in st.acked for s, me in st.servers.items() if is_leader(me))",
             {"v": "3", "s": "n3"},
             "Wanted fails for n3 and v = 3: role of n3 is Leader; log of n3 has no entry with entry == 3.",
+        ),
+        (
+            "return none(st, is_leader)",
+            {"me": "n3"},
+            "Wanted fails for n3: role of n3 is Leader.",
         ),
         (
             "leaders = {s for s in Server if is_leader(st.servers[s])}\nreturn len(leaders) < 1",
