@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.cli_runner import kmc
 
 from kmc.cli import search_choice
+from kmc.cli.kept_command import check_about
+from kmc.errors import SystemFault
 
 
 @pytest.mark.parametrize(
@@ -23,6 +26,17 @@ def test_shards_need_the_native_engine_and_a_folder(asked: list[str], words: lis
     found = kmc("check", "die_hard", *asked, *words)
     assert found.exit_code == 2
     assert f"error[KMC616]: {why}" in found.stderr
+
+
+def test_more_shards_than_a_search_may_have_are_refused_when_asked_for_and_when_saved() -> None:
+    found = kmc("check", "die_hard", "--shards", "4097")
+    assert (found.exit_code, "4097 is not in the range 1<=x<=4096" in found.stderr) == (2, True)
+    about: dict[str, Any] = {"spec": "die_hard", "model": None, "sets": [], "deadlock": None, "keep_going": False}
+    about |= {"start": None, "shards": 4096}
+    assert check_about(about, "run.json") == about
+    with pytest.raises(SystemFault) as caught:
+        check_about({**about, "shards": 4097}, "run.json")
+    assert caught.value.code == "KMC551"
 
 
 def test_an_exchange_needs_spark() -> None:

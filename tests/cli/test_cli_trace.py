@@ -83,10 +83,10 @@ def test_the_old_names_of_tlcs_views_still_work() -> None:
         assert "State 3: <RmChooseToAbort(r3)>" in shown
 
 
-@pytest.mark.usefixtures("run")
-def test_what_changed_is_shown_in_tlcs_style_though_the_story_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    check = ("check", "counter", "two", "--engine", "python", "--trace", "tlc-changes")
-    changes = [line for line in kmc(*check).stdout.splitlines() if line.startswith("State ") or "count = " in line]
+@pytest.mark.parametrize("view", ["tlc", "tlc-changes"])
+def test_a_view_of_tlc_is_the_same_though_the_story_fails(view: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = ("check", "two_phase_commit", "broken", "--engine", "python", "--no-run-dir", "--trace", view)
+    explained = behaviour_in(kmc(*check).stdout)
 
     def fail(*_: object) -> None:
         raise KeyError("a mistake in kmc.story")
@@ -95,7 +95,13 @@ def test_what_changed_is_shown_in_tlcs_style_though_the_story_fails(monkeypatch:
     monkeypatch.setattr(story_of, "story_of", fail)
     shown = kmc(*check).stdout
     assert "explanation failed with KeyError" in shown
-    assert [line for line in shown.splitlines() if line.startswith("State ") or "count = " in line] == changes
+    assert behaviour_in(shown) == explained
+    assert ("tm = " in explained.rpartition("State ")[2]) is (view == "tlc")
+
+
+def behaviour_in(text: str) -> str:
+    """The states of a behaviour in TLC's style."""
+    return re.split(r"\n\n(?!State )", text[text.index("State 1:") :])[0]
 
 
 def test_only_the_steps_of_a_server_are_shown() -> None:
