@@ -7,8 +7,10 @@ no cross-origin access, nothing is cached, and a body has a limit.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -17,6 +19,8 @@ Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 BODY_BYTES_MAX = 64 * 1024
+_PATIENCE_SECONDS = 1.0
+"""So long the body of a refused request is waited for."""
 
 _HEADERS = (
     (b"cache-control", b"no-store"),
@@ -48,7 +52,7 @@ class Guard:
             return
         refusal = self._refusal(scope)
         if refusal is not None:
-            await _refuse(send, *refusal)
+            await _refuse(receive, send, *refusal)
             return
         rest = scope["path"].split("/", 2)[2]
         inner = {**scope, "path": f"/{rest}", "raw_path": f"/{rest}".encode()}
@@ -77,10 +81,31 @@ def _is_too_much(length: bytes) -> bool:
     return not length.isdigit() or int(length) > BODY_BYTES_MAX
 
 
-async def _refuse(send: Send, status: int, text: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close"), *_HEADERS]
+async def _refuse(receive: Receive, send: Send, status: int, text: str) -> None:
+    """Answer, then read what the request still sends: closed before, a connection is reset and the answer lost."""
+    body = text.encode()
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+        *_HEADERS,
+    ]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": text.encode()})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_PATIENCE_SECONDS):
+            await _read_to_the_end(receive)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _read_to_the_end(receive: Receive) -> None:
+    """Read the body of a request, which is over when it is too long or the client has gone."""
+    length = 0
+    while length <= BODY_BYTES_MAX:
+        message = await receive()
+        length += len(message.get("body", b""))
+        if not message.get("more_body", False):
+            return
 
 
 def _with_headers(send: Send) -> Send:
