@@ -31,7 +31,7 @@ def events(messages: Iterable[Message]) -> list[str]:
         message = next(left, None)
         if message is None:
             await asyncio.sleep(60)
-            raise AssertionError("nobody waits so long")
+            raise AssertionError("it was waited for too long")
         told.append("receive")
         return message
 
