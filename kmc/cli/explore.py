@@ -15,6 +15,7 @@ from kmc.cli.options import debug_option, set_option
 from kmc.cli.trace_place import RUN_DIR, trace_place
 from kmc.cli.traced_model import model_of_trace
 from kmc.errors import CommandLineError, ExitStatus, SystemFault
+from kmc.install_hint import install_command
 from kmc.spec.model import Model
 from kmc.spec.shipped import find_spec_root, manifest_of
 from kmc.trace.files import pick
@@ -38,7 +39,7 @@ Ctrl-C ends it.
 
 \b
 Exit status: 0 ended by Ctrl-C; 2 wrong command line; 75, 150, 151 as for `kmc check`;
-153 a package is missing (pip install 'kmc[explore]').
+153 a package is missing (pip install 'kraft-model-checker[explore]').
 """
 
 
@@ -122,7 +123,7 @@ def _require_packages() -> None:
 
     for package in ("starlette", "uvicorn"):
         if find_spec(package) is None:
-            raise SystemFault("KMC590", f"{package} is not installed", help="install it: pip install 'kmc[explore]'")
+            raise SystemFault("KMC590", f"{package} is not installed", help=f"install it: {install_command('explore')}")
 
 
 def _ground(options: ExploreOptions) -> tuple[Ground, tuple[str, ...]]:

@@ -12,6 +12,7 @@ from kmc.cli.outcome import CheckOptions
 from kmc.cli.spark_settings import SUBMITTED, settings_of
 from kmc.cli.storage_choice import require_storage
 from kmc.errors import CommandLineError
+from kmc.install_hint import install_command
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def refuse_several(ways: Mapping[str, Any]) -> None:
 def require_pyspark() -> None:
     """Raise CommandLineError KMC618 unless it is installed."""
     if find_spec("pyspark") is None:
-        raise CommandLineError("KMC618", "PySpark is not installed", help="pip install 'kmc[spark]'")
+        raise CommandLineError("KMC618", "PySpark is not installed", help=f"install it: {install_command('spark')}")
 
 
 @contextmanager

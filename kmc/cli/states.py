@@ -22,6 +22,7 @@ from kmc.cli.render_errors import shown_path
 from kmc.cli.search_choice import refuse_several, require_pyspark
 from kmc.cli.spark_settings import conf_option, settings_of
 from kmc.errors import CommandLineError, ExitStatus, SystemFault
+from kmc.install_hint import install_command
 from kmc.process import cpu_seconds, usable_cpus
 from kmc.reference.accepted_problem import accepted_problem
 
@@ -170,4 +171,4 @@ def require_packages() -> None:
     """Raise SystemFault for a package of tables that is not installed."""
     for package in ("pyarrow", "duckdb"):
         if find_spec(package) is None:
-            raise SystemFault("KMC505", f"{package} is not installed", help="install it: pip install 'kmc[tables]'")
+            raise SystemFault("KMC505", f"{package} is not installed", help=f"install it: {install_command('tables')}")

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from kmc.engine.files import durable_folder
 from kmc.errors import CommandLineError, SystemFault
+from kmc.install_hint import install_command
 from kmc.shards.retries import Retries
 
 PART_BYTES = 8 << 20
@@ -179,7 +180,8 @@ def _opened(address: str) -> tuple[Any, str]:
     try:
         from pyarrow.fs import FileSystem
     except ImportError:
-        raise SystemFault("KMC572", "pyarrow is not installed", help="install it: pip install 'kmc[storage]'") from None
+        hint = f"install it: {install_command('storage')}"
+        raise SystemFault("KMC572", "pyarrow is not installed", help=hint) from None
     parts = _parts_of(address)
     if parts.scheme == "s3" and "allow_delayed_open" not in parts.query:
         # A small file is one request then, not three.

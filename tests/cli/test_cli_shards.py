@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_without_pyspark_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch
     found = kmc("check", "die_hard", "--spark", "local[1]")
     assert found.exit_code == 2
     assert "error[KMC618]: PySpark is not installed" in found.stderr
-    assert "pip install 'kmc[spark]'" in found.stderr
+    assert f"install it: {sys.executable} -m pip install 'kraft-model-checker[spark]'" in found.stderr
 
 
 def test_a_run_with_shards_leaves_a_result_and_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,7 @@ def test_a_storage_without_pyarrow_says_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "pyarrow.fs", None)
     ran = kmc("check", "die_hard", "--shards", "2", "--storage", "s3://bucket/x")
     assert (ran.exit_code, "error[KMC572]" in ran.stderr) == (153, True)
-    assert "pip install 'kmc[storage]'" in ran.stderr
+    assert f"install it: {sys.executable} -m pip install 'kraft-model-checker[storage]'" in ran.stderr
 
 
 def test_the_result_of_a_run_that_ended_is_listed(runs: str) -> None:

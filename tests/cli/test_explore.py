@@ -120,4 +120,4 @@ def test_a_missing_package_is_named_with_its_installation(monkeypatch: pytest.Mo
     found = kmc("explore", "die_hard")
     assert found.exit_code == 153
     assert "KMC590" in found.stderr
-    assert "pip install 'kmc[explore]'" in found.stderr
+    assert f"install it: {sys.executable} -m pip install 'kraft-model-checker[explore]'" in found.stderr

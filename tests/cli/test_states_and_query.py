@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -159,4 +160,4 @@ def test_a_missing_package_is_named_with_what_installs_it(missing: str, monkeypa
     for words in (("states", "."), ("query", ".", "SELECT 1")):
         found = kmc(*words)
         assert (found.exit_code, f"error[KMC505]: {missing} is not installed" in found.stderr) == (153, True)
-        assert "pip install 'kmc[tables]'" in found.stderr
+        assert f"install it: {sys.executable} -m pip install 'kraft-model-checker[tables]'" in found.stderr
