@@ -46,7 +46,7 @@ from .actions.reassignments import (
 )
 from .assignments import is_observer, is_voter, last_assignment_is_committed, newest_assignment, newest_offset
 from .network import is_alive, reaches
-from .readings import ObserversVote, StartsReassigning, VoteRequestOfNonVoter, VotesFromNonVoters
+from .readings import NonVotersCampaign, ObserversVote, StartsReassigning, VoteRequestOfNonVoter, VotesFromNonVoters
 from .types import (
     BeginQuorumRequest,
     EndQuorumRequest,
@@ -282,7 +282,8 @@ def would_grant(st, k, i):
 def can_win(st, i):
     """Server i would win an election that all others let it have."""
     voters = st.servers[i].assignment.current
-    return is_alive(st, i) and i in voters and count(would_grant(st, k, i) for k in voters) >= majority_count(voters)
+    may_stand = i in voters or NonVotersCampaign
+    return is_alive(st, i) and may_stand and count(would_grant(st, k, i) for k in voters) >= majority_count(voters)
 
 
 @spec.liveness

@@ -38,6 +38,7 @@ COMPILED_YET = {
         "pair_failures",
         "grow",
         "live_leader_leaves",
+        "live_corrected_leader_leaves",
         "live_zombie_does_not_ask",
     },
     "kip_996": {

@@ -125,9 +125,9 @@ def changed_to(assignment, voters):
     return assignment.set(current=voters, target=set() if done else assignment.target)
 
 
-def has_caught_up(me, s):
-    """Observer Promotion: the server has fetched all that the leader has."""
-    return not WaitsForCatchUp or me.end_offset[s] == len(me.log)
+def has_caught_up(i, me, s):
+    """Observer Promotion: the server has fetched all that leader i has; an elected non-voter has it itself."""
+    return not WaitsForCatchUp or s == i or me.end_offset[s] == len(me.log)
 
 
 @spec.action
@@ -137,14 +137,14 @@ def add_voter(st, i: Server, s: Server):
     added = new_voters(newest(st, me))
     if not reassigns(st, i) or not adds_next(newest(st, me)) or s not in added:
         return
-    if not has_caught_up(me, s) or not may_change(me):
+    if not has_caught_up(i, me, s) or not may_change(me):
         return
     joining = added if AddsTwoAtOnce else {s}
     longer = with_assignment(st, i, changed_to(newest(st, me), newest(st, me).current | joining))
     begin = {
         BeginQuorumRequest(mepoch=me.current_epoch, mcluster=known_cluster(me), msource=i, mdest=k)
         for k in joining
-        if not NewVotersAreNotTold
+        if k != i and not NewVotersAreNotTold
     }
     yield longer.set(messages=send_all(st, begin))
 
