@@ -23,8 +23,8 @@ from ..consensus.pull_raft.rules import (
     truncate_log,
     valid_fetch_position,
 )
-from ..consensus.pull_raft.types import EpochMatch, FetchResult, MaxElections, MaxRestarts, Server, ServerState, Value
-from .network import discard, reply, send, send_multiple_once
+from ..consensus.pull_raft.types import EpochMatch, FetchResult, MaxRestarts, Server, ServerState, Value
+from .network import discard, reply, send, send_multiple_once, settled
 from .types import (
     BeginQuorumRequest,
     BeginQuorumResponse,
@@ -35,9 +35,12 @@ from .types import (
     FetchResponseDiverging,
     FetchResponseNotOk,
     FetchResponseOk,
+    FirstByTimeout,
+    KeepsDelivered,
     Node,
     RequestVoteRequest,
     RequestVoteResponse,
+    StartsElected,
     State,
 )
 
@@ -52,17 +55,24 @@ ELECTION_TIMEOUT_STATES = {
 }
 
 
+def first_state(i):
+    """The state of server i in epoch 1: unattached, or with StartsElected, leader or follower."""
+    if not StartsElected:
+        return ServerState.UNATTACHED
+    return ServerState.LEADER if i == Server.at(1) else ServerState.FOLLOWER
+
+
 @spec.init
 def init():
-    """Init: all servers unattached in epoch 1, with empty logs."""
+    """Init: all servers unattached in epoch 1, with empty logs (StartsElected: they have a leader)."""
     yield State(
-        messages={},
+        messages={} if KeepsDelivered else set(),
         servers={
             i: Node(
                 current_epoch=1,
-                state=ServerState.UNATTACHED,
+                state=first_state(i),
                 voted_for=None,
-                leader=None,
+                leader=Server.at(1) if StartsElected else None,
                 pending_fetch=None,
                 votes_granted=set(),
                 end_offset={j: 0 for j in Server},
@@ -92,17 +102,12 @@ def restart(st, i: Server):
         high_watermark=0,
         pending_fetch=None,
     )
-    yield st.set(servers=st.servers.set(i, restarted), restart_ctr=st.restart_ctr + 1)
+    yield settled(st.set(servers=st.servers.set(i, restarted), restart_ctr=st.restart_ctr + 1))
 
 
-@spec.action
-def request_vote(st, i: Server):
-    """RequestVote(i): the election timeout, and the vote requests to all peers (KIP-595, Vote)."""
+def standing(st, i):
+    """Server i becomes a candidate of the next epoch and asks all peers for their votes (KIP-595, Vote)."""
     me = st.servers[i]
-    if st.election_ctr >= MaxElections:
-        return
-    if me.state not in ELECTION_TIMEOUT_STATES:
-        return
     candidate = me.set(
         state=ServerState.CANDIDATE,
         current_epoch=me.current_epoch + 1,
@@ -122,11 +127,22 @@ def request_vote(st, i: Server):
         for j in Server
         if j != i
     }
-    yield st.set(
+    return st.set(
         servers=st.servers.set(i, candidate),
         election_ctr=st.election_ctr + 1,
         messages=send_multiple_once(st.messages, requests),
     )
+
+
+@spec.action
+def request_vote(st, i: Server):
+    """RequestVote(i): the election timeout, and the vote requests to all peers (KIP-595, Vote)."""
+    me = st.servers[i]
+    if st.election_ctr >= FirstByTimeout:
+        return
+    if me.state not in ELECTION_TIMEOUT_STATES:
+        return
+    yield settled(standing(st, i))
 
 
 @spec.receive(RequestVoteRequest)
@@ -143,7 +159,7 @@ def handle_request_vote_request(st, m):
             msource=i,
             mdest=j,
         )
-        yield st.set(messages=reply(st.messages, refusal, m))
+        yield settled(st.set(messages=reply(st.messages, refusal, m)))
         return
     state0 = transition_to_unattached(m.mepoch) if m.mepoch > me.current_epoch else no_transition(me)
     log_ok = compare_entries(m.mlast_log_offset, m.mlast_log_epoch, len(me.log), last_epoch(me.log)) >= 0
@@ -162,7 +178,7 @@ def handle_request_vote_request(st, m):
     response = RequestVoteResponse(
         mepoch=m.mepoch, mleader=final.leader, mvote_granted=grant, merror=None, msource=i, mdest=j
     )
-    yield st.set(servers=st.servers.set(i, voter), messages=reply(st.messages, response, m))
+    yield settled(st.set(servers=st.servers.set(i, voter), messages=reply(st.messages, response, m)))
 
 
 @spec.receive(RequestVoteResponse)
@@ -177,7 +193,7 @@ def handle_request_vote_response(st, m):
         if me.state != ServerState.CANDIDATE:
             return
         changed = me.set(votes_granted=me.votes_granted | {j}) if m.mvote_granted else me
-    yield st.set(servers=st.servers.set(i, changed), messages=discard(st.messages, m))
+    yield settled(st.set(servers=st.servers.set(i, changed), messages=discard(st.messages, m)))
 
 
 @spec.action
@@ -188,7 +204,7 @@ def become_leader(st, i: Server):
         return
     leader = me.set(state=ServerState.LEADER, leader=i, end_offset={j: 0 for j in Server})
     requests = {BeginQuorumRequest(mepoch=me.current_epoch, msource=i, mdest=j) for j in Server if j != i}
-    yield st.set(servers=st.servers.set(i, leader), messages=send_multiple_once(st.messages, requests))
+    yield settled(st.set(servers=st.servers.set(i, leader), messages=send_multiple_once(st.messages, requests)))
 
 
 @spec.action
@@ -198,7 +214,7 @@ def client_request(st, i: Server, v: Value):
     if me.state != ServerState.LEADER or st.acked[v] is not None:
         return
     leader = me.set(log=me.log.append(Entry(epoch=me.current_epoch, value=v)))
-    yield st.set(servers=st.servers.set(i, leader), acked=st.acked.set(v, False))
+    yield settled(st.set(servers=st.servers.set(i, leader), acked=st.acked.set(v, False)))
 
 
 @spec.receive(FetchRequest)
@@ -224,7 +240,7 @@ def reject_fetch_request(st, m):
         mdest=j,
         correlation=m,
     )
-    yield st.set(messages=reply(st.messages, response, m))
+    yield settled(st.set(messages=reply(st.messages, response, m)))
 
 
 @spec.receive(FetchRequest)
@@ -249,7 +265,7 @@ def diverging_fetch_request(st, m):
         mdest=j,
         correlation=m,
     )
-    yield st.set(messages=reply(st.messages, response, m))
+    yield settled(st.set(messages=reply(st.messages, response, m)))
 
 
 def is_pending(acked):
@@ -283,10 +299,12 @@ def accept_fetch_request(st, m):
             mdest=j,
             correlation=m,
         )
-        yield st.set(
-            servers=st.servers.set(i, me.set(end_offset=new_end_offset, high_watermark=new_hwm)),
-            acked={v: v in newly_acked if is_pending(st.acked[v]) else st.acked[v] for v in Value},
-            messages=reply(st.messages, response, m),
+        yield settled(
+            st.set(
+                servers=st.servers.set(i, me.set(end_offset=new_end_offset, high_watermark=new_hwm)),
+                acked={v: v in newly_acked if is_pending(st.acked[v]) else st.acked[v] for v in Value},
+                messages=reply(st.messages, response, m),
+            )
         )
 
 
@@ -297,12 +315,17 @@ def handle_begin_quorum_request(st, m):
     me = st.servers[i]
     if m.mepoch < me.current_epoch:
         refusal = BeginQuorumResponse(mepoch=me.current_epoch, msource=i, mdest=j, merror=Error.FENCED_LEADER_EPOCH)
-        yield st.set(messages=reply(st.messages, refusal, m))
+        yield settled(st.set(messages=reply(st.messages, refusal, m) if KeepsDelivered else discard(st.messages, m)))
         return
     new = maybe_transition(me, i, m.msource, m.mepoch)
     follower = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
     response = BeginQuorumResponse(mepoch=m.mepoch, msource=i, mdest=j, merror=None)
-    yield st.set(servers=st.servers.set(i, follower), messages=reply(st.messages, response, m))
+    yield settled(
+        st.set(
+            servers=st.servers.set(i, follower),
+            messages=reply(st.messages, response, m) if KeepsDelivered else discard(st.messages, m),
+        )
+    )
 
 
 @spec.action
@@ -318,7 +341,7 @@ def send_fetch_request(st, i: Server, j: Server):
         msource=i,
         mdest=j,
     )
-    yield st.set(servers=st.servers.set(i, me.set(pending_fetch=fetch)), messages=send(st.messages, fetch))
+    yield settled(st.set(servers=st.servers.set(i, me.set(pending_fetch=fetch)), messages=send(st.messages, fetch)))
 
 
 @spec.receive(FetchResponse)
@@ -335,7 +358,7 @@ def handle_success_fetch_response(st, m):
         log=me.log.append(m.mentries.at(1)) if len(m.mentries) > 0 else me.log,
         pending_fetch=None,
     )
-    yield st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m))
+    yield settled(st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m)))
 
 
 @spec.receive(FetchResponse)
@@ -348,7 +371,7 @@ def handle_diverging_fetch_response(st, m):
     if me.pending_fetch != m.correlation or not isinstance(m, FetchResponseDiverging):
         return
     follower = me.set(log=truncate_log(me.log, m), pending_fetch=None)
-    yield st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m))
+    yield settled(st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m)))
 
 
 @spec.receive(FetchResponse)
@@ -360,4 +383,4 @@ def handle_error_fetch_response(st, m):
     if not new.handled or me.pending_fetch != m.correlation:
         return
     changed = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
-    yield st.set(servers=st.servers.set(i, changed), messages=discard(st.messages, m))
+    yield settled(st.set(servers=st.servers.set(i, changed), messages=discard(st.messages, m)))

@@ -31,6 +31,7 @@ from .actions import (
     request_vote,
     send_fetch_request,
 )
+from .end_quorum import handle_end_quorum_request
 
 
 def elections():
@@ -91,6 +92,12 @@ def SClient():
 
 
 @spec.specification
+def SEndQuorum():
+    """SAll, and every EndQuorumEpoch request is handled when the backoff of its rank is over (KIP-595)."""
+    return and_(SAll(), weak_fairness(handle_end_quorum_request))
+
+
+@spec.specification
 def SNoFetch():
     """SAll, but no server need fetch."""
     return and_(elections(), votes(), answers())
@@ -129,6 +136,12 @@ def is_acked(acked):
 def SomeLeader():
     """Some server leads at some time."""
     return eventually(some_leader)
+
+
+@spec.liveness
+def ResignedIsSucceeded():
+    """Some server leads again after a leader resigned (KIP-595, EndQuorumEpoch)."""
+    return for_all(Server, lambda i: leads_to(lambda st: st.servers[i].state == ServerState.RESIGNED, some_leader))
 
 
 @spec.liveness

@@ -1,11 +1,11 @@
 """Constants, values, messages and the state of KRaft as KIP-595 describes it.
 
 Mirrors KRaft.tla (Vanlightly/raft-tlaplus, specifications/pull-raft, commit 69ad9d6) under its names, in snake_case.
-Not modelled there or here: BeginQuorumResponse handling, EndQuorumEpoch, snapshots; retries are implicit, because a
-message in the bag stays deliverable until it is handled.
+Not modelled there or here: BeginQuorumResponse handling, snapshots; retries are implicit, because a message in the bag
+stays deliverable until it is handled. Parts of KIP-595 that KRaft.tla leaves out are off by default: EndQuorum.
 """
 
-from kmc.lang import Bool, Enum, Int, Map, Message, MessageBag, Opt, Record, Seq, Set, constant
+from kmc.lang import Bool, Enum, Int, Map, Message, MessageBag, MessageSet, Opt, Record, Seq, Set, constant
 
 from ..consensus.pull_raft.types import Epoch, FetchResult, MaxElections, MaxRestarts, Server, ServerState, Value
 
@@ -13,6 +13,36 @@ from ..consensus.pull_raft.types import Epoch, FetchResult, MaxElections, MaxRes
 MaxLogLength = constant("MaxLogLength", Int(1, 63), "The longest log", len(Value))
 
 Offset = Int(0, MaxLogLength)
+
+
+class Successors(Enum):
+    """When a successor that EndQuorumEpoch names stands for election: a leader may resign in all but the first."""
+
+    NEVER, IN_ANY_ORDER, BY_RANK, IN_TIME = range(4)
+
+
+EndQuorum = constant(
+    "EndQuorum",
+    Successors,
+    "A leader may resign by EndQuorumEpoch. Its successors stand in any order, or by rank, or by rank with messages "
+    "in time (KIP-595, EndQuorumEpoch); never: no leader resigns, as in KRaft.tla",
+    Successors.NEVER,
+)
+KeepsDelivered = constant(
+    "KeepsDelivered",
+    Bool,
+    "A delivered message is remembered, as in KRaft.tla, which sends some messages once; else it is forgotten",
+    True,
+)
+StartsElected = constant(
+    "StartsElected", Bool, "The first server leads epoch 1 at the start, and the others follow it", False
+)
+FirstByTimeout = constant(
+    "FirstByTimeout",
+    Int(0, 12),
+    "How many of the first elections timeouts start; EndQuorumEpoch starts the others",
+    MaxElections,
+)
 
 
 class Error(Enum):
@@ -64,6 +94,19 @@ class BeginQuorumResponse(Message, source="msource", dest="mdest"):
     msource: Server
     mdest: Server
     merror: Opt[Error]
+
+
+class EndQuorumRequest(Message, source="msource", dest="mdest"):
+    """KIP-595, EndQuorumEpoch: a leader resigns; `mrank` is the receiver's place in the list of successors.
+
+    A handled request of the first successor is remembered, since PreferredIsElectedFirst asks who was preferred.
+    """
+
+    mepoch: Epoch
+    mrank: Int(0, 2)
+    mhandled: Bool
+    msource: Server
+    mdest: Server
 
 
 class FetchRequest(Message, source="msource", dest="mdest"):
@@ -123,14 +166,26 @@ class Node(Record):
 class State(Record):
     """The variables of KRaft.tla; those that are functions of a server are fields of `servers`."""
 
-    messages: MessageBag[
-        RequestVoteRequest
-        | RequestVoteResponse
-        | BeginQuorumRequest
-        | BeginQuorumResponse
-        | FetchRequest
-        | FetchResponse
-    ]
+    messages: (
+        MessageBag[
+            RequestVoteRequest
+            | RequestVoteResponse
+            | BeginQuorumRequest
+            | BeginQuorumResponse
+            | EndQuorumRequest
+            | FetchRequest
+            | FetchResponse
+        ]
+        if KeepsDelivered
+        else MessageSet[
+            RequestVoteRequest
+            | RequestVoteResponse
+            | BeginQuorumRequest
+            | EndQuorumRequest
+            | FetchRequest
+            | FetchResponse
+        ]
+    )
     servers: Map[Server, Node]
     acked: Map[Value, Opt[Bool]]
     election_ctr: Int(0, MaxElections)

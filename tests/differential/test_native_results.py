@@ -33,6 +33,30 @@ INTERPRETED = [("kip_996", "elections_for_ever"), ("kip_996", "elections_excused
 """Models that are not compiled: with `RenumberEpochs`, epochs are maps that the compiler does not have."""
 
 COMPILED_YET = {
+    "kraft": {
+        "smoke",
+        "standard",
+        "two_elections",
+        "two_elections_view",
+        "two_servers",
+        "large",
+        "upstream",
+        "corrected_one_election",
+        "corrected",
+        "corrected_deep",
+        "corrected_whole",
+        "fair",
+        "restarts",
+        "restarts_two_leaders",
+        "restarts_as_voted",
+        "old_table",
+        "old_table_candidate",
+        "new_table",
+        "no_leader",
+        "no_fetches",
+        "two_elections_in_flight",
+        "preferred_is_not_elected_first",
+    },
     "kip_642": {
         "plain_two_servers",
         "pair_failures",
