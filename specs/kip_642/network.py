@@ -8,7 +8,7 @@ stopped, or over a lost connection, never arrives. A message may always stay in 
 from kmc.lang import pair, require
 
 from ..consensus.pull_raft.types import Server, ServerState
-from .readings import KeepsDelivered
+from .readings import BlankDiskIsAnother, KeepsDelivered
 from .types import (
     BeginQuorumRequest,
     DropsStale,
@@ -25,7 +25,7 @@ from .types import (
 
 def is_alive(st, i):
     """The server has not stopped for ever."""
-    return MaxCrashes == 0 or i not in st.crashed
+    return (MaxCrashes == 0 and not BlankDiskIsAnother) or i not in st.crashed
 
 
 def reaches(st, i, j):
@@ -35,7 +35,7 @@ def reaches(st, i, j):
 
 def drops(st):
     """What can change nothing any more is dropped; not while another disk may be lost, since epochs may fall then."""
-    return DropsStale and st.counters.disk_losses >= MaxDiskLosses
+    return DropsStale and (BlankDiskIsAnother or st.counters.disk_losses >= MaxDiskLosses)
 
 
 def changes_nothing(to, sender, m):

@@ -34,6 +34,12 @@ ClientsWrite = constant("ClientsWrite", Bool, "Clients send values; a model of e
 LeaderChangeRecords = constant(
     "LeaderChangeRecords", Bool, "A new leader appends a LeaderChangeMessage, so that it commits soon", False
 )
+LeaderRewritesAssignment = constant(
+    "LeaderRewritesAssignment",
+    Bool,
+    "KIP-595, Vote Response Handling 3, literally: a new leader writes the current assignment state to its log",
+    False,
+)
 
 VotedTimesOut = constant(
     "VotedTimesOut",
@@ -129,6 +135,12 @@ FallsBackInSilence = constant(
     "FallsBackInSilence",
     Bool,
     "A server falls back to quorum.voters only if no server that it reaches knows a quorum",
+    False,
+)
+BlankDiskIsAnother = constant(
+    "BlankDiskIsAnother",
+    Bool,
+    "Correction, as in KIP-853: a server that comes back with a blank disk is another server, which is no voter yet",
     False,
 )
 StartsFounded = constant(

@@ -36,6 +36,7 @@ from .readings import (
     ClusterIdIsGiven,
     KeepsDelivered,
     LeaderChangeRecords,
+    LeaderRewritesAssignment,
     Reassignment,
     StartsElected,
     StartsFounded,
@@ -88,6 +89,7 @@ MaxLogLength = constant(
     "The longest log",
     len(Value)
     + (MaxElections if LeaderChangeRecords else 0)
+    + (MaxElections if LeaderRewritesAssignment else 0)
     + (1 if Bootstrapping else 0)
     + (1 if StartsGrown else 0)
     + (MaxRequests + (1 if StartsReassigning else 0)) * (2 + len(Server)),

@@ -12,7 +12,7 @@ from ...consensus.pull_raft.rules import (
     transition_to_voted,
 )
 from ...consensus.pull_raft.types import MaxElections, Server, ServerState
-from ..assignments import acked_by, appended, is_observer, is_voter
+from ..assignments import acked_by, appended, is_observer, is_voter, newest_assignment
 from ..clusters import known_cluster, wrong_cluster
 from ..network import answer, changed, changed_by, discard, is_alive, reaches, reply, send_all
 from ..readings import (
@@ -20,6 +20,7 @@ from ..readings import (
     ClusterIdIsGiven,
     KeepsDelivered,
     LeaderChangeRecords,
+    LeaderRewritesAssignment,
     NonVotersCampaign,
     ObserversVote,
     Reassignment,
@@ -221,8 +222,8 @@ def with_first_assignment(st, i, leader):
 def become_leader(st, i: Server):
     """A candidate with a majority tells the other voters (KIP-595, BeginQuorumEpoch). KRaft.tla: the same.
 
-    A leader of an empty log writes the first assignment (Quorum Bootstrapping); LeaderChangeRecords has every leader
-    write a record of its epoch.
+    A leader of an empty log writes the first assignment (Quorum Bootstrapping). With LeaderRewritesAssignment every
+    leader writes its assignment anew, and with LeaderChangeRecords a record of its epoch.
     """
     me = st.servers[i]
     if me.state != ServerState.CANDIDATE or not is_alive(st, i):
@@ -235,6 +236,8 @@ def become_leader(st, i: Server):
     leader = me.set(state=ServerState.LEADER, leader=i, end_offset={j: 0 for j in Server})
     if founds:
         leader = with_first_assignment(st, i, leader)
+    if LeaderRewritesAssignment:
+        leader = appended(st.plan, i, leader, newest_assignment(st.plan, leader.log, len(leader.log)))
     if LeaderChangeRecords:
         leader = appended(st.plan, i, leader, None)
     requests = {

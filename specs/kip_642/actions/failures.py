@@ -7,7 +7,7 @@ from ...consensus.pull_raft.rules import restarted_leader, restarted_state, rest
 from ...consensus.pull_raft.types import MaxRestarts, Server, ServerState
 from ..assignments import blank_epoch, first_assignment, restarted_assignment
 from ..network import changed, is_alive, settled
-from ..readings import FallsBackOnce, KeepsDelivered
+from ..readings import BlankDiskIsAnother, FallsBackOnce, KeepsDelivered
 from ..types import MaxCrashes, MaxDisconnects, MaxDiskLosses
 
 
@@ -30,10 +30,22 @@ def restart(st, i: Server):
     yield changed(st, i, restarted).set(restart_ctr=st.restart_ctr + 1)
 
 
+def stopped(st, i):
+    """The state without server i, and what is on its way to it is lost."""
+    return st.set(crashed=st.crashed | {i}, messages=st.messages.keep(lambda m: m.mdest != i))
+
+
 @spec.action
 def lose_disk(st, i: Server):
-    """A server restarts with a blank disk: it has forgotten its epoch, its vote and its log (Quorum Bootstrapping)."""
+    """A server restarts with a blank disk: it has forgotten its epoch, its vote and its log (Quorum Bootstrapping).
+
+    With BlankDiskIsAnother the server that it was stops for ever. The one that it becomes is a server of the model that
+    is blank from the start.
+    """
     if st.counters.disk_losses >= MaxDiskLosses or not is_alive(st, i):
+        return
+    if BlankDiskIsAnother:
+        yield stopped(st, i).set(counters=st.counters.set(disk_losses=st.counters.disk_losses + 1))
         return
     me = st.servers[i]
     blank = me.set(
@@ -61,7 +73,7 @@ def crash(st, i: Server):
     """A server stops for ever, and what is on its way to it is lost."""
     if len(st.crashed) >= MaxCrashes or KeepsDelivered or i in st.crashed:
         return
-    yield st.set(crashed=st.crashed | {i}, messages=st.messages.keep(lambda m: m.mdest != i))
+    yield stopped(st, i)
 
 
 @spec.action
