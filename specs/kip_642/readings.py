@@ -140,7 +140,7 @@ FallsBackInSilence = constant(
 BlankDiskIsAnother = constant(
     "BlankDiskIsAnother",
     Bool,
-    "Correction, as in KIP-853: a server that comes back with a blank disk is another server, which is no voter yet",
+    "Correction, as in KIP-853: a server that comes back with a blank disk is another server, and not a voter",
     False,
 )
 StartsFounded = constant(
