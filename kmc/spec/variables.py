@@ -18,7 +18,7 @@ from kmc.lang.naming import lower_camel_case
 from kmc.lang.order import ordered
 from kmc.lang.records import RecordMeta
 from kmc.lang.tla import Naming, Tla, TlaMap, TlaSeq, decode, encode, function, shortened, text
-from kmc.lang.types import MapType, RecordType
+from kmc.lang.types import IntType, MapType, RecordType
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +127,9 @@ def _is_shared(before: Any, state: Any, variable: Variable) -> bool:
 
 
 def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: VariableTable) -> Any:
-    """The state with these TLA+ variables.
+    """The state with these TLA+ variables. An integer with one value may be missing: a part of the spec that is off.
 
-    Raises TraceError when a variable is missing, unknown or outside the domain of its field.
+    Raises TraceError when another variable is missing, or one is unknown or outside the domain of its field.
     """
     expected = [variable.name for variable in table.variables]
     for name in variables:
@@ -139,7 +139,7 @@ def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: V
     columns: dict[str, dict[str, dict[Any, Any]]] = {}
     for variable in table.variables:
         if variable.name not in variables:
-            raise TraceError("KMC413", f"variable '{variable.name}' is missing", help="every variable must be given")
+            continue
         declared = state_class.fields[variable.field]
         tree = variables[variable.name]
         try:
@@ -149,9 +149,34 @@ def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: V
                 columns.setdefault(variable.field, {})[variable.inner] = _column(tree, declared, variable.inner, table)
         except TraceError as error:
             raise error.noting(f"in variable '{variable.name}'") from None
+    for variable in table.variables:
+        if variable.name not in variables:
+            _supply(variable, state_class, fields, columns)
     for field, by_inner in columns.items():
         fields[field] = _records(field, state_class, by_inner)
     return state_class(**fields)
+
+
+def _supply(
+    variable: Variable, state_class: RecordMeta, fields: dict[str, Any], columns: dict[str, dict[str, dict[Any, Any]]]
+) -> None:
+    """Give a missing variable its one value, for the keys of the variables beside it; TraceError KMC413 if it has more."""
+    value = _only_value(variable, state_class)
+    if value is not None and variable.inner is None:
+        fields[variable.field] = value
+    elif value is not None and variable.field in columns:
+        keys = next(iter(columns[variable.field].values()))
+        columns[variable.field][variable.inner or ""] = dict.fromkeys(keys, value)
+    else:
+        raise TraceError("KMC413", f"variable '{variable.name}' is missing", help="every variable must be given")
+
+
+def _only_value(variable: Variable, state_class: RecordMeta) -> int | None:
+    """The one value of an integer whose domain has no other; else None."""
+    declared: Any = state_class.fields[variable.field]
+    if variable.inner is not None:
+        declared = declared.value.cls.fields[variable.inner]
+    return declared.low if isinstance(declared, IntType) and declared.low == declared.high else None
 
 
 def _column(tree: Tla, declared: Any, inner: str, table: VariableTable) -> dict[Any, Any]:

@@ -14,6 +14,7 @@ from .types import (
     FetchResponseDiverging,
     FetchResponseOk,
     LargestEpoch,
+    MaxValuesPerEpoch,
     RequestVoteRequest,
     RequestVoteResponse,
     ServerState,
@@ -23,8 +24,12 @@ DropUnread = constant("DropUnread", Bool, "Drop from each state what no guard an
 RenumberEpochs = constant(
     "RenumberEpochs", Bool, "Leave out the epochs below all live servers that nothing has; with DropUnread", False
 )
+LeadersWriteNoRecord = constant(
+    "LeadersWriteNoRecord", Bool, "A new leader writes nothing: else a log grows with every leader, for ever", False
+)
 
 spec.assume(DropUnread or not RenumberEpochs)
+spec.assume(not LeadersWriteNoRecord or MaxValuesPerEpoch == 0)  # a value is committed by a record of its epoch
 spec.assume(not DropUnread or not RestartForgetsQuorumState)  # epochs never fall
 
 
@@ -195,3 +200,9 @@ def abstracted(st):
 def FewInFlight(st):
     """At most one message is in flight. Old ones may pile up, and no abstraction here merges them."""
     return len(st.net_messages) <= 1
+
+
+@spec.constraint
+def EpochsNear(st):
+    """No two servers are more than three epochs apart: a server that wins nothing could raise its epoch for ever."""
+    return all(a.current_epoch <= b.current_epoch + 3 for a in st.servers.values() for b in st.servers.values())

@@ -17,11 +17,13 @@ from .types import (
     FetchState,
     LastFetchRes,
     MaxDisruptiveElectionTriggers,
+    MaxEpoch,
     OffsetAndEntry,
     ServerState,
     TestLiveness,
     Transition,
 )
+from .versions import knows_pre_vote
 
 OBSERVER_STATES = {ServerState.LEADER, ServerState.FOLLOWER, ServerState.UNATTACHED, ServerState.RESIGNED}
 STATES_OF_A_FORMER_LEADER = {ServerState.RESIGNED, ServerState.PROSPECTIVE, ServerState.UNATTACHED}
@@ -233,9 +235,14 @@ def transition_to_prospective(me, s, epoch):
     )
 
 
+def within_epoch_limit(me):
+    """WithinEpochLimit(s)."""
+    return TestLiveness or me.current_epoch < MaxEpoch
+
+
 def transition_to_candidate(me, s):
     """TransitionToCandidate(s): only from Prospective (KIP-996)."""
-    if me.state != ServerState.PROSPECTIVE and not CandidatesWithoutPreVote:
+    if me.state != ServerState.PROSPECTIVE and not CandidatesWithoutPreVote and knows_pre_vote(me):
         return set_illegal_state()
     return Transition(state=ServerState.CANDIDATE, epoch=me.current_epoch + 1, leader=None, votes_recv={s}, voted_for=s)
 

@@ -4,7 +4,7 @@ A helper that assigns the network's variables in TLA+ takes the state and return
 state that it is given, so an action passes the old one and sets its other variables on the result.
 """
 
-from kmc.lang import count, pair, pairs, require, subsets
+from kmc.lang import count, pair, require, subsets
 
 from .types import (
     BeginQuorumEpochRequest,
@@ -12,13 +12,7 @@ from .types import (
     MaxConnectivityChanges,
     RequestVoteRequest,
     RequestVoteResponse,
-    ServerId,
 )
-
-
-def all_connected():
-    """NetworkInit(servers): every pair that can ever exist is connected."""
-    return {p: True for p in pairs(ServerId)}
 
 
 def drop(st, dropped):

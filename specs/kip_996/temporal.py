@@ -26,9 +26,9 @@ from ..consensus.progress import (
     some_value_is_sent,
 )
 from .actions.fetches import accept_fetch_request, handle_fetch_response, send_fetch_request
+from .actions.leaders import become_leader
 from .actions.timeouts import should_resign, voter_election_timeout, voter_fetch_timeout
-from .actions.votes import within_epoch_limit
-from .functions import is_observer, is_voter
+from .functions import is_observer, is_voter, within_epoch_limit
 from .network import connected
 from .properties import (
     EventuallyLeaderElected,
@@ -181,6 +181,24 @@ def LeaderlessClusterElects():
     )
 
 
+def some_leader_reaches_a_majority(st):
+    """Some server leads and reaches a majority of its voters, so that it can commit."""
+    return any(me.state == ServerState.LEADER and not should_resign(st, s) for s, me in st.servers.items())
+
+
+@spec.liveness
+def WorkingLeaderIsSought():
+    """Without a leader that can commit, some server stands for election in the end, unless the epochs are used up.
+
+    Check Quorum (KIP-996; KIP-595, leader progress timeout). Stronger than LeaderlessClusterElects, which takes a
+    leader that others still believe in for one that works.
+    """
+    return leads_to(
+        lambda st: not some_leader_reaches_a_majority(st),
+        lambda st: some_leader_reaches_a_majority(st) or stands_or_may_not(st),
+    )
+
+
 def or_pre_votes_for_ever(formula):
     """The formula holds, or voters begin pre-votes infinitely often.
 
@@ -213,6 +231,12 @@ def EventuallyLeaderElectedOrPreVotes():
 def NotStuckInProspectiveOrPreVotes():
     """NotStuckInProspective, or pre-votes for ever."""
     return or_pre_votes_for_ever(NotStuckInProspective())
+
+
+@spec.liveness
+def LeadersStopChanging():
+    """From some time on no server becomes the leader (KIP-996, Motivation, the leaders that flip-flop)."""
+    return not_(always_eventually(become_leader))
 
 
 @spec.liveness

@@ -44,10 +44,19 @@ MaxSpawnedServers = constant("MaxSpawnedServers", Int(1, 7), "How many servers m
 MaxConnectivityChanges = constant("MaxConnectivityChanges", Int(0, 15), "How often connections may change")
 TestLiveness = constant("TestLiveness", Bool, "Leave out what keeps the cluster from progress, and the limit of epochs")
 
+CutOffFromFirst = constant(
+    "CutOffFromFirst", Int(0, 7), "How many of the first servers, the last of them, never reach the first leader", 0
+)
+OldServers = constant(
+    "OldServers", Int(0, 7), "How many of the first servers, the last of them, have the version without pre-vote", 0
+)
+
 spec.assume(MinClusterSize <= MaxClusterSize)
 spec.assume(InitClusterSize >= MinClusterSize)
 spec.assume(InitClusterSize <= MaxClusterSize)
 spec.assume(len(Hosts) >= InitClusterSize)
+spec.assume(OldServers <= InitClusterSize)
+spec.assume(CutOffFromFirst < InitClusterSize)
 spec.assume(MaxSpawnedServers >= InitClusterSize)  # kmc's own: the first servers are among the identifiers
 
 # Bounds that only kmc needs: a run that exceeds one stops with an error. A resigned leader goes to the epoch
@@ -78,6 +87,7 @@ Offset = Int(0, MaxLogLength)
 FetchOffset = Int(0, MaxLogLength + 1)
 ConfigId = Int(0, 1 + MaxAddReconfigs + MaxRemoveReconfigs)
 DiskId = Int(0, MaxSpawnedServers - InitClusterSize)
+VersionsBehind = Int(0, min(OldServers, 1))
 
 
 class ServerState(Enum):
@@ -279,7 +289,7 @@ class FetchState(Record):
 
 
 class Node(Record):
-    """The variables of one started server; `identity` is its element of server_ids."""
+    """The variables of one started server; `identity` is its element of server_ids, `versions_behind` is kmc's own."""
 
     identity: Identity
     config: Config
@@ -293,6 +303,7 @@ class Node(Record):
     hwm: Offset
     votes_recv: Set[ServerId]
     flwr_end_offset: PartialMap[ServerId, Offset]
+    versions_behind: VersionsBehind
 
 
 class AuxCtrs(Record):

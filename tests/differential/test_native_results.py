@@ -29,7 +29,11 @@ THREADS = (1, 2, 3)
 MOST_STATES = 1_500
 """A search ends with the first level that has so many."""
 
-INTERPRETED = [("kip_996", "elections_for_ever"), ("kip_996", "elections_excused")]
+INTERPRETED = [
+    ("kip_996", "elections_for_ever"),
+    ("kip_996", "elections_excused"),
+    ("kip_996", "leaders_flip_flop"),
+]
 """Models that are not compiled: with `RenumberEpochs`, epochs are maps that the compiler does not have."""
 
 COMPILED_YET = {
@@ -70,6 +74,7 @@ COMPILED_YET = {
         "shrink_crash",
         "truncation",
         "grow",
+        "mixed_stands_in_its_epoch",
         "partition",
         "live_connections",
         "draws_for_ever",

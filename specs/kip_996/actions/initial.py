@@ -1,12 +1,13 @@
 """Init and the names of kraft_kip_996.tla's formulas: an established leader, its followers, and no observer."""
 
+from kmc.lang import pair, pairs
 from kmc.spec import spec
 
-from ..network import all_connected
 from ..types import (
     AuxCtrs,
     Command,
     Config,
+    CutOffFromFirst,
     Entry,
     FetchState,
     Hosts,
@@ -14,6 +15,7 @@ from ..types import (
     InitCluster,
     InitClusterSize,
     Node,
+    OldServers,
     ServerId,
     ServerState,
     State,
@@ -38,7 +40,14 @@ def first_node(n, servers):
         hwm=1,
         votes_recv=set(),
         flwr_end_offset={s1: 1 for s1 in servers},
+        versions_behind=1 if n > InitClusterSize - OldServers else 0,
     )
+
+
+def first_connections():
+    """NetworkInit(servers): every pair that can ever exist is connected, but for CutOffFromFirst."""
+    cut = {pair(ServerId.at(1), ServerId.at(InitClusterSize - n)) for n in range(CutOffFromFirst)}
+    return {p: p not in cut for p in pairs(ServerId)}
 
 
 @spec.init
@@ -48,7 +57,7 @@ def init():
     yield State(
         net_messages=set(),
         net_messages_processed=set(),
-        net_connectivity=all_connected(),
+        net_connectivity=first_connections(),
         net_connectivity_ctr=0,
         servers={ServerId.at(n): first_node(n, servers) for n in range(1, InitClusterSize + 1)},
         inv_sent=set(),

@@ -3,7 +3,7 @@
 from kmc.lang import count, require
 from kmc.spec import WEAK, spec
 
-from ..abstraction import abstracted
+from ..abstraction import LeadersWriteNoRecord, abstracted
 from ..functions import (
     apply_state,
     blank_fetch_state,
@@ -41,7 +41,8 @@ def become_leader(st, s: ServerId):
     members = me.config.members
     if me.state != ServerState.CANDIDATE or not elects(me.votes_recv, members):
         return
-    new_log = me.log.append(Entry(command=Command.LEADER_CHANGE_RECORD, epoch=me.current_epoch, value=None))
+    record = Entry(command=Command.LEADER_CHANGE_RECORD, epoch=me.current_epoch, value=None)
+    new_log = me.log if LeadersWriteNoRecord else me.log.append(record)
     require(len(members) != 1 or me.hwm == len(new_log))
     node = apply_state(me, transition_to_leader(me, s)).set(
         log=new_log, flwr_end_offset=reset_follower_fetch_state(members), fetch_state=blank_fetch_state()

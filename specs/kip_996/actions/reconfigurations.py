@@ -60,6 +60,7 @@ def start_new_server(st):
                 hwm=0,
                 votes_recv=set(),
                 flwr_end_offset={},
+                versions_behind=0,
             )
             fetch_msg = FetchRequestFromNewServer(
                 replica_epoch=0,

@@ -3,15 +3,12 @@
 from kmc.lang import count, ways
 from kmc.spec import WEAK, spec
 
-from ...consensus.logs import last_epoch
 from ...consensus.quorums import majority_count
 from ..abstraction import abstracted
 from ..functions import (
     apply_state,
-    aux_inc_timeout_ctrs,
     aux_increment_disruptions,
     aux_under_disruption_limit,
-    blank_fetch_state,
     fail_any_pending_writes,
     fetch_can_timeout,
     is_observer,
@@ -19,7 +16,6 @@ from ..functions import (
     last_fetch_failed,
     pending_fetch_lost,
     reset_follower_fetch_state,
-    transition_to_prospective,
     transition_to_resigned,
     transition_to_unattached,
 )
@@ -28,13 +24,9 @@ from ..network import (
     connected,
     has_inflight_vote_req,
     has_inflight_vote_res,
-    send_all,
 )
-from ..types import (
-    RequestVoteRequest,
-    ServerId,
-    ServerState,
-)
+from ..types import ServerId, ServerState
+from .campaigns import campaign
 
 
 def should_resign(st, s):
@@ -75,35 +67,6 @@ def check_quorum_resign(st, s: ServerId):
         )
 
 
-def send_vote_requests(st, s, epoch, pre_vote):
-    """SendPreVoteRequests(s), and the requests of ConcludePreVote: to all other voters of its configuration."""
-    me = st.servers[s]
-    return send_all(
-        st,
-        {
-            RequestVoteRequest(
-                replica_epoch=epoch,
-                last_log_epoch=last_epoch(me.log),
-                last_log_offset=len(me.log),
-                pre_vote=pre_vote,
-                source=s,
-                dest=s1,
-            )
-            for s1 in me.config.members
-            if s1 != s
-        },
-    )
-
-
-def prospective(st, s, is_disruptive):
-    """What both timeouts of a voter do: Prospective in the same epoch, and pre-vote requests (KIP-996)."""
-    me = st.servers[s]
-    node = apply_state(me, transition_to_prospective(me, s, me.current_epoch)).set(fetch_state=blank_fetch_state())
-    return send_vote_requests(st, s, me.current_epoch, True).set(
-        servers=st.servers.set(s, node), aux_ctrs=aux_inc_timeout_ctrs(st, is_disruptive)
-    )
-
-
 @spec.action(fair=WEAK)
 def voter_fetch_timeout(st, s: ServerId):
     """VoterFetchTimeout(s): a follower becomes prospective, with a reason or within the limit (KIP-996).
@@ -114,7 +77,7 @@ def voter_fetch_timeout(st, s: ServerId):
         return
     me = st.servers[s]
     for _ in ways(last_fetch_failed(me), pending_fetch_lost(st, me), aux_under_disruption_limit(st)):
-        yield abstracted(prospective(st, s, not fetch_can_timeout(st, me)))
+        yield abstracted(campaign(st, s, not fetch_can_timeout(st, me)))
 
 
 def not_enough_votes(st, s, pre_vote):
@@ -152,7 +115,7 @@ def voter_election_timeout(st, s: ServerId):
     """VoterElectionTimeout(s): a candidate or unattached voter becomes prospective (KIP-996)."""
     if s not in st.servers or not may_campaign(st.servers[s], s) or not eventual_election_timeout(st, s):
         return
-    yield abstracted(prospective(st, s, not causal_election_timeout(st, s)))
+    yield abstracted(campaign(st, s, not causal_election_timeout(st, s)))
 
 
 @spec.action(fair=WEAK)

@@ -15,11 +15,11 @@ from ..functions import (
     no_transition,
     receivable_message,
     reset_follower_fetch_state,
-    transition_to_candidate,
     transition_to_follower,
     transition_to_prospective_add_vote,
     transition_to_unattached,
     transition_to_unattached_add_vote,
+    within_epoch_limit,
 )
 from ..mutants import (
     AnyLogIsElected,
@@ -39,14 +39,14 @@ from ..network import (
 from ..types import (
     EpochMatch,
     Error,
-    MaxEpoch,
+    OldServers,
     RequestVoteRequest,
     RequestVoteResponse,
     ServerId,
     ServerState,
-    TestLiveness,
 )
-from .timeouts import send_vote_requests
+from ..versions import knows_pre_vote
+from .campaigns import send_vote_requests, stand, stand_as_told
 
 PRE_VOTE_GRANTING_STATES = {
     ServerState.UNATTACHED,
@@ -147,6 +147,17 @@ def counts_as_vote(m, response):
     return not response.handled and response.transition.state == asked and m.vote_granted
 
 
+def tells_of_an_old_version(st, me, m):
+    """A prospective learns from its network client that the peer knows no pre-vote (KIP-996, Compatibility)."""
+    return (
+        OldServers > 0
+        and me.state == ServerState.PROSPECTIVE
+        and me.current_epoch == m.replica_epoch
+        and not m.pre_vote
+        and not knows_pre_vote(st.servers[m.source])
+    )
+
+
 @spec.receive(RequestVoteResponse, s="dest", peer="source", fair=WEAK)
 def handle_vote_response(st, m, s, peer):
     """HandleVoteResponse(s, peer): count the vote, unless the response tells of a leader or a newer epoch.
@@ -155,6 +166,9 @@ def handle_vote_response(st, m, s, peer):
     """
     me = st.servers[s]
     if not receivable_message(st, m, EpochMatch.ANY_EPOCH) or not is_voter(me, s):
+        return
+    if tells_of_an_old_version(st, me, m):
+        yield abstracted(stand_as_told(discard(st, m), s))
         return
     response = maybe_handle_common_response(me, s, m.leader, m.replica_epoch, m.error)
     state0 = response.transition
@@ -169,11 +183,6 @@ def handle_vote_response(st, m, s, peer):
             inv_neg_acked=fail_any_pending_writes(st, me) if loses_leadership else st.inv_neg_acked,
         )
     )
-
-
-def within_epoch_limit(me):
-    """WithinEpochLimit(s)."""
-    return TestLiveness or me.current_epoch < MaxEpoch
 
 
 def no_more_pre_votes_to_count(st, s):
@@ -202,12 +211,7 @@ def conclude_pre_vote(st, s: ServerId):
     has_majority = elects(me.votes_recv, me.config.members) or CandidatesWithoutPreVote or SkipsPreVote
     for _ in ways(no_more_pre_votes_to_count(st, s), has_majority):
         if has_majority:
-            candidate = transition_to_candidate(me, s)
-            yield abstracted(
-                send_vote_requests(st, s, candidate.epoch, False).set(
-                    servers=st.servers.set(s, apply_state(me, candidate))
-                )
-            )
+            yield abstracted(stand(st, s))
         elif ProspectiveStays:
             yield abstracted(send_vote_requests(st, s, me.current_epoch, True))
         elif me.leader is not None:
