@@ -260,9 +260,10 @@ class SpecFacade:
     def variables(self, table: Any, *, fields: str = "snake_case", message_tag: str = "type") -> None:
         """The TLA+ variables: `{"currentEpoch": "servers[].current_epoch", "messages": "messages"}`.
 
-        `map[].field` is the function from the keys of `map` to that field of its values; `fields` says how other
-        record fields are written in TLA+ ("snake_case" or "camelCase"), `message_tag` which field names a message's
-        type.
+        `map[].field` is the function from the keys of `map` to that field of its values. A path that ends in `?` is
+        of a part that a model may switch off: where its integer has one value, there is no such variable. `fields`
+        says how other record fields are written in TLA+ ("snake_case" or "camelCase"), `message_tag` which field names
+        a message's type.
         """
         span = caller_span()
         if not isinstance(table, Mapping | MapValue):

@@ -44,7 +44,7 @@ from kmc.spec.process_columns import check_columns
 from kmc.spec.rewrite import INJECTED, rewritten
 from kmc.spec.sources import Source, read_sources, spec_doc
 from kmc.spec.subset import ALLOWED_BUILTINS
-from kmc.spec.variables import VariableTable, check_table, default_table
+from kmc.spec.variables import VariableTable, checked_table, default_table
 
 _NUMBERS = itertools.count()
 _PREFIX = "kmc_loaded_"
@@ -283,8 +283,7 @@ def _assemble(
     actions = [_with_network(action, state_class) for action in declared.actions]
     if not any(action.in_next for action in actions):
         raise SpecError("KMC197", f"{root} declares no action", help="write @spec.action def name(st): yield ...")
-    table = declared.variables or default_table(state_class)
-    check_table(table, state_class)
+    table = checked_table(declared.variables or default_table(state_class), state_class)
     check_columns(declared.columns, table, state_class, declared.columns_span)
     table = replace(table, naming=tell_apart(state_class, table.naming))
     digest = sha256("\n".join(source.meaning for source in sources.values()).encode()).hexdigest()[:16]

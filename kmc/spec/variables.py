@@ -2,13 +2,14 @@
 
 Invariant: the table covers every field of the state exactly once, so no variable is ever dropped. A field of the state
 is a variable of its own, or, for a map of records, each field of the records is a variable: a map of records is
-equivalent to a record of maps.
+equivalent to a record of maps. The exception is a variable that the author marks with `?`: where its integer has one
+value, the part of the spec that it belongs to is off, and it is neither written nor read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kmc.errors import Span, SpecError, TraceError, did_you_mean
@@ -23,11 +24,15 @@ from kmc.lang.types import IntType, MapType, RecordType
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A TLA+ variable: a field of the state or, if `inner` is given, that field of the records in a map."""
+    """A TLA+ variable: a field of the state or, if `inner` is given, that field of the records in a map.
+
+    An `optional` one is left out where it has one value.
+    """
 
     name: str
     field: str
     inner: str | None
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +45,16 @@ class VariableTable:
 
 
 def variable_table(table: Mapping[str, str], fields: str, message_tag: str, span: Span) -> VariableTable:
-    """Read the author's table; SpecError when a path is not `field` or `map[].field`."""
+    """Read the author's table; SpecError when a path is not `field` or `map[].field`, with `?` behind it or without."""
     styles: dict[str, Callable[[str], str]] = {"snake_case": str, "camelCase": lower_camel_case}
     if fields not in styles:
         raise SpecError("KMC181", f"fields cannot be written as '{fields}'", span, did_you_mean(fields, styles))
     variables = []
     for name, path in table.items():
-        head, separator, inner = path.partition("[].")
+        head, separator, inner = path.removesuffix("?").partition("[].")
         if not head.isidentifier() or (separator and not inner.isidentifier()):
             raise SpecError("KMC182", f"'{path}' is not a path", span, help='write "field" or "map[].field"')
-        variables.append(Variable(name, head, inner if separator else None))
+        variables.append(Variable(name, head, inner if separator else None, path.endswith("?")))
     return VariableTable(tuple(variables), Naming(styles[fields], message_tag), span)
 
 
@@ -58,8 +63,8 @@ def default_table(state_class: RecordMeta) -> VariableTable:
     return VariableTable(tuple(Variable(field, field, None) for field in state_class.fields), Naming(), None)
 
 
-def check_table(table: VariableTable, state_class: RecordMeta) -> None:
-    """SpecError unless every field of the state is covered exactly once."""
+def checked_table(table: VariableTable, state_class: RecordMeta) -> VariableTable:
+    """The table without the variables of parts that are off; SpecError unless it covers every field exactly once."""
     wanted: list[tuple[str, str | None]] = []
     for field, declared in state_class.fields.items():
         split = any(variable.field == field and variable.inner for variable in table.variables)
@@ -81,6 +86,20 @@ def check_table(table: VariableTable, state_class: RecordMeta) -> None:
         raise SpecError(
             "KMC184", f"no TLA+ variable holds '{_path(missing[0])}'", table.span, help="add it to the table"
         )
+    return replace(table, variables=tuple(v for v in table.variables if not _is_off(v, table, state_class)))
+
+
+def _is_off(variable: Variable, table: VariableTable, state_class: RecordMeta) -> bool:
+    """Whether it is optional and has one value. SpecError KMC182 for an optional one that is no integer."""
+    if not variable.optional:
+        return False
+    declared: Any = state_class.fields[variable.field]
+    if variable.inner is not None:
+        declared = declared.value.cls.fields[variable.inner]
+    if not isinstance(declared, IntType):
+        message = f"'{variable.name}' is not an integer, so it cannot be left out"
+        raise SpecError("KMC182", message, table.span, help="write its path without the question mark")
+    return declared.low == declared.high
 
 
 def _path(place: tuple[str, str | None]) -> str:
@@ -127,9 +146,9 @@ def _is_shared(before: Any, state: Any, variable: Variable) -> bool:
 
 
 def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: VariableTable) -> Any:
-    """The state with these TLA+ variables. An integer with one value may be missing: a part of the spec that is off.
+    """The state with these TLA+ variables.
 
-    Raises TraceError when another variable is missing, or one is unknown or outside the domain of its field.
+    Raises TraceError when a variable is missing, unknown or outside the domain of its field.
     """
     expected = [variable.name for variable in table.variables]
     for name in variables:
@@ -139,7 +158,7 @@ def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: V
     columns: dict[str, dict[str, dict[Any, Any]]] = {}
     for variable in table.variables:
         if variable.name not in variables:
-            continue
+            raise TraceError("KMC413", f"variable '{variable.name}' is missing", help="every variable must be given")
         declared = state_class.fields[variable.field]
         tree = variables[variable.name]
         try:
@@ -149,34 +168,15 @@ def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: V
                 columns.setdefault(variable.field, {})[variable.inner] = _column(tree, declared, variable.inner, table)
         except TraceError as error:
             raise error.noting(f"in variable '{variable.name}'") from None
-    for variable in table.variables:
-        if variable.name not in variables:
-            _supply(variable, state_class, fields, columns)
     for field, by_inner in columns.items():
         fields[field] = _records(field, state_class, by_inner)
-    return state_class(**fields)
+    return state_class(**_left_out(state_class, fields), **fields)
 
 
-def _supply(
-    variable: Variable, state_class: RecordMeta, fields: dict[str, Any], columns: dict[str, dict[str, dict[Any, Any]]]
-) -> None:
-    """Give a missing variable its one value, for the keys of the variables beside it; TraceError KMC413 if it has more."""
-    value = _only_value(variable, state_class)
-    if value is not None and variable.inner is None:
-        fields[variable.field] = value
-    elif value is not None and variable.field in columns:
-        keys = next(iter(columns[variable.field].values()))
-        columns[variable.field][variable.inner or ""] = dict.fromkeys(keys, value)
-    else:
-        raise TraceError("KMC413", f"variable '{variable.name}' is missing", help="every variable must be given")
-
-
-def _only_value(variable: Variable, state_class: RecordMeta) -> int | None:
-    """The one value of an integer whose domain has no other; else None."""
-    declared: Any = state_class.fields[variable.field]
-    if variable.inner is not None:
-        declared = declared.value.cls.fields[variable.inner]
-    return declared.low if isinstance(declared, IntType) and declared.low == declared.high else None
+def _left_out(cls: RecordMeta, given: Container[str]) -> dict[str, int]:
+    """The one value of each field that no variable holds: `checked_table` has seen to it that there is one."""
+    types: Mapping[str, Any] = cls.fields
+    return {field: declared.low for field, declared in types.items() if field not in given}
 
 
 def _column(tree: Tla, declared: Any, inner: str, table: VariableTable) -> dict[Any, Any]:
@@ -202,4 +202,5 @@ def _records(field: str, state_class: RecordMeta, by_inner: dict[str, dict[Any, 
         )
     keys = [key for key in members(declared.key) if key in domains[0]]
     cls = declared.value.cls
-    return MapValue({key: cls(**{inner: column[key] for inner, column in by_inner.items()}) for key in keys})
+    off = _left_out(cls, by_inner)
+    return MapValue({key: cls(**off, **{inner: column[key] for inner, column in by_inner.items()}) for key in keys})

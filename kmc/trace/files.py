@@ -94,7 +94,7 @@ def _type_of(variable: Variable, spec: Spec) -> Type:
     declared = spec.state_class.fields[variable.field]
     if variable.inner is None:
         return declared
-    records: Any = declared  # a map of records: `kmc.spec.variables.check_table` has seen to it
+    records: Any = declared  # a map of records: `kmc.spec.variables.checked_table` has seen to it
     return MapType(records.key, records.value.cls.fields[variable.inner], records.total)
 
 

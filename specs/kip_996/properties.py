@@ -34,7 +34,7 @@ spec.variables(
         "flwr_end_offset": "servers[].flwr_end_offset",
         "log": "servers[].log",
         "hwm": "servers[].hwm",
-        "versions_behind": "servers[].versions_behind",
+        "versions_behind": "servers[].versions_behind?",
         "inv_sent": "inv_sent",
         "inv_pos_acked": "inv_pos_acked",
         "inv_neg_acked": "inv_neg_acked",
