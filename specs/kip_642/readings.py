@@ -91,6 +91,18 @@ LeaderCommitsFirst = constant(
     "Correction: a leader changes the voters only when a record of its own epoch is committed",
     False,
 )
+LeaderMayRemoveItself = constant(
+    "LeaderMayRemoveItself",
+    Bool,
+    "Reassignment Algorithm 3.2 says preferably: a leader may also remove itself while others are left to remove",
+    False,
+)
+LeaderResignsEarly = constant(
+    "LeaderResignsEarly",
+    Bool,
+    "Reassignment Algorithm 6.2, literally: the only voter to be removed resigns, also before new voters are added",
+    False,
+)
 RequestsWaitForCommit = constant(
     "RequestsWaitForCommit", Bool, "A reassignment is taken only when the last assignment is committed", False
 )

@@ -352,6 +352,20 @@ def NoZombieForEver():
     return for_all(Server, lambda i: leads_to(lambda st: is_zombie(st, i), lambda st: not is_zombie(st, i)))
 
 
+def is_removed_zombie(st, i):
+    """Server i leads and could hear of a newer leader, and one that a majority hears has removed it."""
+    return is_zombie(st, i) and any(governs(st, j) and is_removed(st.plan, st.servers[j], i) for j in Server)
+
+
+@spec.liveness
+def RemovedLeaderStepsDown():
+    """Discussion, Zombie Leader: a leader that its successor has removed learns it from others, and leads no more."""
+    return for_all(
+        Server,
+        lambda i: leads_to(lambda st: is_removed_zombie(st, i), lambda st: not is_removed_zombie(st, i)),
+    )
+
+
 def waits_for_election(st, i):
     """Server i is a voter that hears of no leader, and the model allows it no more elections."""
     return elections_are_spent(st) and hears_no_leader(st, i) and is_voter(st.servers[i], i)

@@ -27,6 +27,8 @@ from ..readings import (
     AssignmentTakesEffect,
     ClearsTargetAtOnce,
     LeaderCommitsFirst,
+    LeaderMayRemoveItself,
+    LeaderResignsEarly,
     LeaderWaitsForCommit,
     Reassignment,
     RequestsWaitForCommit,
@@ -76,7 +78,8 @@ def asked(st, i, wanted):
 def alter_partition_reassignments(st, i: Server):
     """AlterPartitionReassignments: the planned target, null, or the first voters again (Cancellation).
 
-    A request that is sent again finds its TargetVoters in the newest assignment, and changes nothing. The answer (4)
+    A request that is sent again while the reassignment goes on finds its TargetVoters in the newest assignment, and
+    changes nothing. After the end TargetVoters is null, so it is appended again, with nothing to do. The answer (4)
     comes when the record is committed: what was answered is what is committed, so properties speak of that.
     """
     if not (leads(st, i) or FollowersTakeRequests) or st.counters.requests >= MaxRequests:
@@ -150,15 +153,15 @@ def add_voter(st, i: Server, s: Server):
 
 
 def leaves_next(i, assignment, s):
-    """Reassignment Algorithm 3.2: the leader removes other voters; only a mutant removes itself before."""
+    """Reassignment Algorithm 3.2: the leader removes other voters, preferably (LeaderMayRemoveItself)."""
     if LeaderRemovesItselfFirst and i in removing_voters(assignment):
         return s == i
-    return s != i
+    return s != i or (LeaderMayRemoveItself and len(removing_voters(assignment)) > 1)
 
 
 @spec.action
 def remove_voter(st, i: Server, s: Server):
-    """Reassignment Algorithm 3.2: the leader removes one of RemovingVoters, never itself."""
+    """Reassignment Algorithm 3.2: the leader removes one of RemovingVoters, and not itself, as the text prefers."""
     me = st.servers[i]
     if not reassigns(st, i) or adds_next(newest(st, me)) or s not in removing_voters(newest(st, me)):
         return
@@ -185,7 +188,9 @@ def resign_to_be_removed(st, i: Server):
     me = st.servers[i]
     if LeaderNeverResigns or st.counters.resignations >= MaxResignations or not reassigns(st, i):
         return
-    if adds_next(newest(st, me)) or removing_voters(newest(st, me)) != {i} or not may_change(me):
+    if removing_voters(newest(st, me)) != {i} or not may_change(me):
+        return
+    if adds_next(newest(st, me)) and not LeaderResignsEarly:
         return
     requests = {
         EndQuorumRequest(mepoch=me.current_epoch, mcluster=known_cluster(me), msource=i, mdest=j)
