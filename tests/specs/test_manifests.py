@@ -24,7 +24,7 @@ from kmc.spec.shipped import manifest_of, shipped_specs
 
 HUGE = 100_000_000
 LARGE_OF = {"kip_642": 1_500}
-"""Where it is not `LARGE`: a model with more states runs with the large golden cases. kip_642 has 134 models."""
+"""Where it is not `LARGE`: a model with more states runs with the large golden cases. kip_642 has some 180 models."""
 INTERPRETED_MAX = 20_000
 """More states cost the interpreter a minute; golden cases run on both engines up to 100,000."""
 
