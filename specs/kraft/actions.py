@@ -24,6 +24,7 @@ from ..consensus.pull_raft.rules import (
     valid_fetch_position,
 )
 from ..consensus.pull_raft.types import EpochMatch, FetchResult, MaxRestarts, Server, ServerState, Value
+from .mutants import LeaderCommitsAlone, OldLeadersPass, OwnVoteElects
 from .network import discard, reply, send, send_multiple_once, settled
 from .types import (
     BeginQuorumRequest,
@@ -37,7 +38,9 @@ from .types import (
     FetchResponseOk,
     FirstByTimeout,
     KeepsDelivered,
+    LeaderChangeRecords,
     Node,
+    OldFetchesPass,
     RequestVoteRequest,
     RequestVoteResponse,
     StartsElected,
@@ -62,6 +65,11 @@ def first_state(i):
     return ServerState.LEADER if i == Server.at(1) else ServerState.FOLLOWER
 
 
+def first_log(epoch):
+    """The log of a leader that begins with nothing."""
+    return [Entry(epoch=epoch, value=None)] if LeaderChangeRecords else []
+
+
 @spec.init
 def init():
     """Init: all servers unattached in epoch 1, with empty logs (StartsElected: they have a leader)."""
@@ -76,7 +84,7 @@ def init():
                 pending_fetch=None,
                 votes_granted=set(),
                 end_offset={j: 0 for j in Server},
-                log=[],
+                log=first_log(1) if StartsElected and i == Server.at(1) else [],
                 high_watermark=0,
             )
             for i in Server
@@ -200,9 +208,14 @@ def handle_request_vote_response(st, m):
 def become_leader(st, i: Server):
     """BecomeLeader(i): a candidate with a majority tells all peers (KIP-595, BeginQuorumEpoch)."""
     me = st.servers[i]
-    if me.state != ServerState.CANDIDATE or not elects(me.votes_granted, Server):
+    if me.state != ServerState.CANDIDATE or (not elects(me.votes_granted, Server) and not OwnVoteElects):
         return
-    leader = me.set(state=ServerState.LEADER, leader=i, end_offset={j: 0 for j in Server})
+    leader = me.set(
+        state=ServerState.LEADER,
+        leader=i,
+        end_offset={j: 0 for j in Server},
+        log=me.log.append(Entry(epoch=me.current_epoch, value=None)) if LeaderChangeRecords else me.log,
+    )
     requests = {BeginQuorumRequest(mepoch=me.current_epoch, msource=i, mdest=j) for j in Server if j != i}
     yield settled(st.set(servers=st.servers.set(i, leader), messages=send_multiple_once(st.messages, requests)))
 
@@ -224,7 +237,7 @@ def reject_fetch_request(st, m):
     me = st.servers[i]
     if me.state != ServerState.LEADER:
         error = Error.NOT_LEADER
-    elif m.mepoch < me.current_epoch:
+    elif m.mepoch < me.current_epoch and not OldFetchesPass:
         error = Error.FENCED_LEADER_EPOCH
     elif m.mepoch > me.current_epoch:
         error = Error.UNKNOWN_LEADER
@@ -243,12 +256,18 @@ def reject_fetch_request(st, m):
     yield settled(st.set(messages=reply(st.messages, response, m)))
 
 
+def is_receivable_fetch(st, m):
+    """ReceivableMessage(m, FetchRequest, EqualEpoch); with OldFetchesPass, of an older epoch too."""
+    older = OldFetchesPass and m.mepoch < st.servers[m.mdest].current_epoch
+    return older or receivable_message(st, m, EpochMatch.EQUAL_EPOCH)
+
+
 @spec.receive(FetchRequest)
 def diverging_fetch_request(st, m):
     """DivergingFetchRequest (KIP-595, Fetch): the position is not in the leader's log; say where to truncate to."""
     i, j = m.mdest, m.msource
     me = st.servers[i]
-    if not receivable_message(st, m, EpochMatch.EQUAL_EPOCH):
+    if not is_receivable_fetch(st, m):
         return
     if me.state != ServerState.LEADER or valid_fetch_position(me.log, m):
         return
@@ -281,12 +300,12 @@ def accept_fetch_request(st, m):
     """
     i, j = m.mdest, m.msource
     me = st.servers[i]
-    if not receivable_message(st, m, EpochMatch.EQUAL_EPOCH) or me.state != ServerState.LEADER:
+    if not is_receivable_fetch(st, m) or me.state != ServerState.LEADER:
         return
     offset = m.mfetch_offset + 1
     for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
         new_end_offset = me.end_offset.set(j, m.mfetch_offset)
-        new_hwm = new_highwatermark(me, i, new_end_offset, Server)
+        new_hwm = len(me.log) if LeaderCommitsAlone else new_highwatermark(me, i, new_end_offset, Server)
         newly_acked = {me.log.at(ind).value for ind in range(me.high_watermark + 1, new_hwm + 1)}
         response = FetchResponseOk(
             mepoch=me.current_epoch,
@@ -313,7 +332,7 @@ def handle_begin_quorum_request(st, m):
     """HandleBeginQuorumRequest (KIP-595, BeginQuorumEpoch): become a follower unless the message is stale."""
     i, j = m.mdest, m.msource
     me = st.servers[i]
-    if m.mepoch < me.current_epoch:
+    if m.mepoch < me.current_epoch and not OldLeadersPass:
         refusal = BeginQuorumResponse(mepoch=me.current_epoch, msource=i, mdest=j, merror=Error.FENCED_LEADER_EPOCH)
         yield settled(st.set(messages=reply(st.messages, refusal, m) if KeepsDelivered else discard(st.messages, m)))
         return

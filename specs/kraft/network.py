@@ -7,12 +7,14 @@ messages in flight are one, and what can change nothing any more is dropped at t
 from kmc.lang import require
 
 from ..consensus.pull_raft.types import Server, ServerState
+from .mutants import OldLeadersPass
 from .types import (
     BeginQuorumRequest,
     EndQuorumRequest,
     FetchRequest,
     FetchResponse,
     KeepsDelivered,
+    OldFetchesPass,
     RequestVoteRequest,
     RequestVoteResponse,
 )
@@ -67,18 +69,21 @@ def reply(messages, response, request):
 def changes_nothing(to, sender, m):
     """The message can change nothing, now or later, where these are its receiver and its sender.
 
-    Epochs never fall. A request of an older epoch only makes an answer, which tells of a newer epoch: to a vote request
-    it may matter, and to a fetch that its sender does not wait for it is not read. Vote answers are read by candidates,
-    and no server becomes one of an epoch that it is in. A server may send the same fetch again, but real fetches are
-    numbered: the answer to the first is not one to the second. README.md of kip_642 has the argument in full.
+    Epochs never fall (but for the mutant). A request of an older epoch only makes an answer, which tells of a newer
+    epoch: to a vote request it may matter, and to a fetch that its sender does not wait for it is not read. Vote
+    answers are read by candidates, and no server becomes one of an epoch that it is in. A server may send the same
+    fetch again, but real fetches are numbered: the answer to the first is not one to the second. README.md of kip_642
+    has the argument in full.
     """
+    if OldLeadersPass:
+        return False
     if isinstance(m, RequestVoteResponse):
         useless = m.mleader is None and m.merror is None and to.state != ServerState.CANDIDATE
         return m.mepoch < to.current_epoch or (m.mepoch == to.current_epoch and useless)
     if isinstance(m, FetchResponse):
         return m.correlation != to.pending_fetch
     if isinstance(m, FetchRequest):
-        return m.mepoch < to.current_epoch and sender.pending_fetch != m
+        return m.mepoch < to.current_epoch and sender.pending_fetch != m and not OldFetchesPass
     if isinstance(m, EndQuorumRequest):
         return m.mrank > 0 and (m.mhandled or m.mepoch < to.current_epoch)
     return isinstance(m, BeginQuorumRequest) and m.mepoch < to.current_epoch

@@ -14,6 +14,7 @@ from kmc.spec import (
     weak_fairness,
 )
 
+from ..consensus.logs import has_value
 from ..consensus.pull_raft.types import MaxElections, Server, ServerState, Value
 from .actions import (
     accept_fetch_request,
@@ -160,6 +161,25 @@ def CandidateEnds():
 def AskedIsAcked():
     """A value that was sent is acknowledged."""
     return for_all(Value, lambda v: leads_to(lambda st: is_pending(st.acked[v]), lambda st: is_acked(st.acked[v])))
+
+
+@spec.liveness
+def HeldIsAcked():
+    """A leader that has a value commits it, unless it leads no more (KIP-595, Vote Response Handling 3)."""
+    return for_all(
+        Server,
+        lambda i: for_all(
+            Value,
+            lambda v: leads_to(
+                lambda st: (
+                    st.servers[i].state == ServerState.LEADER
+                    and is_pending(st.acked[v])
+                    and has_value(st.servers[i].log, v)
+                ),
+                lambda st: is_acked(st.acked[v]) or st.servers[i].state != ServerState.LEADER,
+            ),
+        ),
+    )
 
 
 @spec.liveness

@@ -2,15 +2,37 @@
 
 Mirrors KRaft.tla (Vanlightly/raft-tlaplus, specifications/pull-raft, commit 69ad9d6) under its names, in snake_case.
 Not modelled there or here: BeginQuorumResponse handling, snapshots; retries are implicit, because a message in the bag
-stays deliverable until it is handled. Parts of KIP-595 that KRaft.tla leaves out are off by default: EndQuorum.
+stays deliverable until it is handled. Parts of KIP-595 that KRaft.tla leaves out are off by default: EndQuorum,
+LeaderChangeRecords.
 """
 
 from kmc.lang import Bool, Enum, Int, Map, Message, MessageBag, MessageSet, Opt, Record, Seq, Set, constant
 
 from ..consensus.pull_raft.types import Epoch, FetchResult, MaxElections, MaxRestarts, Server, ServerState, Value
 
-# A bound that only kmc needs: a log holds each value once.
-MaxLogLength = constant("MaxLogLength", Int(1, 63), "The longest log", len(Value))
+LeaderChangeRecords = constant(
+    "LeaderChangeRecords",
+    Bool,
+    "A new leader appends a LeaderChangeMessage (KIP-595, Vote Response Handling 3); in KRaft.tla it does not",
+    False,
+)
+StartsElected = constant(
+    "StartsElected", Bool, "The first server leads epoch 1 at the start, and the others follow it", False
+)
+OldFetchesPass = constant(
+    "OldFetchesPass",
+    Bool,
+    "A leader takes a fetch of an older epoch, which KIP-595 refuses (Fetch Request Handling 1)",
+    False,
+)
+
+# A bound that only kmc needs: a log holds each value once, and a record of each leader.
+MaxLogLength = constant(
+    "MaxLogLength",
+    Int(1, 63),
+    "The longest log",
+    len(Value) + (MaxElections + (1 if StartsElected else 0) if LeaderChangeRecords else 0),
+)
 
 Offset = Int(0, MaxLogLength)
 
@@ -34,9 +56,6 @@ KeepsDelivered = constant(
     "A delivered message is remembered, as in KRaft.tla, which sends some messages once; else it is forgotten",
     True,
 )
-StartsElected = constant(
-    "StartsElected", Bool, "The first server leads epoch 1 at the start, and the others follow it", False
-)
 FirstByTimeout = constant(
     "FirstByTimeout",
     Int(0, 12),
@@ -52,10 +71,10 @@ class Error(Enum):
 
 
 class Entry(Record):
-    """A log entry."""
+    """A log entry: a client's value, or with LeaderChangeRecords None, a LeaderChangeMessage."""
 
     epoch: Epoch
-    value: Value
+    value: Opt[Value] if LeaderChangeRecords else Value
 
 
 class RequestVoteRequest(Message, source="msource", dest="mdest"):

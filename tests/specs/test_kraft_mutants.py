@@ -1,0 +1,57 @@
+"""Each rule of KIP-595 that kraft can break is needed by a promise, which does not fall as early with the rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kmc.engine.check_model import check_native
+from kmc.lang.modelfile import ModelFile
+from kmc.reference.search import Search
+from kmc.result import Limits, Verdict
+from kmc.spec.loader import load_spec
+from kmc.spec.model import bind
+from kmc.spec.shipped import find_spec_root, manifest_of
+
+ROOT = find_spec_root("kraft")
+MANIFEST = manifest_of(ROOT)
+assert MANIFEST is not None
+MUTANTS = MANIFEST.mutants
+SPEC = load_spec(ROOT, MANIFEST.models["smoke"].constants)
+MUTATIONS = {constant.name for constant in SPEC.constants.values() if constant.meaning.startswith("Mutant: ")}
+PROMISES = {"ElectionSafety", "Durability", "LeaderHasAllAckedValues"}
+INTERPRETED_MAX = 2_000
+"""More states take the interpreter several seconds."""
+
+
+def mutations(file: ModelFile) -> set[str]:
+    """The mutations that a model has."""
+    return {constant.name for constant in file.constants} & MUTATIONS
+
+
+def test_every_mutation_has_a_mutant_and_findings_have_none() -> None:
+    assert set().union(*map(mutations, MUTANTS.values())) == MUTATIONS
+    assert all(mutations(file) for file in MUTANTS.values())
+    assert not any(mutations(file) for file in (*MANIFEST.models.values(), *MANIFEST.findings.values()))
+
+
+def test_every_mutant_breaks_a_promise_to_users() -> None:
+    assert {file.expect["invariant"] for file in MUTANTS.values() if file.expect is not None} <= PROMISES
+
+
+def _marks(file: ModelFile) -> Any:
+    assert file.expect is not None
+    return pytest.mark.golden_large if int(file.expect["distinct"]) > INTERPRETED_MAX else pytest.mark.slow
+
+
+@pytest.mark.parametrize("file", [pytest.param(f, id=name, marks=_marks(f)) for name, f in MUTANTS.items()])
+def test_nothing_fails_as_early_with_the_rule(file: ModelFile) -> None:
+    assert file.expect is not None
+    whole = tuple(constant for constant in file.constants if constant.name not in MUTATIONS)
+    model = bind(ROOT, replace(file, constants=whole))
+    limits = Limits(depth=int(file.expect["trace_length"]))
+    native = int(file.expect["distinct"]) > INTERPRETED_MAX
+    result = check_native(model, limits) if native else Search(model, limits).run()
+    assert result.verdict in (Verdict.OK, Verdict.BOUND_REACHED)
