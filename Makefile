@@ -18,7 +18,7 @@ CANARY_TESTS := tests/compiler tests/differential/test_native_edges.py tests/dif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs site canary fuzz attack clean
+.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs mechanisms gallery site canary fuzz attack clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -62,10 +62,17 @@ golden: $(VENV)/.installed-test ## the golden cases above 50,000 states; takes l
 results: $(VENV)/.installed ## run the models that have no result yet, and write results/; takes long
 	$(BIN)/kmc report
 
-docs: $(VENV)/.installed-test ## write the page of error codes, docs/errors.md
+docs: $(VENV)/.installed-test ## write the pages that are generated: error codes, findings, gallery, mechanisms
 	PYTHONPATH=tests $(BIN)/python -m support.errors_page
+	PYTHONPATH=tests $(BIN)/python -m support.findings_page
 
-site: $(VENV)/.installed-docs ## build the site of docs/ into build/site; a warning is an error
+mechanisms: $(VENV)/.installed-test ## ask every mutant for every promise, and write results/mechanisms.json; half an hour
+	PYTHONPATH=tests $(BIN)/python -m support.mechanisms
+
+gallery: $(VENV)/.installed-test ## build a page for every counterexample into build/gallery; the first time a quarter of an hour
+	PYTHONPATH=tests $(BIN)/python -m support.gallery
+
+site: $(VENV)/.installed-docs gallery ## build the site of docs/ and the gallery into build/site; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # Outside of the bounds of pyproject.toml on purpose, in an environment and with a cache of its own.

@@ -1,0 +1,85 @@
+"""The pages of findings, gallery and mechanisms say what the specs and their results say, and the site links them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import findings_page, site_hooks
+from support.findings_page import PAGES, manifests
+from support.mechanisms import RESULTS, read_promises
+
+from kmc.lang.manifest import Manifest
+from kmc.lang.modelfile import ModelFile
+from kmc.spec.loader import load_spec
+from kmc.spec.shipped import find_spec_root
+
+ROWS: list[dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_up_to_date(page: Path) -> None:
+    assert page.read_text(encoding="utf-8") == PAGES[page](), "run: make docs"
+
+
+def test_the_mechanisms_are_the_mutants() -> None:
+    mutants = [(spec, name) for spec, manifest in manifests().items() for name in manifest.mutants]
+    assert sorted((row["spec"], row["mutant"]) for row in ROWS) == sorted(mutants), "run: make mechanisms"
+
+
+def disagreements(rows: list[dict[str, Any]], known: dict[str, Manifest]) -> list[str]:
+    """Where a row says otherwise than the recorded result of the mutant's own property, if that is a promise."""
+    found = []
+    for row in rows:
+        expect: Any = known[row["spec"]].mutants[row["mutant"]].expect
+        asked = [promise.properties.get(row["spec"]) for promise in read_promises()]
+        if expect["invariant"] not in asked:
+            continue
+        length = row["falls"].get(expect["invariant"])
+        if length != expect["trace_length"] and not (length is None and expect["distinct"] > row["distinct"]):
+            found.append(f"{row['spec']} {row['mutant']}")
+    return found
+
+
+def test_a_promise_falls_where_the_manifest_says() -> None:
+    assert disagreements(ROWS, manifests()) == []
+
+
+def test_a_row_that_says_otherwise_is_found() -> None:
+    one = next(row for row in ROWS if row["mutant"] == "voters_vote_again" and row["spec"] == "kraft")
+    worse = {**one, "falls": {name: length + 1 for name, length in one["falls"].items()}}
+    assert disagreements([worse], manifests()) == ["kraft voters_vote_again"]
+
+
+def test_a_promise_names_properties_of_the_specs() -> None:
+    for promise in read_promises():
+        for spec, name in promise.properties.items():
+            assert name in load_spec(find_spec_root(spec)).properties, (promise.key, spec, name)
+
+
+def test_another_figure_makes_another_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = findings_page.findings_page()
+    known = manifests()
+    upstream: ModelFile = known["kraft"].models["upstream"]
+    assert upstream.expect is not None
+    monkeypatch.setitem(upstream.expect, "distinct", 7)  # type: ignore[arg-type]
+    assert findings_page.findings_page() != before
+
+
+def test_a_link_to_the_text_of_a_spec_is_one_on_the_site() -> None:
+    assert (
+        site_hooks._target("../specs/kraft/README.md#in-short", "findings.md", "") == "specs/kraft/README.md#in-short"
+    )
+    assert site_hooks._target("../../docs/models.md", "specs/kraft/README.md", "../../") == "../../models.md"
+    assert site_hooks._target("https://kafka.apache.org", "findings.md", "") == "https://kafka.apache.org"
+
+
+def test_a_command_links_to_the_page_that_was_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site_hooks, "GALLERY", tmp_path)
+    (tmp_path / "kraft.restarts.html").write_text("")
+    told = site_hooks.COMMAND.sub(
+        lambda match: site_hooks._linked(match, ""), "`kmc check kraft restarts` `kmc check a b`"
+    )
+    assert told == '<a href="traces/kraft.restarts.html"><code>kmc check kraft restarts</code></a> `kmc check a b`'

@@ -1,0 +1,199 @@
+"""The pages about what the specs found: findings, gallery and mechanisms; `make docs` writes them.
+
+Texts come from the specs (the section "In short" of each, titles and descriptions of models.toml, claims.toml and
+promises.toml), figures from the results that the manifests record. So a page cannot say what no model shows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from support.mechanisms import RESULTS, read_promises
+from support.source_tree import ROOT
+
+from kmc.lang.manifest import Manifest
+from kmc.lang.modelfile import ModelFile
+from kmc.spec.shipped import manifest_of, shipped_specs
+from kmc.spec.shown_claims import Evidence, ShownClaim, read_claims, shown_claims
+
+PROTOCOLS = {
+    "kraft": ("KIP-595, the base protocol", "specs/kraft/README.md"),
+    "kip_996": ("KIP-996, pre-vote, with KIP-853, changes of the voters", "specs/kip_996/README.md"),
+    "kip_996_draft": ("The draft of KIP-996", "specs/kip_996_draft/README.md"),
+    "kip_642": ("KIP-642, the draft of quorum reassignment", "specs/kip_642/FINDINGS.md"),
+}
+"""The specs of protocols in the order of the pages: a title, and the text that argues."""
+
+HEADS = ROOT / "tests" / "data" / "pages"
+"""What stands above the generated part of each page."""
+
+WRITTEN = "*Written by `make docs` from the texts and the recorded results of the specs; do not edit.*"
+
+
+def manifests() -> dict[str, Manifest]:
+    """The manifests of the protocols."""
+    found = {name: manifest_of(root) for name, root in shipped_specs().items() if name in PROTOCOLS}
+    return {name: manifest for name in PROTOCOLS if (manifest := found.get(name)) is not None}
+
+
+def _bound(file: ModelFile) -> str:
+    expect = file.expect or {}
+    levels = f"{expect['depth']} levels" if expect.get("result") == "bound reached" else "whole graph"
+    return f"{levels}, {expect['distinct']:,} states"
+
+
+def _fallen(file: ModelFile) -> str:
+    expect = file.expect or {}
+    kind = "lasso of " if expect.get("result") == "liveness" else ""
+    return f"{kind}{expect['trace_length']} states"
+
+
+def _figure(match: re.Match[str], known: Mapping[str, Manifest]) -> str:
+    spec, name = match.groups()
+    file = known[spec].entries[name]
+    holds = Evidence(spec, "", file).holds
+    return (
+        f"{file.expect['distinct']:,} states"
+        if holds and file.expect
+        else f"`kmc check {spec} {name}`, {_fallen(file)}"
+    )
+
+
+def _head(name: str, known: Mapping[str, Manifest]) -> str:
+    """The head of a page, with each `{spec model}` replaced by what the manifest records of it."""
+    text = (HEADS / name).read_text(encoding="utf-8").replace("{written}", WRITTEN)
+    return re.sub(r"\{(\w+) (\w+)\}", lambda match: _figure(match, known), text)
+
+
+def _largest(holds: Sequence[Evidence]) -> Evidence:
+    """The evidence that says most: a whole graph before a bound, and then the one with most states."""
+
+    def weight(one: Evidence) -> tuple[bool, int]:
+        expect: Mapping[str, Any] = one.file.expect or {}
+        return expect.get("result") == "ok", int(expect.get("distinct", 0))
+
+    return max(holds, key=weight)
+
+
+def _shortest(falls: Sequence[Evidence]) -> list[Evidence]:
+    """Findings first, then the shortest trace of each spec."""
+    ordered = sorted(falls, key=lambda one: (one.kind != "finding", int(str((one.file.expect or {})["trace_length"]))))
+    found: dict[str, Evidence] = {}
+    for one in ordered:
+        found.setdefault(one.spec, one)
+    return list(found.values())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _claim_row(shown: ShownClaim) -> str:
+    claim = shown.claim
+    holds = falls = "open: " + claim.open
+    if shown.holds:
+        one = _largest(shown.holds)
+        more = f"; {len(shown.holds) - 1} more" if len(shown.holds) > 1 else ""
+        holds = f"`kmc check {one.spec} {one.file.name}`: {_bound(one.file)}{more}"
+    if shown.falls:
+        told = [f"`kmc check {one.spec} {one.file.name}`: {_lost(one)}" for one in _shortest(shown.falls)]
+        falls = "<br>".join(told)
+    title = _cell(f"{claim.title} ({claim.document})")
+    return f"| {claim.number} | {title} | {holds} | {_cell(claim.without)}: {falls} |"
+
+
+def _lost(one: Evidence) -> str:
+    return f"{(one.file.expect or {}).get('invariant', 'a promise')}, {_fallen(one.file)}"
+
+
+def _in_short(path: str) -> str:
+    """The section "In short" of a text of a spec."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    found = re.search(r"^## In short\n(.*?)(?=^## )", text, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"{path} has no section In short"
+
+    def moved(match: re.Match[str]) -> str:
+        target, hash_sign, anchor = match[1].partition("#")
+        file = (ROOT / path).parent.joinpath(target).resolve() if target else ROOT / path
+        return f"]({os.path.relpath(file, ROOT / 'docs')}{hash_sign}{anchor})"
+
+    return re.sub(r"\]\((?!https?:)([^)\s]+)\)", moved, found[1].strip())
+
+
+def findings_page() -> str:
+    """docs/findings.md: in short, the claims with what holds and what falls, and each protocol in short."""
+    known = manifests()
+    shown = shown_claims(read_claims(ROOT / "specs"), known)
+    lines = [_head("findings.md", known)]
+    conditional = [one for one in shown if any(side.kind == "finding" for side in one.falls)]
+    others = [one for one in shown if one not in conditional]
+    head = "| | claim | as specified | without it |\n|---|---|---|---|"
+    lines += ["## Claims with a finding\n", _head("with_a_finding.md", known), head, *map(_claim_row, conditional), ""]
+    lines += ["## Claims that hold\n", head, *map(_claim_row, others), ""]
+    for title, path in PROTOCOLS.values():
+        lines += [f"## {title}\n", _in_short(path), "", f"The argument in full: [{path}](../{path}).", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def gallery_page() -> str:
+    """docs/gallery.md: every finding with its title, what happens, and how long the shortest behaviour is."""
+    known = manifests()
+    lines = [_head("gallery.md", known)]
+    for spec, manifest in known.items():
+        title, path = PROTOCOLS[spec]
+        lines += [f"## {title}\n"]
+        for name, file in manifest.findings.items():
+            lost = _lost(Evidence(spec, "finding", file))
+            described = file.description.rstrip(".")
+            lines += [f"**{file.title}.** {described}. `kmc check {spec} {name}`: {lost}.\n"]
+        lines += [f"What each means is in [{path}](../{path}).\n"]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _verdict(row: Mapping[str, Any], name: str | None) -> str:
+    if name is None:
+        return "none"
+    if name in row["falls"]:
+        return f"**{row['falls'][name]}**"
+    return "holds" if row["whole"] else f"not in {row['depth'] - 1}"
+
+
+def _mechanism_rows(spec: str, manifest: Manifest, found: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    promises = [promise for promise in read_promises() if spec in promise.properties]
+    yield "| without | " + " | ".join(promise.title for promise in promises) + " | own property |"
+    yield "|---" * (len(promises) + 2) + "|"
+    by_name = {row["mutant"]: row for row in found if row["spec"] == spec}
+    for name, file in manifest.mutants.items():
+        row = by_name[name]
+        cells = [_verdict(row, promise.properties[spec]) for promise in promises]
+        asked = {promise.properties[spec] for promise in promises}
+        own = str((file.expect or {})["invariant"])
+        told = f"{own}, {_fallen(file)}" if own not in asked else ""
+        yield f"| {_cell(file.title)}: `kmc check {spec} {name}` | " + " | ".join(cells) + f" | {told} |"
+
+
+def mechanisms_page() -> str:
+    """docs/mechanisms.md: for each mutant of each protocol, which promises fall, and in how many states."""
+    found = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+    known = manifests()
+    lines = [_head("mechanisms.md", known), "| promise | means |\n|---|---|"]
+    lines += [f"| {promise.title} | {promise.meaning} |" for promise in read_promises()]
+    for spec, manifest in known.items():
+        lines += ["", f"## {PROTOCOLS[spec][0]}\n", *_mechanism_rows(spec, manifest, found)]
+    return "\n".join(lines) + "\n"
+
+
+PAGES: Mapping[Path, Callable[[], str]] = {
+    ROOT / "docs" / "findings.md": findings_page,
+    ROOT / "docs" / "gallery.md": gallery_page,
+    ROOT / "docs" / "mechanisms.md": mechanisms_page,
+}
+
+if __name__ == "__main__":
+    for page, text in PAGES.items():
+        page.write_text(text(), encoding="utf-8")
