@@ -18,7 +18,7 @@ CANARY_TESTS := tests/compiler tests/differential/test_native_edges.py tests/dif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs mechanisms gallery site canary fuzz attack clean
+.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs mechanisms gallery picture site canary fuzz attack clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ mechanisms: $(VENV)/.installed-test ## ask every mutant for every promise, and w
 
 gallery: $(VENV)/.installed-test ## build a page for every counterexample into build/gallery; the first time a quarter of an hour
 	PYTHONPATH=tests $(BIN)/python -m support.gallery
+
+picture: $(VENV)/.installed-test chromium ## photograph a trace page for the README, docs/images/trace_page.png
+	PYTHONPATH=tests $(BIN)/python -m support.picture
 
 site: $(VENV)/.installed-docs gallery ## build the site of docs/ and the gallery into build/site; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

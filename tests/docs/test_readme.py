@@ -12,6 +12,7 @@ import pytest
 from support.cli_runner import kmc
 
 from kmc.cli.program import COMMANDS
+from kmc.spec.shipped import find_spec_root, manifest_of
 
 README = Path(__file__).parents[2] / "README.md"
 SHOWN = re.compile(r"^```console\n\$ (kmc .*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -39,3 +40,32 @@ def test_the_violation_of_a_restart_exits_12_and_its_seven_states_are_read_by_it
 def test_every_command_is_in_the_table() -> None:
     listed = re.findall(r"^\| `kmc (\w+)", README.read_text(encoding="utf-8"), re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
+
+
+FIGURE = re.compile(r"`kmc check (\w+) (\w+)`: ([\d,]+) states")
+
+
+def wrong_figures(text: str) -> list[str]:
+    """The models of which a text gives another number of states than their manifest."""
+    found = []
+    for spec, name, states in FIGURE.findall(text):
+        manifest = manifest_of(find_spec_root(spec))
+        expect = manifest.entries[name].expect if manifest is not None else None
+        if expect is None or f"{expect['distinct']:,}" != states:
+            found.append(name)
+    return found
+
+
+def test_the_answer_gives_the_recorded_numbers_of_states() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert len(FIGURE.findall(text)) >= 3
+    assert wrong_figures(text) == []
+    assert wrong_figures(text.replace("19,841,847", "19,841,848")) == ["upstream"]
+
+
+def test_the_first_screen_has_the_answer_a_picture_and_the_two_commands() -> None:
+    first = README.read_text(encoding="utf-8").partition("## First steps")[0]
+    assert len(first.splitlines()) < 40
+    for wanted in ("docs/findings.md", "docs/images/trace_page.png", "$ make check", "$ make test", "TLC"):
+        assert wanted in first
+    assert (README.parent / "docs" / "images" / "trace_page.png").stat().st_size < 200_000
