@@ -18,7 +18,7 @@ CANARY_TESTS := tests/compiler tests/differential/test_native_edges.py tests/dif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs mechanisms gallery picture site canary fuzz attack clean
+.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs reports mechanisms gallery picture site canary fuzz attack clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ results: $(VENV)/.installed ## run the models that have no result yet, and write
 docs: $(VENV)/.installed-test ## write the pages that are generated: error codes, findings, gallery, mechanisms
 	PYTHONPATH=tests $(BIN)/python -m support.errors_page
 	PYTHONPATH=tests $(BIN)/python -m support.findings_page
+
+reports: $(VENV)/.installed-test ## write the page of reports for upstream, with their traces
+	PYTHONPATH=tests $(BIN)/python -m support.reports_page
 
 mechanisms: $(VENV)/.installed-test ## ask every mutant for every promise, and write results/mechanisms.json; half an hour
 	PYTHONPATH=tests $(BIN)/python -m support.mechanisms

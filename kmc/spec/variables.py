@@ -90,7 +90,7 @@ def checked_table(table: VariableTable, state_class: RecordMeta) -> VariableTabl
 
 
 def _is_off(variable: Variable, table: VariableTable, state_class: RecordMeta) -> bool:
-    """Whether it is optional and has one value. SpecError KMC182 for an optional one that is no integer."""
+    """Whether it is optional and has one value. SpecError KMC182 where an optional one is not an integer."""
     if not variable.optional:
         return False
     declared: Any = state_class.fields[variable.field]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,17 @@ from kmc.spec.loader import load_spec
 from kmc.spec.shipped import find_spec_root
 
 ROWS: list[dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
+REPORT = re.compile(r"^`kmc check (\w+) (\w+)`:\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+STEP = re.compile(r"^\d+\. \*\*(\w+)", re.MULTILINE)
+
+
+def test_a_report_has_the_steps_that_were_recorded() -> None:
+    reports = REPORT.findall((findings_page.ROOT / "docs" / "reports.md").read_text(encoding="utf-8"))
+    assert len(reports) == 4
+    for spec, model, steps in reports:
+        path = findings_page.ROOT / "results" / f"{spec}.json"
+        recorded = json.loads(path.read_text(encoding="utf-8"))["models"][model]["trace"]
+        assert STEP.findall(steps) == [re.match(r"\w+", label)[0] for label in recorded], "run: make reports"  # type: ignore[index]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -64,10 +64,13 @@ def _figure(match: re.Match[str], known: Mapping[str, Manifest]) -> str:
     )
 
 
+def filled(text: str, known: Mapping[str, Manifest]) -> str:
+    """The text with each `{spec model}` replaced by what the manifest records of it."""
+    return re.sub(r"\{(kraft|kip_\w+) (\w+)\}", lambda match: _figure(match, known), text)
+
+
 def _head(name: str, known: Mapping[str, Manifest]) -> str:
-    """The head of a page, with each `{spec model}` replaced by what the manifest records of it."""
-    text = (HEADS / name).read_text(encoding="utf-8").replace("{written}", WRITTEN)
-    return re.sub(r"\{(\w+) (\w+)\}", lambda match: _figure(match, known), text)
+    return filled((HEADS / name).read_text(encoding="utf-8").replace("{written}", WRITTEN), known)
 
 
 def _largest(holds: Sequence[Evidence]) -> Evidence:
