@@ -46,6 +46,9 @@ ProspectiveStays = constant(
     "Mutant: a prospective that is not elected asks again, and follows no leader",
     False,
 )
+StandsInItsEpoch = constant(
+    "StandsInItsEpoch", Bool, "Mutant: who hears of an old version stands without raising its epoch", False
+)
 ObserversAreAnswered = constant(
     "ObserversAreAnswered", Bool, "Correction: a leader answers the fetches of servers that are not its voters", False
 )

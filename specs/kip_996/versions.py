@@ -5,13 +5,7 @@ the asker's own network client, which knows the version, answers in its place. K
 `PreVote = false` (Vote Response Handling), or by the error UnsupportedVersion (Compatibility); here it is the former.
 """
 
-from kmc.lang import Bool, constant
-
 from .types import OldServers
-
-StandsInItsEpoch = constant(
-    "StandsInItsEpoch", Bool, "Mutant: who hears of an old version stands without raising its epoch", False
-)
 
 
 def knows_pre_vote(me):

@@ -85,6 +85,9 @@ HUGE = 1_000_000
 FAR_FROM_WHOLE = {"no_new_election"}
 """A search for these ends soon, and their graphs have hundreds of thousands of states."""
 
+NOT_WHOLE = {"no_check_quorum_of_four"}
+"""Without its mutation the graph has 15 million states by level 18 and was never searched to its end; README says so."""
+
 
 def _is_large(file: ModelFile) -> bool:
     return expected(file).get("distinct", 0) > LARGE or file.name in FAR_FROM_WHOLE
@@ -101,7 +104,7 @@ def _marks(file: ModelFile) -> Any:
         pytest.param(name, file, id=f"{name}-{file.name}", marks=_marks(file))
         for name, manifest in MANIFESTS.items()
         for file in manifest.mutants.values()
-        if expected(file).get("distinct", 0) <= HUGE
+        if expected(file).get("distinct", 0) <= HUGE and file.name not in NOT_WHOLE
     ],
 )
 def test_nothing_fails_as_early_without_the_mutation(of: str, file: ModelFile) -> None:

@@ -11,9 +11,10 @@ from ..functions import (
     transition_to_prospective,
     within_epoch_limit,
 )
+from ..mutants import StandsInItsEpoch
 from ..network import send_all
 from ..types import RequestVoteRequest, RequestVoteResponse
-from ..versions import StandsInItsEpoch, all_know_pre_vote, knows_pre_vote
+from ..versions import all_know_pre_vote, knows_pre_vote
 
 
 def vote_request(me, s, peer, epoch, pre_vote):
