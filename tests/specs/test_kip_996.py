@@ -86,7 +86,7 @@ FAR_FROM_WHOLE = {"no_new_election"}
 """A search for these ends soon, and their graphs have hundreds of thousands of states."""
 
 NOT_WHOLE = {"no_check_quorum_of_four"}
-"""Without its mutation the graph has 15 million states by level 18 and was never searched to its end; README says so."""
+"""Without its mutation 18 levels have 15 million states, and the end was not reached; the README says so."""
 
 
 def _is_large(file: ModelFile) -> bool:
