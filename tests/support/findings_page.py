@@ -177,7 +177,8 @@ def _mechanism_rows(spec: str, manifest: Manifest, found: Iterable[Mapping[str, 
         asked = {promise.properties[spec] for promise in promises}
         own = str((file.expect or {})["invariant"])
         told = f"{own}, {_fallen(file)}" if own not in asked else ""
-        yield f"| {_cell(file.title)}: `kmc check {spec} {name}` | " + " | ".join(cells) + f" | {told} |"
+        rule = file.description if file.title.endswith(" fails") else file.title
+        yield f"| {_cell(rule)}: `kmc check {spec} {name}` | " + " | ".join(cells) + f" | {told} |"
 
 
 def mechanisms_page() -> str:

@@ -36,7 +36,7 @@ def counterexamples() -> list[tuple[str, str]]:
         (spec, file.name)
         for spec, manifest in manifests().items()
         for file in (*manifest.findings.values(), *manifest.mutants.values())
-        if int(str((file.expect or {})["distinct"])) <= MOST_STATES
+        if int(str((file.expect or {}).get("distinct", 0))) <= MOST_STATES
     ]
 
 
