@@ -75,7 +75,7 @@ def lengths(spec: str, mutant: ModelFile, properties: Sequence[str]) -> dict[str
         "falls": {name: found[name] for name in properties if name in found},
         "distinct": whole.distinct,
         "depth": whole.depth,
-        "whole": whole.to_dict()["left"] == 0,
+        "whole": whole.to_dict()["left"] == 0 and not mutant.constraints and not mutant.action_constraints,
     }
 
 
