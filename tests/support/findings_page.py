@@ -70,7 +70,7 @@ def filled(text: str, known: Mapping[str, Manifest]) -> str:
 
 
 def _head(name: str, known: Mapping[str, Manifest]) -> str:
-    return filled((HEADS / name).read_text(encoding="utf-8").replace("{written}", WRITTEN), known)
+    return filled((HEADS / name).read_text(encoding="utf-8"), known)
 
 
 def _largest(holds: Sequence[Evidence]) -> Evidence:
@@ -102,12 +102,16 @@ def _claim_row(shown: ShownClaim) -> str:
     if shown.holds:
         one = _largest(shown.holds)
         more = f"; {len(shown.holds) - 1} more" if len(shown.holds) > 1 else ""
-        holds = f"`kmc check {one.spec} {one.file.name}`: {_bound(one.file)}{more}"
+        described = _cell(one.file.description.rstrip("."))
+        holds = f"{described}. `kmc check {one.spec} {one.file.name}`: {_bound(one.file)}{more}"
     if shown.falls:
-        told = [f"`kmc check {one.spec} {one.file.name}`: {_lost(one)}" for one in _shortest(shown.falls)]
+        told = [
+            f"{_cell(one.file.title)}: `kmc check {one.spec} {one.file.name}`, {_lost(one)}."
+            for one in _shortest(shown.falls)
+        ]
         falls = "<br>".join(told)
     title = _cell(f"{claim.title} ({claim.document})")
-    return f"| {claim.number} | {title} | {holds} | {_cell(claim.without)}: {falls} |"
+    return f"| {claim.number} | {title} | {holds} | *{_cell(claim.without)}.* {falls} |"
 
 
 def _lost(one: Evidence) -> str:
@@ -140,7 +144,7 @@ def findings_page() -> str:
     lines += ["## Claims that hold\n", head, *map(_claim_row, others), ""]
     for title, path in PROTOCOLS.values():
         lines += [f"## {title}\n", _in_short(path), "", f"The argument in full: [{path}](../{path}).", ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, WRITTEN]) + "\n"
 
 
 def gallery_page() -> str:
@@ -155,7 +159,7 @@ def gallery_page() -> str:
             described = file.description.rstrip(".")
             lines += [f"**{file.title}.** {described}. `kmc check {spec} {name}`: {lost}.\n"]
         lines += [f"What each means is in [{path}](../{path}).\n"]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, WRITTEN]) + "\n"
 
 
 def _verdict(row: Mapping[str, Any], name: str | None) -> str:
@@ -189,7 +193,7 @@ def mechanisms_page() -> str:
     lines += [f"| {promise.title} | {promise.meaning} |" for promise in read_promises()]
     for spec, manifest in known.items():
         lines += ["", f"## {PROTOCOLS[spec][0]}\n", *_mechanism_rows(spec, manifest, found)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", WRITTEN]) + "\n"
 
 
 PAGES: Mapping[Path, Callable[[], str]] = {

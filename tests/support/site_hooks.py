@@ -30,6 +30,14 @@ def on_files(files: Any, config: Any) -> Any:
     return files
 
 
+def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
+    """Give the pages of wide tables the room of the table of contents, and the widest that of the navigation too."""
+    wide = {"findings.md": ["toc"], "mechanisms.md": ["toc", "navigation"]}
+    if page.file.src_uri in wide:
+        page.meta["hide"] = wide[page.file.src_uri]
+    return context
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Turn links between docs/ and the texts of specs into those of the site, and commands into links to traces."""
     source = page.file.src_uri
