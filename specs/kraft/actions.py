@@ -11,7 +11,6 @@ from ..consensus.pull_raft.rules import (
     fetches_known_position,
     maybe_handle_common_response,
     maybe_transition,
-    new_highwatermark,
     no_transition,
     receivable_message,
     restarted_leader,
@@ -26,6 +25,7 @@ from ..consensus.pull_raft.rules import (
 from ..consensus.pull_raft.types import EpochMatch, FetchResult, MaxRestarts, Server, ServerState, Value
 from .mutants import LeaderCommitsAlone, OldLeadersPass, OwnVoteElects
 from .network import discard, reply, send, send_multiple_once, settled
+from .observers import committed_by, first_observes, is_counted, is_voter, looks_for_leader, voters
 from .types import (
     BeginQuorumRequest,
     BeginQuorumResponse,
@@ -59,8 +59,8 @@ ELECTION_TIMEOUT_STATES = {
 
 
 def first_state(i):
-    """The state of server i in epoch 1: unattached, or with StartsElected, leader or follower."""
-    if not StartsElected:
+    """The state of server i in epoch 1: unattached, or with StartsElected, a voter leads or follows."""
+    if not StartsElected or first_observes(i) == 1:
         return ServerState.UNATTACHED
     return ServerState.LEADER if i == Server.at(1) else ServerState.FOLLOWER
 
@@ -72,7 +72,7 @@ def first_log(epoch):
 
 @spec.init
 def init():
-    """Init: all servers unattached in epoch 1, with empty logs (StartsElected: they have a leader)."""
+    """Init: all servers unattached in epoch 1, with empty logs (StartsElected: the voters have a leader)."""
     yield State(
         messages={} if KeepsDelivered else set(),
         servers={
@@ -80,12 +80,13 @@ def init():
                 current_epoch=1,
                 state=first_state(i),
                 voted_for=None,
-                leader=Server.at(1) if StartsElected else None,
+                leader=Server.at(1) if StartsElected and first_observes(i) == 0 else None,
                 pending_fetch=None,
                 votes_granted=set(),
                 end_offset={j: 0 for j in Server},
                 log=first_log(1) if StartsElected and i == Server.at(1) else [],
                 high_watermark=0,
+                observes=first_observes(i),
             )
             for i in Server
         },
@@ -114,7 +115,7 @@ def restart(st, i: Server):
 
 
 def standing(st, i):
-    """Server i becomes a candidate of the next epoch and asks all peers for their votes (KIP-595, Vote)."""
+    """Server i becomes a candidate of the next epoch and asks all other voters for their votes (KIP-595, Vote)."""
     me = st.servers[i]
     candidate = me.set(
         state=ServerState.CANDIDATE,
@@ -133,7 +134,7 @@ def standing(st, i):
             mdest=j,
         )
         for j in Server
-        if j != i
+        if j != i and is_voter(st, j)
     }
     return st.set(
         servers=st.servers.set(i, candidate),
@@ -148,7 +149,7 @@ def request_vote(st, i: Server):
     me = st.servers[i]
     if st.election_ctr >= FirstByTimeout:
         return
-    if me.state not in ELECTION_TIMEOUT_STATES:
+    if me.state not in ELECTION_TIMEOUT_STATES or not is_voter(st, i):
         return
     yield settled(standing(st, i))
 
@@ -206,9 +207,12 @@ def handle_request_vote_response(st, m):
 
 @spec.action
 def become_leader(st, i: Server):
-    """BecomeLeader(i): a candidate with a majority tells all peers (KIP-595, BeginQuorumEpoch)."""
+    """BecomeLeader(i): a candidate with a majority tells all other voters (KIP-595, BeginQuorumEpoch).
+
+    "Note that only voters receive the BeginQuorumEpoch request".
+    """
     me = st.servers[i]
-    if me.state != ServerState.CANDIDATE or (not elects(me.votes_granted, Server) and not OwnVoteElects):
+    if me.state != ServerState.CANDIDATE or (not elects(me.votes_granted, voters(st)) and not OwnVoteElects):
         return
     leader = me.set(
         state=ServerState.LEADER,
@@ -216,7 +220,9 @@ def become_leader(st, i: Server):
         end_offset={j: 0 for j in Server},
         log=me.log.append(Entry(epoch=me.current_epoch, value=None)) if LeaderChangeRecords else me.log,
     )
-    requests = {BeginQuorumRequest(mepoch=me.current_epoch, msource=i, mdest=j) for j in Server if j != i}
+    requests = {
+        BeginQuorumRequest(mepoch=me.current_epoch, msource=i, mdest=j) for j in Server if j != i and is_voter(st, j)
+    }
     yield settled(st.set(servers=st.servers.set(i, leader), messages=send_multiple_once(st.messages, requests)))
 
 
@@ -296,6 +302,8 @@ def is_pending(acked):
 def accept_fetch_request(st, m):
     """AcceptFetchRequest (KIP-595, Fetch): answer with the next entry, and advance the high watermark.
 
+    "The fetch request is sent by both voters and observers to the current leader in order to replicate log changes."
+    An observer's position is not counted, so the leader forgets it.
     ValidFetchPosition is a disjunction whose parts can both hold: TLC then generates the successor twice.
     """
     i, j = m.mdest, m.msource
@@ -304,8 +312,8 @@ def accept_fetch_request(st, m):
         return
     offset = m.mfetch_offset + 1
     for _ in ways(fetches_from_start(m), fetches_known_position(me.log, m)):
-        new_end_offset = me.end_offset.set(j, m.mfetch_offset)
-        new_hwm = len(me.log) if LeaderCommitsAlone else new_highwatermark(me, i, new_end_offset, Server)
+        new_end_offset = me.end_offset.set(j, m.mfetch_offset) if is_counted(st, j) else me.end_offset
+        new_hwm = len(me.log) if LeaderCommitsAlone else committed_by(st, i, new_end_offset)
         newly_acked = {me.log.at(ind).value for ind in range(me.high_watermark + 1, new_hwm + 1)}
         response = FetchResponseOk(
             mepoch=me.current_epoch,
@@ -349,9 +357,11 @@ def handle_begin_quorum_request(st, m):
 
 @spec.action
 def send_fetch_request(st, i: Server, j: Server):
-    """SendFetchRequest(i, j): a follower without a pending fetch asks its leader."""
+    """SendFetchRequest(i, j): a follower without a pending fetch asks its leader; an observer may look for one."""
     me = st.servers[i]
-    if i == j or me.state != ServerState.FOLLOWER or me.leader != j or me.pending_fetch is not None:
+    if i == j or me.pending_fetch is not None:
+        return
+    if (me.state != ServerState.FOLLOWER or me.leader != j) and not looks_for_leader(st, i, j):
         return
     fetch = FetchRequest(
         mepoch=me.current_epoch,

@@ -11,9 +11,19 @@ from kmc.spec import spec
 from ..consensus.pull_raft.types import MaxElections, Server, ServerState
 from .actions import ELECTION_TIMEOUT_STATES, standing
 from .network import discard, send, send_multiple_once, settled
-from .types import BeginQuorumRequest, EndQuorum, EndQuorumRequest, KeepsDelivered, RequestVoteRequest, Successors
+from .types import (
+    BeginQuorumRequest,
+    EndQuorum,
+    EndQuorumRequest,
+    KeepsDelivered,
+    Observers,
+    RequestVoteRequest,
+    Successors,
+)
 
 spec.assume(EndQuorum == Successors.NEVER or not KeepsDelivered)
+# All other servers are successors, and an observer would never hear that its leader resigned.
+spec.assume(EndQuorum == Successors.NEVER or Observers == 0)
 # A list of more than three successors would need more choices than `first` and `second`.
 spec.assume(EndQuorum == Successors.NEVER or len(Server) <= 4)
 

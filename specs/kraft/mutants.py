@@ -13,6 +13,12 @@ LeaderCommitsAlone = constant(
     "Mutant: the high watermark counts what the leader has, whatever the followers have",
     False,
 )
+ObserversCount = constant(
+    "ObserversCount",
+    Bool,
+    "Mutant: the high watermark counts an observer that has an entry as it counts a voter",
+    False,
+)
 OldLeadersPass = constant(
     "OldLeadersPass", Bool, "Mutant: a server follows a BeginQuorumEpoch request of an older epoch", False
 )

@@ -8,6 +8,7 @@ from kmc.spec import spec
 from ..consensus.logs import compare_entries, has_value, last_epoch
 from ..consensus.pull_raft.rules import elects
 from ..consensus.pull_raft.types import Server, ServerState, Value
+from .observers import is_voter, voters
 
 
 @spec.invariant
@@ -38,7 +39,8 @@ def Durability(st):
         st.acked[v] is not None
         and st.acked[v]
         and not has_value(me.log, v)
-        and elects({k for k in Server if is_not_ahead(st.servers[k].log, me.log)}, Server)
+        and is_voter(st, i)
+        and elects({k for k in Server if is_not_ahead(st.servers[k].log, me.log)}, voters(st))
         for i, me in st.servers.items()
         for v in Value
     )

@@ -4,6 +4,8 @@ from kmc.lang import subsets
 from kmc.spec import always_eventually, spec
 
 from ..consensus.pull_raft.types import MaxElections, Server, ServerState, Value
+from ..consensus.quorums import majority_count
+from .observers import voters
 
 spec.symmetry("symmServers", Server)
 spec.symmetry("symmValues", Value)
@@ -24,6 +26,7 @@ spec.variables(
         "endOffset": "servers[].end_offset",
         "log": "servers[].log",
         "highWatermark": "servers[].high_watermark",
+        "observes": "servers[].observes?",
     },
     fields="camelCase",
     message_tag="mtype",
@@ -99,9 +102,9 @@ def CommittedEntriesReachMajority(st):
     """If a leader has committed anything, some leader's last committed entry is on a majority that includes it."""
     committed = {i for i in Server if st.servers[i].state == ServerState.LEADER and st.servers[i].high_watermark > 0}
     return len(committed) == 0 or any(
-        len(quorum) == len(Server) // 2 + 1 and i in quorum and all(has_committed_entry(st, j, i) for j in quorum)
+        len(quorum) == majority_count(voters(st)) and i in quorum and all(has_committed_entry(st, j, i) for j in quorum)
         for i in committed
-        for quorum in subsets(Server)
+        for quorum in subsets(voters(st))
     )
 
 

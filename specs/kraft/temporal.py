@@ -10,6 +10,7 @@ from kmc.spec import (
     eventually_always,
     for_all,
     leads_to,
+    or_,
     spec,
     weak_fairness,
 )
@@ -33,6 +34,8 @@ from .actions import (
     send_fetch_request,
 )
 from .end_quorum import handle_end_quorum_request
+from .observers import is_voter
+from .types import FetchRequest, FetchResponse
 
 
 def elections():
@@ -96,6 +99,32 @@ def SClient():
 def SEndQuorum():
     """SAll, and every EndQuorumEpoch request is handled when the backoff of its rank is over (KIP-595)."""
     return and_(SAll(), weak_fairness(handle_end_quorum_request))
+
+
+def is_handled(st, new, kind, i, j):
+    """The step handles a message of this kind from server i to server j, which are not both voters."""
+    return not (is_voter(st, i) and is_voter(st, j)) and any(
+        m.msource == i and m.mdest == j and m not in new.messages for m in st.messages.of(kind)
+    )
+
+
+def handled_for_each_pair(kind, handlers):
+    """A message of this kind between an observer and a voter is handled, whatever else is in flight."""
+    return for_all(
+        Server,
+        lambda i: for_all(
+            Server,
+            lambda j: weak_fairness(and_(handlers, lambda st, new: is_handled(st, new, kind, i, j))),
+        ),
+    )
+
+
+@spec.specification
+def SObserver():
+    """SAll, and what observers send and get is handled, even if voters fetch for ever."""
+    requests = or_(reject_fetch_request, diverging_fetch_request, accept_fetch_request)
+    responses = or_(handle_success_fetch_response, handle_diverging_fetch_response, handle_error_fetch_response)
+    return and_(SAll(), handled_for_each_pair(FetchRequest, requests), handled_for_each_pair(FetchResponse, responses))
 
 
 @spec.specification
@@ -177,6 +206,21 @@ def HeldIsAcked():
                     and has_value(st.servers[i].log, v)
                 ),
                 lambda st: is_acked(st.acked[v]) or st.servers[i].state != ServerState.LEADER,
+            ),
+        ),
+    )
+
+
+@spec.liveness
+def ObserversCatchUp():
+    """An observer gets every committed value (KIP-595, Fetch)."""
+    return for_all(
+        Server,
+        lambda i: for_all(
+            Value,
+            lambda v: leads_to(
+                lambda st: is_acked(st.acked[v]),
+                lambda st: is_voter(st, i) or has_value(st.servers[i].log, v),
             ),
         ),
     )

@@ -3,7 +3,7 @@
 Mirrors KRaft.tla (Vanlightly/raft-tlaplus, specifications/pull-raft, commit 69ad9d6) under its names, in snake_case.
 Not modelled there or here: BeginQuorumResponse handling, snapshots; retries are implicit, because a message in the bag
 stays deliverable until it is handled. Parts of KIP-595 that KRaft.tla leaves out are off by default: EndQuorum,
-LeaderChangeRecords.
+LeaderChangeRecords, Observers.
 """
 
 from kmc.lang import Bool, Enum, Int, Map, Message, MessageBag, MessageSet, Opt, Record, Seq, Set, constant
@@ -24,6 +24,13 @@ OldFetchesPass = constant(
     Bool,
     "A leader takes a fetch of an older epoch, which KIP-595 refuses (Fetch Request Handling 1)",
     False,
+)
+
+Observers = constant(
+    "Observers",
+    Int(0, 7),
+    "How many of the servers, the last of them, are observers: they fetch, and never vote or stand (KIP-595, Fetch)",
+    0,
 )
 
 # A bound that only kmc needs: a log holds each value once, and a record of each leader.
@@ -169,7 +176,7 @@ class FetchResponseDiverging(FetchResponse):
 
 
 class Node(Record):
-    """The variables of one server."""
+    """The variables of one server; `observes` is 1 for an observer, and kmc's own."""
 
     current_epoch: Epoch
     state: ServerState
@@ -180,6 +187,7 @@ class Node(Record):
     end_offset: Map[Server, Offset]
     log: Seq[Entry, MaxLogLength]
     high_watermark: Offset
+    observes: Int(0, min(Observers, 1))
 
 
 class State(Record):
