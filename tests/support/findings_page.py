@@ -74,11 +74,12 @@ def _head(name: str, known: Mapping[str, Manifest]) -> str:
 
 
 def _largest(holds: Sequence[Evidence]) -> Evidence:
-    """The evidence that says most: a whole graph before a bound, and then the one with most states."""
+    """The evidence that says most: a whole graph, one that is described by itself, and the one with most states."""
 
-    def weight(one: Evidence) -> tuple[bool, int]:
+    def weight(one: Evidence) -> tuple[bool, bool, int]:
         expect: Mapping[str, Any] = one.file.expect or {}
-        return expect.get("result") == "ok", int(expect.get("distinct", 0))
+        stands_alone = not one.file.description.startswith("The same")
+        return expect.get("result") == "ok", stands_alone, int(expect.get("distinct", 0))
 
     return max(holds, key=weight)
 
