@@ -107,6 +107,8 @@ def _told(chosen: Sequence[ShownClaim]) -> Iterator[str]:
         yield from indent_below(f"{claim.number}  ", claim.title)
         yield from indent_below("   source   ", claim.document)
         yield from indent_below("   without  ", claim.without)
+        if claim.condition:
+            yield from indent_below("   but      ", claim.condition)
         if claim.open:
             yield from indent_below("   open     ", claim.open)
         for word, side in (("holds", shown.holds), ("falls", shown.falls)):
@@ -138,6 +140,7 @@ def _as_json(shown: ShownClaim) -> dict[str, Any]:
         "title": claim.title,
         "document": claim.document,
         "without": claim.without,
+        "condition": claim.condition or None,
         "open": claim.open or None,
         "holds": [_evidence_as_json(one) for one in shown.holds],
         "falls": [_evidence_as_json(one) for one in shown.falls],

@@ -24,6 +24,7 @@ CLAIMS_NAME = "claims.toml"
 class Claim:
     """One claim of a document: `title` in one sentence, `document` with the section, `without` what falls otherwise.
 
+    `condition` says where the claim fails, or which condition it needs that the document does not name; mostly empty.
     `open` says which side no model shows yet; it is empty for a claim that is shown from both sides.
     """
 
@@ -32,6 +33,7 @@ class Claim:
     document: str
     without: str
     open: str = ""
+    condition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +86,11 @@ def _claims(tables: TomlTable) -> Iterator[tuple[int, Claim]]:
             message = f"'{key}' cannot name a claim"
             raise tables.mistake("KMC322", message, "claims have numbers from 1, as in [claims.1]", key)
         table = tables.table(key, f"claim {key}")
-        table.only(("title", "document", "without", "open"))
+        table.only(("title", "document", "without", "open", "condition"))
         for needed, example in (("title", "what the document says"), ("document", "page 7"), ("without", "...")):
             table.needs(needed, f'"{example}"')
         number = int(key)
-        yield number, Claim(number, *map(table.text, ("title", "document", "without", "open")))
+        yield number, Claim(number, *map(table.text, ("title", "document", "without", "open", "condition")))
 
 
 def shown_claims(claims: Mapping[int, Claim], manifests: Mapping[str, Manifest]) -> list[ShownClaim]:

@@ -195,3 +195,14 @@ def HealthyLeaderKeepsMajority(st, nxt):
     return st.net_connectivity != nxt.net_connectivity or all(
         not is_healthy_leader(st, s) or is_followed(nxt, s) for s in st.servers if lives_on(nxt, s)
     )
+
+
+def has_all_it_needs(me):
+    """A prospective that counted a majority of granted pre-votes, and has not stood yet."""
+    return me.state == ServerState.PROSPECTIVE and 2 * len(me.votes_recv) > len(me.config.members)
+
+
+@spec.action_constraint
+def StandsWhenCounted(st, nxt):
+    """KIP-996, Vote Response Handling: who counts a majority stands at once; the TLA+ text has two steps for it."""
+    return all(not has_all_it_needs(me) or nxt.servers[s].state != me.state for s, me in st.servers.items())

@@ -87,9 +87,9 @@ def _largest(holds: Sequence[Evidence]) -> Evidence:
 def _shortest(falls: Sequence[Evidence]) -> list[Evidence]:
     """Findings first, then the shortest trace of each spec."""
     ordered = sorted(falls, key=lambda one: (one.kind != "finding", int(str((one.file.expect or {})["trace_length"]))))
-    found: dict[str, Evidence] = {}
+    found: dict[tuple[str, bool], Evidence] = {}
     for one in ordered:
-        found.setdefault(one.spec, one)
+        found.setdefault((one.spec, one.kind == "finding"), one)
     return list(found.values())
 
 
@@ -107,11 +107,11 @@ def _claim_row(shown: ShownClaim) -> str:
         holds = f"{described}. `kmc check {one.spec} {one.file.name}`: {_bound(one.file)}{more}"
     if shown.falls:
         told = [
-            f"{_cell(one.file.title)}: `kmc check {one.spec} {one.file.name}`, {_lost(one)}."
+            f"{_cell(one.file.title or one.file.description)}: `kmc check {one.spec} {one.file.name}`, {_lost(one)}."
             for one in _shortest(shown.falls)
         ]
         falls = "<br>".join(told)
-    title = _cell(f"{claim.title} ({claim.document})")
+    title = _cell(f"{claim.title} ({claim.document})" + (f". **{claim.condition}.**" if claim.condition else ""))
     return f"| {claim.number} | {title} | {holds} | *{_cell(claim.without)}.* {falls} |"
 
 
@@ -138,10 +138,16 @@ def findings_page() -> str:
     known = manifests()
     shown = shown_claims(read_claims(ROOT / "specs"), known)
     lines = [_head("findings.md", known)]
-    conditional = [one for one in shown if any(side.kind == "finding" for side in one.falls)]
+    conditional = [one for one in shown if one.claim.condition]
     others = [one for one in shown if one not in conditional]
-    head = "| | claim | as specified | without it |\n|---|---|---|---|"
-    lines += ["## Claims with a finding\n", _head("with_a_finding.md", known), head, *map(_claim_row, conditional), ""]
+    head = "| | claim | where it holds | where it fails |\n|---|---|---|---|"
+    lines += [
+        "## Claims that fail, or need a condition\n",
+        _head("with_a_finding.md", known),
+        head,
+        *map(_claim_row, conditional),
+        "",
+    ]
     lines += ["## Claims that hold\n", head, *map(_claim_row, others), ""]
     for title, path in PROTOCOLS.values():
         lines += [f"## {title}\n", _in_short(path), "", f"The argument in full: [{path}](../{path}).", ""]
@@ -173,7 +179,7 @@ def _verdict(row: Mapping[str, Any], name: str | None) -> str:
 
 def _mechanism_rows(spec: str, manifest: Manifest, found: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     promises = [promise for promise in read_promises() if spec in promise.properties]
-    yield "| without | " + " | ".join(promise.title for promise in promises) + " | own property |"
+    yield "| change | property of the model | " + " | ".join(promise.title for promise in promises) + " |"
     yield "|---" * (len(promises) + 2) + "|"
     by_name = {row["mutant"]: row for row in found if row["spec"] == spec}
     for name, file in manifest.mutants.items():
@@ -182,8 +188,9 @@ def _mechanism_rows(spec: str, manifest: Manifest, found: Iterable[Mapping[str, 
         asked = {promise.properties[spec] for promise in promises}
         own = str((file.expect or {})["invariant"])
         told = f"{own}, {_fallen(file)}" if own not in asked or own not in row["falls"] else ""
-        rule = file.description if file.title.endswith(" fails") else file.title
-        yield f"| {_cell(rule)}: `kmc check {spec} {name}` | " + " | ".join(cells) + f" | {told} |"
+        vague = file.title.endswith(" fails") or file.title.startswith("The same")
+        rule = file.description if vague else file.title
+        yield f"| {_cell(rule)}: `kmc check {spec} {name}` | {told} | " + " | ".join(cells) + " |"
 
 
 def mechanisms_page() -> str:
