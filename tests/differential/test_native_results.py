@@ -74,7 +74,6 @@ COMPILED_YET = {
         "shrink_crash",
         "truncation",
         "grow",
-        "mixed_stands_in_its_epoch",
         "partition",
         "live_connections",
         "draws_for_ever",
