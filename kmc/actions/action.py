@@ -45,7 +45,8 @@ class Parameter:
 class Action:
     """One declared action; `title` is its TLA+ name, `network` the field of the state that it receives from.
 
-    An action that is not `in_next` is not part of the next-state relation; only formulas and fairness name it.
+    An action that is not `in_next` is not part of the next-state relation; only formulas and fairness name it. One that
+    is not `in_tla` belongs to a part that the TLA+ spec does not have, and takes no step where that part is off.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Action:
     span: Span
     doc: str
     in_next: bool = True
+    in_tla: bool = True
 
     def instances(self) -> tuple[Arguments, ...]:
         """All combinations of arguments, in the order of the parameters; SpecError for a type that is not listed."""

@@ -93,7 +93,8 @@ class ConformanceReport:
     """The outcome of a comparison.
 
     `sources`, `edges` (different steps of TLC) and `generated` count what was compared, `sources_total` is what the
-    corpus holds. `missing_actions` are in the TLA+ spec only, `extra_actions` in kmc's spec only.
+    corpus holds. `missing_actions` are in the TLA+ spec only, `extra_actions` in kmc's spec only, though it
+    does not say so (`in_tla`); a step of any action that TLC does not have is a difference.
     """
 
     corpus: Path
@@ -174,7 +175,7 @@ class _Comparison:
     def report(self, sources: int) -> ConformanceReport:
         """The outcome so far, of `sources` sources."""
         corpus = self._corpus
-        own = [action.title for action in self._spec.actions]
+        own = {action.title: action.in_tla for action in self._spec.actions}
         listed = dict.fromkeys([*corpus.actions, *self._edges])
         return ConformanceReport(
             corpus=corpus.path,
@@ -186,7 +187,7 @@ class _Comparison:
             generated=self._generated.total(),
             differences=tuple(self._differences),
             missing_actions=tuple(title for title in listed if title not in own),
-            extra_actions=tuple(title for title in own if title not in listed),
+            extra_actions=tuple(title for title, in_tla in own.items() if in_tla and title not in listed),
             actions=tuple(
                 ActionCount(title, self._sources[title], self._edges[title], self._generated[title]) for title in listed
             ),

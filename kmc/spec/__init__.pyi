@@ -38,7 +38,7 @@ class _Spec:
     def action(self, function: _Action) -> _Action: ...
     @overload
     def action(
-        self, *, fair: Fairness = ..., title: str | None = None, next: bool = True
+        self, *, fair: Fairness = ..., title: str | None = None, next: bool = True, in_tla: bool = True
     ) -> Callable[[_Action], _Action]:
         """A generator `(state, parameter: Type, ...)` of successors."""
 
@@ -49,6 +49,7 @@ class _Spec:
         network: str | None = None,
         fair: Fairness = ...,
         title: str | None = None,
+        in_tla: bool = True,
         **bindings: str,
     ) -> Callable[[_Action], _Action]:
         """A generator `(state, message, ...)` for each deliverable message; a binding makes a field a parameter."""

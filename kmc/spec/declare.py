@@ -125,14 +125,16 @@ class SpecFacade:
         fair: Fairness = Fairness.NONE,
         title: str | None = None,
         next: bool = True,
+        in_tla: bool = True,
     ) -> Any:
         """`@spec.action` or `@spec.action(fair=WEAK)`: a generator `(state, parameter: Type, ...)` of successors.
 
-        With `next=False` the action is not part of the next-state relation: only formulas and fairness name it.
+        With `next=False` the action is not part of the next-state relation: only formulas and fairness name it. With
+        `in_tla=False` the TLA+ spec has no such action, and `kmc conform` asks only that it takes no step there.
         """
 
         def register(function: F) -> F:
-            _register_action(function, None, None, {}, fair, title, in_next=next)
+            _register_action(function, None, None, {}, fair, title, in_next=next, in_tla=in_tla)
             return function
 
         return register if function is None else register(function)
@@ -144,12 +146,13 @@ class SpecFacade:
         network: str | None = None,
         fair: Fairness = Fairness.NONE,
         title: str | None = None,
+        in_tla: bool = True,
         **bindings: str,
     ) -> Callable[[F], F]:
         """`@spec.receive(VoteRequest, s="dest")`: a generator `(state, message, s)` for each deliverable message.
 
         `network` names the field of the state to receive from, by default the first network that holds the
-        message; each binding makes a field of the message a parameter of the action.
+        message; each binding makes a field of the message a parameter of the action. `in_tla` as for `@spec.action`.
         """
 
         def register(function: F) -> F:
@@ -157,7 +160,7 @@ class SpecFacade:
                 advice = "name a class that derives from Message"
                 found = f"{getattr(message, '__name__', shown(message))} is not a message type"
                 raise SpecError("KMC172", found, definition_span(function), advice)
-            _register_action(function, message, network, bindings, fair, title)
+            _register_action(function, message, network, bindings, fair, title, in_tla=in_tla)
             return function
 
         return register
@@ -330,6 +333,7 @@ def _register_action(
     title: str | None,
     *,
     in_next: bool = True,
+    in_tla: bool = True,
 ) -> None:
     span = definition_span(function)
     names = list(inspect.signature(function).parameters)
@@ -352,7 +356,8 @@ def _register_action(
     if any(action.title == title for action in current.actions):
         raise SpecError("KMC175", f"action '{title}' is declared twice", span, help="give each action its own name")
     doc = inspect.getdoc(function) or ""
-    declared = Action(function.__name__, title, function, parameters, message, network, fair, span, doc, in_next)
+    flags = {"in_next": in_next, "in_tla": in_tla}
+    declared = Action(function.__name__, title, function, parameters, message, network, fair, span, doc, **flags)
     current.actions.append(declared)
 
 

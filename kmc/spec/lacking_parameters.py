@@ -14,7 +14,7 @@ from kmc.invariants.kinds import KINDS
 _STATES_OF = {kind.name: kind.states for kind in KINDS}
 _FORMULAS = frozenset(["liveness", "specification"])
 _STATES = frozenset(["st", "state", "new", "nxt", "next"])
-_OPTIONS = frozenset(["network", "fair", "title"])
+_OPTIONS = frozenset(["network", "fair", "title", "in_tla"])
 
 
 @dataclass(frozen=True, slots=True)

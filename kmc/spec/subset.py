@@ -39,6 +39,7 @@ DECORATORS = {
     "specification": "bare",
 }
 """The decorators of `spec`, and whether they are written with arguments."""
+_ACTION_OPTIONS = ("fair", "title", "next", "in_tla")
 _RENAMED_DECORATORS = {"transition_invariant": "action_property"}
 
 _MODULE_STATEMENTS = (ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign, ast.Expr)
@@ -202,8 +203,8 @@ class _Checker:
             self._refuse(node, "KMC138", f"'{named.attr}' takes no arguments", advice)
         options = node.keywords if isinstance(node, ast.Call) and named.attr == "action" else []
         for keyword in options:
-            if keyword.arg not in ("fair", "title", "next"):
-                advice = did_you_mean(str(keyword.arg), ("fair", "title", "next"))
+            if keyword.arg not in _ACTION_OPTIONS:
+                advice = did_you_mean(str(keyword.arg), _ACTION_OPTIONS)
                 self._refuse(keyword, "KMC138", f"an action has no option '{keyword.arg}'", advice)
         self._expression(decorator, text_allowed=True)
 

@@ -37,7 +37,7 @@ def is_sorted(me, first, second):
     )
 
 
-@spec.action
+@spec.action(in_tla=False)
 def end_quorum_epoch(st, i: Server):
     """KIP-595, EndQuorumEpoch: a leader resigns and sends its successors, sorted by the offset that it knows of each.
 
@@ -84,7 +84,7 @@ def has_waited(st, m):
     )
 
 
-@spec.receive(EndQuorumRequest)
+@spec.receive(EndQuorumRequest, in_tla=False)
 def handle_end_quorum_request(st, m):
     """KIP-595, EndQuorumEpoch Request Handling: a follower of this leader stands, the first at once.
 

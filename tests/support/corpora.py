@@ -91,10 +91,14 @@ class Mutation:
 
 
 WAYS = "ways(fetches_from_start(m), fetches_known_position(me.log, m))"
-REFUSAL = "        yield st.set(messages=reply(st.messages, refusal, m))\n"
+REFUSAL = "        yield settled(st.set(messages=reply(st.messages, refusal, m)))\n"
 MUTATIONS = {
     "a guard that is too weak": Mutation(
-        "actions.py", "or not elects(me.votes_granted, Server)", "", "RequestVote", ("BecomeLeader", "extra")
+        "actions.py",
+        "or (not elects(me.votes_granted, voters(st)) and not OwnVoteElects)",
+        "",
+        "RequestVote",
+        ("BecomeLeader", "extra"),
     ),
     "a guard that is too strong": Mutation(
         "../consensus/quorums.py", "// 2 + 1", "// 2 + 2", "BecomeLeader", ("BecomeLeader", "missing")
@@ -129,5 +133,12 @@ MUTATIONS = {
         "return messages.take(request)",
         "HandleBeginQuorumRequest",
         ("HandleBeginQuorumRequest", "missing"),
+    ),
+    "a step beyond the TLA+ spec": Mutation(
+        "end_quorum.py",
+        "        return\n    resigned",
+        "        yield st\n        return\n    resigned",
+        "HandleBeginQuorumRequest",
+        ("EndQuorumEpoch", "extra"),
     ),
 }
