@@ -244,7 +244,8 @@ def _raw(name: str, value: Any) -> Raw:
 
 def _sorted(values: Collection[Any]) -> Sequence[Any]:
     """The members of a Python set, whose order would change from run to run."""
-    return sorted(values, key=lambda value: str(getattr(value, "title", value)))
+    # A text has a method `title`, and what that is called depends on where it lies in memory.
+    return sorted(values, key=lambda value: value if isinstance(value, str) else str(getattr(value, "title", value)))
 
 
 def as_loaded(spec: LoadedSpec | str | Path, model: str | Path | None = None) -> LoadedSpec:

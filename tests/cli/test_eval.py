@@ -47,7 +47,7 @@ def test_a_value_that_is_long_is_shown_an_entry_a_line() -> None:
     lines = value(TRACE + "#1", "servers[s1]").splitlines()
     assert lines[0] == "{"
     assert "  config: {id: 1, members: {s1, s2, s3}, committed: true}," in lines
-    assert lines[-2:] == ["  flwr_end_offset: {s1: 1, s2: 1, s3: 1}", "}"]
+    assert lines[-3:] == ["  flwr_end_offset: {s1: 1, s2: 1, s3: 1},", "  versions_behind: 0", "}"]
     assert max(map(len, lines)) <= 100
 
 
