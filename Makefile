@@ -18,7 +18,7 @@ CANARY_TESTS := tests/compiler tests/differential/test_native_edges.py tests/dif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help check check-spark test test-fast test-cluster test-browser test-wheel chromium lint golden results docs reports mechanisms gallery picture site canary fuzz attack clean
+.PHONY: help check check-spark test test-fast test-layer test-cluster test-browser test-wheel browser chromium lint golden results docs reports mechanisms gallery picture site canary fuzz attack clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST)
@@ -35,23 +35,36 @@ test: lint ## from nothing: lint, types, then every test but the large golden ca
 test-fast: $(VENV)/.installed-test ## the tests that take little, of every part: under two minutes on two cores
 	$(PYTEST_PARALLEL) -m 'not slow and not golden_large and not cluster and not browser and not wheel' --durations 10 --durations-min 2
 
+# LAYER=shards, as in tests/support/layers.py. Layers above use the layers below, so their tests run too.
+LAYER ?=
+test-layer: $(VENV)/.installed-test ## the tests of a layer and of all above it, for a change of that layer: make test-layer LAYER=shards
+	@files=$$(PYTHONPATH=tests $(BIN)/python -m support.layers $(LAYER)) && $(PYTEST_PARALLEL) $$files
+
 test-cluster: $(VENV)/.installed-test ## the tests on a Spark cluster whose processes are killed
 	$(BIN)/python -m pytest -m cluster
 
-test-browser: $(VENV)/.installed-test chromium ## the tests of pages in a browser, and Chromium if it is missing
-	$(BIN)/python -m pytest -m browser tests/browser
+test-browser: $(VENV)/.installed-test browser ## the tests of pages in a browser: Chromium, or the one that KMC_BROWSER names
+	$(PYTEST_PARALLEL) -m browser tests/browser
 
 test-wheel: $(VENV)/.installed-test ## every command of README, docs and help on an installed wheel: some four minutes on two cores
 	$(PYTEST_PARALLEL) -m wheel tests/wheel
 
-# A browser that is there, or Debian's. Without recommendations it brings no fonts, and text would have no width.
-chromium:
-	@for name in "$${KMC_BROWSER:-chromium}" chromium-browser google-chrome; do command -v "$$name" >/dev/null && exit; done; \
-	test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get -qq update && \
-	DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium fonts-dejavu-core || \
-	{ echo "error: the browser tests need Chromium: install it (Debian: sudo apt-get install chromium), or name one: KMC_BROWSER=/path/to/chromium" >&2; exit 1; }
+# The programs that the tests look for too (tests/support/views/browsing.py).
+FIND_BROWSER := for name in "$${KMC_BROWSER:-chromium}" chromium-browser google-chrome; do command -v "$$name" >/dev/null && exit; done
 
-lint: $(VENV)/.installed-test ## ruff (rules and format) and strict mypy
+# Tests install nothing on the machine: they say what is missing.
+browser:
+	@$(FIND_BROWSER); \
+	echo "error: the browser tests need Chromium: run 'sudo make chromium' on Debian, or name another browser: KMC_BROWSER=/path/to/chromium" >&2; exit 1
+
+# Without recommendations the package brings no fonts, and text would have no width.
+chromium: ## install Chromium and its fonts on Debian, as root, if there is no browser
+	@$(FIND_BROWSER); \
+	command -v apt-get >/dev/null || { echo "error: there is no apt-get here: install Chromium in the way of this system" >&2; exit 1; }; \
+	test "$$(id -u)" = 0 || { echo "error: only root installs packages: run 'sudo make chromium'" >&2; exit 1; }; \
+	apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium fonts-dejavu-core
+
+lint: $(VENV)/.installed-test ## ruff (rules and format), and strict mypy for kmc and its tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -62,21 +75,22 @@ golden: $(VENV)/.installed-test ## the golden cases above 50,000 states; takes l
 results: $(VENV)/.installed ## run the models that have no result yet, and write results/; takes long
 	$(BIN)/kmc report
 
-docs: $(VENV)/.installed-test ## write the pages that are generated: error codes, findings, gallery, mechanisms
-	PYTHONPATH=tests $(BIN)/python -m support.errors_page
-	PYTHONPATH=tests $(BIN)/python -m support.findings_page
+docs: $(VENV)/.installed-test ## write the pages that are generated: error codes, words of the language, findings, gallery, mechanisms
+	PYTHONPATH=tests $(BIN)/python -m support.pages.words
+	PYTHONPATH=tests $(BIN)/python -m support.pages.errors
+	PYTHONPATH=tests $(BIN)/python -m support.pages.findings
 
 reports: $(VENV)/.installed-test ## write the page of reports for upstream, with their traces
-	PYTHONPATH=tests $(BIN)/python -m support.reports_page
+	PYTHONPATH=tests $(BIN)/python -m support.pages.reports
 
 mechanisms: $(VENV)/.installed-test ## ask every mutant for every promise, and write results/mechanisms.json; half an hour
-	PYTHONPATH=tests $(BIN)/python -m support.mechanisms
+	PYTHONPATH=tests $(BIN)/python -m support.pages.mechanisms
 
 gallery: $(VENV)/.installed-test ## build a page for every counterexample into build/gallery; the first time a quarter of an hour
-	PYTHONPATH=tests $(BIN)/python -m support.gallery
+	PYTHONPATH=tests $(BIN)/python -m support.pages.gallery
 
-picture: $(VENV)/.installed-test chromium ## photograph a trace page for the README, docs/images/trace_page.png
-	PYTHONPATH=tests $(BIN)/python -m support.picture
+picture: $(VENV)/.installed-test browser ## photograph a trace page for the README, docs/images/trace_page.png
+	PYTHONPATH=tests $(BIN)/python -m support.pages.picture
 
 site: $(VENV)/.installed-docs gallery ## build the site of docs/ and the gallery into build/site; a warning is an error
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

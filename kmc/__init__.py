@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kmc.api.trace_states import StepTaken, TraceStates
     from kmc.errors import KmcError, ModelWarning
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "CheckResult",

@@ -1,7 +1,8 @@
-"""What this process compiles: the parts in work, those that ended, why the cache was not written, and until when.
+"""The compilations of this process: the parts in work, those that ended, why the cache was not written, and the
+deadline.
 
 Compiling happens in layers that know nothing of a screen, in threads too, and some of it only when a search first needs
-it. So it is noted here, once for the process, and whoever shows progress looks.
+it. So it is recorded in this log, one for the process, which the progress display polls.
 """
 
 from __future__ import annotations
@@ -16,14 +17,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CacheFault:
-    """Why compiled code was not kept: where it belongs, None if there is no such place, and what the system said."""
+    """Why compiled code was not kept: where it belongs, None if there is no such place, and the system's error."""
 
     folder: str | None
     reason: str
 
+    @property
+    def text(self) -> str:
+        """The warning that every run compiles again, and the remedy."""
+        where = self.folder or "a home directory"
+        return (
+            f"Compiled code cannot be kept in {where} ({self.reason}), so each run compiles it again. "
+            f"Name a folder that can be written: export KMC_CACHE_DIR=/path/to/folder"
+        )
+
 
 class CompileLog:
-    """What was compiled so far. Code that comes from the cache is not compiled."""
+    """The compilations so far. Code that comes from the cache is not compiled."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -56,19 +66,19 @@ class CompileLog:
 
     @property
     def seconds(self) -> float:
-        """How long the oldest part in work has been compiled; 0.0 where nothing is."""
+        """The seconds since the oldest part in work began to compile; 0.0 if there is none."""
         with self._lock:
             begun = [begun for _, begun in self._in_work.values()]
         return time.monotonic() - min(begun) if begun else 0.0
 
     def not_kept(self, fault: CacheFault) -> None:
-        """Compiled code could not be written to the cache; the first reason is the one that is told."""
+        """Compiled code could not be written to the cache; the first reason is the one that is reported."""
         with self._lock:
             self._cache_fault = self._cache_fault or fault
 
     @property
     def cache_fault(self) -> CacheFault | None:
-        """Why compiled code could not be kept, told or not; None where it could."""
+        """The reason why compiled code could not be cached, reported or not; None if it could."""
         with self._lock:
             return self._cache_fault
 
@@ -113,6 +123,6 @@ def require_time() -> None:
 
 
 def compile_seconds_left() -> float | None:
-    """How long compiling may still take; None without a limit."""
+    """The seconds that compiling may still use; None without a limit."""
     end = _END.get()
     return None if end is None else end - time.monotonic()

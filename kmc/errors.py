@@ -6,16 +6,17 @@ and the command line can render it. Only `kmc.cli` prints. Exit statuses are TLC
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Self
 
+from kmc.near_words import nearest
+
 
 class ExitStatus(IntEnum):
-    """What the process tells its caller; TLC's numbers, plus 2, 20 and 130."""
+    """The exit status of the process; TLC's numbers, plus 2, 20 and 130."""
 
     OK = 0
     COMMAND_LINE = 2
@@ -176,14 +177,6 @@ class InternalError(KmcError):
     exit_status = ExitStatus.INTERNAL
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that `word` was most likely meant to be, or None."""
-    names = list(known)
-    by_lower = {name.lower(): name for name in names}
-    close = difflib.get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
-    return by_lower[close[0]] if close else None
-
-
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`did you mean 'x'?` for a near miss, else the known words, sorted; for the help line of an error."""
     names = sorted(set(known))
@@ -194,4 +187,4 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 class ModelWarning(UserWarning):
-    """What weakens the result of a model in pytest: an action that never fired, a goal that was not reached."""
+    """A weakness of a model's result in pytest: an action that never fired, a goal that was not reached."""

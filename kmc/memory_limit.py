@@ -1,7 +1,7 @@
-"""A limit of memory: what of it a search may plan with, and the least one that it can start with.
+"""A limit of memory: the share that a search may plan with, and the least limit with which it can start.
 
-The limit is for the resident set of the process, whatever takes it. So a search stays below the limit by a reserve: for
-what its threads take before memory is looked at again, and for what a save takes when the limit has ended the search.
+The limit is for the resident set of the process, whatever its use. So a search stays below the limit by a reserve: for
+the memory that its threads allocate before the next measurement, and for a save after the limit has ended the search.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _RESERVE_BYTES = 12 * MEGABYTE
 _THREAD_BYTES = 3 * MEGABYTE
 _SHARE_LEFT = 1 - 2 / SAVE_SHARE
 _SLACK_BYTES = 4 * MEGABYTE
-"""So much may a process take more than another one that does the same."""
+"""The memory by which two processes that do the same may differ."""
 
 
 def usable_bytes(limit: int, threads: int) -> int:
-    """What a search may plan with below a limit."""
+    """The number of bytes that a search may plan with below a limit."""
     return max(0, int(limit * _SHARE_LEFT) - _reserve(threads))
 
 

@@ -1,4 +1,4 @@
-"""What this process has used so far, CPU time and memory, and what it may use."""
+"""The resources that this process has used so far, CPU time and memory, and those that it may use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def memory_bytes() -> int:
 def peak_memory_bytes() -> int:
     """The largest resident memory so far, in bytes."""
     try:
-        # What `getrusage` says of a process that was just started is at least the memory of its parent.
+        # The figure of `getrusage` for a process that was just started is at least the memory of its parent.
         return int(_STATUS.read_text().partition("VmHWM:")[2].split()[0]) * 1024
     except (OSError, IndexError):
         pass
@@ -42,20 +42,24 @@ def peak_memory_bytes() -> int:
 
 
 def give_back_heap() -> None:
-    """Give free memory of the heap back to the system, where the system's library can: it keeps what compiling took."""
+    """Give free memory of the heap back to the system, if the system's library can: it keeps the memory of
+    compiling.
+    """
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
 
 
 def usable_cpus() -> int:
-    """How many processors this process may run on."""
+    """The number of processors that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """A block whose garbage is collected after it: what makes a million small objects that live takes a tenth less."""
+    """A block whose garbage is collected after it: code that makes a million small objects that live is a tenth
+    faster.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:

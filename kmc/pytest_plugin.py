@@ -1,8 +1,8 @@
 """The pytest plugin: the models of a manifest as tests, and fixtures for assertions of one's own.
 
 `pytest specs/` checks every model, finding and mutant of each `models.toml` below `specs/`, and compares the result
-with what the manifest expects, violations included. Invariant: nothing is collected unless it is asked for, by a path
-on the command line or in `testpaths`, or by `--kmc`; and a `models.toml` that lies beside no spec of kmc is left alone.
+with what the manifest expects, violations included. Invariant: a manifest is collected only on request, by a path on
+the command line or in `testpaths`, or by `--kmc`; and a `models.toml` that lies beside no spec of kmc is left alone.
 
 Every pytest run in an environment with kmc loads this module, so it imports nothing but pytest.
 """
@@ -18,7 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from kmc.api.check_result import CheckResult
     from kmc.api.loaded_spec import LoadedSpec
-    from kmc.lang.modelfile import ModelFile
+    from kmc.model_files.model_file import ModelFile
 
 MANIFEST = "models.toml"
 
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A manifest that was asked for, beside a spec of kmc."""
+    """A requested manifest beside a spec of kmc."""
     if file_path.name != MANIFEST or not _is_wanted(file_path, parent.config):
         return None
     collector: pytest.Collector = ManifestFile.from_parent(parent, path=file_path)
@@ -73,7 +73,7 @@ def _is_wanted(manifest: Path, config: pytest.Config) -> bool:
 
 
 def _is_asked_for(manifest: Path, config: pytest.Config) -> bool:
-    """Whether a path names the manifest or a folder around it; the working directory stands for no path."""
+    """Whether a path names the manifest or a folder around it; the working directory counts as no path."""
     if config.getoption("--kmc"):
         return True
     here = config.invocation_params.dir
@@ -97,7 +97,7 @@ class ManifestFile(pytest.File):
     def collect(self) -> Iterator[ModelTest]:
         """A test for each; CollectError for a manifest with a mistake."""
         from kmc.errors import KmcError
-        from kmc.lang.manifest import read_manifest
+        from kmc.model_files.manifest import read_manifest
 
         try:
             manifest = read_manifest(self.path)
@@ -111,7 +111,7 @@ class ManifestFile(pytest.File):
 
 
 def _line_of(name: str, lines: Sequence[str]) -> int:
-    """Where the table of a model begins."""
+    """The line at which the table of a model begins."""
     tables = {f"[{kind}.{name}]" for kind in ("models", "findings", "mutants")}
     return next((number for number, line in enumerate(lines) if line.strip() in tables), 0)
 
@@ -124,7 +124,7 @@ class ModelTest(pytest.Item):
         self._line = line
         self.add_marker(pytest.mark.kmc(kind=kind))
         self.extra_keyword_matches.add(kind)
-        from kmc.cli.selection import STATES_MAX, too_large
+        from kmc.checking.selection import STATES_MAX, too_large
 
         most = self.config.getoption("--kmc-max-states")
         reason = too_large(file, STATES_MAX if most is None else most, "--kmc-max-states")
@@ -135,11 +135,11 @@ class ModelTest(pytest.Item):
         return any(str(word).endswith(f"{MANIFEST}::{self.name}") for word in self.config.args)
 
     def runtest(self) -> None:
-        """Check the model; what weakens its result is a warning of pytest, and with `-W error` a failure.
+        """Check the model; a weakness of its result is a warning of pytest, and with `-W error` a failure.
 
-        SIGTERM meanwhile is what Ctrl-C is: the session ends with its reports, which it would not have otherwise.
+        During the check, SIGTERM acts as Ctrl-C: the session ends with its reports, which it would not have otherwise.
         """
-        from kmc.cli.resuming import terminated_as_interrupted
+        from kmc.ending_signals import terminated_as_interrupted
 
         with terminated_as_interrupted():
             result = _check(self.config, str(self.path.parent), self.name, {})
@@ -150,7 +150,7 @@ class ModelTest(pytest.Item):
             self.warn(ModelWarning(f"{self.path.parent.name} {self.name}: {text}"))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What the check says, without a traceback of kmc's."""
+        """The output of the check, without a traceback of kmc's."""
         from kmc.errors import KmcError, ModelWarning
 
         match excinfo.value:
@@ -162,12 +162,12 @@ class ModelTest(pytest.Item):
                 return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Where the test stands."""
+        """The location of the test."""
         return self.path, self._line, f"{self.path.parent.name} {self.name}"
 
 
 def _error_text(error: Any) -> str:
-    from kmc.cli.render_errors import error_text
+    from kmc.error_text import error_text
 
     return error_text(error)
 
@@ -209,7 +209,9 @@ def kmc_check(request: pytest.FixtureRequest) -> Callable[..., CheckResult]:
 
 
 def _briefly(call: Callable[[], _Returned]) -> _Returned:
-    """What `call` returns; a KmcError leaves without the frames of kmc, so that a report ends at the line of a test."""
+    """The result of `call`; a KmcError leaves without the frames of kmc, so that a report ends at the line of a
+    test.
+    """
     __tracebackhide__ = True
     from kmc.errors import KmcError
 

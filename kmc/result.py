@@ -6,7 +6,7 @@ found and not yet expanded, `depth` the largest level, an initial state being le
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -14,7 +14,7 @@ from kmc.errors import ExitStatus, KmcError
 
 
 class Verdict(Enum):
-    """How a check ended; the values are those of `kmc check --json`."""
+    """The verdict of a check; the values are those of `kmc check --json`."""
 
     OK = "ok"
     BOUND_REACHED = "bound reached"
@@ -27,7 +27,7 @@ class Verdict(Enum):
 
 
 class Bound(Enum):
-    """What ended a check that found nothing: a limit, or a property that was not checked.
+    """The bound that ended a check which found nothing: a limit, or a property that was not checked.
 
     CONSTRAINT: a constraint cut steps, and temporal properties speak of behaviours that take them.
     """
@@ -72,7 +72,7 @@ class Trace:
 
 
 class HowMet(Enum):
-    """How a cycle meets a condition of fairness."""
+    """The way in which a cycle meets a condition of fairness."""
 
     TAKEN = "taken"
     DISABLED = "disabled"
@@ -84,7 +84,7 @@ class FairnessMet:
     """Why a cycle is fair by the condition `name`, one of a `group`.
 
     `state` is the number of a state of the trace, counted from 1: the one that the step taken leads to, or one in which
-    no such step is enabled; None where that is so in the whole cycle.
+    no such step is enabled; None if that is so in the whole cycle.
     """
 
     name: str
@@ -96,7 +96,7 @@ class FairnessMet:
 
 @dataclass(frozen=True, slots=True)
 class Cycle:
-    """How a behaviour goes on for ever: from the last state of its trace back to state number `back_to`.
+    """The infinite continuation of a behaviour: from the last state of its trace back to state number `back_to`.
 
     `closing` is that step, or None where the behaviour stutters in its last state. `fairness` says for each condition
     of the specification why the cycle is fair.
@@ -109,7 +109,7 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """How a behaviour refutes a temporal property: `instance` is `v = v1`, or empty, and `why` is a sentence.
+    """The refutation of a temporal property by a behaviour: `instance` is `v = v1`, or empty, and `why` is a sentence.
 
     Without a `cycle`, every continuation of the trace refutes it.
     """
@@ -138,11 +138,23 @@ class CutFairness:
 
 
 @dataclass(frozen=True, slots=True)
-class Violation:
-    """What failed, and the trace that shows it. `name` is the property, or None for deadlock and errors.
+class Vacuity:
+    """Why a verdict on the property `name` says nothing, as a sentence without a dot.
 
-    `is_step` tells an action property (exit status 13) from an invariant (12). `refutation` belongs to a temporal
-    property.
+    If it `is_of_all` temporal properties, `name` is the specification that no behaviour satisfies.
+    """
+
+    name: str
+    why: str
+    is_of_all: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """The failure, and the trace that shows it. `name` is the property, or None for deadlock and errors.
+
+    `is_step` distinguishes an action property (exit status 13) from an invariant (12). `refutation` belongs to a
+    temporal property.
     """
 
     verdict: Verdict
@@ -154,7 +166,7 @@ class Violation:
 
     @property
     def exit_status(self) -> ExitStatus:
-        """TLC's exit status for what failed; never 0."""
+        """TLC's exit status for the failure; never 0."""
         match self.verdict:
             case Verdict.VIOLATION:
                 return ExitStatus.LIVENESS if self.is_step else ExitStatus.SAFETY
@@ -170,7 +182,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class PropertyVerdict:
-    """One property: its verdict, and how many states or steps violated it (--continue).
+    """One property: its verdict, and the number of states or steps that violated it (--continue).
 
     The verdict is "holds" or "violated"; of a temporal property also "not refuted", where the search left out some
     behaviours, and "not checked", where it ended before. Where there was no search, nothing is checked.
@@ -201,7 +213,7 @@ class LevelInWork:
 
 @dataclass(frozen=True, slots=True)
 class LookingBack:
-    """Where another search stands that makes the rows of older levels again: at `level`, on its way to `last`."""
+    """The progress of another search that makes the rows of older levels again: at `level`, on its way to `last`."""
 
     level: int
     last: int
@@ -209,11 +221,12 @@ class LookingBack:
 
 @dataclass(frozen=True, slots=True)
 class ShardProgress:
-    """What a search in shards moved and keeps at some moment; the level in work counts as far as its tasks ended.
+    """The traffic and storage of a search in shards at some moment; the level in work counts as far as its tasks ended.
 
-    `shard_skew` is the size of the largest shard over the mean. `next_level_bytes` is what the next level probably
-    takes on a disk with `free_bytes`, where that is known. `looking_back` is set once the search has ended with a
-    counterexample that takes another search. `executors` is how many Spark has while a job runs on a cluster.
+    `shard_skew` is the size of the largest shard over the mean. `next_level_bytes` is the predicted size of the next
+    level on a disk with `free_bytes`, if that is known. `looking_back` is set once the search has ended with a
+    counterexample that needs another search. `executors` is the number of Spark's executors while a job runs on a
+    cluster.
     """
 
     sent_bytes: int
@@ -242,10 +255,10 @@ class GrowingVariable:
 class Counters:
     """TLC's counters at some moment, with the process's use of time and memory; `shards` of a search in shards.
 
-    With `shards`, `distinct` and `depth` are those of whole levels. `activity` is what goes on once the search has
-    ended, and empty before. `levels` are the sizes of the levels that are whole, `rows_bytes` those of all packed rows
-    so far, 0 where states are not packed. `growing` are the integers that seem to grow without bound. `lacking_bytes`
-    is what the disk of the run lacks for a save of a search in memory, 0 if there is room.
+    With `shards`, `distinct` and `depth` are those of whole levels. `activity` is the work after the search has ended,
+    and empty before. `levels` are the sizes of the levels that are whole, `rows_bytes` those of all packed rows so far,
+    0 if states are not packed. `growing` are the integers that seem to grow without bound. `lacking_bytes` are the
+    bytes that the disk of the run lacks for a save of a search in memory, 0 if there is room.
     """
 
     generated: int
@@ -264,11 +277,11 @@ class Counters:
 
 @dataclass(frozen=True, slots=True)
 class ShardFigures:
-    """What a search in shards moved and keeps.
+    """The traffic and storage of a search in shards.
 
-    `shards` were asked for; `shards_used` of them are in use at the end, since a search divides itself as it grows.
-    `digest` is a sum over the fingerprints of all states: equal sets of states have equal digests. `candidates` are
-    the fingerprints that were sent to their owners, in `sent_bytes`. `rows_bytes` and `runs_bytes` were written for
+    `shards` is the requested number; `shards_used` of them are in use at the end, since a search divides itself as it
+    grows. `digest` is a sum over the fingerprints of all states: equal sets of states have equal digests. `candidates`
+    are the fingerprints that were sent to their owners, in `sent_bytes`. `rows_bytes` and `runs_bytes` were written for
     the rows of levels and for runs of fingerprints with their answers; `stored_bytes` are the runs at the end, and
     `disk_bytes` all files at the end. `shard_skew` is the size of the largest shard over the mean; `task_skew` is the
     time of the longest expanding task of each level over the median, in all levels of several tasks, None without any.
@@ -294,11 +307,12 @@ class Result:
     """Everything that a check found out.
 
     `levels[k]` are the distinct states at level k + 1. `cpu_seconds` are those of the search, `compile_seconds` apart;
-    `compiled_anew` tells whether some of the code was not in the cache.
-    `fingerprint_bits` is 0 where states are compared by value. `cut` counts the generated states outside of the
-    constraints: their properties were checked, and they were not expanded. `fairness` is what was assumed of behaviours
-    where temporal properties were checked, and `cut_fairness` what a constraint may have made wrong of it.
-    `table_bytes` are those of the known states in memory, `rows_bytes` those of all packed rows; 0 in other searches.
+    `compiled_anew` is whether some of the code was not in the cache. `fingerprint_bits` is 0 if states are compared by
+    value. `cut` counts the generated states outside of the constraints: their properties were checked, and they were
+    not expanded. `fairness` is the assumption on behaviours if temporal properties were checked, and `cut_fairness` the
+    part of it that a constraint may have falsified. `vacuous` are the properties that hold, and would of nearly any
+    spec. `table_bytes` are those of the known states in memory, `rows_bytes` those of all packed rows; 0 in other
+    searches.
     """
 
     verdict: Verdict
@@ -325,11 +339,16 @@ class Result:
     rows_bytes: int = field(default=0, compare=False)
     fairness: tuple[AssumedFairness, ...] = ()
     cut_fairness: tuple[CutFairness, ...] = ()
+    vacuous: tuple[Vacuity, ...] = ()
 
     @property
     def is_unsearched(self) -> bool:
-        """Whether the time ran out while the spec was compiled, before the first state."""
-        return self.bound is Bound.TIME and not self.levels
+        """Whether a limit ended the check before a state was expanded: while the spec was loaded and compiled.
+
+        Initial states may have been found and judged; not one of their steps was followed.
+        """
+        is_cut = self.bound in (Bound.TIME, Bound.MEMORY, Bound.STATES)
+        return is_cut and not any(self.generated_by_action.values()) and self.counters.left == self.counters.distinct
 
     @property
     def is_whole(self) -> bool:
@@ -341,15 +360,28 @@ class Result:
         return self.verdict is Verdict.OK or self.bound in (Bound.CONSTRAINT, Bound.NOT_CHECKED)
 
     def exit_status(self, *, bounded_ok: bool = False, strict: bool = False) -> ExitStatus:
-        """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for what never fired or held."""
+        """TLC's exit status; 20 for a bound unless `bounded_ok`; 10 under `strict` for actions that never fired and
+        goals that never held.
+        """
         if self.violation is not None:
             return self.violation.exit_status
         if self.verdict is Verdict.INTERRUPTED:
             return ExitStatus.INTERRUPTED
         if self.verdict not in (Verdict.OK, Verdict.BOUND_REACHED):
             return ExitStatus.INTERNAL
-        if strict and (self.never_fired or self.unreached):
+        if strict and (self.never_fired or self.unreached or self.vacuous):
             return ExitStatus.ASSUMPTION
         if self.verdict is Verdict.BOUND_REACHED and (not bounded_ok or self.bound is Bound.NOT_CHECKED):
             return ExitStatus.BOUND_REACHED
         return ExitStatus.OK
+
+
+def without_claims(result: Result) -> Result:
+    """The same result; where it `is_unsearched`, it says neither that a property holds nor that an action never fired.
+
+    A verdict from the initial states alone would be worth nothing, and would be read as a verdict on all.
+    """
+    if not result.is_unsearched:
+        return result
+    unchecked = tuple(replace(prop, verdict="not checked") for prop in result.properties)
+    return replace(result, properties=unchecked, unreached=(), never_fired=(), vacuous=())

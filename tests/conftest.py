@@ -1,7 +1,8 @@
 """What every test shares: no deadlines, drawn examples that repeat, Ctrl-C that is heard, and one process a CPU.
 
-A test that draws examples draws the same ones in every run, so a red run is about the commit it ran on. `make fuzz`
-draws others, and more of them, to look for what no run has met yet.
+A test that draws examples draws the same ones whenever it runs after the same tests, so a red run is about its commit.
+After other tests it may draw a few others, because Hypothesis also draws constants of the modules that are loaded; the
+`@reproduce_failure` line of a red test repeats its example everywhere. `make fuzz` draws others, and more of them.
 """
 
 from __future__ import annotations
@@ -14,8 +15,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis.internal.conjecture.providers import Constants, HypothesisProvider
-from support.s3_server import CREDENTIALS, S3Server, s3_server
+from support.runs.s3_server import CREDENTIALS, S3Server, s3_server
 
 from kmc.process import usable_cpus
 
@@ -33,16 +33,6 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The collector finds little to free in trees of a compiler and states of a search: looking less often saves 5 to 10 %.
 gc.set_threshold(50_000, 20, 20)
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Without constants of imported modules, which Hypothesis puts among its examples; `make fuzz` keeps them.
-
-    They would make the examples of a test depend on the tests that ran before it in the same process, and on every
-    source file of kmc. Hypothesis has no setting for this.
-    """
-    if config.getoption("--hypothesis-profile") is None:
-        HypothesisProvider._local_constants = Constants()
 
 
 def pytest_collection_finish() -> None:
@@ -72,7 +62,7 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.fixture
 def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches of one model in this test share what was compiled of it."""
-    from support.compiling import compile_each_model_once  # which loads the compiler, and most tests need none
+    from support.kernels.compiling import compile_each_model_once  # which loads the compiler, and most tests need none
 
     compile_each_model_once(monkeypatch)
 
@@ -80,7 +70,7 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=["rows kept", "rows dropped"])
 def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches in shards, in this process, with the rows of all levels and with those of their last level only."""
-    from support.shard_runs import drop_rows  # which loads the engine
+    from support.runs.shards import drop_rows  # which loads the engine
 
     if request.param == "rows dropped":
         drop_rows(monkeypatch)

@@ -1,4 +1,4 @@
-"""The application as a person finds it: its name on the cluster, its page, and how many executors it has."""
+"""The application in Spark's user interface: its name on the cluster, its page, and the number of its executors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from kmc_spark.session import is_local
 
 
 def executor_count(context: SparkContext) -> int | None:
-    """Return how many executors there are now; None where there are none of their own, or Spark does not say."""
+    """Return the number of executors now; None if the application has no executors of its own, or Spark does not report
+    them.
+    """
     if is_local(context.master) or context._jsc is None:
         return None
     with suppress(*OF_SPARK):
@@ -21,7 +23,7 @@ def executor_count(context: SparkContext) -> int | None:
 
 
 def application_line(context: SparkContext) -> str | None:
-    """Return what to say of an application on a cluster when it begins; None for one on this machine alone."""
+    """Return the note on an application on a cluster when it begins; None for one on this machine alone."""
     count = executor_count(context)
     if count is None:
         return None

@@ -12,26 +12,24 @@ from pyspark import RDD, SparkContext
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.errors import CommandLineError
-from kmc.shards.executors import Executor
-from kmc.shards.level_watch import EndedTask
-from kmc.shards.store import ShardStore
-from kmc.shards.store_task import StoreTask
-from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
-from kmc.shards.travel import ShardJob
+from kmc.shards.executors.executor import Executor
+from kmc.shards.executors.travel import ShardJob
+from kmc.shards.files.store import ShardStore
+from kmc.shards.files.store_task import StoreTask
+from kmc.shards.level.level_watch import EndedTask
+from kmc.shards.level.sharding import THIN_ROWS
+from kmc.shards.level.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc_spark import tasks as remote
 from kmc_spark.application import executor_count
 from kmc_spark.facts import Facts
 from kmc_spark.faults import OF_SPARK
 from kmc_spark.jobs import Jobs, stage_named
 
-THIN_ROWS = 300_000
-"""A level of fewer rows is made in the driver: a job would take longer."""
-
 _THIN_ROWS_KEY = "spark.kmc.thinRows"
 _COUNT_SECONDS = 1.0
 
 _PART_ROWS_MAX = 2_000_000
-"""A task of Spark has no more rows, so that what is lost with it is done again in about a second."""
+"""The greatest number of rows of a Spark task, so that a lost task is repeated in about a second."""
 
 _FEW_TASKS = 4
 """Fewer tasks that only read and write files are run in the driver."""
@@ -40,14 +38,14 @@ _Task = TypeVar("_Task")
 _Answer = TypeVar("_Answer")
 
 TASK_CPUS = "spark.task.cpus"
-"""How many cores a task of Spark takes: it runs so many of ours at the same time, in threads."""
+"""The number of cores of a Spark task: each runs so many of our tasks at the same time, in threads."""
 
 
 class SparkExecutor:
     """Runs tasks as jobs of a context, and those of thin levels with `local`, in the driver.
 
-    `poll` is called while a job runs, about 20 times a second. What tasks send to shards goes through Spark's shuffle,
-    or `by_files` of the store, which takes less CPU time where all executors see a fast disk.
+    `poll` is called while a job runs, about 20 times a second. The entries that tasks send to shards go through Spark's
+    shuffle, or `by_files` of the store, which needs less CPU time if all executors see a fast disk.
     """
 
     def __init__(
@@ -102,15 +100,15 @@ class SparkExecutor:
         self._poll()
 
     def _hear(self) -> None:
-        """Pass on what tasks told."""
+        """Pass on the reports of tasks."""
         told = self._ended.value
-        while told:  # what comes meanwhile is behind these
+        while told:  # entries appended meanwhile follow these
             self._tell(told.pop(0))
 
     def _made_by_shuffle(
         self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
     ) -> tuple[list[Expanded], list[Merged]]:
-        """One job of two stages: Spark moves what tasks send to shards."""
+        """One job of two stages: Spark moves the entries from tasks to shards."""
         rows = _rows_of([task.rows for task in tasks])
         parts = min(len(merges), 2 * self.slots)
         level = merges[0].level
@@ -129,7 +127,7 @@ class SparkExecutor:
     def _made_by_files(
         self, tasks: Sequence[ExpandTask], merges: Sequence[MergeTask]
     ) -> tuple[list[Expanded], list[Merged]]:
-        """Two jobs of one stage: what tasks send to shards goes through files of the store."""
+        """Two jobs of one stage: entries for shards go through files of the store."""
         level = merges[0].level
         sent: list[remote.SentByFiles] = []
         try:
@@ -195,7 +193,7 @@ class SparkExecutor:
 
 
 def thin_rows_of(context: SparkContext) -> int:
-    """Return how many rows a level needs to be a job; CommandLineError KMC648 unless the setting is a number."""
+    """Return the number of rows from which a level is a job; CommandLineError KMC648 unless the setting is a number."""
     text = context.getConf().get(_THIN_ROWS_KEY) or str(THIN_ROWS)
     if not text.isdecimal():
         message = f"{_THIN_ROWS_KEY} is a number of rows, not '{text}'"
@@ -228,5 +226,5 @@ def _rows_of(tasks: Sequence[RowsTask]) -> int:
 
 
 def _identity(shard: int) -> int:
-    """Of a shard; PySpark takes it modulo the number of partitions."""
+    """The partition of a shard; PySpark reduces it modulo the number of partitions."""
     return shard

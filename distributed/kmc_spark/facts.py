@@ -1,4 +1,4 @@
-"""What must be the same in the driver and in every process that runs its tasks."""
+"""The facts that must be the same in the driver and in every process that runs its tasks."""
 
 from __future__ import annotations
 

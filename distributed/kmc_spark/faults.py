@@ -1,4 +1,4 @@
-"""Errors across Spark: those of kmc as texts of failed tasks and back, and what Spark's own say."""
+"""Errors across Spark: those of kmc as texts of failed tasks and back, and the text of Spark's own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kmc.errors import KmcError, SystemFault
 FAULT = "KMC-FAULT:"
 """Before the description of an error of kmc in the text of a failed task."""
 
-# What a call into the JVM raises, and what reading its answers raises when the JVM is gone.
+# The errors that a call into the JVM raises, and those of reading its answers when the JVM is gone.
 OF_SPARK = (Py4JError, PySparkException, OSError, EOFError)
 
 _JAVA_CAUSE = re.compile(r"^(?:: |Caused by: )(?:[\w.$]+: )?(.+)$", re.MULTILINE)
@@ -51,7 +51,7 @@ def fault_in(text: str) -> KmcError | None:
 
 
 def meant(error: BaseException) -> BaseException:
-    """The error of kmc that made a job fail, where its text holds one; KMC560 or KMC564 for what is Spark's own."""
+    """The error of kmc that made a job fail, where its text holds one; KMC560 or KMC564 for an error of Spark's own."""
     if not isinstance(error, OF_SPARK):
         return error
     text = _text_of(error)

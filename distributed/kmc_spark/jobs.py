@@ -11,7 +11,7 @@ from typing import TypeVar
 from pyspark import SparkContext
 from pyspark.traceback_utils import SCCallSiteSync
 
-from kmc.shards.expander import Stopped
+from kmc.shards.level.expander import Stopped
 from kmc_spark.faults import OF_SPARK, meant
 
 _GROUP = "kmc"
@@ -38,7 +38,7 @@ class Jobs:
         self._stopping = False
 
     def run(self, name: str, action: Callable[[], list[_Answer]], stage: str | None = None) -> list[_Answer]:
-        """What an action gives, which runs in a thread; raises Stopped, and what `faults.meant` says.
+        """The result of an action, which runs in a thread; raises Stopped, and the error that `faults.meant` makes.
 
         `stage` is the name of the last stage of its job, if that is not the job's.
         """
@@ -72,7 +72,9 @@ class Jobs:
         return answers[0]
 
     def stop(self) -> None:
-        """Cancel what runs. A signal handler may call it: it only takes note, and the thread that waits cancels."""
+        """Cancel the running job. A signal handler may call it: it only sets a flag, and the thread that waits
+        cancels.
+        """
         self._stopping = True
 
     def restart(self) -> None:

@@ -1,4 +1,4 @@
-"""Whether a standalone master can be reached, and answers: Spark itself asks for a minute before it gives up."""
+"""Check that a standalone Spark master answers, within seconds; Spark itself waits a minute before it fails."""
 
 from __future__ import annotations
 

@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 
 from pyspark import SparkContext
 
-from kmc.engine.check_model import SearchMaker
+from kmc.engine.behaviour_graph.recording import Noting
 from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import Settings
-from kmc.engine.liveness.noting import Noting
+from kmc.engine.model_search import SearchMaker
 from kmc.result import Counters
-from kmc.shards.executors import ThreadExecutor
-from kmc.shards.run_in_storage import place_of, store_of
+from kmc.shards.executors.executor import ThreadExecutor
+from kmc.shards.executors.travel import ShardJob
+from kmc.shards.level.sharding import Sharding
 from kmc.shards.sharded_search import ShardedSearch
-from kmc.shards.sharding import Sharding
-from kmc.shards.travel import ShardJob
+from kmc.shards.storage.run_in_storage import place_of, store_of
 from kmc_spark.executor import SparkExecutor, thin_rows_of
 from kmc_spark.probe import probe
 
@@ -25,9 +25,10 @@ from kmc_spark.probe import probe
 def sharded_on_spark(
     context: SparkContext, sharding: Sharding, *, by_files: bool = False, thin_rows: int | None = None
 ) -> SearchMaker:
-    """What `check_native` takes as `search_of`; it needs a `directory` that all executors see under the same path.
+    """Return the argument `search_of` of `check_native`; the search needs a `directory` that all executors see under
+    the same path.
 
-    A level of fewer than `thin_rows` rows is made in the driver; None: the context's settings say of how many.
+    A level of fewer than `thin_rows` rows is made in the driver; None: the number in the context's settings.
     """
     thin = thin_rows_of(context) if thin_rows is None else thin_rows
 

@@ -16,12 +16,11 @@ import numpy as np
 from pyspark import SparkContext
 
 from kmc.errors import KmcError, SystemFault
-from kmc.shards.remote_folder import busy_elsewhere
-from kmc.shards.retries import is_busy
-from kmc.shards.store import ShardStore, new_name
-from kmc.shards.store_place import StorePlace
-from kmc.shards.tasks import WordFile
-from kmc.shards.word_files import read_words, write_words
+from kmc.shards.files.store import ShardStore, new_name
+from kmc.shards.files.word_files import WordFile, read_words, write_words
+from kmc.shards.storage.remote_folder import busy_elsewhere
+from kmc.shards.storage.retries import is_busy
+from kmc.shards.storage.store_place import StorePlace
 from kmc_spark.facts import Facts
 from kmc_spark.jobs import Jobs
 from kmc_spark.tasks import told
@@ -36,7 +35,7 @@ _STORAGE_ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one task of the probe met: on which host, why it cannot use the folder, if it cannot, and its file."""
+    """The result of one task of the probe: its host, why it cannot use the folder, if it cannot, and its file."""
 
     host: str
     trouble: str | None
@@ -45,7 +44,7 @@ class Found:
 
 @told
 def look(facts: Facts, place: StorePlace, file: WordFile, tasks: Iterable[int]) -> Iterator[Found]:
-    """What tasks find where they run: they read the driver's file, and each writes one."""
+    """Check the folder in a task's process: read the driver's file, and write one file per task."""
     facts.require_here()
     for number in tasks:
         if place.storage is None and not Path(place.folder).is_dir():
@@ -64,7 +63,8 @@ def look(facts: Facts, place: StorePlace, file: WordFile, tasks: Iterable[int]) 
 
 
 def probe(context: SparkContext, store: ShardStore, place: StorePlace) -> None:
-    """Raise SystemFault KMC561 or KMC562 for an executor that cannot take part; it says which host, and what to do.
+    """Raise SystemFault KMC561 or KMC562 for an executor that cannot take part; the error names the host and the
+    remedy.
 
     KMC570 if the storage is at fault, and not the access of that host to it.
     """

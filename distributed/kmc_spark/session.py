@@ -1,6 +1,6 @@
 """A Spark context for a sharded search, with the settings that it needs and the reason for each.
 
-What a person sets stands: by `--conf`, in spark-defaults.conf, or by `PYSPARK_PYTHON`.
+The settings that a person makes take precedence: by `--conf`, in spark-defaults.conf, or by `PYSPARK_PYTHON`.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ SETTINGS = {
     "spark.python.worker.reuse": "true",
     # Rows lie in files that every executor sees, so no place is better than another.
     "spark.locality.wait": "0s",
-    # What crosses is fingerprints, which do not shrink.
+    # Fingerprints are sent, and they do not shrink.
     "spark.shuffle.compress": "false",
     "spark.rdd.compress": "false",
     "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
     # A long run has thousands of jobs.
     "spark.ui.retainedJobs": "200",
     "spark.ui.retainedStages": "200",
-    # What a worker writes on a crash says which loop it was in.
+    # The text that a worker writes on a crash names the loop it was in.
     "spark.python.worker.faulthandler.enabled": "true",
     "spark.task.maxFailures": "8",
 }
 
-# One row of a progress bar per stage would cover kmc's own. Shells have it unless it is asked for at their start.
+# One row of a progress bar per stage would cover kmc's own. Shells have it unless it is disabled at their start.
 _ASKED = {"spark.ui.showConsoleProgress": "false"}
 
 # On hosts of few cores the optimising compiler and the parallel collector of the JVM take more CPU than they save.
@@ -72,7 +72,7 @@ def spark_context(
             raise ValueError(f"there is no master {master}")
         context = _started(master, name, settings)
     except (*OF_SPARK, ValueError) as error:
-        fault = not_started(error)  # it asks the JVM
+        fault = not_started(error)  # it calls the JVM
         _end_java()
         raise fault from None
     except BaseException:
@@ -95,7 +95,7 @@ def _started(master: str | None, name: str, settings: Mapping[str, str]) -> Spar
     before = signal.getsignal(signal.SIGINT)
     asked = {**_ASKED, **settings, "spark.app.name": name, **({} if master is None else {"spark.master": master})}
     _begin_java(asked)
-    conf = completed(SparkConf(), asked)
+    conf = with_our_settings(SparkConf(), asked)
     # Spark reads it when a context is made, and neither the setting nor the interpreter of the driver.
     os.environ[_PYTHON] = conf.get("spark.pyspark.python") or sys.executable
     require_reachable(conf)
@@ -103,13 +103,13 @@ def _started(master: str | None, name: str, settings: Mapping[str, str]) -> Spar
     require_registered(context)
     context.setLogLevel("ERROR")
     if threading.current_thread() is threading.main_thread():
-        # Spark's own handler asks the JVM from within the handler, where another question may be open.
+        # Spark's own handler calls the JVM from within the handler, where another call may be open.
         signal.signal(signal.SIGINT, before)
     return context
 
 
-def completed(conf: SparkConf, asked: Mapping[str, str]) -> SparkConf:
-    """A configuration with what was asked for, and with our settings where there are no others."""
+def with_our_settings(conf: SparkConf, asked: Mapping[str, str]) -> SparkConf:
+    """A configuration with the requested settings, and with our settings for the others."""
     for key, value in asked.items():
         conf.set(key, value)
     for key, value in SETTINGS.items():
@@ -164,7 +164,7 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 
 
 class _Messages:
-    """What the JVM and the Python workers below it write to stderr: passed on until Spark is told to stop.
+    """The lines that the JVM and the Python workers below it write to stderr: passed on until Spark is stopped.
 
     PySpark's workers print tracebacks of broken pipes when it stops while they wait.
     """
@@ -194,7 +194,7 @@ _messages = _Messages()
 
 
 def _pass_on(readable: int, stopping: threading.Event) -> None:
-    """Copy to stderr what comes, line by line, until the last writer has closed it."""
+    """Copy the lines of the pipe to stderr, until the last writer has closed it."""
     with open(readable, "rb") as lines:
         for line in lines:
             if not stopping.is_set():
@@ -207,7 +207,7 @@ def _stopped(context: SparkContext) -> None:
     with suppress(*OF_SPARK):
         if context._jsc is not None:
             context._jsc.stop()
-        context._jsc = None  # what is left to do does not need the JVM
+        context._jsc = None  # the remaining work does not need the JVM
     context._jsc = None
     context.stop()
 

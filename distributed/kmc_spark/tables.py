@@ -17,10 +17,10 @@ from pyspark.accumulators import Accumulator
 from pyspark.core.broadcast import Broadcast
 
 from kmc.engine.files.durable_folder import DurableFolder
-from kmc.shards.store import FolderStore
-from kmc.shards.store_place import StorePlace
+from kmc.shards.files.store import FolderStore
+from kmc.shards.storage.store_place import StorePlace
 from kmc.tables.new_tables import NewTables, cannot_write
-from kmc.tables.parent_joins import joined, records_for
+from kmc.tables.parent_joins import parent_rows, records_for
 from kmc.tables.parquet_files import parquet_writer
 from kmc.tables.parts import TablePart
 from kmc.tables.state_tables import StateReader
@@ -37,7 +37,7 @@ _held: dict[str, StateReader] = {}
 
 @dataclass(frozen=True, slots=True)
 class SparkTableJob:
-    """The states of a run, and what the driver runs on."""
+    """The states of a run, and the facts of the driver."""
 
     job: TableJob
     facts: Facts
@@ -74,7 +74,7 @@ class SparkTables:
         return Jobs(self._context, lambda: progress(rows.value)).run(name, written.collect)
 
     def close(self) -> None:
-        """Give back what executors hold."""
+        """Give back the resources of executors."""
         with suppress(*OF_SPARK):  # the application may be over
             self._job.unpersist()
 
@@ -118,7 +118,7 @@ def _write(job: Broadcast[SparkTableJob], rows: Accumulator[int], tasks: Iterabl
 
 @told
 def _send(job: Broadcast[SparkTableJob], owners: int, parts: Iterable[TablePart]) -> Iterator[tuple[int, Any]]:
-    """What parts tell each owner."""
+    """The records that parts send to each owner."""
     reader = _reader_of(job)
     for part in parts:
         for owner, states, steps in records_for(reader, part, owners):
@@ -134,7 +134,7 @@ def _join(
     for _, (known, led, width, step_width) in records:
         states.append(np.frombuffer(known, np.int64).reshape(-1, width))
         steps.append(np.frombuffer(led, np.int64).reshape(-1, step_width))
-    batch = joined(_reader_of(job).spec, states, steps)
+    batch = parent_rows(_reader_of(job).spec, states, steps)
 
     def write(path: Path) -> int:
         with parquet_writer(path, batch.schema) as out:

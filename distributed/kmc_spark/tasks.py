@@ -1,4 +1,6 @@
-"""What runs in the Python workers of executors. Nothing of a task stays but kernels, buffers and its files."""
+"""The code that runs in the Python workers of executors. Nothing of a task remains but kernels, buffers and its
+files.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,16 @@ from pyspark.core.broadcast import Broadcast
 
 from kmc.engine.native.memory import Words
 from kmc.errors import KmcError
-from kmc.shards.exchange import SentPart, read_sent, write_sent
-from kmc.shards.level_watch import EndedTask
-from kmc.shards.store_task import StoreTask
-from kmc.shards.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
-from kmc.shards.travel import ShardJob, ShardWorker
+from kmc.shards.executors.exchange import SentPart, read_sent, write_sent
+from kmc.shards.executors.travel import ShardJob, ShardWorker
+from kmc.shards.files.store_task import StoreTask
+from kmc.shards.level.level_watch import EndedTask
+from kmc.shards.level.tasks import Checked, Expanded, ExpandTask, Merged, MergeTask, RowsTask, SeekTask
 from kmc_spark.facts import Facts
 from kmc_spark.faults import TaskFault, described
 
 SentByFiles = tuple[Expanded, tuple[SentPart, ...]]
-"""What a task answers, and where the entries for each shard lie."""
+"""The result of a task, and the files with the entries for each shard."""
 
 Ended = Accumulator[list[EndedTask]]
 """Through it the driver hears of each task as soon as it has ended."""
@@ -54,7 +56,7 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, slots=True)
 class SparkJob:
-    """A search, what its driver runs on, and how many threads a task of Spark has."""
+    """A search, the facts of its driver, and the number of threads of a Spark task."""
 
     job: ShardJob
     facts: Facts
@@ -72,7 +74,7 @@ def workers_of(job: Broadcast[SparkJob], count: int) -> list[ShardWorker]:
     held = _held[key]
     if len(held) < count:
         held += [search.worker() for _ in range(count - len(held))]
-        # Spark's workers collect garbage after every task; what is there now stays anyway.
+        # Spark's workers collect garbage after every task; the objects made so far stay anyway.
         gc.freeze()
     return held[:count]
 
@@ -144,7 +146,9 @@ def merge(
     part: int,
     records: Iterable[tuple[int, Any]],
 ) -> Iterator[Expanded | Merged]:
-    """Merge what so many tasks sent to the shards of one part; the answers of tasks that came here are passed on."""
+    """Merge the entries of so many tasks for the shards of one part; the answers of tasks that came here are passed
+    on.
+    """
     sent: dict[int, list[Words]] = {}
     for shard, record in records:
         if isinstance(record, Expanded):
@@ -163,7 +167,7 @@ def merge(
 
 @told
 def expand_to_files(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[ExpandTask]) -> Iterator[SentByFiles]:
-    """Expand tasks; what they send to shards goes to files."""
+    """Expand tasks; their entries for shards go to files."""
 
     def run(worker: ShardWorker, task: ExpandTask) -> SentByFiles:
         answer, outboxes = worker.expand(task)
@@ -178,7 +182,7 @@ def expand_to_files(job: Broadcast[SparkJob], ended: Ended, tasks: Iterable[Expa
 def merge_files(
     job: Broadcast[SparkJob], ended: Ended, merges: Iterable[tuple[MergeTask, tuple[SentPart, ...]]]
 ) -> Iterator[Merged]:
-    """Merge what was sent to shards in files."""
+    """Merge the entries for shards that are in files."""
 
     def run(worker: ShardWorker, merge: tuple[MergeTask, tuple[SentPart, ...]]) -> Merged:
         return worker.merge(merge[0], [read_sent(worker.store, part) for part in merge[1]])

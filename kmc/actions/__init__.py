@@ -1,1 +1,1 @@
-"""What an action is: declaration, parameters, the next-state relation and coverage. Knows no engine."""
+"""Actions: declaration, parameters, the next-state relation and coverage. Knows no engine."""

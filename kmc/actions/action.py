@@ -1,9 +1,9 @@
 """Declared actions: a named relation between a state and its successors.
 
 An action is a generator function `(state, parameters...)`; each `yield` is one successor and counts once, as TLC
-counts. Its parameters range over types; a receiving action also takes a message, once per deliverable message of its
-type, and may name fields of the message as parameters. (action, arguments) is the unit of fairness, coverage,
-conformance and trace labels.
+counts. Its parameters range over types; a receiving action also has a message as its parameter, once per deliverable
+message of its type, and may name fields of the message as parameters. (action, arguments) is the unit of fairness,
+coverage, conformance and trace labels.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from typing import Any, TypeAlias
 
 from kmc.errors import Span
 from kmc.lang.domains import members
-from kmc.lang.records import RecordMeta
+from kmc.lang.records import State
 from kmc.lang.tla import NIL
-from kmc.lang.types import Type
+from kmc.lang.types import RecordMeta, Type
 
-ActionFunction: TypeAlias = Callable[..., Iterator[Any]]
+ActionFunction: TypeAlias = Callable[..., Iterator[State]]
 Arguments: TypeAlias = tuple[Any, ...]
 
 
 class Fairness(Enum):
-    """What a behaviour may not ignore for ever: nothing, a continuously enabled action, a repeatedly enabled action."""
+    """The actions that a behaviour may not ignore for ever: none, a continuously enabled one, a repeatedly enabled
+    one.
+    """
 
     NONE = "none"
     WEAK = "weak"

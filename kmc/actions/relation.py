@@ -14,10 +14,11 @@ from typing import Any, TypeAlias
 
 from kmc.actions.action import Action, Arguments
 from kmc.errors import EvaluationError, KmcError
-from kmc.lang.blame import blamed, yield_span
+from kmc.lang.errors.blame import blamed, yield_span
+from kmc.lang.kinds import kind_in_words
 from kmc.lang.order import SortKey, sort_key
-from kmc.lang.python_errors import kind_in_words
-from kmc.lang.records import RecordMeta
+from kmc.lang.records import State
+from kmc.lang.types import RecordMeta
 
 Step: TypeAlias = tuple[Action, Arguments, Any]
 """(action, arguments, successor)."""
@@ -29,7 +30,7 @@ class AssertionFailure(EvaluationError):
 
 @dataclass(frozen=True, slots=True)
 class ActionInstance:
-    """An action with its arguments, and the message that it takes if it receives one."""
+    """An action with its arguments, and the message if it receives one."""
 
     action: Action
     arguments: Arguments
@@ -37,17 +38,19 @@ class ActionInstance:
 
     @property
     def inputs(self) -> tuple[Any, ...]:
-        """What the action's function takes after the state."""
+        """The arguments of the action's function after the state."""
         return self.arguments if self.action.message is None else (self.message, *self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How to run one action: its argument tuples, or how to get its messages and their bound fields."""
+    """The plan to run one action: its argument tuples, or the function that lists its messages, with their bound
+    fields.
+    """
 
     action: Action
     instances: tuple[Arguments, ...]
-    receive: Callable[[Any], list[Any]] | None
+    receive: Callable[[State], list[Any]] | None
     bound: tuple[str, ...]
 
 
@@ -65,7 +68,7 @@ class NextStateRelation:
         action, arguments, successor = step
         return sort_key(successor), self._positions[action.title], tuple(sort_key(argument) for argument in arguments)
 
-    def steps(self, state: Any) -> Iterator[Step]:
+    def steps(self, state: State) -> Iterator[Step]:
         """Every step from `state`; EvaluationError at the author's place, AssertionFailure for a failed assert."""
         expected: type = self._state_class
         for plan in self._plans:
@@ -75,7 +78,7 @@ class NextStateRelation:
             try:
                 if plan.receive is None:
                     for arguments in plan.instances:
-                        successors: Iterator[Any] = function(state, *arguments)
+                        successors: Iterator[State] = function(state, *arguments)
                         for successor in successors:
                             if type(successor) is not expected:
                                 raise self._not_a_state(action, successors, successor)
@@ -91,11 +94,11 @@ class NextStateRelation:
             except Exception as error:
                 raise self._blamed(error, action, arguments) from error
 
-    def errors(self, state: Any) -> list[KmcError]:
+    def errors(self, state: State) -> list[KmcError]:
         """The error of each action instance that fails in `state`; empty when `steps` gives all.
 
-        Which of several errors `steps` raises depends on the order of messages in memory. The set of errors returned
-        here does not, only their order does.
+        If several errors are possible, the one that `steps` raises depends on the order of messages in memory. The set
+        of errors returned here does not, only their order does.
         """
         found: list[KmcError] = []
         for instance in self.instances(state):
@@ -105,7 +108,7 @@ class NextStateRelation:
                 found.append(error)
         return found
 
-    def instances(self, state: Any) -> Iterator[ActionInstance]:
+    def instances(self, state: State) -> Iterator[ActionInstance]:
         """All instances that `steps` tries in `state`, enabled or not; a receiving action has one for each message."""
         for plan in self._plans:
             if plan.receive is None:
@@ -115,11 +118,11 @@ class NextStateRelation:
                     bound = tuple(getattr(message, field) for field in plan.bound)
                     yield ActionInstance(plan.action, bound, message)
 
-    def successors(self, instance: ActionInstance, state: Any) -> list[Any]:
+    def successors(self, instance: ActionInstance, state: State) -> list[State]:
         """The successors of `state` by one instance, one for each way; errors as of `steps`."""
         expected: type = self._state_class
         action = instance.action
-        found: list[Any] = []
+        found: list[State] = []
         try:
             successors = action.function(state, *instance.inputs)
             for successor in successors:
@@ -130,8 +133,8 @@ class NextStateRelation:
             raise self._blamed(error, action, instance.arguments) from error
         return found
 
-    def _not_a_state(self, action: Action, successors: Iterator[Any], successor: object) -> EvaluationError:
-        """The error at the `yield` that `successors` stands at."""
+    def _not_a_state(self, action: Action, successors: Iterator[State], successor: object) -> EvaluationError:
+        """The error at the `yield` where `successors` is suspended."""
         state = action.function.__code__.co_varnames[0]
         return EvaluationError(
             "KMC251",
@@ -154,7 +157,7 @@ def _plan(action: Action) -> _Plan:
     network = attrgetter(action.network)
     message_class = action.message
 
-    def receive(state: Any) -> list[Any]:
+    def receive(state: State) -> list[Any]:
         messages: list[Any] = network(state).deliverable(message_class)
         return messages
 

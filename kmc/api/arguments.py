@@ -1,44 +1,64 @@
-"""What the functions of the Python API take: checked before anything runs, with errors that name the argument."""
+"""The arguments of the Python API: checked before anything runs, with errors that name the argument."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from kmc.cli.model_choice import changed, start_state
+from kmc.checking.model_choice import changed, start_state
+from kmc.checking.request import Engine
 from kmc.errors import CommandLineError, Span
-from kmc.lang.modelfile import Word, is_name
-from kmc.result import Counters, Limits
-from kmc.spec.model import Model, resolve
+from kmc.frontend.model import Model, resolve
+from kmc.lang.records import State
+from kmc.model_files.model_file import Word, is_name
+from kmc.result import Limits
 
-ENGINES = ("native", "python")
 THREADS_MAX = 64
 _SECONDS = {"s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
 _BYTES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _PROPERTIES = "properties=[...]"
 
 
-@dataclass(frozen=True, slots=True)
-class CheckArguments:
-    """How `kmc.check` searches."""
+_ARGUMENTS = {
+    "set": "constants",
+    "deadlock": "deadlock=True",
+    "no-deadlock": "deadlock=False",
+    "from": "start",
+    "continue": "keep_going",
+    "expect": "assert_expected",
+}
+"""The arguments that have other names than the options of the command line."""
 
-    engine: str
-    threads: int | None
-    fingerprint_bits: int
-    limits: Limits
-    keep_going: bool
-    progress: Callable[[Counters], None] | None
 
-    def __post_init__(self) -> None:
-        _one_of("engine", self.engine, ENGINES)
-        _one_of("fingerprint_bits", self.fingerprint_bits, (64, 128))
-        if self.threads is not None:
-            whole_number("threads", self.threads, 1, THREADS_MAX)
-        if self.progress is not None and not callable(self.progress):
-            raise unsuitable("progress", self.progress, "a function of kmc.result.Counters", "progress=print")
+def argument_name(option: str, value: object = None) -> str:
+    """An option of the command line as an argument of `kmc.check`: `max_depth`, `engine="python"`."""
+    name = _ARGUMENTS.get(option, option.replace("-", "_"))
+    if value is None:
+        return name
+    return f"{name}={value}" if str(value).isdecimal() or str(value).isupper() else f'{name}="{value}"'
+
+
+def width_of(fingerprint_bits: int) -> Literal[64, 128]:
+    """The width of fingerprints; CommandLineError KMC690 for another than 64 or 128 bits."""
+    _one_of("fingerprint_bits", fingerprint_bits, (64, 128))
+    return 128 if fingerprint_bits == 128 else 64
+
+
+def engine_of(engine: str, threads: int | None) -> Engine:
+    """The engine by its name; CommandLineError KMC690 for another, or for a number of threads that cannot be."""
+    _one_of("engine", engine, [known.value for known in Engine])
+    if threads is not None:
+        whole_number("threads", threads, 1, THREADS_MAX)
+    return Engine(engine)
+
+
+def require_function(progress: object) -> None:
+    """CommandLineError KMC690 unless `progress` can be called, or is None."""
+    if progress is not None and not callable(progress):
+        raise unsuitable("progress", progress, "a function of kmc.result.Counters", "progress=print")
 
 
 def limits_of(max_depth: int | None, max_states: int | None, timeout: float | str | None, memory: object) -> Limits:
@@ -67,7 +87,7 @@ def _is_word(name: object) -> bool:
     return isinstance(name, str) and is_name(name)
 
 
-def start_of(model: Model, start: Any) -> tuple[Any, tuple[str, ...]]:
+def start_of(model: Model, start: State | str | Path | None) -> tuple[State | None, tuple[str, ...]]:
     """The given first state, a state of the spec or `FILE#N`, and a warning where another model made its trace."""
     if start is None:
         return None, ()
@@ -76,7 +96,7 @@ def start_of(model: Model, start: Any) -> tuple[Any, tuple[str, ...]]:
     return own_state(model, start), ()
 
 
-def own_state(model: Model, state: Any) -> Any:
+def own_state(model: Model, state: State) -> State:
     """The state, if it is one of this execution of the spec; else CommandLineError KMC691."""
     expected: type = model.spec.state_class
     if type(state) is expected:

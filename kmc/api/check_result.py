@@ -1,6 +1,6 @@
 """The result of `kmc.check`: figures, the verdict, the trace, and texts for people, tests and notebooks.
 
-Invariant: texts and JSON are those of the command line, made by the same functions.
+Invariant: texts and JSON are those of the command line, made by the same functions of `kmc.checking`.
 """
 
 from __future__ import annotations
@@ -12,21 +12,19 @@ from typing import Any
 from kmc.api.found_violation import ViolationFound
 from kmc.api.loaded_spec import LoadedSpec
 from kmc.api.result_views import table_html
-from kmc.cli.conclusion import conclusion
-from kmc.cli.counterexample import Counterexample
-from kmc.cli.outcome import Outcome
-from kmc.cli.render_result import count_lines, verdict_lines, warning_lines
-from kmc.cli.result_warnings import warning_texts
+from kmc.checking.outcome import Outcome
+from kmc.checking.proof import endless_lines, proof_lines
+from kmc.checking.result_text import count_lines, verdict_lines, warning_lines
+from kmc.checking.result_warnings import warning_texts
 from kmc.errors import ExitStatus
 from kmc.result import Result, Verdict
 
 
 class CheckResult(ViolationFound):
-    """What a check found out."""
+    """The result of a check."""
 
-    def __init__(self, spec: LoadedSpec, outcome: Outcome, example: Counterexample | None) -> None:
-        start = outcome.options.start
-        super().__init__(spec, outcome.chosen.model, example, given_start=start is not None)
+    def __init__(self, spec: LoadedSpec, outcome: Outcome) -> None:
+        super().__init__(spec, outcome.model, outcome.example, given_start=outcome.request.start_name is not None)
         self._outcome = outcome
 
     @property
@@ -76,7 +74,7 @@ class CheckResult(ViolationFound):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What weakens the result: actions that never fired, goals that were not reached, reads of a view.
+        """The warnings that weaken the result: actions that never fired, goals that were not reached, reads of a view.
 
         Also that a trace is shown plain, if a mistake in kmc keeps it from being explained.
         """
@@ -86,7 +84,7 @@ class CheckResult(ViolationFound):
 
     @property
     def differences(self) -> tuple[str, ...] | None:
-        """What differs from the result that the manifest expects; None where nothing was compared."""
+        """The differences from the result that the manifest expects; None if nothing was compared."""
         return None if self._outcome.not_compared is not None else self._outcome.differences
 
     @property
@@ -97,25 +95,25 @@ class CheckResult(ViolationFound):
     def assert_ok(self, *, bounded_ok: bool = False, strict: bool = False) -> None:
         """AssertionError with the trace and the reason, unless all holds.
 
-        A bound that ended the search fails too, unless `bounded_ok`. With `strict`, every action must have fired and
-        every goal been reached.
+        A bound that ended the search fails too, unless `bounded_ok`. With `strict`, every action must have fired,
+        every goal been reached, and no property hold vacuously.
         """
         __tracebackhide__ = True  # the report of a test ends at its own line
-        is_missed = strict and bool(self._outcome.idle_actions or self._outcome.unreached)
+        is_missed = strict and self._outcome.is_missed
         if self.details.exit_status(bounded_ok=bounded_ok, strict=is_missed) is ExitStatus.OK:
             return
         notes = []
         if self.details.verdict is Verdict.BOUND_REACHED and not bounded_ok:
             notes = ["A bound ended the check, so nothing is proved; bounded_ok=True takes that for a success."]
         elif self._violation is None:
-            notes = ["strict=True asks that every action fires and every reachable property is reached."]
+            notes = ["strict=True asks that every action fires, every goal is reached and every property can fail."]
         raise AssertionError("\n".join([str(self), *notes]))
 
     def assert_expected(self) -> None:
         """AssertionError unless the result is the one that the manifest expects, a violation included.
 
-        Where the manifest gives no figures, a finding or a mutant is expected to fail, and of any other model all that
-        it asks for to hold, within its own levels and constraints; see `kmc.cli.expectation`.
+        If the manifest gives no figures, a finding or a mutant is expected to fail, and every other model to satisfy
+        all of its properties within its own levels and constraints; see `kmc.checking.expectation`.
         """
         __tracebackhide__ = True
         unexpected = list(self._outcome.unexpected)
@@ -126,7 +124,7 @@ class CheckResult(ViolationFound):
 
     def to_dict(self) -> dict[str, Any]:
         """The object of `kmc check --json`."""
-        found = self._outcome.as_json
+        found = self._outcome.as_json()
         if self._explanation is None:
             return found
         plain = [self._explanation.warning] if self._explanation.warning is not None else []
@@ -141,16 +139,17 @@ class CheckResult(ViolationFound):
         if self._violation is not None:
             yield from self._violation_lines()
             yield from count_lines(result)
-            yield from (line.plain for line in warning_lines(self._outcome))
+            yield from (line.text for line in warning_lines(self._outcome))
             return
-        yield from (line.plain for line in verdict_lines(self._outcome))
+        yield from (line.text for line in verdict_lines(self._outcome))
         yield from count_lines(result)
         yield from self._remarks()
 
     def _remarks(self) -> Iterator[str]:
-        """The warnings first: what was proved is worth less for each of them."""
-        yield from (line.plain for line in warning_lines(self._outcome))
-        yield from conclusion(self._outcome)
+        """The warnings come first, since each of them weakens the proof."""
+        yield from (line.text for line in warning_lines(self._outcome))
+        yield from proof_lines(self._outcome)
+        yield from endless_lines(self._outcome)
 
     def __str__(self) -> str:
         return "\n".join(self._lines())
@@ -171,6 +170,6 @@ class CheckResult(ViolationFound):
             ("seconds", f"{counters.seconds:.1f}"),
             *self.properties.items(),
         ]
-        title = next(line.plain for line in verdict_lines(self._outcome))
+        title = next(line.text for line in verdict_lines(self._outcome))
         remarks = [*self._remarks(), *(self._explanation.lines if self._explanation is not None else ())]
         return table_html(f"{self.model.spec.name} {self.model.name}: {title}", rows, remarks)

@@ -1,4 +1,5 @@
-"""Errors that leave the Python API: with the author's line and the help below the message, where tracebacks show notes.
+"""Errors that leave the Python API: with the author's line and the help below the message, as notes that tracebacks
+show.
 
 Python, notebooks and pytest print the notes of an exception (`BaseException.add_note`) after its message.
 """
@@ -16,7 +17,7 @@ _Returned = TypeVar("_Returned")
 
 
 def explained(function: Callable[_Given, _Returned]) -> Callable[_Given, _Returned]:
-    """A function whose KmcErrors say in a traceback what the command line says of them."""
+    """A function whose KmcErrors have in a traceback the same text as on the command line."""
 
     @wraps(function)
     def explaining(*given: _Given.args, **named: _Given.kwargs) -> _Returned:
@@ -28,7 +29,7 @@ def explained(function: Callable[_Given, _Returned]) -> Callable[_Given, _Return
             if error.exit_status is ExitStatus.INTERNAL:
                 raise
             mistake = error
-        # Where in kmc a mistake of the caller was found tells the caller nothing.
+        # The place in kmc where a mistake of the caller was found does not help the caller.
         raise mistake.with_traceback(None) from None
 
     return explaining
@@ -37,7 +38,7 @@ def explained(function: Callable[_Given, _Returned]) -> Callable[_Given, _Return
 def explain(error: KmcError) -> None:
     """Add place, help and notes to an error, once."""
     # Imported here, because it takes a tenth of a second, and few programs end with an error.
-    from kmc.cli.render_errors import error_text
+    from kmc.error_text import error_text
 
     _, _, rest = error_text(error).partition("\n")
     if rest and rest not in getattr(error, "__notes__", ()):

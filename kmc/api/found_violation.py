@@ -1,4 +1,4 @@
-"""What a search and a simulation have in common: a violation, or none, with its trace and its story."""
+"""The common part of searches and simulations: a violation, or none, with its trace and its story."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from functools import cached_property
 from kmc.api.loaded_spec import LoadedSpec
 from kmc.api.result_views import Explanation, explanation_of
 from kmc.api.trace_states import TraceStates
-from kmc.cli.counterexample import Counterexample
-from kmc.cli.render_result import violation_lines
+from kmc.checking.counterexample import Counterexample
+from kmc.checking.result_text import violation_lines
 from kmc.errors import KmcError
+from kmc.frontend.model import Model
 from kmc.result import Violation
-from kmc.spec.model import Model
-from kmc.story.story import Story
+from kmc.story.parts.story import Story
 from kmc.trace.untyped_trace import TraceFile
 
 
@@ -34,7 +34,7 @@ class ViolationFound:
 
     @property
     def model(self) -> Model:
-        """What was checked: constants, properties, reductions and bounds."""
+        """The model that was checked: constants, properties, reductions and bounds."""
         return self._model
 
     @property
@@ -63,7 +63,9 @@ class ViolationFound:
 
     @property
     def story(self) -> Story | None:
-        """The trace told in terms of processes and messages, and why it is a violation; None if it cannot be told."""
+        """The story of the trace in terms of processes and messages, and why it is a violation; None if it cannot be
+        made.
+        """
         return self._explanation.story if self._explanation is not None else None
 
     @property
@@ -77,8 +79,8 @@ class ViolationFound:
         return None if self._example is None else explanation_of(self._example)
 
     def _violation_lines(self) -> Iterator[str]:
-        """What failed, a line a step, and why."""
+        """The lines on what failed, on each step, and on the reason."""
         if self._violation is None or self._explanation is None:
             return
-        yield from (line.plain for line in violation_lines(self._violation, from_given_state=self._given_start))
+        yield from (line.text for line in violation_lines(self._violation, from_given_state=self._given_start))
         yield from self._explanation.lines

@@ -1,7 +1,8 @@
 """A spec in Python: its words by name, with the constants of one of its models.
 
 Invariant: a spec is executed once for the constants of a model, so the states of two models are of different classes,
-and none of one is equal to any of the other. A `LoadedSpec` holds one execution, and the others that were asked of it.
+and none of one is equal to any of the other. A `LoadedSpec` holds one execution, and those that were requested of it
+for other models.
 """
 
 from __future__ import annotations
@@ -19,18 +20,19 @@ import kmc.spec
 from kmc.actions.action import Action
 from kmc.api.arguments import unsuitable
 from kmc.api.error_notes import explained
-from kmc.cli.model_choice import ChosenModel, choose_bound
-from kmc.errors import CommandLineError, KmcError, ModelError, Span, nearest
+from kmc.checking.model_choice import ChosenModel, choose_bound
+from kmc.errors import CommandLineError, KmcError, ModelError, Span
+from kmc.frontend.loader import Spec, load_spec
+from kmc.frontend.model import Model
+from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.lang.constants import Constant
-from kmc.lang.manifest import Manifest
-from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet, fits_integer, is_name
-from kmc.spec.loader import Spec, load_spec
-from kmc.spec.model import Model
-from kmc.spec.shipped import find_spec_root, manifest_of
+from kmc.model_files.manifest import Manifest
+from kmc.model_files.model_file import Assignment, ModelValue, Raw, RawSet, fits_integer, is_name
+from kmc.near_words import nearest
 
 _HERE = "a constant of kmc.load"
 _NO_MODEL = ("KMC344", "KMC350")
-"""What `choose_bound` raises where no model is named: a constant has no value, or there are several models."""
+"""The errors of `choose_bound` if no model is named: a constant has no value, or there are several models."""
 
 # A file of a spec is compiled with Python's warnings off, and what is off is off for the whole process.
 _LOADING = RLock()
@@ -53,8 +55,8 @@ def load(spec: str | Path, model: str | Path | None = None, /, **constants: Any)
 class LoadedSpec:
     """A spec, loaded with the constants of a model; made by `load`.
 
-    What its files define are attributes: types (`spec.State`, `spec.Server`), constants, helper functions. `spec["x"]`
-    is the same for a name that is taken by an attribute of this class.
+    The names that its files define are attributes: types (`spec.State`, `spec.Server`), constants, helper functions.
+    `spec["x"]` is the same for a name that an attribute of this class hides.
     """
 
     def __init__(self, root: Path, model: str | Path | None, constants: tuple[Assignment, ...]) -> None:
@@ -69,7 +71,7 @@ class LoadedSpec:
             if model is not None or error.code not in _NO_MODEL:
                 raise
             self._missing = error
-            # What is wrong with the spec itself is said now.
+            # A mistake in the spec itself is reported now.
             load_spec(root, constants, allow_missing=True)
 
     @property
@@ -87,7 +89,7 @@ class LoadedSpec:
 
     @property
     def loaded(self) -> Spec:
-        """What the spec declares; ModelError where no model is chosen."""
+        """The declarations of the spec; raises ModelError if no model is chosen."""
         return self.model.spec
 
     @property
@@ -134,7 +136,7 @@ class LoadedSpec:
 
     @property
     def modules(self) -> Mapping[str, Mapping[str, Any]]:
-        """What each file defines or imports: `spec.modules["types"]["Role"]`."""
+        """The names that each file defines or imports: `spec.modules["types"]["Role"]`."""
         return {name: MappingProxyType(_own(names)) for name, names in self.loaded.modules.items()}
 
     def with_model(self, model: str | Path) -> LoadedSpec:
@@ -149,7 +151,7 @@ class LoadedSpec:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
-            raise AttributeError(name)  # of what asks every object, such as copy and notebooks
+            raise AttributeError(name)  # queries of every object, as by copy and notebooks
         try:
             return self[name]
         except KeyError as error:

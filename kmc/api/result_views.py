@@ -1,4 +1,4 @@
-"""What a result looks like: lines of text for assertions and terminals, HTML for notebooks."""
+"""The views of a result: lines of text for assertions and terminals, HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from kmc.cli.counterexample import Counterexample
-from kmc.cli.result_json import UNEXPLAINED, story_json
-from kmc.story.story import Story
+from kmc.checking.counterexample import Counterexample
+from kmc.checking.result_json import UNEXPLAINED, story_json
+from kmc.story.parts.story import Story
 from kmc.unexplained import Unexplained
 from kmc.views.page.page import page
-from kmc.views.text_options import TextOptions, told
+from kmc.views.text_options import TextOptions, under_options
 from kmc.views.text_steps import fairness_lines, step_lines
 from kmc.views.text_why import note_lines, why_lines
 
@@ -23,7 +23,7 @@ _FRAME = "width:100%;height:36rem;border:1px solid #8884;border-radius:6px"
 
 def story_lines(story: Story) -> Iterator[str]:
     """Why the last step is a failure, and a line a step."""
-    shown = told(story, TextOptions())
+    shown = under_options(story, TextOptions())
     why = [line.text for line in why_lines(shown)]
     yield from [*why, ""] if why else []
     steps = [line.text for line in step_lines(shown)]

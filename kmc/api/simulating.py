@@ -5,23 +5,23 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from kmc.api.arguments import limits_of, model_as_asked, start_of, unsuitable, whole_number
 from kmc.api.error_notes import explained
 from kmc.api.found_violation import ViolationFound
 from kmc.api.loaded_spec import LoadedSpec, as_loaded
 from kmc.api.result_views import lines_html
-from kmc.cli.counterexample import Counterexample, counterexample
+from kmc.checking.counterexample import Counterexample, counterexample
+from kmc.frontend.model import Model
+from kmc.lang.records import State
 from kmc.reference.simulation import SimulationCounters, SimulationResult
 from kmc.reference.simulation import simulate as run_behaviours
-from kmc.spec.model import Model
 
 _SEEDS = 2**31
 
 
 class RandomBehaviours(ViolationFound):
-    """What a simulation met. It proves nothing: it sees some behaviours, not all."""
+    """The result of a simulation. It proves nothing: it sees some behaviours, not all."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class RandomBehaviours(ViolationFound):
 
     @property
     def ok(self) -> bool:
-        """Whether all behaviours that were asked for ran, without a violation."""
+        """Whether all requested behaviours were generated and none violates a property."""
         return self._violation is None and self._details.bound is None
 
     @property
@@ -85,7 +85,7 @@ def simulate(
     memory: int | str | None = None,
     properties: list[str] | None = None,
     deadlock: bool | None = None,
-    start: Any = None,
+    start: State | str | Path | None = None,
     progress: Callable[[SimulationCounters], None] | None = None,
 ) -> RandomBehaviours:
     """Run `number` random behaviours of at most `depth` states, and test the properties in all states they meet.

@@ -13,21 +13,22 @@ from kmc.api.error_notes import explained
 from kmc.api.loaded_spec import LoadedSpec, as_loaded
 from kmc.api.trace_states import StepTaken
 from kmc.errors import CommandLineError
+from kmc.frontend.typed_expression import expression
 from kmc.lang.maps import MapValue
 from kmc.lang.order import ordered
+from kmc.lang.records import State
 from kmc.lang.seqs import seq_literal
-from kmc.reference.initial import initial_states as states_of_init
-from kmc.spec.typed_expression import expression
+from kmc.reference.states.initial import initial_states as states_of_init
 
 
 @explained
-def initial_states(spec: LoadedSpec | str | Path) -> list[Any]:
+def initial_states(spec: LoadedSpec | str | Path) -> list[State]:
     """The initial states, in display order."""
     return ordered(dict.fromkeys(states_of_init(as_loaded(spec).model)))
 
 
 @explained
-def successors(spec: LoadedSpec | str | Path, state: Any) -> list[StepTaken]:
+def successors(spec: LoadedSpec | str | Path, state: State) -> list[StepTaken]:
     """The steps from a state, in display order: as many as TLC generates, so a step of two ways is there twice.
 
     Constraints are not applied. Raises EvaluationError at the author's line where an action fails.
@@ -44,7 +45,7 @@ def successors(spec: LoadedSpec | str | Path, state: Any) -> list[StepTaken]:
 
 
 @explained
-def evaluate(spec: LoadedSpec | str | Path, text: str, state: Any, successor: Any = None) -> Any:
+def evaluate(spec: LoadedSpec | str | Path, text: str, state: State, successor: State | None = None) -> Any:
     """The value of an expression of the spec language in a state, or in the step to `successor`.
 
     The name of an invariant, a constraint or a goal says whether that is true of the state; that of an action property,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from kmc.errors import CommandLineError
+from kmc.lang.records import State
 from kmc.result import Trace, TraceStep
 
 
@@ -21,7 +22,7 @@ class StepTaken:
     action: str | None
     arguments: Mapping[str, Any]
     label: str
-    state: Any
+    state: State
 
     @staticmethod
     def of(step: TraceStep) -> StepTaken:
@@ -54,7 +55,7 @@ class TraceStates:
         """The number of the state that comes after the last one, in a behaviour that goes on for ever."""
         return self._back_to
 
-    def __getitem__(self, number: int) -> Any:
+    def __getitem__(self, number: int) -> State:
         count = len(self._steps)
         if type(number) is not int:
             raise CommandLineError("KMC693", f"a trace has no state {number!r}", help="for several: list(trace)[4:7]")
@@ -66,7 +67,7 @@ class TraceStates:
     def __len__(self) -> int:
         return len(self._steps)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[State]:
         return (step.state for step in self._steps)
 
     def __repr__(self) -> str:

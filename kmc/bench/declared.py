@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kmc.errors import CommandLineError, ModelError, Span, did_you_mean
-from kmc.lang.modelfile import ModelFile, Word, parse_set
-from kmc.spec.shipped import find_model, find_spec_root
+from kmc.frontend.shipped import find_model, find_spec_root
+from kmc.model_files.model_file import ModelFile, Word, parse_set
 
 FILE_NAME = "benchmarks.toml"
 _KEYS = ("description", "model", "symmetry", "set", "specification", "properties", "tla_module")

@@ -50,7 +50,7 @@ def _memory(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def scaling(by_threads: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """How many times faster than on one thread, by wall time, for each number of threads; empty without a run on one.
+    """The speedup over one thread, by wall time, for each number of threads; empty without a run on one.
 
     Runs finish their last level, so all explored the same states. The figure means little on a busy machine: see the
     load.

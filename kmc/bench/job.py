@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from kmc.bench.machine import load_average
 from kmc.compiler.view_order import fingerprint_order
-from kmc.lang.cfg_file import read_cfg
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_spec_root
+from kmc.model_files.cfg import read_cfg
 from kmc.process import memory_bytes, peak_memory_bytes
 from kmc.reference.search import Search as Interpreter
 from kmc.result import Limits, Verdict
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_spec_root
 
 if TYPE_CHECKING:
     from kmc.engine.layout.search_outcome import SearchOutcome
@@ -34,7 +34,9 @@ _WARM_UP_SHARE = 50
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to run: the spec at `root` with the model file `cfg`, to the end of the first level beyond `states`."""
+    """The run of a benchmark: the spec at `root` with the model file `cfg`, to the end of the first level beyond
+    `states`.
+    """
 
     root: str
     cfg: str
@@ -81,8 +83,8 @@ def _native(model: Model, request: Request) -> dict[str, Any]:
     from kmc.engine.compiled_model import PackedGrowthWatch, compile_model
     from kmc.engine.layout.search_outcome import Settings
     from kmc.engine.search.breadth_first import Search
-    from kmc.reference.accepted_problem import accepted_problem
-    from kmc.reference.initial import initial_states
+    from kmc.reference.states.initial import initial_states
+    from kmc.reference.temporal.accepted_problem import accepted_problem
 
     problem = accepted_problem(model)
     verdicts = None if problem is None else TimedVerdicts(model, problem)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kmc.bench.machine import commit, load_average, machine
-from kmc.engine.liveness.lasso_search import LassoSearch
+from kmc.engine.lassos.search import LassoSearch
 from kmc.liveness.behaviour_graph import BehaviourGraph
 from kmc.liveness.lasso_queries import (
     AndStates,
@@ -65,7 +65,7 @@ def weak_fairness(instances: int) -> tuple[FairnessCondition, ...]:
 
 
 def property_that_holds() -> TemporalCheck:
-    """No fair cycle answers its query, and all of them are looked at."""
+    """No fair cycle answers its query, and all of them are examined."""
     return TemporalCheck("holds", "", (LassoQuery((Phase(),), (Recurrence(NEVER),)),))
 
 
@@ -82,7 +82,7 @@ def always_eventually(number: int) -> TemporalCheck:
 
 
 def _measured(search: LassoSearch, checks: Sequence[TemporalCheck]) -> dict[str, Any]:
-    """The verdicts, and the lasso of the first check that fails, which is what a person is shown."""
+    """The verdicts, and the lasso of the first check that fails, which is the one for the person."""
     before = cpu_seconds()
     lasso = None
     violated = []

@@ -25,9 +25,9 @@ from kmc.bench.machine import commit, load_average, machine
 from kmc.bench.processes import children_cpu_seconds, run_job, run_timed
 from kmc.bench.tlc import Tlc, run_tlc
 from kmc.errors import ExitStatus, SystemFault
-from kmc.lang.modelfile import render_cfg
+from kmc.frontend.model import Model, bind
+from kmc.model_files.model_file import render_cfg
 from kmc.process import available_bytes
-from kmc.spec.model import Model, bind
 
 WITHOUT = "without temporal properties"
 STATES = 20_000_000
@@ -44,7 +44,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a benchmark is measured. `threads`: the numbers of threads, each `runs` times. `words`: the command line."""
+    """The plan of a benchmark. `threads`: the numbers of threads, each `runs` times. `words`: the command line."""
 
     states: int = STATES
     runs: int = 3
@@ -126,7 +126,7 @@ def _by_threads(runs: Sequence[dict[str, Any]], plan: Plan) -> dict[str, dict[st
 
 
 def _without_temporal(benchmark: Benchmark, model: Model, folder: Path) -> Path:
-    """A model file of the same graph that asks for no temporal property."""
+    """A model file of the same graph without temporal properties."""
     temporal = {prop.name for prop in model.temporal}
     kept = tuple(word for word in benchmark.file.properties if word.text not in temporal)
     path = folder / "safety.cfg"

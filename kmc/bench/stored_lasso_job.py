@@ -1,10 +1,10 @@
 """The search for lassos in a random graph in files: `python -m kmc.bench.stored_lasso_job STATES MEMORY ANSWER`.
 
-The graph is that of `lasso_job`, made part by part in a folder beside the answer, and never in memory. MEMORY is how
-many bytes of it may come to the host. Every cycle is weakly fair to 99 instances and to all steps together, so none
-stutters. One property holds for a reason that no state tells alone: the component of nearly all states is found, the
-states that trigger a response without an answer are removed from it, and the rest misses a recurrence. The other
-property is violated. Times are CPU seconds of this process, which has one thread and runs all tasks.
+The graph is that of `lasso_job`, made part by part in a folder beside the answer, and never in memory. MEMORY is the
+number of bytes of it that may come to the host. Every cycle is weakly fair to 99 instances and to all steps together,
+so none stutters. One property holds for a reason that no single state shows: the component of nearly all states is
+found, the states that trigger a response without an answer are removed from it, and the rest misses a recurrence. The
+other property is violated. Times are CPU seconds of this process, which has one thread and runs all tasks.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from kmc.liveness.lasso_queries import (
     TemporalCheck,
 )
 from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
-from kmc.shards.graph_files import BitRows, GraphFile, GraphFormat, PartArrays, StoredGraph, write_part
-from kmc.shards.graph_rounds import GraphRounds
-from kmc.shards.store import FolderStore, ShardStore, new_name
-from kmc.shards.stored_lassos import StoredLassoSearch
+from kmc.shards.files.store import FolderStore, ShardStore, new_name
+from kmc.shards.graph.graph_files import BitRows, GraphFile, GraphFormat, PartArrays, StoredGraph, write_part
+from kmc.shards.graph.graph_rounds import GraphRounds
+from kmc.shards.graph.stored_lassos import StoredLassoSearch
 
 PART_STATES = 1 << 16
 _WARM_UP_STATES = 1000

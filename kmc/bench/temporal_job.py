@@ -1,4 +1,4 @@
-"""A measured search with temporal properties: the graph and the verdicts, and what each of them costs."""
+"""A measured search with temporal properties: the graph and the verdicts, and the cost of each."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from kmc.engine.check_temporal import TemporalSearch
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
+from kmc.frontend.model import Model
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds
-from kmc.reference.temporal import TemporalOutcome
-from kmc.spec.model import Model
+from kmc.reference.temporal.verdicts import TemporalOutcome
 
 _FINGERPRINT_BITS = 64
 
@@ -26,9 +26,9 @@ class TimedVerdicts:
         self.figures: dict[str, Any] = {}
 
     def searched(self, initial: Sequence[PackedState], settings: Settings) -> SearchOutcome:
-        """Search, and judge what was found."""
+        """Search, and compute the verdicts."""
         began = cpu_seconds()
-        search = self._temporal.search(initial, settings, None)
+        search = self._temporal.search(self._temporal.compiled, initial, settings, None)
         outcome = search.run()
         found = cpu_seconds()
         judged = None

@@ -20,7 +20,7 @@ from kmc.bench.declared import Benchmark
 from kmc.bench.machine import load_average
 from kmc.bench.processes import children_cpu_seconds, run_timed
 from kmc.errors import CommandLineError, Span, SystemFault
-from kmc.lang.modelfile import Assignment, ModelFile, ModelValue, Word, render_cfg
+from kmc.model_files.model_file import Assignment, ModelFile, ModelValue, Word, render_cfg
 
 JAVA = "java"
 _INSTALL_JAVA = "install a Java runtime, 11 or newer, to run TLC"
@@ -34,7 +34,7 @@ _COMMENTS = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.S)
 
 @dataclass(frozen=True, slots=True)
 class Tlc:
-    """Where TLC and the TLA+ modules are, and how long it may run. `module` None: the one that the benchmark names."""
+    """The location of TLC and the TLA+ modules, and a time limit. `module` None: the one that the benchmark names."""
 
     class_path: str
     folder: Path
@@ -86,7 +86,7 @@ def tlc_model(file: ModelFile, declared: list[str]) -> ModelFile:
 def try_tlc(tlc: Tlc, benchmark: Benchmark) -> None:
     """Let TLC explore the model for a second, before anything is measured; CommandLineError or SystemFault if it fails.
 
-    Only TLC itself can tell whether this Java runs this jar, the modules parse and the model fits them.
+    Only TLC itself can find out whether this Java runs this jar, the modules parse and the model fits them.
     """
     with TemporaryDirectory(prefix="kmc-bench-") as name:
         run_tlc(replace(tlc, seconds=1), benchmark, 1, Path(name) / "tlc")

@@ -1,7 +1,7 @@
 """Whole checks of one model in several ways, in turns: in memory, in shards, on Spark.
 
 A check is a process tree of its own: `kmc check`, its worker processes, and Spark's. Its CPU time is that of all of
-them, seen from outside about twenty times a second, so what a process uses in its last moments is not counted.
+them, sampled from outside about twenty times a second, so the last moments of a process are not counted.
 """
 
 from __future__ import annotations
@@ -82,7 +82,9 @@ class _Meter:
 
 
 def check_once(way: Way, words: Sequence[str]) -> WholeCheck:
-    """One check, its run saved in a folder that is gone afterwards. SystemFault KMC549 if it has no result."""
+    """Run one check, with its run saved in a folder that is removed afterwards. SystemFault KMC549 if it has no
+    result.
+    """
     load = load_average()
     with tempfile.TemporaryDirectory(prefix="kmc-bench-") as folder:
         command = [sys.executable, "-m", "kmc", "check", *words, *way.words, "--json", "--quiet", "--run-dir", folder]
@@ -119,7 +121,7 @@ def check_once(way: Way, words: Sequence[str]) -> WholeCheck:
 
 
 def compare(words: Sequence[str], ways: Sequence[Way], runs: int, tell: Callable[[str], None]) -> dict[str, Any]:
-    """Check a model in all ways, `runs` times in turns. The first way is what the others are compared with.
+    """Check a model in all ways, `runs` times in turns. The other ways are compared with the first.
 
     SystemFault KMC549 if a check has no result, or another one.
     """
@@ -155,7 +157,7 @@ def _typical(checks: Sequence[WholeCheck]) -> dict[str, float]:
 
 
 def _figures(way: Way, found: Sequence[WholeCheck], base: dict[str, float]) -> dict[str, Any]:
-    """One way: all its runs, the medians, and how much of the first way's rate it has."""
+    """One way: all its runs, the medians, and its rate relative to the first way's."""
     runs = [check for check in found if check.way == way.name]
     typical = _typical(runs)
     kept = ("seconds", "wall_seconds", "python_cpu_seconds", "java_cpu_seconds", "load_before")

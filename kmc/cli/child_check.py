@@ -1,4 +1,4 @@
-"""A check in a process of its own: what it costs and how it may crash concern no other check.
+"""A check in a process of its own: its memory and its crashes concern no other check.
 
 Invariant: the process has ended when `checked_apart` returns or raises. Ctrl-C reaches it through this one, since it
 has a process group of its own: it ends with its counts, unless a second one kills it. On Linux, it also ends when this
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kmc.cli.junit import told_in
+from kmc.cli.text.junit import told_in
 
 _LAST_LINES = 6
 _PR_SET_PDEATHSIG = 1
@@ -28,9 +28,10 @@ _LIBC = ctypes.CDLL(None)
 
 @dataclass(frozen=True, slots=True)
 class ChildCheck:
-    """What came of a check: its exit status, the object of `--json`, its verdict in one line, and what it said.
+    """The outcome of a check in a process of its own: exit status, the object of `--json`, the verdict in one line, and
+    its output.
 
-    `found` is None where the process died. `text` is what went wrong, or was expected to, with the trace.
+    `found` is None if the process died. `text` is the failure, expected or not, with the trace.
     """
 
     status: int

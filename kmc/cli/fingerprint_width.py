@@ -1,20 +1,11 @@
-"""The width of fingerprints: its option, the odds of a collision in words, and when 64 bits are too few."""
+"""The option for the width of fingerprints."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
-
-from kmc.engine.collision_bound import collision_bound
-from kmc.result import Result
-
-ODDS_MAX = 1e-3
-ODDS_COUNTED_MIN = 1e-6
-WIDE_BYTES_PER_STATE = 48
-"""What a state takes with 128 bits: 41 bytes of a table that has just grown, and its part of the rows of two levels."""
 
 _Command = Callable[..., Any]
 
@@ -29,37 +20,3 @@ def fingerprint_option(command: _Command) -> _Command:
         help="Width of the native engine's fingerprints; 128 bits take twice the table, and make the odds of a missed "
         "state negligible.",
     )(command)
-
-
-def odds_text(collision_bound: float) -> str:
-    """The odds, in words, of which `collision_bound` is the upper bound: "1 in 148", or "2.4E-18" for small ones."""
-    if collision_bound >= 1:
-        return "1 in 1"
-    if collision_bound < ODDS_COUNTED_MIN:
-        return f"{collision_bound:.1E}" if collision_bound else "0"
-    return f"1 in {round(1 / collision_bound):,}"
-
-
-def enough_bits(states: int | None, free_bytes: int) -> int:
-    """The width for a search of so many expected states: 128 bits where 64 are too few and the memory is there.
-
-    An unknown number of states gives 64.
-    """
-    if states is None or collision_bound(states) <= ODDS_MAX:
-        return 64
-    return 128 if states * WIDE_BYTES_PER_STATE <= free_bytes else 64
-
-
-def fingerprint_warnings(result: Result, words: Sequence[str]) -> tuple[str, ...]:
-    """A warning if states may have been missed for want of bits; `words` is what was typed after `kmc`."""
-    return collision_warnings(result, shlex.join(["kmc", *words, "--fingerprint-bits", "128"]))
-
-
-def collision_warnings(result: Result, remedy: str) -> tuple[str, ...]:
-    """As `fingerprint_warnings`; `remedy` makes the odds negligible."""
-    if result.fingerprint_bits != 64 or result.collision_bound <= ODDS_MAX:
-        return ()
-    return (
-        f"two states may have had the same 64-bit fingerprint, and one of them was missed then: the odds are at most "
-        f"{odds_text(result.collision_bound)}. To make them negligible: {remedy}",
-    )

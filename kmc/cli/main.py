@@ -5,20 +5,23 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from types import FrameType
 from typing import NoReturn
 
+from kmc.ending_signals import ENDING_SIGNALS, INTERRUPTED
 from kmc.errors import ExitStatus
 
-INTERRUPTED = "Interrupted before there was a result."
-ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
-"""What a job, and a terminal that is closed, tell a command to end with."""
+started: float | None = None
+"""When the installed program began, by a clock that only rises; None where its commands are called by other code."""
 
 
 def main() -> NoReturn:
     """Run the command line of this process and exit; see `kmc.cli.program`."""
+    global started
+    started = time.monotonic()
     _occupy_missing_streams()
-    # As Ctrl-C: a command that is told to end does so by itself, with its own words and exit status.
+    # As Ctrl-C: a command that gets such a signal ends by itself, with its own words and exit status.
     for number in ENDING_SIGNALS:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _interrupt)
@@ -36,7 +39,9 @@ def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _occupy_missing_streams() -> None:
-    """Put nothing in the place of a standard stream that is closed: else the next file that is opened takes it."""
+    """Open the null device in the place of a standard stream that is closed: else the next file would get its
+    descriptor.
+    """
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

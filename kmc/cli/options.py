@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from kmc.trace.tlc_views import TLC_VIEWS
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
@@ -144,14 +146,13 @@ def start_option(function: F) -> F:
         "--from",
         "start",
         metavar="TRACE[#STEP]",
-        is_eager=True,  # what names SPEC asks for it
+        is_eager=True,  # SPEC may be named by it
         help="Start at a state of a saved trace, the last one by default. TRACE: a file, the folder of a run, or last."
         " Without SPEC and MODEL: those of the trace.",
     )(function)
 
 
 TRACE_VIEWS = ("steps", "changes", "states", "table", "chart")
-TLC_VIEWS = ("tlc", "tlc-changes")
 _OLD_NAMES = {"full": "tlc", "changed": "tlc-changes"}
 
 
@@ -180,7 +181,7 @@ def trace_option(function: F) -> F:
 
 
 def color_option(function: F) -> F:
-    """`--color [WHEN]`, kept in the context, where `kmc.cli.console` looks for it."""
+    """`--color [WHEN]`, kept in the context, where `kmc.cli.text.console` looks for it."""
 
     def keep(ctx: click.Context, _: click.Parameter, value: str) -> None:
         ctx.color = {"always": True, "never": False}.get(value)

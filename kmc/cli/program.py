@@ -17,32 +17,48 @@ from typing import Any, NoReturn
 import click
 
 from kmc import __version__
-from kmc.cli.console import show, stderr, stdout_fault
-from kmc.cli.main import INTERRUPTED
-from kmc.cli.render_errors import error_lines, internal_error_lines, traceback_text
-from kmc.cli.word_warnings import word_warnings
+from kmc.cli.text.console import show, stderr, stdout_fault
+from kmc.cli.text.render_story import styled
+from kmc.cli.text.word_warnings import word_warnings
+from kmc.ending_signals import INTERRUPTED
+from kmc.error_text import error_lines, internal_error_lines, traceback_text
 from kmc.errors import CommandLineError, ExitStatus, KmcError, SystemFault, did_you_mean
 
-# The commands: where each is defined, and its line in `kmc --help`, which imports none of them.
-COMMANDS = {
-    "bench": ("kmc.cli.bench:bench", "Measure time and memory per state on named models."),
-    "check": ("kmc.cli.check:check", "Explore all states of a model and test its properties."),
-    "claims": ("kmc.cli.claims:claims", "List the claims of the documents, and the models that show them."),
-    "conform": ("kmc.cli.conform:conform", "Compare a spec with TLA+, step by step."),
-    "eval": ("kmc.cli.eval:evaluate", "Evaluate an expression in a state of a trace or of a model."),
-    "explore": ("kmc.cli.explore:explore", "Walk through the states of a model on a local page."),
-    "graph": ("kmc.cli.graph:graph", "Print the state graph of a small model as GraphML, DOT or JSON."),
-    "new": ("kmc.cli.new:new_spec", "Write the folder of a new spec, with models and tests."),
-    "plan": ("kmc.cli.plan:plan", "Estimate how many states a model has, and what a check of it needs."),
-    "query": ("kmc.cli.query:query", "Ask the tables of a run in SQL."),
-    "replay": ("kmc.cli.replay_trace:replay_trace", "Replay a saved trace against the spec as it is now."),
-    "report": ("kmc.cli.report:report", "Run the models of a spec and write results/SPEC.md and .json."),
-    "runs": ("kmc.cli.runs:runs", "List the saved runs, or remove some."),
-    "simulate": ("kmc.cli.simulate:simulate", "Run random behaviours and test the properties in them."),
-    "specs": ("kmc.cli.specs:specs", "List the shipped specs, or the declarations of one."),
-    "states": ("kmc.cli.states:states", "Write the explored states of a run as tables."),
-    "trace": ("kmc.cli.trace:trace", "Show a saved trace, or convert it."),
+GROUPS = {
+    "Check": {
+        "check": ("check:check", "Explore all states of a model and test its properties."),
+        "claims": (
+            "claims:claims",
+            "List the claims of the documents, and the models that show them.",
+        ),
+        "simulate": ("simulate:simulate", "Run random behaviours and test the properties in them."),
+        "plan": ("plan:plan", "Estimate how many states a model has, and what a check of it needs."),
+    },
+    "Look at what was found": {
+        "trace": ("trace:trace", "Show a saved trace, or convert it."),
+        "replay": ("replay:replay_trace", "Replay a saved trace against the spec as it is now."),
+        "eval": ("eval:evaluate", "Evaluate an expression in a state of a trace or of a model."),
+        "explore": ("explore:explore", "Walk through the states of a model on a local page."),
+        "graph": ("graph:graph", "Print the state graph of a small model as GraphML, DOT or JSON."),
+        "specs": ("specs:specs", "List the shipped specs, or the declarations of one."),
+    },
+    "Write specs": {
+        "new": ("new:new_spec", "Write the folder of a new spec, with models and tests."),
+        "conform": ("conform:conform", "Compare a spec with TLA+, step by step."),
+    },
+    "Large models and their states": {
+        "runs": ("runs:runs", "List the saved runs, or remove some."),
+        "states": ("states:states", "Write the explored states of a run as tables."),
+        "query": ("query:query", "Ask the tables of a run in SQL."),
+    },
+    "Maintain results": {
+        "report": ("report:report", "Run the models of a spec and write results/SPEC.md and .json."),
+        "bench": ("bench:bench", "Measure time and memory per state on named models."),
+    },
 }
+"""The commands in the groups of the README: where each is defined in `kmc.cli.commands`, and its line in the help."""
+
+COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
 
 
 class Program(click.Group):
@@ -57,13 +73,16 @@ class Program(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, name = COMMANDS[cmd_name][0].split(":")
-        command: click.Command = getattr(importlib.import_module(module), name)
+        command: click.Command = getattr(importlib.import_module(f"kmc.cli.commands.{module}"), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the lines of the commands into the help."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+        """Write the lines of the commands into the help, in their groups."""
+        width = max(map(len, COMMANDS))
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                # As wide as the longest of all, so that the lines of the groups are aligned.
+                formatter.write_dl([(name.ljust(width), summary) for name, (_, summary) in group.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -88,7 +107,7 @@ class Program(click.Group):
 
 
 def _refuse_split_set(words: Sequence[str]) -> None:
-    """CommandLineError where the shell made several words of `--set Server={a,b}`, which stands without quotes."""
+    """Raise CommandLineError if the shell split `--set Server={a,b}`, written without quotes, into several words."""
     for at, word in enumerate(words[:-1]):
         name, _, first = words[at + 1].partition("=")
         if word != "--set" or not first:
@@ -117,7 +136,7 @@ def _failed(error: Exception, words: Sequence[str]) -> int:
     known = _as_kmc_error(error, words)
     if "--debug" in words:
         show([traceback_text(error)], stderr())
-    show(internal_error_lines(error) if known is None else error_lines(known), stderr())
+    show(styled(internal_error_lines(error) if known is None else error_lines(known)), stderr())
     return ExitStatus.INTERNAL if known is None else known.exit_status
 
 
@@ -145,7 +164,7 @@ def _as_kmc_error(error: Exception, words: Sequence[str]) -> KmcError | None:
             # Only paths that a person types are so long, or lead in a circle.
             return CommandLineError("KMC603", f"'{filename}': {error.strerror}", help="give another path")
         case OSError(errno=errno.ENOSPC, filename=None):
-            # What click prints itself, such as --help; files of kmc's have faults of their own.
+            # Text that click prints itself, such as --help; files of kmc's have faults of their own.
             return stdout_fault(error)
         case _:
             return None

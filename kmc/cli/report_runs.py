@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from kmc.bench.machine import commit, machine
+from kmc.checking.collision_odds import enough_bits
+from kmc.checking.expectation import differences
+from kmc.checking.refusal import INTERPRETER_TAKES_IT
 from kmc.cli.child_check import checked_apart
-from kmc.cli.expectation import differences
-from kmc.cli.fingerprint_width import enough_bits
-from kmc.cli.refusal import INTERPRETER_TAKES_IT
 from kmc.errors import SystemFault
-from kmc.lang.manifest import Manifest
-from kmc.lang.modelfile import ModelFile, render_raw
+from kmc.frontend.model import bind
+from kmc.model_files.manifest import Manifest
+from kmc.model_files.model_file import ModelFile, render_raw
 from kmc.process import available_bytes
 from kmc.result import Bound
-from kmc.spec.model import bind
 from kmc.trace.files import pick
 from kmc.trace.text import label
 
@@ -43,6 +43,7 @@ _KEPT = (
     "bound",
     "properties",
     "unreached_goals",
+    "vacuous",
     "collision_bound",
     "fingerprint_bits",
     "seconds",
@@ -53,16 +54,18 @@ _KEPT = (
     "levels",
 )
 BOUNDS_OF_THE_MODEL = (None, Bound.DEPTH.value, Bound.CONSTRAINT.value)
-"""What may bound a check that was not cut short: levels and constraints are part of a model."""
+"""The bounds of a check that was not cut short: levels and constraints are part of a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How each model is run: the words for `kmc check`, such as `--engine native --threads 1 --timeout 10m`.
+    """The options with which each model is run: the words for `kmc check`, such as `--engine native --threads 1
+    --timeout 10m`.
 
-    `fingerprint_bits` is "64", "128", or "auto" for what `enough_bits` says of the number of states that the manifest
-    expects and of the memory; None for an engine without fingerprints. `memory` is the limit that `words` set. A model
-    that the compiler refuses and the interpreter takes is run with the words `interpreted`, if there are any.
+    `fingerprint_bits` is "64", "128", or "auto" for the answer of `enough_bits` for the number of states that the
+    manifest expects and for the memory; None for an engine without fingerprints. `memory` is the limit that `words`
+    set. A model that the compiler refuses and the interpreter accepts is run with the words `interpreted`, if there are
+    any.
     """
 
     words: tuple[str, ...]
@@ -86,7 +89,7 @@ def _expected_states(file: ModelFile) -> int | None:
 
 
 def digest_of(root: Path, file: ModelFile) -> str:
-    """Identifies what a check of this model means; raises SpecError or ModelError."""
+    """The digest that identifies the meaning of a check of this model; raises SpecError or ModelError."""
     return bind(root, file).digest
 
 
@@ -99,7 +102,7 @@ def run(spec: str, file: ModelFile, options: RunOptions) -> dict[str, Any]:
 
 
 def _checked(spec: str, file: ModelFile, options: Sequence[str]) -> tuple[dict[str, Any], str]:
-    """The record of one check, and what it said on stderr."""
+    """The record of one check, and its text on stderr."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["check", spec, file.name, *options]
         ran = checked_apart([*words, "--run-dir", folder])
@@ -120,7 +123,7 @@ def _labels(path: Path) -> list[str]:
 
 
 def described(manifest: Manifest, file: ModelFile) -> dict[str, Any]:
-    """What the manifest says of a model, as data."""
+    """The manifest's entry for a model, as data."""
     return {
         "kind": manifest.kind_of(file.name),
         "title": file.title,
@@ -139,10 +142,13 @@ def described(manifest: Manifest, file: ModelFile) -> dict[str, Any]:
 
 
 def compared(record: dict[str, Any]) -> dict[str, Any]:
-    """The record with its `differences` from what is expected; none of a check that failed or was cut short."""
-    expect = record["expect"]
+    """The record with its `differences` from the expected result; none of a check that failed or was cut short.
+
+    A record of an earlier kmc lacks the figures that were added later: their expected values are not compared.
+    """
     whole = "failed" not in record and record["bound"] in BOUNDS_OF_THE_MODEL
-    return {**record, "differences": differences(expect, record) if expect and whole else []}
+    expect = {key: wanted for key, wanted in (record["expect"] or {}).items() if key in record}
+    return {**record, "differences": differences(expect, record) if whole else []}
 
 
 def read_records(path: Path) -> dict[str, Any]:

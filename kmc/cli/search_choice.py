@@ -1,29 +1,28 @@
-"""Which search a command line asks for: in memory, with its states in files, or on Spark."""
+"""The search that a command line chooses: in memory, with its states in files, or on Spark."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kmc.cli.outcome import CheckOptions
+from kmc.checking.search_place import InMemory, InShards, OnSpark, SearchPlace
+from kmc.cli.check_options import CheckOptions
+from kmc.cli.saved.storage_choice import require_storage
 from kmc.cli.spark_settings import SUBMITTED, settings_of
-from kmc.cli.storage_choice import require_storage
 from kmc.errors import CommandLineError
 from kmc.install_hint import install_command
 from kmc.reference.search import ENGINE as ENGINE_PYTHON
 
-if TYPE_CHECKING:
-    from kmc.engine.check_model import SearchMaker
-
 SPARK_SHARDS = 16
-"""How many shards a search on Spark has where none are asked for."""
+"""The default number of shards of a search on Spark."""
 
 
-def completed(options: CheckOptions) -> CheckOptions:
-    """The options with those that follow from others; CommandLineError KMC616 for shards without what they need."""
+def with_implied_options(options: CheckOptions) -> CheckOptions:
+    """The options with those that follow from others; CommandLineError KMC616 for shards without the options that they
+    need.
+    """
     settings_of(options.spark_settings, options.spark)
     ways = {"--threads": options.threads, "--processes": options.processes, "--spark": options.spark}
     if options.processes is not None:
@@ -66,31 +65,16 @@ def require_pyspark() -> None:
         raise CommandLineError("KMC618", "PySpark is not installed", help=f"install it: {install_command('spark')}")
 
 
-@contextmanager
-def chosen_search(options: CheckOptions, note: Callable[[str], None]) -> Iterator[SearchMaker]:
-    """Yield the maker of the search; a Spark application runs during the block, and a note names it."""
-    # Imported here, because numpy and the engine take a third of a second.
+def search_place(options: CheckOptions) -> SearchPlace:
+    """The place where the search of this command line keeps its states."""
     if options.shards is None:
-        from kmc.engine.check_model import search_in_memory
-
-        yield search_in_memory
-        return
-    from kmc.shards.sharding import Sharding
-
-    sharding = Sharding(options.shards)
+        return InMemory()
     if options.spark is None:
-        from kmc.shards.on_threads import sharded
-
-        yield sharded(sharding, options.processes)
-        return
-    from kmc_spark.application import application_line
-    from kmc_spark.on_spark import sharded_on_spark
-    from kmc_spark.session import is_local, spark_context
-
-    master = None if options.spark == SUBMITTED else options.spark
-    name = f"kmc check {options.spec} {options.model or ''}".strip()
-    with spark_context(master, name, settings_of(options.spark_settings, options.spark)) as context:
-        if (line := application_line(context)) is not None:
-            note(line)
-        exchange = options.exchange or ("files" if is_local(context.master) else "shuffle")
-        yield sharded_on_spark(context, sharding, by_files=exchange == "files")
+        return InShards(options.shards, options.processes)
+    return OnSpark(
+        None if options.spark == SUBMITTED else options.spark,
+        options.shards,
+        f"kmc check {options.spec} {options.model or ''}".strip(),
+        None if options.exchange is None else options.exchange == "files",
+        settings_of(options.spark_settings, options.spark),
+    )

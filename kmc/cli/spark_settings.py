@@ -17,7 +17,7 @@ conf_option = click.option(
     "spark_settings",
     metavar="KEY=VALUE",
     multiple=True,
-    help="With --spark: a setting of Spark, as spark-submit has it; may be repeated. A resumed run takes it anew.",
+    help="With --spark: a setting of Spark, as spark-submit has it; may be repeated. Give it again to resume a run.",
 )
 
 _OURS = {"spark.master": "name the master by --spark", "spark.app.name": "leave it out: kmc names its applications"}
@@ -30,7 +30,7 @@ _SECRET = re.compile(
 
 
 def settings_of(texts: Sequence[str], master: str | None) -> dict[str, str]:
-    """Return the settings by name, the last of each; CommandLineError KMC647 for what is not one."""
+    """Return the settings by name, the last of each; CommandLineError KMC647 for a text that is not a setting."""
     if texts and master is None:
         raise CommandLineError(
             "KMC647", "--conf gives a setting to Spark, and this command does not run on it", help="add --spark MASTER"

@@ -118,7 +118,7 @@ def _expand_block() -> Function:
 
 
 def _pick_block() -> Function:
-    """`scratch` takes the records of one row; pairs that follow each other and name one parent cost one expansion."""
+    """`scratch` holds the records of one row; pairs that follow each other and name one parent cost one expansion."""
     progress = ("pair", "used", "parent", "found")
     fresh = (
         CallKernel(

@@ -9,12 +9,12 @@ from kmc.compiler.ir.nodes import Module
 from kmc.compiler.model_kernels import Atoms, all_actions, build_kernels, has_others
 from kmc.compiler.passes.read_sets import ONLY_CHANGED
 from kmc.compiler.symmetry.fingerprint_kernels import settles
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS
 from kmc.runtime.compiled_spec import CompiledSpec, SearchRules, SpecNames
 from kmc.runtime.native_module import Target, host_target
 from kmc.runtime.object_cache import KernelCache, cached_object
 from kmc.runtime.schema import Schema, described
-from kmc.spec.model import Model
 
 _OF_ROWS = ("expand", "identity", *(kind.kernel for kind in KINDS), *ONLY_CHANGED)
 
@@ -28,7 +28,8 @@ def compile_spec(
     fingerprint_bits: int = 64,
     atoms: Atoms | None = None,
 ) -> CompiledSpec:
-    """The compiled form of a model, for this machine by default; SpecError at the author's line for what is refused.
+    """The compiled form of a model, for this machine by default; SpecError at the author's line for a construct that is
+    refused.
 
     With `instances`, an action is an action with its arguments: `RequestVote(n1)`. Fingerprints have 64 or 128 bits.
     With `atoms`, for temporal properties: they have kernels, and the actions beside the next-state relation are there.

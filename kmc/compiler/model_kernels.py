@@ -1,12 +1,12 @@
-"""The kernels of a model: `expand`, `check`, `inside`, `reachable` and what they call, as one IR module.
+"""The kernels of a model: `expand`, `check`, `inside`, `reachable` and their helpers, as one IR module.
 
 `expand(cur, out, limit)` writes every successor of the row at `cur` to `out`, one after another, each as `[length |
-action << 32][fingerprint][row]`, and returns how many there are; -1 if `limit` words may not be enough; -(16 + n) if
-check n failed, whereupon the interpreter says what is wrong. `check(cur)` is a mask of the invariants that fail,
-`outside(cur)` of the first constraint that fails, `reachable(cur, wanted)` of the wanted reachable properties that
-hold, `step(cur, nxt)` a mask of the action properties that fail; `check_changed` and others answer for what a step
-changes (`read_sets`). `atoms_0(cur)`, ... and `step_atoms_0(cur, nxt)`, ... are masks of the atoms of
-temporal properties that hold.
+action << 32][fingerprint][row]`, and returns their number; -1 if `limit` words may not be enough; -(16 + n) if check n
+failed, whereupon the interpreter reports the error. `check(cur)` is a mask of the invariants that fail, `outside(cur)`
+of the first constraint that fails, `reachable(cur, wanted)` of the wanted reachable properties that hold, `step(cur,
+nxt)` a mask of the action properties that fail; `check_changed` and others answer for the changes of a step
+(`read_sets`). `atoms_0(cur)`, ... and `step_atoms_0(cur, nxt)`, ... are masks of the atoms of temporal properties that
+hold.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import field, lift, pack
 from kmc.compiler.values.scope import Scope, definition, python_value, syntax
 from kmc.compiler.values.value import Rec, Value
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, Answer, PropertyKind, Role
 from kmc.invariants.properties import Predicate
 from kmc.lang.domains import members
 from kmc.lang.types import MessageBagType, Type
 from kmc.runtime.state_layout import RowLayout, row_layout
-from kmc.spec.model import Model
 
 POSITION_BITS = 40
 POINTERS = {1: ("cur",), 2: ("cur", "nxt")}
-"""The rows that the kernel of a property takes, by how many states the property looks at."""
+"""The rows that the kernel of a property has as parameters, by the number of states of the property."""
 
 
 ATOMS_MAX = 62
-"""How many atoms a kernel answers for: a mask that is not negative, and below all errors."""
+"""The number of atoms that a kernel answers for: a mask that is not negative, and below all errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Atoms:
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """The module, and how many checks its kernels can fail."""
+    """The module, and the number of checks that its kernels can fail."""
 
     module: Module
     row: RowLayout
@@ -91,7 +91,7 @@ class _Builder:
         return new_lowering(code, self.row)
 
     def bases(self, low: Lowering, pointer: str) -> None:
-        """Where each network's entries begin, and the length of the row."""
+        """Emit the offset at which each network's entries begin, and the length of the row."""
         base: Expr = Const(self.row.entries)
         found = []
         for number, (_, layout) in enumerate(self.row.networks):
@@ -223,7 +223,9 @@ class _Builder:
         self.functions.append(Function(function, ("cur", "out"), ("limit",), low.code.statements(), frozenset({"cur"})))
 
     def predicates(self, kind: PropertyKind, predicates: tuple[Predicate, ...]) -> None:
-        """The kernel of a kind. Where it answers which hold, it takes a mask of the wanted, and evaluates no other."""
+        """The kernel of a kind. If its result are the properties that hold, it has a mask of the wanted ones as a
+        parameter, and evaluates no other.
+        """
         name, pointers = kind.kernel, POINTERS[kind.states]
         holding = kind.answer is Answer.HOLDING
         body: list[Stmt] = [Let("mask", x.ZERO)]
@@ -290,12 +292,12 @@ def all_actions(model: Model) -> tuple[Action, ...]:
 
 
 def build_kernels(model: Model, *, instances: bool = False, wide: bool = False, atoms: Atoms | None = None) -> Kernels:
-    """The kernels of a model; SpecError at the author's line for what the compiler does not take.
+    """The kernels of a model; SpecError at the author's line for code that the compiler does not accept.
 
-    With `instances`, records name the instance of an action (`instances_of`) instead of the action. With
-    `wide`, fingerprints have 128 bits, and callers call `expand_128` instead of `expand`, and so on
-    (see `passes.fingerprint_128`). With `atoms`, there are kernels for them, and if there are actions beside
-    those of the next-state relation, `expand_all` takes these too.
+    With `instances`, records name the instance of an action (`instances_of`) instead of the action. With `wide`,
+    fingerprints have 128 bits, and callers call `expand_128` instead of `expand`, and so on (see
+    `passes.fingerprint_128`). With `atoms`, there are kernels for them, and if there are actions beside those of the
+    next-state relation, `expand_all` includes these too.
     """
     check_fits(model)
     if instances:

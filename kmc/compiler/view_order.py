@@ -1,7 +1,7 @@
 """The order of the states of one view: the state with the least full fingerprint is the one that is expanded.
 
 Invariant: the fingerprint is that of the kernel `rank` which the native engine runs, emitted as Python. So the
-interpreter, which is given this order, expands the same states.
+interpreter, which gets this order, expands the same states.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import Module
 from kmc.compiler.symmetry.fingerprint_kernels import identity_functions
 from kmc.errors import SpecError
+from kmc.frontend.model import Model
 from kmc.lang.order import SortKey
 from kmc.runtime.codec import encode_row
 from kmc.runtime.state_layout import row_layout
-from kmc.spec.model import Model
 
 _PADDING = [0] * 64
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kmc.compile_log import LOG
 from kmc.compiler.compile_spec import compile_spec
@@ -16,20 +15,21 @@ from kmc.engine.loops.background_compile import compiled_in_background
 from kmc.engine.loops.compiled_loops import work_loop
 from kmc.engine.native.memory import Words
 from kmc.engine.native.specialization import Specialization
+from kmc.frontend.growing_variables import GrowthWatch
+from kmc.frontend.model import Model
+from kmc.lang.records import State
 from kmc.process import uncollected
 from kmc.result import GrowingVariable
 from kmc.runtime.codec import decode_row, encode_row
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.runtime.native_module import NativeModule
-from kmc.spec.growing_variables import GrowthWatch
-from kmc.spec.model import Model
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledModel:
     """Kernels of a model in this process; `spec` keeps their code alive.
 
-    `compile_seconds` is wall time; `is_new` tells whether some of the code was not in the cache.
+    `compile_seconds` is wall time; `is_new` is whether some of the code was not in the cache.
     """
 
     model: Model
@@ -43,12 +43,12 @@ class CompiledModel:
         """The machine code."""
         return self.spec.module
 
-    def record(self, state: Any) -> PackedState:
+    def record(self, state: State) -> PackedState:
         """The packed form of a state, with its fingerprint."""
         row = self.spec.row_of(encode_row(state))
         return PackedState(self.spec.fingerprint(row), 0, row)
 
-    def state(self, row: Words) -> Any:
+    def state(self, row: Words) -> State:
         """The state of a row."""
         return decode_row(self.spec.words_of(row), self.model.spec.state_class)
 
@@ -71,7 +71,8 @@ class PackedGrowthWatch:
 
 
 def compile_model(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None) -> CompiledModel:
-    """Compile a model, or load it from the disk cache; SpecError at the author's line for what is not compiled.
+    """Compile a model, or load it from the disk cache; SpecError at the author's line for a construct that is not
+    compiled.
 
     With `atoms`, for a search that makes the behaviour graph: its actions are action instances.
     """

@@ -1,8 +1,8 @@
 """The initial states of a model as rows: few are made by the interpreter, many by a kernel.
 
-The interpreter takes some 100 us for an initial state, a kernel a small part of one. So where there are many, `init` is
-compiled like an action without parameters; it is applied to one initial state, of which it keeps nothing. What the
-compiler refuses, or what fails in a check, is left to the interpreter, which also finds the words for an error.
+The interpreter needs some 100 us for an initial state, a kernel a small part of that. So if there are many, `init` is
+compiled like an action without parameters, and applied to one initial state, of which it keeps nothing. If the compiler
+refuses `init` or a check fails in it, the interpreter takes over; it also has the words for an error.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from kmc.compiler.compile_spec import compile_spec
 from kmc.engine.compiled_model import CompiledModel
 from kmc.engine.layout.frontier import PackedState
 from kmc.errors import SpecError
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS
-from kmc.reference.initial import each_initial_state
+from kmc.reference.states.initial import each_initial_state
 from kmc.runtime.blocks import RowBatch
 from kmc.spec.declare import definition_span
-from kmc.spec.model import Model
 
 FEW = 2000
-"""Compiling takes about as long as the interpreter takes for so many."""
+"""Compiling lasts about as long as the interpreter needs for so many."""
 
 
 def initial_records(model: Model, compiled: CompiledModel, few: int = FEW) -> list[PackedState]:
@@ -43,7 +43,7 @@ def initial_records(model: Model, compiled: CompiledModel, few: int = FEW) -> li
 
 
 def _compiled_records(model: Model, compiled: CompiledModel, first: PackedState) -> list[PackedState] | None:
-    """What the kernel of `init` makes; None where it does not compile, or fails."""
+    """The initial states that the kernel of `init` makes; None if `init` does not compile, or fails."""
     spec = model.spec
     init = Action("init", spec.init_name, spec.init, (), None, None, Fairness.NONE, definition_span(spec.init), "")
     nothing: dict[str, Any] = {kind.field: () for kind in KINDS}

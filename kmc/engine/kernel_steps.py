@@ -1,34 +1,34 @@
 """The steps of a spec as its compiled kernels give them, for a comparison with TLA+.
 
-What is compared is all that a step is: a state is encoded, its row expanded, every successor decoded; kernels for
-this purpose number instances of actions, so the arguments are those that the kernel chose.
+The comparison covers the whole step: a state is encoded, its row expanded, every successor decoded. Kernels for this
+purpose number instances of actions, so the arguments are those that the kernel chose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from kmc.actions.action import instances_of
 from kmc.compiler.compile_spec import compile_spec
 from kmc.errors import InternalError
-from kmc.reference.conformance import CountedStep, StepsOf, interpreted_steps
+from kmc.frontend.loader import Spec
+from kmc.frontend.model import without_properties
+from kmc.lang.records import State
+from kmc.reference.conformance.edges import CountedStep, StepsOf, interpreted_steps
 from kmc.runtime.blocks import RowBatch, Words
 from kmc.runtime.codec import decode_row, encode_row
-from kmc.spec.loader import Spec
-from kmc.spec.model import without_properties
 
 
 def compiled_steps(spec: Spec) -> StepsOf:
-    """The steps of a state by compiled kernels; SpecError at the author's line for what is not compiled."""
+    """The steps of a state by compiled kernels; SpecError at the author's line for a construct that is not compiled."""
     compiled = compile_spec(without_properties(spec), instances=True)
     instances = instances_of(spec.actions)
     interpreted = interpreted_steps(spec)
 
-    def state_of(row: Words) -> Any:
+    def state_of(row: Words) -> State:
         return decode_row(compiled.words_of(row), spec.state_class)
 
-    def steps(state: Any) -> Iterator[CountedStep]:
+    def steps(state: State) -> Iterator[CountedStep]:
         row = compiled.row_of(encode_row(state))
         if state_of(row) != state:
             raise InternalError(

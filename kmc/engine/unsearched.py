@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
 from kmc.process import memory_bytes, peak_memory_bytes
 from kmc.result import Bound, Counters, PropertyVerdict, Result, Verdict
-from kmc.spec.model import Model
 
 
 def unsearched(model: Model, engine: str, compile_seconds: float, fingerprint_bits: int) -> Result:

@@ -1,4 +1,4 @@
-"""The explorer's pages and its JSON, over HTTP. The rules of the walk are in `session`, who may ask is in `guard`.
+"""The explorer's pages and its JSON, over HTTP. The rules of the walk are in `session`, those of access in `guard`.
 
 | request | answer |
 |---|---|
@@ -14,7 +14,7 @@
 | GET /api/sessions/ID/trace.itf.json | the path as a trace |
 
 An error is `{"error": {"code", "message", "help", "notes", "place", "source"}}`, with status 400 for a wrong request,
-404 for what is not there, 413 for a body that is too large, 422 where the spec fails, 500 for a mistake of kmc.
+404 for an unknown address, 413 for a body that is too large, 422 if the spec fails, 500 for a mistake of kmc.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def _remark(message: str, help: str) -> Json:
 
 
 def _answering(work: Callable[[Request, Any], Json | Response]) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint that reads JSON, works in a thread, and answers an error with what the page shows of it."""
+    """An endpoint that reads JSON, works in a thread, and answers an error with its text for the page."""
 
     async def endpoint(request: Request) -> Response:
         try:
@@ -138,7 +138,7 @@ def _answering(work: Callable[[Request, Any], Json | Response]) -> Callable[[Req
             return JSONResponse({"error": _remark(f"a command has at most {BODY_BYTES_MAX} bytes", "shorten it")}, 413)
         except KmcError as error:
             return JSONResponse({"error": error_data(error)}, _status_of(error))
-        except Exception as error:  # whatever went wrong, the person is told, and can go on
+        except Exception as error:  # whatever the error, the person sees it, and can continue
             message = f"a mistake of kmc: {type(error).__name__}: {error}"
             return JSONResponse({"error": _remark(message, "undo, or load the page again")}, 500)
         return answer if isinstance(answer, Response) else JSONResponse(answer)
@@ -233,7 +233,10 @@ def _cancel(session: ExplorerSession, request: Request, body: Any) -> Json:
 
 def _save(place: SavingPlace, session: ExplorerSession, request: Request, body: Any) -> Json:
     path = save_walk(session, place, datetime.now())
-    return {"file": str(path), "commands": commands_from(path, len(session.tree.trace()), place)}
+    return {
+        "file": str(path),
+        "commands": commands_from(path, len(session.tree.trace()), place, session.watching.texts),
+    }
 
 
 def _download(session: ExplorerSession, request: Request, body: Any) -> Response:

@@ -1,4 +1,4 @@
-"""What a person asks of a session, read from JSON that may be anything.
+"""The commands of a person to a session, read from JSON that may be anything.
 
 A command is an object with the key `do`; the other keys are the fields of the class below with that name:
 
@@ -6,9 +6,11 @@ A command is an object with the key `do`; the other keys are the fields of the c
     {"do": "take", "at": 7, "move": 3}                     take a move of state 7, by its place in the list of moves
     {"do": "go", "to": 4}                                  go to a visited state; without "to", to the initial states
     {"do": "bookmark", "of": 4, "name": "two leaders"}     name a visited state; an empty name removes the bookmark
+    {"do": "show", "expression": "len(st.messages)"}       show its value in every state of the path
+    {"do": "hide", "expression": "len(st.messages)"}       show it no longer
     {"do": "undo"}, {"do": "redo"}
     {"do": "walk", "steps": 20, "seed": 7}                 a random walk
-    {"do": "until", "what": "property", "name": "", "how": "breadth", "states": 20000, "seed": 7}
+    {"do": "until", "what": "property", "name": "", "how": "breadth", "states": 1000000, "seed": 7}
                                                            what: property, goal, action or expression; how: breadth or
                                                            random; name is of that thing, or the text of the expression
 """
@@ -58,6 +60,20 @@ class Bookmark:
 
 
 @dataclass(frozen=True, slots=True)
+class ShowExpression:
+    """Show the value of an expression in every state of the path."""
+
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class HideExpression:
+    """Show an expression no longer."""
+
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
 class Undo:
     """Undo the last command."""
 
@@ -82,19 +98,21 @@ class RunUntil:
     what: str
     name: str
     how: str = "breadth"
-    states: int = 20_000
+    states: int = 1_000_000
     seed: int = 0
 
 
-QuickCommand: TypeAlias = Begin | TakeMove | GoTo | Bookmark | Undo | Redo
+QuickCommand: TypeAlias = Begin | TakeMove | GoTo | Bookmark | ShowExpression | HideExpression | Undo | Redo
 LongCommand: TypeAlias = WalkRandomly | RunUntil
-"""What may take long, and runs beside the other commands."""
+"""A command that may take long, and runs beside the other commands."""
 
 _COMMANDS: dict[str, type[QuickCommand] | type[LongCommand]] = {
     "begin": Begin,
     "take": TakeMove,
     "go": GoTo,
     "bookmark": Bookmark,
+    "show": ShowExpression,
+    "hide": HideExpression,
     "undo": Undo,
     "redo": Redo,
     "walk": WalkRandomly,

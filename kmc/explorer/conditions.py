@@ -1,22 +1,25 @@
-"""What "run until" waits for: an invariant fails, a goal is reached, an action becomes enabled, an expression is true.
+"""The conditions of "run until": an invariant fails, a goal is reached, an action becomes enabled, an expression is
+true.
 
-An expression is one of `kmc.spec.typed_expression` over the state `st`, without a successor.
+An expression is one of `kmc.frontend.typed_expression` over the state `st`, without a successor.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import CommandLineError, KmcError, did_you_mean
 from kmc.explorer.commands import refused
-from kmc.invariants.kinds import Role
+from kmc.frontend.model import Model
+from kmc.frontend.typed_expression import Expression, expression
+from kmc.invariants.kinds import KINDS, Role, of_role
 from kmc.invariants.properties import Predicate, holds
+from kmc.lang.records import State
 from kmc.lang.showing import shown
-from kmc.spec.model import Model
-from kmc.spec.typed_expression import expression
 
 EXPRESSION_LENGTH_MAX = 2_000
 _ADVICE = "write an expression of the spec language over the state st, such as len(st.messages) > 2"
@@ -29,12 +32,15 @@ Condition = Callable[[Any, Any], bool]
 class WaitedFor:
     """A condition with the sentence that says when it is met: `NoIllegalState fails`.
 
-    `is_met_by_step` is its part that a step to a known state may meet, although that state alone does not.
+    `is_met_by_step` is its part that a step to a known state may meet, although that state alone does not. `check`
+    makes the model whose check fails where the condition is met, with files in a folder that stays during the check;
+    None where there is no such model.
     """
 
     sentence: str
     is_met: Condition
     is_met_by_step: Condition = lambda before, state: False
+    check: Callable[[Model, Path], Model] | None = None
 
 
 def property_fails(model: Model, name: str) -> WaitedFor:
@@ -44,16 +50,39 @@ def property_fails(model: Model, name: str) -> WaitedFor:
     of_states = [found for found in wanted if found in model.predicates(Role.CHECKED, 1)]
     of_steps = [found for found in wanted if found not in of_states]
 
-    def is_met_by_step(before: Any, state: Any) -> bool:
+    def is_met_by_step(before: Any, state: State) -> bool:
         return before is not None and any(_fails(model, found, before, state) for found in of_steps)
 
-    def is_met(before: Any, state: Any) -> bool:
+    def is_met(before: Any, state: State) -> bool:
         return any(_fails(model, found, state) for found in of_states) or is_met_by_step(before, state)
 
-    return WaitedFor(f"{name or 'a property'} fails", is_met, is_met_by_step)
+    def check(model: Model, folder: Path) -> Model:
+        chosen: dict[str, Any] = {
+            kind.field: tuple(found for found in model.of(kind) if found in wanted) for kind in of_role(Role.CHECKED)
+        }
+        return replace(_bare(model), **chosen)
+
+    return WaitedFor(f"{name or 'a property'} fails", is_met, is_met_by_step, check)
 
 
-def _fails(model: Model, found: Predicate, *states: Any) -> bool:
+def _bare(model: Model) -> Model:
+    """The model without properties, and without reductions, since a condition need not respect them."""
+    unasked: dict[str, Any] = {kind.field: () for kind in KINDS if kind.role is not Role.BOUNDING}
+    return replace(model, **unasked, symmetry=(), view=None, temporal=(), deadlock=False, max_depth=None)
+
+
+def _unless(asked: Expression) -> Callable[[Model, Path], Model]:
+    """Return a function that makes the model whose only invariant is that an expression is false."""
+
+    def check(model: Model, folder: Path) -> Model:
+        invariant = asked.negation(folder)
+        spec = replace(model.spec, files=model.spec.files | {invariant.span.path})
+        return replace(_bare(model), spec=spec, invariants=(invariant,))
+
+    return check
+
+
+def _fails(model: Model, found: Predicate, *states: State) -> bool:
     try:
         return not holds(found, model.spec.files, *states)
     except KmcError:
@@ -63,7 +92,8 @@ def _fails(model: Model, found: Predicate, *states: Any) -> bool:
 def goal_reached(model: Model, name: str) -> WaitedFor:
     """A reachable property of the model becomes true."""
     found = _named(model.predicates(Role.WITNESSED, 1), name, "goal")
-    return WaitedFor(f"{name} is reached", lambda before, state: holds(found, model.spec.files, state))
+    check = _unless(expression(model.spec, name))
+    return WaitedFor(f"{name} is reached", lambda before, state: holds(found, model.spec.files, state), check=check)
 
 
 def _named(known: tuple[Predicate, ...], name: str, what: str) -> Predicate:
@@ -95,7 +125,7 @@ def expression_true(model: Model, text: str) -> WaitedFor:
     if asked.needs_successor:
         raise CommandLineError("KMC671", "a condition is one of a state, not of a step", help=_ADVICE)
 
-    def is_met(before: Any, state: Any) -> bool:
+    def is_met(before: Any, state: State) -> bool:
         try:
             truth = asked.value(state)
         except KmcError as error:
@@ -104,4 +134,4 @@ def expression_true(model: Model, text: str) -> WaitedFor:
             return truth
         raise CommandLineError("KMC671", f"'{text}' is {shown(truth)}, not True or False", help=_ADVICE)
 
-    return WaitedFor(f"{text} is true", is_met)
+    return WaitedFor(f"{text} is true", is_met, check=_unless(asked))

@@ -1,7 +1,7 @@
-"""Who may ask the explorer: pages that it has served, and no others.
+"""Access to the explorer: for pages that it has served, and no others.
 
 Every request must carry the token as the first part of its path, must name this server as its host (else a page
-elsewhere could point its own name at 127.0.0.1), and must come from its own origin where the browser tells. There is
+elsewhere could point its own name at 127.0.0.1), and must come from its own origin if the browser sends one. There is
 no cross-origin access, nothing is cached, and a body has a limit.
 """
 
@@ -20,7 +20,7 @@ Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 BODY_BYTES_MAX = 64 * 1024
 _PATIENCE_SECONDS = 1.0
-"""So long the body of a refused request is waited for."""
+"""The seconds for which the body of a refused request is read."""
 
 _HEADERS = (
     (b"cache-control", b"no-store"),
@@ -35,7 +35,7 @@ _HEADERS = (
 
 
 class Guard:
-    """Lets through to `application` what has the `token` and names the server at `port`."""
+    """Passes to `application` the requests that have the `token` and name the server at `port`."""
 
     def __init__(self, application: Application, token: str, port: int) -> None:
         self._application = application
@@ -82,7 +82,7 @@ def _is_too_much(length: bytes) -> bool:
 
 
 async def _refuse(receive: Receive, send: Send, status: int, text: str) -> None:
-    """Answer, then read what the request still sends: closed before, a connection is reset and the answer lost."""
+    """Answer, then read the rest of the request: closed before, a connection is reset and the answer lost."""
     body = text.encode()
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
@@ -99,7 +99,7 @@ async def _refuse(receive: Receive, send: Send, status: int, text: str) -> None:
 
 
 async def _read_to_the_end(receive: Receive) -> None:
-    """Read the body of a request, which is over when it is too long or the client has gone."""
+    """Read the body of a request to its end, or until it is too long or the client has gone."""
     length = 0
     while length <= BODY_BYTES_MAX:
         message = await receive()

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from kmc.errors import KmcError, Span
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS, PropertyKind, Role
 from kmc.invariants.properties import Predicate, holds, is_stuttering
-from kmc.spec.model import Model
+from kmc.lang.records import State
 
 
 class JudgedOutcome(Enum):
-    """What a property says of a state or a step."""
+    """The verdict of a property on a state or a step."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -50,7 +50,7 @@ class JudgedProperty:
     error: KmcError | None = None
 
 
-def judged(model: Model, before: Any | None, state: Any) -> Iterator[JudgedProperty]:
+def judged(model: Model, before: State | None, state: State) -> Iterator[JudgedProperty]:
     """Each property of the model in `state`, and those of steps on the step from `before`, where there is one."""
     for kind in KINDS:
         for found in model.of(kind):
@@ -62,7 +62,7 @@ def judged(model: Model, before: Any | None, state: Any) -> Iterator[JudgedPrope
         yield JudgedProperty(formula.name, "temporal property", JudgedOutcome.OF_BEHAVIOURS, formula.doc, formula.span)
 
 
-def _judged(model: Model, kind: PropertyKind, found: Predicate, states: tuple[Any, ...]) -> JudgedProperty:
+def _judged(model: Model, kind: PropertyKind, found: Predicate, states: tuple[State, ...]) -> JudgedProperty:
     error = None
     if kind.role is Role.CHECKED and len(states) == 2 and is_stuttering(*states):
         outcome = JudgedOutcome.NOT_A_STEP
@@ -74,12 +74,12 @@ def _judged(model: Model, kind: PropertyKind, found: Predicate, states: tuple[An
     return JudgedProperty(found.name, kind.noun, outcome, found.doc, found.span, error)
 
 
-def failing(model: Model, before: Any | None, state: Any) -> tuple[str, ...]:
+def failing(model: Model, before: State | None, state: State) -> tuple[str, ...]:
     """The invariants and action properties that fail in a state or on the step to it, or have no truth value."""
     wrong = (JudgedOutcome.FAILS, JudgedOutcome.ERROR)
     return tuple(found.name for found in judged(model, before, state) if found.outcome in wrong)
 
 
-def is_outside(model: Model, before: Any | None, state: Any) -> bool:
+def is_outside(model: Model, before: State | None, state: State) -> bool:
     """Whether a constraint, of the state or of the step to it, keeps a search from going on there."""
     return any(found.outcome is JudgedOutcome.OUTSIDE for found in judged(model, before, state))

@@ -1,4 +1,4 @@
-"""What can happen in a state: the instances of actions that are enabled, each with its successors, and the others.
+"""The moves of a state: the instances of actions that are enabled, each with its successors, and the others.
 
 Invariant: every instance that the next-state relation tries in the state is in exactly one of the three lists, in an
 order that depends on values only.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
 
 from kmc.actions.relation import ActionInstance, NextStateRelation
 from kmc.errors import KmcError
 from kmc.lang.order import SortKey, sort_key
-from kmc.reference.traces import trace_step
+from kmc.lang.records import State
+from kmc.reference.states.traces import trace_step
 from kmc.result import TraceStep
 
 
@@ -35,7 +35,7 @@ class MovesOfState:
     failing: tuple[tuple[ActionInstance, KmcError], ...]
 
 
-def moves_of(relation: NextStateRelation, state: Any) -> MovesOfState:
+def moves_of(relation: NextStateRelation, state: State) -> MovesOfState:
     """All that can and cannot happen in `state`."""
     enabled: list[Move] = []
     disabled: list[ActionInstance] = []
@@ -54,7 +54,7 @@ def moves_of(relation: NextStateRelation, state: Any) -> MovesOfState:
     return MovesOfState(tuple(enabled), tuple(disabled), tuple(failing))
 
 
-def _in_order(relation: NextStateRelation, state: Any) -> list[ActionInstance]:
+def _in_order(relation: NextStateRelation, state: State) -> list[ActionInstance]:
     """The instances: actions as declared, then by arguments and message."""
     by_action: dict[str, list[ActionInstance]] = {}
     for instance in relation.instances(state):

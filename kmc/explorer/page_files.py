@@ -1,4 +1,4 @@
-"""The page's files: its own, and those that every page of kmc shares. Only what is named here is served."""
+"""The page's files: its own, and those that every page of kmc shares. Only the files named here are served."""
 
 from __future__ import annotations
 

@@ -22,14 +22,14 @@ _EXPLORED = "explored"
 
 @dataclass(frozen=True, slots=True)
 class SavingPlace:
-    """Where traces are saved, and the words on the command line that choose the spec and the model."""
+    """The folder for traces, and the words on the command line that choose the spec and the model."""
 
     folder: Path
     chosen: Sequence[str]
 
 
 def walked_trace(session: ExplorerSession) -> TraceFile:
-    """The path from an initial state to where the person is, with what fails there."""
+    """The path from an initial state to the current one, with the properties that fail there."""
     model = session.ground.model
     trace = session.tree.trace()
     states = [step.state for step in trace.steps]
@@ -66,12 +66,13 @@ def save_walk(session: ExplorerSession, place: SavingPlace, now: datetime) -> Pa
     raise SystemFault("KMC591", f"{place.folder} has too many traces of this second", help="save it again")
 
 
-def commands_from(path: Path, length: int, place: SavingPlace) -> list[list[str]]:
-    """What to type next, each command as its words."""
+def commands_from(path: Path, length: int, place: SavingPlace, watched: Sequence[str] = ()) -> list[list[str]]:
+    """The next commands to type, each as its words; those that can show what is `watched` along the path do."""
+    shown = [word for text in watched for word in ("--show", text)]
     return [
-        ["kmc", "trace", str(path)],
+        ["kmc", "trace", str(path), *shown],
         ["kmc", "replay", str(path)],
-        ["kmc", "explore", *place.chosen, "--trace", str(path)],
+        ["kmc", "explore", *place.chosen, "--from", str(path), *shown],
         ["kmc", "check", *place.chosen, "--from", f"{path}#{length}"],
         ["kmc", "simulate", *place.chosen, "--from", f"{path}#{length}"],
     ]

@@ -18,10 +18,11 @@ from kmc.actions.relation import NextStateRelation
 from kmc.errors import KmcError
 from kmc.explorer.conditions import WaitedFor
 from kmc.explorer.moves import Move, moves_of
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
+from kmc.lang.records import State
 from kmc.result import TraceStep
-from kmc.spec.model import Model
 
 TakenStep = tuple[TraceStep, Any]
 """A step, with the message that it receives."""
@@ -49,7 +50,9 @@ class SeekLimits:
 
 @dataclass(frozen=True, slots=True)
 class SeekResult:
-    """Why it ended, the steps to where it ended (none where there is nowhere to go), and how many states it saw."""
+    """Why it ended, the steps to where it ended (none where there is nowhere to go), and the number of states that it
+    saw.
+    """
 
     end: SeekEnd
     steps: tuple[TakenStep, ...]
@@ -60,11 +63,12 @@ class SeekResult:
 
 @dataclass(slots=True)
 class SeekProgress:
-    """How far a search is; `is_cancelled` is set by whoever wants it to end."""
+    """The progress of a search, and its activity while it does not search; setting `is_cancelled` ends it."""
 
     states: int = 0
     depth: int = 0
     is_cancelled: bool = False
+    activity: str = ""
 
 
 class Seeker:
@@ -76,7 +80,7 @@ class Seeker:
         self._clock = clock
         self._relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
 
-    def breadth_first(self, start: Any, wanted: WaitedFor, limits: SeekLimits, progress: SeekProgress) -> SeekResult:
+    def breadth_first(self, start: State, wanted: WaitedFor, limits: SeekLimits, progress: SeekProgress) -> SeekResult:
         """Return the shortest way from `start` to a state or step in which `wanted` is met, within the constraints.
 
         A state in which evaluation fails has no successors here; the error is shown once a person goes there.
@@ -103,7 +107,7 @@ class Seeker:
         return SeekResult(SeekEnd.ALL_SEEN, (), len(came), progress.depth)
 
     def at_random(
-        self, start: Any, wanted: WaitedFor | None, steps: int, seed: int, limits: SeekLimits, progress: SeekProgress
+        self, start: State, wanted: WaitedFor | None, steps: int, seed: int, limits: SeekLimits, progress: SeekProgress
     ) -> SeekResult:
         """A walk of at most `steps` steps that change something, each as likely as the others, within the constraints.
 
@@ -129,8 +133,8 @@ class Seeker:
             if wanted is None or not way:
                 return SeekResult(end, tuple(way), progress.states, progress.depth)
 
-    def _chosen(self, state: Any, wanted: WaitedFor | None, random: Random) -> tuple[Move | None, bool]:
-        """A random move, and whether it meets what is wanted; only such a move leaves the constraints."""
+    def _chosen(self, state: State, wanted: WaitedFor | None, random: Random) -> tuple[Move | None, bool]:
+        """A random move, and whether it meets the condition; only such a move leaves the constraints."""
         moves = [move for move in moves_of(self._relation, state).enabled if move.step.state != state]
         while moves:
             move = moves.pop(int(random.random() * len(moves)))
@@ -139,7 +143,7 @@ class Seeker:
                 return move, is_met
         return None, False
 
-    def _is_inside(self, before: Any, state: Any) -> bool:
+    def _is_inside(self, before: Any, state: State) -> bool:
         """Whether a search goes on in `state`; where a constraint has no truth value it does not."""
         model = self._model
         try:
@@ -150,7 +154,7 @@ class Seeker:
             return False
 
 
-def _way(came: dict[Any, tuple[Any, TakenStep] | None], state: Any) -> tuple[TakenStep, ...]:
+def _way(came: dict[Any, tuple[Any, TakenStep] | None], state: State) -> tuple[TakenStep, ...]:
     steps: list[TakenStep] = []
     while (before := came[state]) is not None:
         state, step = before

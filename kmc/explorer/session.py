@@ -19,10 +19,12 @@ from kmc.explorer.commands import (
     Begin,
     Bookmark,
     GoTo,
+    HideExpression,
     LongCommand,
     QuickCommand,
     Redo,
     RunUntil,
+    ShowExpression,
     TakeMove,
     Undo,
     WalkRandomly,
@@ -33,17 +35,20 @@ from kmc.explorer.conditions import WaitedFor, action_enabled, expression_true, 
 from kmc.explorer.judging import failing
 from kmc.explorer.moves import MovesOfState, moves_of
 from kmc.explorer.seeking import Seeker, SeekLimits, SeekProgress, SeekResult
+from kmc.explorer.seeking_natively import shortest_way
 from kmc.explorer.state_tree import VISITED_MAX, StateTree, TreeHistory, VisitedState
 from kmc.explorer.telling_paths import PathTeller, ToldState
-from kmc.reference.initial import each_initial_state
+from kmc.explorer.watching import Watching
+from kmc.frontend.model import Model
+from kmc.lang.records import State
+from kmc.reference.states.initial import each_initial_state
 from kmc.result import TraceStep
-from kmc.spec.model import Model
-from kmc.story.story import StoryLoop
+from kmc.story.parts.story import StoryLoop
 from kmc.views.page.data import page_data
 
 INITIAL_STATES_MAX = 1_000
-"""How many initial states are listed at most."""
-STATES_MAX = 1_000_000
+"""The greatest number of initial states that are listed."""
+STATES_MAX = 10_000_000
 SECONDS_MAX = 600.0
 
 _CONDITIONS = {
@@ -56,7 +61,9 @@ _CONDITIONS = {
 
 @dataclass(frozen=True, slots=True)
 class OpenedCycle:
-    """How a trace of `length` states goes on for ever: with state `back_to`, counted from 1, by the step `closing`."""
+    """The infinite continuation of a trace of `length` states: with state `back_to`, counted from 1, by the step
+    `closing`.
+    """
 
     length: int
     back_to: int
@@ -65,9 +72,11 @@ class OpenedCycle:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What all sessions of one explorer share: the model, the tree that each begins with, and notes for the person.
+    """The common data of all sessions of one explorer: the model, the tree that each begins with, and notes for the
+    person.
 
-    `cycle` is that of a lasso, whose states are the first of the tree.
+    `cycle` is that of a lasso, whose states are the first of the tree; `watched` are the texts of expressions that each
+    shows from the first.
     """
 
     model: Model
@@ -75,17 +84,18 @@ class Ground:
     about: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     cycle: OpenedCycle | None = None
+    watched: tuple[str, ...] = ()
 
 
 class InitialStates:
-    """The initial states of a model, made as far as they are looked at."""
+    """The initial states of a model, made as they are needed."""
 
     def __init__(self, model: Model) -> None:
-        self._made: list[Any] = []
-        self._coming: Iterator[Any] = each_initial_state(model)
+        self._made: list[State] = []
+        self._coming: Iterator[State] = each_initial_state(model)
         self._lock = Lock()
 
-    def first(self, count: int) -> list[Any]:
+    def first(self, count: int) -> list[State]:
         """The first `count` states, fewer where there are no more; KmcError where the spec fails."""
         with self._lock:
             self._made.extend(islice(self._coming, max(0, min(count, INITIAL_STATES_MAX) - len(self._made))))
@@ -94,7 +104,7 @@ class InitialStates:
 
 @dataclass(slots=True)
 class RunningSearch:
-    """A search that was started from a state: what it looks for, how far it is, and its result once it has ended."""
+    """A search that was started from a state: its goal, its progress, and its result once it has ended."""
 
     number: int
     start: int
@@ -111,10 +121,14 @@ class RunningSearch:
 
 @dataclass(frozen=True, slots=True)
 class ToldLine:
-    """The states from the initial one on, as a story's steps and as data for the page; `number` is new for each."""
+    """The states from the initial one on, as a story's steps and as data for the page; `number` is new for each.
+
+    `watched` are the texts of the expressions whose values it has.
+    """
 
     number: int
     told: tuple[ToldState, ...]
+    watched: tuple[str, ...]
     data: dict[str, Any]
 
 
@@ -130,25 +144,32 @@ class ExplorerSession:
         spec = ground.model.spec
         self.relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
         self.teller = PathTeller(spec)
+        self.watching = Watching(spec, ground.watched)
         self._failing: dict[int, tuple[VisitedState, tuple[str, ...]]] = {}
-        """By identity, with the state itself, so that no other object takes its identity."""
+        """By identity, with the state itself, so that no other object gets its identity."""
         self._moves: tuple[Any, MovesOfState] | None = None
         self._lines = 0
         self._line: ToldLine | None = None
 
     @property
     def tree(self) -> StateTree:
-        """What was visited, and where the person is."""
+        """The visited states, and the current one."""
         return self.history.present
 
     def told_line(self, line: tuple[VisitedState, ...]) -> ToldLine:
-        """A line with its story, told anew only where it is another one than the last."""
-        told = tuple(self.teller.told(line))
-        if self._line is None or len(self._line.told) != len(told) or any(map(is_not, self._line.told, told)):
+        """A line with its story, which is made anew only if the line, or the watched expressions, have changed."""
+        told, texts = tuple(self.teller.explained(line)), self.watching.texts
+        known = self._line
+        if (
+            known is None
+            or known.watched != texts
+            or len(known.told) != len(told)
+            or any(map(is_not, known.told, told))
+        ):
             self._lines += 1
-            story = self.teller.story(line, self.ground.about)
-            self._line = ToldLine(self._lines, told, page_data(replace(story, loop=self._cycle_of(told))))
-        return self._line
+            story = replace(self.teller.story(line, self.ground.about), loop=self._cycle_of(told))
+            self._line = known = ToldLine(self._lines, told, texts, page_data(self.watching.beside(story, line)))
+        return known
 
     def _cycle_of(self, told: Sequence[ToldState]) -> StoryLoop | None:
         """The cycle of the trace that was opened, where the line is that trace."""
@@ -162,7 +183,7 @@ class ExplorerSession:
         return StoryLoop(cycle.back_to, closing)
 
     def moves(self) -> MovesOfState:
-        """What can and cannot happen where the person is; there must be such a state."""
+        """The moves that are possible and impossible in the current state; there must be such a state."""
         here = self.here()
         if self._moves is None or self._moves[0] is not here.state:
             self._moves = (here.state, moves_of(self.relation, here.state))
@@ -186,15 +207,21 @@ class ExplorerSession:
     def begin_at_once(self) -> None:
         """Begin in the first initial state, without a command that could be undone."""
         first = TraceStep(self.initial.first(1)[0])
-        self.history = TreeHistory(present=StateTree().taken([(first, None)]))
+        self.history = TreeHistory(present=StateTree().after_steps([(first, None)]))
 
     def carry_out(self, command: QuickCommand) -> None:
-        """Carry out a command; CommandLineError KMC670 for what is not there."""
+        """Carry out a command; KmcError KMC670 for a state or move that is not there, or as of `kmc eval` for an
+        expression.
+        """
         match command:
             case Undo():
                 self.history = self.history.undone()
             case Redo():
                 self.history = self.history.redone()
+            case ShowExpression(text):
+                self.watching.show(text, self.tree.path(self.tree.at))
+            case HideExpression(text):
+                self.watching.hide(text)
             case _:
                 self.history = self.history.then(self._changed(command))
 
@@ -205,14 +232,14 @@ class ExplorerSession:
                 states = self.initial.first(initial + 1)
                 if initial >= len(states):
                     raise refused(f"the model has no initial state number {initial + 1}", "choose one from the list")
-                return tree.restarted().taken([(TraceStep(states[initial]), None)])
+                return tree.restarted().after_steps([(TraceStep(states[initial]), None)])
             case TakeMove(at, number):
                 if at != tree.at:
                     raise refused("the session has moved on to another state", "load the page again")
                 moves = self.moves().enabled
                 if number >= len(moves):
                     raise refused(f"this state has no move number {number + 1}", "choose one from the list")
-                return tree.taken([(moves[number].step, moves[number].instance.message)])
+                return tree.after_steps([(moves[number].step, moves[number].instance.message)])
             case GoTo(to):
                 return tree.restarted() if to is None else tree.moved(self._visited(to))
             case Bookmark(of, name):
@@ -244,10 +271,10 @@ class ExplorerSession:
             raise refused("there is nothing to wait for", "name it")
         return one_of("what", command.what, _CONDITIONS)(self.ground.model, command.name)
 
-    def run_search(self, search: RunningSearch, command: LongCommand, start: Any) -> None:
+    def run_search(self, search: RunningSearch, command: LongCommand, start: State) -> None:
         """Run a search to its end, without the lock, and go where it found something, with the lock."""
         try:
-            result = self._sought(search, command, start)
+            result = self._seek(search, command, start)
         except KmcError as error:
             search.error = error
             return
@@ -257,15 +284,13 @@ class ExplorerSession:
             return
         with self.lock:
             try:
-                if result.steps and search.start < len(self.tree.visited):
-                    tree = self.tree.moved(search.start)
-                    if tree.visited[search.start].state == start:
-                        self.history = self.history.then(tree.taken(result.steps))
+                if result.steps:  # from a state that is still there: no command removes one
+                    self.history = self.history.then(self.tree.moved(search.start).after_steps(result.steps))
                 search.result = result
             except CommandLineError as error:
                 search.error = error
 
-    def _sought(self, search: RunningSearch, command: LongCommand, start: Any) -> SeekResult:
+    def _seek(self, search: RunningSearch, command: LongCommand, start: State) -> SeekResult:
         seeker = Seeker(self.ground.model)
         match command:
             case WalkRandomly(steps, seed):
@@ -276,7 +301,7 @@ class ExplorerSession:
                 limits = SeekLimits(min(max(states, 1), STATES_MAX), SECONDS_MAX)
                 if how == "random":
                     return seeker.at_random(start, wanted, 200, seed, limits, search.progress)
-                return seeker.breadth_first(start, wanted, limits, search.progress)
+                return shortest_way(self.ground.model, start, wanted, limits, search.progress)
             case _:
                 assert_never(command)
 

@@ -1,7 +1,7 @@
-"""What the page shows of a session, as JSON. The page's scripts read it; `docs/explorer.md` is for people.
+"""The data of a session for the page, as JSON. The page's scripts read it; `docs/explorer.md` is for people.
 
 `view_of` is the whole of it: the tree, the story of the path to where the person is (as every page of kmc shows
-stories), the verdicts there, what can happen next, and the search that runs.
+stories), the verdicts there, the moves, and the search that runs.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from kmc.explorer.moves import Move
 from kmc.explorer.session import ExplorerSession, RunningSearch
 from kmc.explorer.state_tree import VisitedState
 from kmc.explorer.telling_paths import PreviewedMove, ToldState
+from kmc.frontend.source_place import source_place
 from kmc.invariants.kinds import Role
-from kmc.spec.source_place import source_place
+from kmc.lang.records import State
 from kmc.spec.variables import encode_state
-from kmc.story.in_words import in_words
-from kmc.story.lanes import table_for_people
-from kmc.story.obstacles import Obstacle, disabled
-from kmc.story.why import why_fails
+from kmc.story.explain.obstacles import Obstacle, disabled
+from kmc.story.explain.why import why_fails
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.lanes import table_for_people
 from kmc.unexplained import Unexplained, try_explaining
 
 Json = dict[str, Any]
@@ -32,7 +33,7 @@ def view_of(session: ExplorerSession) -> Json:
     """All that the page shows."""
     tree = session.tree
     line = tree.line()
-    # The line is told first, as a whole; what is known of a state then is not told again for the tree.
+    # The story of the whole line is made first; its steps are then reused for the tree.
     here = _here(session, line, len(tree.path(tree.at))) if line else {}
     return {
         "at": tree.at,
@@ -46,7 +47,9 @@ def view_of(session: ExplorerSession) -> Json:
 
 
 def frame_of(session: ExplorerSession) -> Json:
-    """What never changes: the model, what can be waited for, and the notes on the trace that was opened."""
+    """The data that never changes: the model, the conditions to run until, and the notes on the trace that was
+    opened.
+    """
     model = session.ground.model
     return {
         "spec": model.spec.name,
@@ -62,7 +65,7 @@ def frame_of(session: ExplorerSession) -> Json:
 
 
 def initial_data(session: ExplorerSession, begin: int) -> Json:
-    """Some of the initial states, from place `begin` on: what distinguishes each from the first one."""
+    """Some of the initial states, from place `begin` on: the differences of each from the first one."""
     states = session.initial.first(begin + INITIAL_LISTED + 1)
     table = table_for_people(session.ground.model.spec)
     listed = []
@@ -75,7 +78,7 @@ def initial_data(session: ExplorerSession, begin: int) -> Json:
 
 
 def disabled_data(session: ExplorerSession) -> Json:
-    """What is not enabled where the person is, with the guard that stops it."""
+    """The actions that are not enabled in the current state, with the guard that stops each."""
     found = disabled(session.ground.model, session.here().state)
     return {"disabled": [_obstacle(obstacle) for obstacle in found]}
 
@@ -114,7 +117,7 @@ def _here(session: ExplorerSession, line: tuple[VisitedState, ...], step: int) -
 
 def _visited(session: ExplorerSession, visited: VisitedState) -> Json:
     tree = session.tree
-    step = session.teller.known(visited) or session.teller.told(tree.path(visited.number))[-1].step
+    step = session.teller.known(visited) or session.teller.explained(tree.path(visited.number))[-1].step
     return {
         "number": visited.number,
         "parent": visited.parent,
@@ -141,6 +144,7 @@ def _move(session: ExplorerSession, last: ToldState, place: int, move: Move) -> 
         "changes": [{"path": list(c.path), "lane": c.lane, "old": c.old, "new": c.new} for c in step.changes],
         "sent": _briefs(previewed, step.sent),
         "lost": _briefs(previewed, step.lost),
+        "drops": list(step.lost),
         "ways": move.ways,
         "stutters": successor == state,
         "fails": list(failing(model, state, successor)),
@@ -153,7 +157,7 @@ def _briefs(previewed: PreviewedMove, numbers: tuple[int, ...]) -> list[str]:
     return [f"{message.name} {message.brief}" for message in (previewed.messages[number - 1] for number in numbers)]
 
 
-def _verdict(session: ExplorerSession, found: JudgedProperty, before: Any | None, state: Any) -> Json:
+def _verdict(session: ExplorerSession, found: JudgedProperty, before: State | None, state: State) -> Json:
     return {
         "why": _why(session, found, before, state) if found.outcome is JudgedOutcome.FAILS else None,
         "name": found.name,
@@ -166,7 +170,7 @@ def _verdict(session: ExplorerSession, found: JudgedProperty, before: Any | None
     }
 
 
-def _why(session: ExplorerSession, found: JudgedProperty, before: Any | None, state: Any) -> Json:
+def _why(session: ExplorerSession, found: JudgedProperty, before: State | None, state: State) -> Json:
     """Why a property fails here: a sentence, and the values that decide it."""
     model = session.ground.model
     prop = next(p for p in model.predicates(Role.CHECKED) if p.name == found.name)
@@ -184,12 +188,13 @@ def _why(session: ExplorerSession, found: JudgedProperty, before: Any | None, st
 
 
 def search_data(search: RunningSearch) -> Json:
-    """How far a search is, or how it ended."""
+    """The progress of a search, or how it ended."""
     result, error = search.result, search.error
     return {
         "number": search.number,
         "sentence": search.sentence,
         "over": search.is_over,
+        "activity": search.progress.activity,
         "states": search.progress.states if result is None else result.states,
         "depth": search.progress.depth if result is None else result.depth,
         "end": None if result is None else result.end.name.lower(),

@@ -1,7 +1,7 @@
 """The states that a person has visited: a tree whose root has no state and whose first branches are initial states.
 
-Invariant: a tree is a value. Every command of a person makes a new one that shares what did not change (pyrsistent), so
-undo is the previous tree, and a search can read one while the person goes on.
+Invariant: a tree is a value. Every command of a person makes a new one that shares the unchanged parts (pyrsistent), so
+undo is the previous tree with the states visited since, and a search can read one while the person goes on.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VISITED_MAX = 5_000
 
 @dataclass(frozen=True, slots=True)
 class VisitedState:
-    """A state, and the step that led to it; `message` is what that step received, where that is known.
+    """A state, and the step that led to it; `message` is the one that the step received, if that is known.
 
     `number` is its place among the visited states, from 0; `parent` is None for an initial state.
     """
@@ -39,7 +39,7 @@ class VisitedState:
 
 @dataclass(frozen=True, slots=True)
 class StateTree:
-    """What was visited, where the person is (`at`; None before an initial state was chosen), and the bookmarks."""
+    """The visited states, the current one (`at`; None before an initial state was chosen), and the bookmarks."""
 
     visited: PVector[VisitedState] = field(default_factory=pvector)
     at: int | None = None
@@ -81,10 +81,11 @@ class StateTree:
             onward = onward.set(visited.parent, visited.number)
         return replace(self, at=number, onward=onward)
 
-    def taken(self, steps: Iterable[tuple[TraceStep, Any]]) -> StateTree:
-        """The person takes steps from where he is, each with the message that it receives; the first may begin.
+    def after_steps(self, steps: Iterable[tuple[TraceStep, Any]]) -> StateTree:
+        """The tree after the person follows these steps from the current state, each with the message that it receives;
+        the first may begin.
 
-        A step that was taken before leads to the state that it made then.
+        A step that was followed before leads to the state that it made then.
         """
         tree = self
         for step, message in steps:
@@ -97,7 +98,7 @@ class StateTree:
         return tree
 
     def known(self, step: TraceStep, message: Any) -> int | None:
-        """The number of the state that this step led to before, taken where the person is; None where it was not."""
+        """The number of the state that this step led to before from the current state; None if it was not followed."""
         for number in self.branches.get(self.at, ()):
             known = self.visited[number]
             if known.step.label == step.label and known.message == message and known.state == step.state:
@@ -128,7 +129,11 @@ class StateTree:
 
 @dataclass(frozen=True, slots=True)
 class TreeHistory:
-    """A tree with those before it, which undo brings back, and those that were undone, the last one last."""
+    """A tree with those before it, which undo brings back, and those that were undone, the last one last.
+
+    Undo brings back where the person was, and bookmarks; states that were visited since then stay in the tree.
+    Invariant: of any two trees of a history, the visited states of one are the first of the other.
+    """
 
     past: PVector[StateTree] = field(default_factory=pvector)
     present: StateTree = field(default_factory=StateTree)
@@ -142,10 +147,17 @@ class TreeHistory:
         """The history before the last command; itself at the beginning."""
         if not self.past:
             return self
-        return TreeHistory(self.past[:-1], self.past[-1], self.future.append(self.present))
+        return TreeHistory(self.past[:-1], self._keeping(self.past[-1]), self.future.append(self.present))
 
     def redone(self) -> TreeHistory:
         """The history after the command that was undone last; itself where there is none."""
         if not self.future:
             return self
-        return TreeHistory(self.past.append(self.present), self.future[-1], self.future[:-1])
+        return TreeHistory(self.past.append(self.present), self._keeping(self.future[-1]), self.future[:-1])
+
+    def _keeping(self, tree: StateTree) -> StateTree:
+        """Another tree of this history, with the states that only the present one has."""
+        present = self.present
+        if len(tree.visited) == len(present.visited):
+            return tree
+        return replace(tree, visited=present.visited, branches=present.branches)

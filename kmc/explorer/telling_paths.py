@@ -1,4 +1,4 @@
-"""Stories of paths through a tree, each state told once: a branch goes on where its path has been told."""
+"""Stories of paths through a tree, each state told once: a branch continues the story of its path so far."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kmc.explorer.moves import Move
 from kmc.explorer.state_tree import VisitedState
-from kmc.spec.loader import Spec
-from kmc.story.story import SentMessage, Story, StoryStep
+from kmc.frontend.loader import Spec
+from kmc.story.parts.story import SentMessage, Story, StoryStep
 from kmc.story.tell import Teller
 
 _REMEMBERED_MAX = 20_000
@@ -25,7 +25,7 @@ class ToldState:
 
 @dataclass(frozen=True, slots=True)
 class PreviewedMove:
-    """What a move would do: the step, and the messages of the story after it, by number."""
+    """The preview of a move: the step, and the messages of the story after it, by number."""
 
     move: Move
     step: StoryStep
@@ -41,12 +41,12 @@ class PathTeller:
         """By identity: a tree keeps the objects of its states, and another tree may number other states alike."""
 
     def known(self, visited: VisitedState) -> StoryStep | None:
-        """A visited state as it was told last, None where it was not."""
+        """The last step of the story at a visited state, None if it has none."""
         told = self._told.get(id(visited))
         return None if told is None else told.step
 
-    def told(self, path: Sequence[VisitedState]) -> list[ToldState]:
-        """Each state of a path from an initial state, told; the path is not empty."""
+    def explained(self, path: Sequence[VisitedState]) -> list[ToldState]:
+        """The story of each state of a path from an initial state; the path is not empty."""
         found: list[ToldState] = []
         for visited in path:
             known = self._told.get(id(visited))
@@ -60,11 +60,11 @@ class PathTeller:
 
     def story(self, path: Sequence[VisitedState], about: Mapping[str, str]) -> Story:
         """The story of a path."""
-        told = self.told(path)
-        return told[-1].teller.story([state.step for state in told], about)
+        states = self.explained(path)
+        return states[-1].teller.story([state.step for state in states], about)
 
     def preview(self, last: ToldState, move: Move) -> PreviewedMove:
-        """What a move from a told state would do."""
+        """The preview of a move from a told state."""
         teller = last.teller.fork()
         step = teller.step(last.visited.state, move.step, last.step.number + 1, move.instance.message)
         return PreviewedMove(move, step, teller.post.messages)
@@ -81,7 +81,7 @@ class PathTeller:
         return ToldState(visited, step, teller)
 
     def _retell(self, path: Sequence[VisitedState]) -> list[ToldState]:
-        """The path told from its beginning, by a teller that knows the processes of all its states."""
+        """The story of the path from its beginning, by a teller that knows the processes of all its states."""
         teller = Teller(self._spec, [visited.state for visited in path])
         found: list[ToldState] = []
         for number, visited in enumerate(path, start=1):

@@ -1,8 +1,9 @@
 """The table of property kinds: one row each, over which spec, compiler, engines and command line loop.
 
-A kind is known by its role and by how many states it looks at; a search has one loop for each such pair. To add a kind:
-a class in `kmc.invariants.properties`, a row here, a field of `Model` and of the names of a compiled spec, a decorator
-in `kmc.spec.declare`; and for a new pair its meaning in `kmc.reference.search` and in the engine's kernel interface.
+A kind is identified by its role and by the number of its states; a search has one loop for each such pair. To add a
+kind: a class in `kmc.invariants.properties`, a row here, a field of `Model` and of the names of a compiled spec, a
+decorator in `kmc.spec.declare`; and for a new pair its meaning in `kmc.reference.search` and in the engine's kernel
+interface.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from kmc.invariants.properties import ActionConstraint, ActionProperty, Constrai
 
 
 class Role(Enum):
-    """What a search concludes where a predicate is false. In the order in which kinds are shown."""
+    """The conclusion of a search if a predicate is false. In the order in which kinds are shown."""
 
     CHECKED = "a violation"
     WITNESSED = "a warning if it is false in all states that were found"
@@ -23,7 +24,7 @@ class Role(Enum):
 
 
 class Answer(Enum):
-    """What the kernel of a kind returns, bit n standing for predicate n."""
+    """The result of a kind's kernel; bit n represents predicate n."""
 
     FAILING = "a mask of those that are false"
     HOLDING = "a mask of those that are true, among those that the caller wants"
@@ -87,6 +88,7 @@ def of_role(role: Role) -> tuple[PropertyKind, ...]:
 
 
 def kind_of(role: Role, states: int) -> PropertyKind:
-    """The kind of a role that looks at so many states."""
-    (found,) = (kind for kind in of_role(role) if kind.states == states)
-    return found
+    """The kind of a role whose predicates have so many states; there is one at most."""
+    kinds = [kind for kind in of_role(role) if kind.states == states]
+    assert len(kinds) == 1, f"{len(kinds)} kinds have the role {role.name} and {states} states"
+    return kinds[0]

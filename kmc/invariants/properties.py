@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kmc.errors import EvaluationError, InvariantError, KmcError, Span
-from kmc.lang.blame import blamed
+from kmc.lang.errors.blame import blamed
 from kmc.lang.idents import Ident
+from kmc.lang.records import State
 from kmc.lang.showing import shown
 
 
@@ -73,16 +74,16 @@ class SymmetrySet:
     span: Span
 
 
-def is_stuttering(source: Any, successor: Any) -> bool:
+def is_stuttering(source: Any, successor: State) -> bool:
     """Return whether a step changes no variable; whatever permutation of the source another state may be."""
     return bool(source == successor)
 
 
-def holds(predicate: Predicate, files: Collection[str], *states: Any) -> bool:
+def holds(predicate: Predicate, files: Collection[str], *states: State) -> bool:
     """Return the truth of `predicate`; raises at the author's place when it has none.
 
-    An action property holds in a stuttering step without being evaluated: every search, replay and view asks it here,
-    so none of them can take such a step for a violation or an error. InvariantError (exit status 76) for invariants,
+    An action property holds in a stuttering step without being evaluated: every search, replay and view calls it here,
+    so none of them can report such a step as a violation or an error. InvariantError (exit status 76) for invariants,
     action properties and reachable properties, EvaluationError for constraints.
     """
     if isinstance(predicate, ActionProperty) and is_stuttering(*states):

@@ -1,4 +1,4 @@
-"""The spec language: the types and values that a spec is written with, and its model files.
+"""The spec language: the types and values that a spec is written with.
 
 A spec says `from kmc.lang import Bool, Enum, Int, Record, ...`; the names below are all of its words. Everything is
 finite and immutable, compared and hashed by value, and means the same in every engine.

@@ -1,8 +1,8 @@
 """The spec language as mypy, pyright and editors see it: an annotation is the type of the values that a field holds.
 
-At run time the words build domains (`kmc.lang.annotations`); a test holds both lists of names together. A word that
-also takes Python's literals, such as `{}` for a map, is a union with Any: a type checker knows its methods and admits
-the literal. `kmc.mypy_plugin` reads literals as kmc does, so there the words have no Any in them.
+At run time the words build domains (`kmc.lang.annotations`); a test keeps both lists of names equal. A word that also
+accepts Python's literals, such as `{}` for a map, is a union with Any: a type checker knows its methods and admits the
+literal. `kmc.mypy_plugin` reads literals as kmc does, so there the words have no Any in them.
 """
 
 import enum
@@ -152,7 +152,7 @@ def ways(*conditions: bool) -> range:
     """One round of a `for` per condition that holds: `for _ in ways(a, b): yield ...`."""
 
 def count(conditions: Iterable[bool]) -> int:
-    """How many of the conditions hold."""
+    """The number of conditions that hold."""
 
 def product(numbers: Iterable[int]) -> int:
     """The product of the numbers, 1 if there are none."""
@@ -192,7 +192,7 @@ __all__ = [
     "ways",
 ]
 
-# What `kmc.mypy_plugin` writes into a spec in memory, for the literals and generators that kmc reads in its own way.
+# Written by `kmc.mypy_plugin` into a spec in memory, for the literals and generators that kmc reads in its own way.
 _Steps: TypeAlias = Iterator[_T]
 _Field: TypeAlias = _T | _K
 _set = frozenset

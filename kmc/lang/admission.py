@@ -13,10 +13,10 @@ from types import FunctionType, GeneratorType
 from typing import Any, NoReturn, TypeAlias, assert_never
 
 from kmc.errors import DomainError
-from kmc.lang.annotations import shapes_of
 from kmc.lang.domains import describe, members
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages, set_of_messages
+from kmc.lang.order import ordered
 from kmc.lang.seqs import SeqValue, seq_class
 from kmc.lang.showing import shown
 from kmc.lang.types import (
@@ -29,11 +29,13 @@ from kmc.lang.types import (
     MessageSetType,
     NetworkType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
     Type,
     UnionType,
+    shapes_of,
 )
 
 Admit: TypeAlias = Callable[[Any], Any]
@@ -45,7 +47,7 @@ def refuse(value: object, declared: Type) -> NoReturn:
 
 
 def advice_on_value(value: object, declared: Type) -> str:
-    """What to write instead of a value that is outside of a domain."""
+    """The advice for a value that is outside of a domain."""
     match declared:
         case _ if isinstance(value, set | dict | list):
             return "in a Python session, write kmc.literal(...) around a set, a list or a dict"
@@ -188,8 +190,6 @@ def _set(admit_element: Admit, declared: Type) -> Admit:
 
 def _in_order(elements: frozenset[Any]) -> list[Any]:
     """The elements in display order; by their texts, where some are not values of the language."""
-    from kmc.lang.order import ordered
-
     try:
         return ordered(elements)
     except TypeError:
@@ -275,11 +275,10 @@ class TypedNetwork:
             # A file that is loaded later may derive further shapes.
             self.classes = frozenset(shapes_of(self.declared.messages))
         if type(message) not in self.classes:
-            from kmc.lang.records import Record
-
             kinds = " | ".join(describe(kind) for kind in self.declared.messages)
-            kind = type(message).__name__ if isinstance(message, Record) else shown(message)
-            advice = f"declare it with [{kinds} | {kind}]" if isinstance(message, Record) else "send a message"
+            is_record = isinstance(type(message), RecordMeta)
+            kind = type(message).__name__ if is_record else shown(message)
+            advice = f"declare it with [{kinds} | {kind}]" if is_record else "send a message"
             raise DomainError("KMC206", f"this network holds {kinds}, not {kind}", help=advice)
         if count > self.count_max:
             raise DomainError(

@@ -1,4 +1,4 @@
-"""Record classes with the same fields that may stand in one place, such as one network: which need a type when written.
+"""Record classes with the same fields that may occur in one place, such as one network: which need a type when written.
 
 To kmc they are different, as in `MessageSet[Prepare | Commit]`, whereas TLA+ calls records with the same fields equal.
 So the TLA+ value of such a record has one field more, which names its class, as that of a message does: else a trace
@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kmc.lang.naming import camel_case
-from kmc.lang.records import Message, RecordMeta
+from kmc.lang.records import Message
 from kmc.lang.tla import Naming
 from kmc.lang.types import (
     MapType,
     MessageBagType,
     MessageSetType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
@@ -27,11 +28,11 @@ from kmc.lang.types import (
 )
 
 _OTHER_TAG = "tag"
-"""What the type is called where a field has the name of the tag. No field of a record can have this name."""
+"""The name of the type if a field has the name of the tag. No field of a record can have this name."""
 
 
 def tell_apart(state_class: RecordMeta, naming: Naming) -> Naming:
-    """Give a written type to the classes in a state that would look like others which may stand in their place.
+    """Give a written type to the classes in a state that would look like others which may occur in their place.
 
     Returns `naming` with a tag that is not the name of a field of such a class or of a message.
     """
@@ -49,7 +50,7 @@ def tell_apart(state_class: RecordMeta, naming: Naming) -> Naming:
 
 
 def _choices(declared: Type, seen: set[Type]) -> Iterator[tuple[RecordMeta, ...]]:
-    """For each place within a value of the type `declared`, the record classes that may stand there."""
+    """For each place within a value of the type `declared`, the record classes that may occur there."""
     if declared in seen:
         return
     seen.add(declared)

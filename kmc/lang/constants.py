@@ -15,15 +15,14 @@ from typing import Any, TypeAlias
 
 from kmc.errors import DomainError, ModelError, Span, SpecError, did_you_mean
 from kmc.lang.admission import admitter
-from kmc.lang.annotations import as_type
 from kmc.lang.domains import describe, members
 from kmc.lang.idents import Ident, ident_class
-from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet
 from kmc.lang.showing import shown
-from kmc.lang.types import BoolType, EnumType, IntType, Type
+from kmc.lang.types import BoolType, EnumType, IntType, Type, as_type
+from kmc.model_files.model_file import Assignment, ModelValue, Raw, RawSet
 
 Share: TypeAlias = Callable[[str], float]
-"""Where in its domain the placeholder of a constant lies, from 0 (the least value) to 1."""
+"""The position of a constant's placeholder in its domain, from 0 (the least value) to 1."""
 
 _UNSET = object()
 _STAND_IN_IDENTS_MAX = 3
@@ -162,7 +161,7 @@ def _stand_in(table: ConstantTable, name: str, domain: Any) -> Any:
 
 
 def has_placeholders() -> bool:
-    """Does the spec that is being executed use placeholders, because its model lacks constants?"""
+    """Return whether the spec that is being executed uses placeholders, because its model lacks constants."""
     table = _TABLE.get(None)
     return table is not None and bool(table.missing)
 
@@ -189,7 +188,7 @@ def _convert(name: str, domain: Any, raw: Raw, span: Span) -> Any:
 
 
 def _advice_on(raw: Raw, declared: Type, span: Span) -> str:
-    """What to write instead of a value that a constant cannot have."""
+    """The advice for a value that a constant cannot have."""
     match declared:
         case BoolType():
             return "write true or false" if _is_manifest(span) else "write TRUE or FALSE"

@@ -11,8 +11,8 @@ from typing import Any
 from kmc.errors import SpecError
 from kmc.lang.naming import camel_case
 from kmc.lang.showing import shown
-from kmc.lang.symbols import Symbol, SymbolMeta
-from kmc.lang.types import EnumType
+from kmc.lang.symbols import Symbol
+from kmc.lang.types import EnumType, SymbolMeta
 
 _RESERVED = ("title", "index", "members", "kmc_type")
 
@@ -49,8 +49,8 @@ class EnumMeta(SymbolMeta):
 
     @property
     def kmc_type(cls) -> EnumType:
-        """What the class means in an annotation."""
-        return EnumType(cls)  # type: ignore[arg-type]  # every EnumMeta class but the root derives from Enum
+        """The domain that the class means in an annotation."""
+        return EnumType(cls)
 
 
 class Enum(Symbol, metaclass=EnumMeta):

@@ -29,7 +29,7 @@ def truth(value: Any) -> bool:
 
 @singledispatch
 def advice_on_condition(value: Any) -> str:
-    """What to write instead of a value that stands where a Bool should; other modules add their own kinds."""
+    """The advice for a value in the place of a Bool; other modules add their own kinds."""
     if value is None:
         return "write `is None` or `is not None`; a helper needs a return on every path"
     if isinstance(value, int):
@@ -76,7 +76,7 @@ def ways(*conditions: bool) -> range:
 
 
 def count(conditions: Iterable[bool]) -> int:
-    """How many of the conditions hold: TLA+'s Quantify, or Cardinality of a filtered set."""
+    """The number of conditions that hold: TLA+'s Quantify, or Cardinality of a filtered set."""
     return sum([1 for condition in conditions if condition is True or truth(condition)])
 
 

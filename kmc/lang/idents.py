@@ -9,47 +9,10 @@ model (`Server.at(1)`); anywhere else this would break symmetry.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, ClassVar, cast
 
-from kmc.errors import EvaluationError
-from kmc.lang.showing import shown
-from kmc.lang.symbols import Symbol, SymbolMeta
-from kmc.lang.types import IdentType
-
-
-class IdentMeta(SymbolMeta):
-    """The class of identifier classes."""
-
-    symmetric: bool
-    spawned: bool
-    started: str | None
-
-    @property
-    def kmc_type(cls) -> IdentType:
-        """What the class means in an annotation."""
-        return IdentType(cls)  # type: ignore[arg-type]  # every IdentMeta class derives from Ident
-
-    def at(cls, number: int) -> Any:
-        """The member at `number` in 1..len, in the order of the model; EvaluationError outside."""
-        if type(number) is int and 0 < number <= len(cls.members):
-            return cls.members[number - 1]
-        raise EvaluationError(
-            "KMC234",
-            f"{cls.__name__} has no member number {shown(number)}",
-            help=f"members are numbered 1..len({cls.__name__})",
-        )
-
-    def fresh(cls, used: Collection[Any]) -> Any:
-        """The first member that is not in `used`; an error when all are used (guard with `len`)."""
-        for member in cls.members:
-            if member not in used:
-                return member
-        raise EvaluationError(
-            "KMC231",
-            f"all {len(cls.members)} identifiers of {cls.__name__} are in use",
-            help=f"guard the action with len(...) < len({cls.__name__})",
-        )
+from kmc.lang.symbols import Symbol
+from kmc.lang.types import IdentMeta
 
 
 class Ident(Symbol, metaclass=IdentMeta):

@@ -1,7 +1,7 @@
 """Map values: immutable functions from keys to values.
 
 `m.set(k, v)` changes an existing key and is an error otherwise (TLA+'s EXCEPT is silent there); `m.add(k, v)` grows a
-partial map. A map that has been stored in a field knows its type and admits only what that type holds.
+partial map. A map that has been stored in a field knows its type and admits only the keys and values of that type.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kmc.lang.showing import shown
 
 
 class MapDomain(Protocol):
-    """What the type of a map decides: which keys and values it admits. Others raise DomainError."""
+    """The type of a map, which decides which keys and values it admits. Others raise DomainError."""
 
     total: bool
 

@@ -18,14 +18,14 @@ _HASH_MASK = (1 << 61) - 1
 
 
 class NetworkDomain(Protocol):
-    """What the type of a network decides: message classes, the number of messages, the largest count."""
+    """The type of a network, which decides the message classes, the number of messages, and the largest count."""
 
     classes: frozenset[type]
     capacity: int
     count_max: int
 
     def refuse(self, message: Any, size: int, count: int) -> None:
-        """Raise DomainError for what is outside the domain of these three."""
+        """Raise DomainError if one of these three is outside its domain."""
 
 
 class _Network:
@@ -134,7 +134,7 @@ class MessageBagValue(_Network):
     __slots__ = ()
 
     def count(self, message: Any) -> int:
-        """How often `message` can still be delivered; 0 when it was never sent."""
+        """The number of times that `message` can still be delivered; 0 if it was never sent."""
         return self._counts.get(message, 0)
 
     def add(self, message: Any) -> MessageBagValue:

@@ -1,7 +1,7 @@
 """`max` and `min` of a spec, for numbers only.
 
-Python's versions also take a key, or partially ordered values such as sets. Then there can be several greatest values,
-and which one is returned depends on the order of a set in memory.
+Python's versions also accept a key, or partially ordered values such as sets. Then there can be several greatest
+values, and the one that is returned depends on the order of a set in memory.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from kmc.errors import EvaluationError
-from kmc.lang.python_errors import kind_in_words
+from kmc.lang.kinds import kind_in_words
 
 
 def greatest(*values: Any, **options: Any) -> Any:

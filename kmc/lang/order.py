@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue
-from kmc.lang.records import Record
 from kmc.lang.seqs import SeqValue
 from kmc.lang.symbols import Symbol
+from kmc.lang.types import RecordMeta
 
 SortKey: TypeAlias = tuple[Any, ...]
 
@@ -33,7 +33,7 @@ def sort_key(value: Any) -> SortKey:
         return (5, len(value), tuple(sorted(sort_key(element) for element in value)))
     if isinstance(value, MapValue):
         return (6, tuple(sorted((sort_key(key), sort_key(item)) for key, item in value.items())))
-    if isinstance(value, Record):
+    if isinstance(type(value), RecordMeta):
         return (7, type(value).__name__, tuple(sort_key(item) for _, item in value.items()))
     if isinstance(value, MessageSetValue):
         return (8, len(value), tuple(sorted(sort_key(message) for message in value)))

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from kmc.lang.idents import Ident
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue
-from kmc.lang.records import Record
+from kmc.lang.records import Record, State
 from kmc.lang.seqs import SeqValue
 from kmc.lang.types import IdentType, MapType, Type
 
@@ -77,7 +77,7 @@ def permute(value: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
     return value
 
 
-def permute_state(state: Any, swap: Swap, memo: dict[Any, Any]) -> Any:
+def permute_state(state: State, swap: Swap, memo: dict[Any, Any]) -> Any:
     """`permute` of a whole state. States are not memoized, because most of them are new."""
     return _fields_permuted(state, swap, memo)
 

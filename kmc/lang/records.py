@@ -8,113 +8,17 @@ receiving action that names the base means all of them.
 
 from __future__ import annotations
 
-import inspect
 from collections import namedtuple
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias, TypeVar
 
 from kmc.errors import DomainError, EvaluationError, SpecError, did_you_mean
 from kmc.lang.admission import Admit, admitter
-from kmc.lang.annotations import as_type, union
-from kmc.lang.naming import camel_case, with_article
-from kmc.lang.types import BoolType, EnumType, IdentType, RecordType, Type, UnionType
+from kmc.lang.naming import with_article
+from kmc.lang.types import BoolType, EnumType, IdentType, RecordMeta, RecordType, Type, UnionType
 
 _new: Callable[..., Any] = tuple.__new__
 _namedtuple: Callable[..., type] = namedtuple  # mypy takes literal field names only
-_RESERVED = (
-    "set",
-    "items",
-    "fields",
-    "shapes",
-    "tag",
-    "abstract",
-    "kmc_type",
-    "written_type",
-    "source_field",
-    "dest_field",
-)
-
-
-class RecordMeta(type):
-    """Turns the annotations of a class body into fields."""
-
-    fields: dict[str, Type]
-    tag: str
-    abstract: bool
-    written_type: str | None
-    """What a TLA+ value of the class has as its type: a message its tag; any other record None, where fields tell."""
-
-    def __new__(
-        mcs,
-        name: str,
-        bases: tuple[type, ...],
-        namespace: dict[str, Any],
-        *,
-        abstract: bool = False,
-        tag: str | None = None,
-        root: bool = False,
-        **message: str,
-    ) -> RecordMeta:
-        cls = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
-        if root:
-            cls.fields, cls.tag, cls.abstract, cls.written_type = {}, name, True, None
-            return cls
-        inherited = [base for base in bases if isinstance(base, RecordMeta)]
-        own = _own_fields(cls, name, namespace)
-        cls.fields = {**inherited[0].fields, **own}
-        cls.tag = tag or (inherited[0].tag if inherited[0].fields else camel_case(name))
-        cls.abstract = abstract
-        cls.written_type = None
-        _link_shapes(cls)
-        _install_fields(cls)
-        cls._declare(message)  # type: ignore[attr-defined]  # defined by Record and Message
-        return cls
-
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: object) -> None:
-        super().__init__(name, bases, namespace)
-
-    def __or__(cls, other: Any) -> UnionType:  # type: ignore[override]  # a kmc union, not Python's
-        return NotImplemented if isinstance(other, frozenset) else union(cls, other)
-
-    def __ror__(cls, other: Any) -> UnionType:  # type: ignore[override]  # as above
-        return NotImplemented if isinstance(other, frozenset) else union(other, cls)
-
-    def __repr__(cls) -> str:
-        return cls.__name__
-
-    @property
-    def kmc_type(cls) -> RecordType:
-        """What the class means in an annotation."""
-        return RecordType(cls)  # type: ignore[arg-type]  # every RecordMeta class but the root derives from Record
-
-    @property
-    def shapes(cls) -> tuple[RecordMeta, ...]:
-        """The classes that have instances: this one unless it is abstract, and all that derive from it."""
-        return tuple(cls._shapes)  # type: ignore[attr-defined]  # set by _link_shapes
-
-
-def _own_fields(cls: RecordMeta, name: str, namespace: dict[str, Any]) -> dict[str, Type]:
-    fields: dict[str, Type] = {}
-    for field, annotation in inspect.get_annotations(cls).items():
-        if field in _RESERVED or field.startswith("_"):
-            raise SpecError("KMC131", f"'{field}' cannot be the name of a field of {name}", help="choose another name")
-        fields[field] = as_type(annotation, f"field '{field}' of {name}")
-    stray = [key for key in namespace if not key.startswith("__") and key not in fields]
-    if stray:
-        raise SpecError(
-            "KMC132",
-            f"'{stray[0]}' in record {name} is not a field",
-            help="a record holds annotated fields only: name: Type; write helpers as functions",
-        )
-    return fields
-
-
-def _link_shapes(cls: RecordMeta) -> None:
-    type.__setattr__(cls, "_shapes", [] if cls.abstract else [cls])
-    if not cls.abstract:
-        for base in cls.__mro__[1:]:
-            if isinstance(base, RecordMeta) and base.fields:
-                base._shapes.append(cls)  # type: ignore[attr-defined]  # as above
 
 
 def _install_fields(cls: RecordMeta) -> None:
@@ -152,6 +56,11 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
     """
 
     _plan: ClassVar[dict[str, tuple[int, type | None, Admit]]]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """A field of a record whose class is a spec's; in the spec itself, `kmc.mypy_plugin` knows its type."""
 
     def __new__(cls, *positional: object, **given: Any) -> Self:
         if positional:
@@ -235,7 +144,8 @@ class Record(tuple[Any, ...], metaclass=RecordMeta, root=True):
 
     @classmethod
     def _declare(cls, message: dict[str, str]) -> None:
-        """Take the class options of a message; a plain record has none."""
+        """Install the fields, and take the class options of a message; a plain record has none."""
+        _install_fields(cls)
         if message:
             option = next(iter(message))
             advice = "source and dest name fields of a Message"
@@ -246,6 +156,10 @@ _MISSING_END = (
     "a message without a {end} has {field}: Opt[TYPE], which is None "
     "(docs/language.md, Messages without a sender or a receiver)"
 )
+
+
+State: TypeAlias = Record
+"""A state: the record of the class `State` that a spec declares."""
 
 
 class Message(Record, root=True):

@@ -1,4 +1,4 @@
-"""How an error shows a value: short, in one line.
+"""The text of a value in an error: short, in one line.
 
 Values of the language look as in TLA+. `kmc.lang.tla` makes that text. It imports the modules of all values, so those
 modules cannot import it; it registers itself here instead, and they can show values in their own errors.

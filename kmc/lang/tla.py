@@ -17,7 +17,7 @@ from kmc.lang.domains import describe
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages, set_of_messages
 from kmc.lang.order import ordered
-from kmc.lang.records import Message, Record, RecordMeta
+from kmc.lang.records import Message, Record
 from kmc.lang.seqs import SeqValue, seq_literal
 from kmc.lang.showing import digits, shown, shown_python
 from kmc.lang.symbols import Symbol
@@ -30,6 +30,7 @@ from kmc.lang.types import (
     MessageBagType,
     MessageSetType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
@@ -79,7 +80,7 @@ def _name_in_tla(member: Symbol) -> Tla:
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How a spec's names are written in TLA+: fields through `field`, the type of a message in a field called `tag`.
+    """The names of a spec in TLA+: fields through `field`, the type of a message in a field called `tag`.
 
     `symbol` writes an identifier or a member of an enumeration: a spawned one is a number in TLA+, and carries a letter
     for people. With `as_sequences`, as in TLA+, a map on 1..n is a sequence, and the empty map the empty sequence; for

@@ -1,19 +1,38 @@
-"""The static types of the spec language: what an annotation in a spec means.
+"""The static types of the spec language, the classes of classes that mean types, and the unions that `|` makes of both.
 
 Every type is finite, so a compiler can lay it out in bits, and an error can show its domain. A type is data only; its
 operations are in modules of their own: `admission` (is a value in the domain), `domains`
 (enumerate and describe it), `order`, `permutation`, `tla`. Dispatch is by `match` over the closed union `Type`.
+
+A class of identifiers, an enumeration and a record class are types too: a type holds its class, the class gives its
+type, and `|` joins both. So these are one module, and all values of the language lie above it.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType
+from typing import Any, NoReturn, TypeAlias
 
-if TYPE_CHECKING:
-    from kmc.lang.enums import Enum
-    from kmc.lang.idents import Ident
-    from kmc.lang.records import Record
+from kmc.errors import EvaluationError, SpecError
+from kmc.lang.naming import camel_case
+from kmc.lang.showing import shown
+
+_ANY_TYPE = "write one of the types of kmc.lang"
+_RESERVED = (
+    "set",
+    "items",
+    "fields",
+    "shapes",
+    "tag",
+    "abstract",
+    "kmc_type",
+    "written_type",
+    "source_field",
+    "dest_field",
+)
 
 
 class Joinable:
@@ -22,13 +41,9 @@ class Joinable:
     __slots__ = ()
 
     def __or__(self, other: Any) -> UnionType:
-        from kmc.lang.annotations import union
-
         return union(self, other)
 
     def __ror__(self, other: Any) -> UnionType:
-        from kmc.lang.annotations import union
-
         return union(other, self)
 
 
@@ -49,14 +64,14 @@ class IntType(Joinable):
 class EnumType(Joinable):
     """The members of an `Enum` class."""
 
-    cls: type[Enum]
+    cls: SymbolMeta
 
 
 @dataclass(frozen=True, slots=True)
 class IdentType(Joinable):
-    """The members of an identifier class: what a model gives, or what is spawned while it runs."""
+    """The members of an identifier class: those that a model gives, or those that are spawned while it runs."""
 
-    cls: type[Ident]
+    cls: IdentMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +85,7 @@ class PairType(Joinable):
 class RecordType(Joinable):
     """A record class and all shapes of it: the class itself unless it is abstract, and its subclasses."""
 
-    cls: type[Record]
+    cls: RecordMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +153,223 @@ Type: TypeAlias = (
     | MessageSetType
     | MessageBagType
 )
+
+
+class SymbolMeta(type):
+    """The class of symbol classes. A symbol class is a collection: its members, in the order of declaration."""
+
+    members: tuple[Any, ...]
+
+    def __iter__(cls) -> Iterator[Any]:
+        return iter(cls.members)
+
+    def __len__(cls) -> int:
+        return len(cls.members)
+
+    def __contains__(cls, value: object) -> bool:
+        return type(value) is cls
+
+    def __or__(cls, other: Any) -> UnionType:  # type: ignore[override]  # a kmc union, not Python's
+        return NotImplemented if isinstance(other, frozenset) else union(cls, other)
+
+    def __ror__(cls, other: Any) -> UnionType:  # type: ignore[override]  # as above
+        return NotImplemented if isinstance(other, frozenset) else union(other, cls)
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+
+class IdentMeta(SymbolMeta):
+    """The class of identifier classes."""
+
+    symmetric: bool
+    spawned: bool
+    started: str | None
+
+    @property
+    def kmc_type(cls) -> IdentType:
+        """The domain that the class means in an annotation."""
+        return IdentType(cls)
+
+    def at(cls, number: int) -> Any:
+        """The member at `number` in 1..len, in the order of the model; EvaluationError outside."""
+        if type(number) is int and 0 < number <= len(cls.members):
+            return cls.members[number - 1]
+        raise EvaluationError(
+            "KMC234",
+            f"{cls.__name__} has no member number {shown(number)}",
+            help=f"members are numbered 1..len({cls.__name__})",
+        )
+
+    def fresh(cls, used: Collection[Any]) -> Any:
+        """The first member that is not in `used`; an error when all are used (guard with `len`)."""
+        for member in cls.members:
+            if member not in used:
+                return member
+        raise EvaluationError(
+            "KMC231",
+            f"all {len(cls.members)} identifiers of {cls.__name__} are in use",
+            help=f"guard the action with len(...) < len({cls.__name__})",
+        )
+
+
+class RecordMeta(type):
+    """Turns the annotations of a class body into fields."""
+
+    fields: dict[str, Type]
+    tag: str
+    abstract: bool
+    written_type: str | None
+    """The type in a TLA+ value of the class: for a message its tag; for any other record None, if its fields identify
+    it.
+    """
+
+    def __new__(
+        mcs,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        abstract: bool = False,
+        tag: str | None = None,
+        root: bool = False,
+        **message: str,
+    ) -> RecordMeta:
+        cls = super().__new__(mcs, name, bases, {**namespace, "__slots__": ()})
+        if root:
+            cls.fields, cls.tag, cls.abstract, cls.written_type = {}, name, True, None
+            return cls
+        inherited = [base for base in bases if isinstance(base, RecordMeta)]
+        own = _own_fields(cls, name, namespace)
+        cls.fields = {**inherited[0].fields, **own}
+        cls.tag = tag or (inherited[0].tag if inherited[0].fields else camel_case(name))
+        cls.abstract = abstract
+        cls.written_type = None
+        _link_shapes(cls)
+        cls._declare(message)  # type: ignore[attr-defined]  # defined by Record and Message
+        return cls
+
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: object) -> None:
+        super().__init__(name, bases, namespace)
+
+    def __or__(cls, other: Any) -> UnionType:  # type: ignore[override]  # a kmc union, not Python's
+        return NotImplemented if isinstance(other, frozenset) else union(cls, other)
+
+    def __ror__(cls, other: Any) -> UnionType:  # type: ignore[override]  # as above
+        return NotImplemented if isinstance(other, frozenset) else union(other, cls)
+
+    def __repr__(cls) -> str:
+        return cls.__name__
+
+    @property
+    def kmc_type(cls) -> RecordType:
+        """The domain that the class means in an annotation."""
+        return RecordType(cls)
+
+    @property
+    def shapes(cls) -> tuple[RecordMeta, ...]:
+        """The classes that have instances: this one unless it is abstract, and all that derive from it."""
+        return tuple(cls._shapes)  # type: ignore[attr-defined]  # set by _link_shapes
+
+
+def _own_fields(cls: RecordMeta, name: str, namespace: dict[str, Any]) -> dict[str, Type]:
+    fields: dict[str, Type] = {}
+    for field, annotation in inspect.get_annotations(cls).items():
+        if field in _RESERVED or field.startswith("_"):
+            raise SpecError("KMC131", f"'{field}' cannot be the name of a field of {name}", help="choose another name")
+        fields[field] = as_type(annotation, f"field '{field}' of {name}")
+    stray = [key for key in namespace if not key.startswith("__") and key not in fields]
+    if stray:
+        raise SpecError(
+            "KMC132",
+            f"'{stray[0]}' in record {name} is not a field",
+            help="a record holds annotated fields only: name: Type; write helpers as functions",
+        )
+    return fields
+
+
+def _link_shapes(cls: RecordMeta) -> None:
+    type.__setattr__(cls, "_shapes", [] if cls.abstract else [cls])
+    if not cls.abstract:
+        for base in cls.__mro__[1:]:
+            if isinstance(base, RecordMeta) and base.fields:
+                base._shapes.append(cls)  # type: ignore[attr-defined]  # as above
+
+
+class Subscripted:
+    """Base of the words that have their arguments in brackets."""
+
+    def __new__(cls, *args: object, **kwargs: object) -> NoReturn:
+        raise SpecError("KMC143", f"{cls.__name__} is a type", help=f"write {cls.__name__}[...] in an annotation")
+
+
+def as_type(annotation: Any, where: str) -> Type:
+    """The type that `annotation` means; SpecError naming `where` when it is not a type."""
+    if isinstance(annotation, Joinable):
+        declared: Type = annotation  # type: ignore[assignment]  # only the classes of Type can be joined
+        return declared
+    described = getattr(annotation, "kmc_type", None)
+    if isinstance(described, Joinable):
+        return as_type(described, where)
+    if isinstance(annotation, str):
+        raise SpecError(
+            "KMC151",
+            f"{where} is annotated with text",
+            help="remove the quotes",
+        )
+    named = annotation.__name__ if isinstance(annotation, type | FunctionType) else shown(annotation)
+    raise SpecError("KMC152", f"{where} has no finite domain: {named}", help=_advice(annotation))
+
+
+def _advice(annotation: Any) -> str:
+    if annotation is None:
+        return "write Opt[TYPE] for a field that may be None, such as the source of a message without a sender"
+    of_integers = "write Int(least, greatest)"
+    if isinstance(annotation, FunctionType) and annotation.__name__ == "Int":
+        return of_integers
+    if isinstance(annotation, type) and issubclass(annotation, Subscripted):
+        return f"write {annotation.__name__}[...]"
+    advice = {int: of_integers, bool: "write Bool", set: "write Set[...]", list: "write Seq[..., n]"}
+    advice |= {dict: "write Map[...] or PartialMap[...]", tuple: "write a Record", str: "write an Enum"}
+    return advice.get(annotation, _ANY_TYPE) if isinstance(annotation, type) else _ANY_TYPE
+
+
+def union(left: Any, right: Any) -> UnionType:
+    """`left | right` in an annotation."""
+    return union_of((left, right))
+
+
+def union_of(parts: tuple[Any, ...]) -> UnionType:
+    """The union of these parts of an annotation, where None makes it optional; SpecError for what no union can hold."""
+    alternatives: list[Type] = []
+    optional = False
+    for part in parts:
+        if part is None:
+            optional = True
+        elif isinstance(part, UnionType):
+            optional = optional or part.optional
+            alternatives.extend(part.alternatives)
+        else:
+            alternatives.append(as_type(part, "an alternative of a union"))
+    unique = tuple(dict.fromkeys(alternatives))
+    if not unique:
+        raise SpecError("KMC153", "a union needs an alternative besides None", help="write Opt[Server]")
+    _refuse_overlap(unique)
+    return UnionType(unique, optional)
+
+
+def _refuse_overlap(alternatives: tuple[Type, ...]) -> None:
+    plain = [kind for kind in alternatives if isinstance(kind, BoolType | IntType)]
+    compound = [kind for kind in alternatives if isinstance(kind, SetType | SeqType | MapType)]
+    if len(plain) > 1 or (compound and len(alternatives) > 1):
+        raise SpecError(
+            "KMC154",
+            "these alternatives cannot be told apart",
+            help="a union joins identifiers, enums, records and at most one of Bool and Int",
+        )
+
+
+def shapes_of(messages: tuple[RecordType, ...]) -> Iterator[Any]:
+    """The record classes that may travel in a network of `messages`."""
+    for kind in messages:
+        yield from kind.cls.shapes

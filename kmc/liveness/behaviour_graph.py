@@ -1,4 +1,4 @@
-"""The behaviour graph: all states and steps of a model as arrays, made by who explores, read by who searches a lasso.
+"""The behaviour graph: all states and steps of a model as arrays, made by a search and read by the search for lassos.
 
 Invariant: numbers of states, and the order of steps, do not depend on threads or shards. States are numbered level by
 level, and within a level in the order of their fingerprints; the steps of a state are in the order (target, label).
@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 
 OUTSIDE = np.uint32(0xFFFF_FFFF)
-"""The target of a step that is not part of the graph: a constraint drops it. It enables, and is never taken."""
+"""The target of a step that is not part of the graph: a constraint drops it. The step enables its action, and is never
+taken.
+"""
 
 
 def bit_of(rows: Array, number: int) -> NDArray[np.bool_]:
@@ -49,20 +51,20 @@ class BehaviourGraph:
 
     @property
     def states(self) -> int:
-        """How many states there are."""
+        """The number of states."""
         return int(self.level_starts[-1])
 
     @property
     def initial(self) -> int:
-        """How many of them are initial: those of the lowest numbers."""
+        """The number of initial states, which have the lowest numbers."""
         return int(self.level_starts[1])
 
 
 class BehaviourSource(Protocol):
-    """Who has explored a model, noting its steps."""
+    """A search that has explored a model and recorded its steps."""
 
     def graph(self) -> BehaviourGraph:
-        """The graph of what was explored; to be asked once."""
+        """The graph of the explored states; call this once."""
 
     def fingerprint(self, number: int, /) -> tuple[int, ...]:
         """The words of the fingerprint of a state."""

@@ -1,7 +1,7 @@
-"""What a search can report before it is whole: finite prefixes that refute, and lassos that stutter.
+"""The queries that a search can answer before it is whole: finite prefixes that refute, and lassos that stutter.
 
 Invariant: whether a behaviour of n states ends so is known when the first n levels have been expanded, since all its
-states are in them. Every lasso with fewer states is in them too, so what is reported then is a least one.
+states are in them. Every lasso with fewer states is in them too, so the one reported then is a least one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ from kmc.liveness.lasso_queries import (
 from kmc.liveness.problem import TemporalProblem
 
 WAYS_STATES_MAX = 1 << 16
-"""Ways through phases are followed as long as no more states are expanded: later they would cost what a search does."""
+"""The number of expanded states up to which ways through phases are followed: beyond it, following them would cost as
+much as a search.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,12 @@ class EarlyQuery:
         return self.phases == (Phase(),)
 
     def is_asked(self, expanded: int) -> bool:
-        """Whether it is asked in a level with which so many states have been expanded."""
+        """Whether the query is evaluated at a level with which so many states have been expanded."""
         return self.reaches_all or expanded <= WAYS_STATES_MAX
 
 
 def early_queries(problem: TemporalProblem) -> tuple[EarlyQuery, ...]:
-    """What may be reported early of the queries of a problem, each once.
+    """The queries of a problem that may be answered early, each once.
 
     Sets that look at the state that a step leads to are left out: it may not be expanded yet.
     """
@@ -78,7 +80,7 @@ def staying(condition: Recurrence | Response) -> StateSet:
 
 
 def has_steps(states: StateSet) -> bool:
-    """Whether it takes the steps of a state to tell if it is in a set."""
+    """Whether membership of a state in the set depends on its steps."""
     match states:
         case HasStep():
             return True

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, assert_never
 
+from kmc.errors import KmcError
+from kmc.lang.tla import encode, text
 from kmc.liveness.formulas import (
     ActionSteps,
     Always,
@@ -37,11 +40,14 @@ from kmc.liveness.formulas import (
 from kmc.liveness.negation import is_of_steps
 
 
-def text_of(formula: Formula) -> str:
-    """A formula as TLA+ writes it: `[]<>(st.x == 1)`, `WF_vars(BecomeLeader(n1))`."""
+def text_of(formula: Formula, free: frozenset[str] = frozenset()) -> str:
+    """A formula as TLA+ writes it: `[]<>(st.x == 1)`, `WF_vars(BecomeLeader(n1))`.
+
+    A variable of the scope around a lambda is replaced by its value; those in `free` keep their names.
+    """
     match formula:
         case FunctionLeaf(function) | StatePredicate(function) | StepPredicate(function):
-            return _function_text(function)
+            return _function_text(function, free)
         case NextStep():
             return "Next"
         case FairActions():
@@ -51,29 +57,29 @@ def text_of(formula: Formula) -> str:
         case ActionSteps(text=text):
             return text
         case Enabled(steps):
-            return f"ENABLED {_operand(steps)}"
+            return f"ENABLED {_operand(steps, free)}"
         case Not(part):
-            return f"~{_operand(part)}"
+            return f"~{_operand(part, free)}"
         case And(parts):
-            return _joined(" /\\ ", parts, "TRUE")
+            return _with_sign(" /\\ ", parts, "TRUE", free)
         case Or(parts):
-            return _joined(" \\/ ", parts, "FALSE")
+            return _with_sign(" \\/ ", parts, "FALSE", free)
         case ForAll(variable):
-            return _quantified(f"\\A {variable}: ", " /\\ ", parts_of(formula), "TRUE")
+            return _quantified("\\A", variable, " /\\ ", parts_of(formula), "TRUE", free)
         case ThereExists(variable):
-            return _quantified(f"\\E {variable}: ", " \\/ ", parts_of(formula), "FALSE")
+            return _quantified("\\E", variable, " \\/ ", parts_of(formula), "FALSE", free)
         case Implies(premise, conclusion):
-            return f"{_operand(premise)} => {_operand(conclusion)}"
+            return f"{_operand(premise, free)} => {_operand(conclusion, free)}"
         case Iff(left, right):
-            return f"{_operand(left)} <=> {_operand(right)}"
+            return f"{_operand(left, free)} <=> {_operand(right, free)}"
         case Always(part):
-            return f"[][{text_of(part)}]_vars" if is_of_steps(part) else f"[]{_operand(part)}"
+            return f"[][{text_of(part, free)}]_vars" if is_of_steps(part) else f"[]{_operand(part, free)}"
         case Eventually(part):
-            return f"<><<{text_of(part)}>>_vars" if is_of_steps(part) else f"<>{_operand(part)}"
+            return f"<><<{text_of(part, free)}>>_vars" if is_of_steps(part) else f"<>{_operand(part, free)}"
         case LeadsTo(premise, goal):
-            return f"{_operand(premise)} ~> {_operand(goal)}"
+            return f"{_operand(premise, free)} ~> {_operand(goal, free)}"
         case Fair(strong, steps):
-            return f"{'SF' if strong else 'WF'}_vars({text_of(steps)})"
+            return f"{'SF' if strong else 'WF'}_vars({text_of(steps, free)})"
         case _:
             assert_never(formula)
 
@@ -90,34 +96,74 @@ def _groups(steps: Formula) -> Iterable[str]:
         yield from _groups(part)
 
 
-def _quantified(prefix: str, sign: str, cases: tuple[Formula, ...], empty: str) -> str:
-    """With the quantifier where all cases look alike, since lambdas are shown with the names of their variables."""
-    texts = {text_of(case) for case in cases}
-    return f"{prefix}{texts.pop()}" if len(texts) == 1 else _joined(sign, cases, empty)
+def _quantified(
+    quantifier: str, variable: str, sign: str, cases: tuple[Formula, ...], empty: str, free: frozenset[str]
+) -> str:
+    """With the quantifier where all cases look alike but for the variable."""
+    texts = {text_of(case, free | {variable}) for case in cases}
+    return f"{quantifier} {variable}: {texts.pop()}" if len(texts) == 1 else _with_sign(sign, cases, empty, free)
 
 
-def _joined(sign: str, parts: tuple[Formula, ...], empty: str) -> str:
+def _with_sign(sign: str, parts: tuple[Formula, ...], empty: str, free: frozenset[str]) -> str:
     if len(parts) == 1:
-        return text_of(parts[0])
-    return sign.join(map(_operand, parts)) or empty
+        return text_of(parts[0], free)
+    return sign.join(_operand(part, free) for part in parts) or empty
 
 
-def _operand(formula: Formula) -> str:
+def _operand(formula: Formula, free: frozenset[str]) -> str:
     """The text of a formula, in parentheses where something binds it."""
-    text = text_of(formula)
-    single = isinstance(formula, Not | Always | Eventually | Fair | Truth) or text.isidentifier()
-    if text.startswith(("\\E", "\\A")):
-        return f"({text})"
+    found = text_of(formula, free)
+    single = isinstance(formula, Not | Always | Eventually | Fair | Truth) or found.isidentifier()
+    if found.startswith(("\\E", "\\A")):
+        return f"({found})"
     if isinstance(formula, ActionSteps):
         single = True
-    return text if single or (len(parts_of(formula)) == 1 and not isinstance(formula, Enabled)) else f"({text})"
+    return found if single or (len(parts_of(formula)) == 1 and not isinstance(formula, Enabled)) else f"({found})"
 
 
-def _function_text(function: Callable[..., Any]) -> str:
+def _function_text(function: Callable[..., Any], free: frozenset[str]) -> str:
     if function.__name__ != "<lambda>":
         return function.__name__
+    return lambda_text(function, lambda value: text(encode(value)), free) or "lambda"
+
+
+def lambda_text(
+    function: Callable[..., Any], value_text: Callable[[Any], str], free: frozenset[str] = frozenset()
+) -> str | None:
+    """The text that a lambda returns, as written, with the values of the variables around it; None without a source.
+
+    A value of the spec is named by `value_text`, a function or class by its own name; variables in `free` stay.
+    """
     written = lambda_of(function)
-    return "lambda" if written is None else ast.unparse(written.body)
+    return None if written is None else ast.unparse(_Bound(function, value_text, free).visit(deepcopy(written.body)))
+
+
+class _Bound(ast.NodeTransformer):
+    """Puts values in the place of the variables that a function closes over."""
+
+    def __init__(self, function: Callable[..., Any], value_text: Callable[[Any], str], free: frozenset[str]) -> None:
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        texts = {name: _cell_text(cell, value_text) for name, cell in cells if name not in free}
+        self._texts = {name: found for name, found in texts.items() if found is not None}
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        """The name, or the text of its value."""
+        return ast.Name(self._texts.get(node.id, node.id), node.ctx)
+
+
+def _cell_text(cell: Any, value_text: Callable[[Any], str]) -> str | None:
+    """The text of a value that a function closes over; None where it has none yet, or none that says anything."""
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return None
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str):
+        return None if name == "<lambda>" else name
+    try:
+        return value_text(value)
+    except (TypeError, KmcError):
+        return None
 
 
 def lambda_of(function: Callable[..., Any]) -> ast.Lambda | None:

@@ -1,11 +1,12 @@
-"""Temporal formulas as trees: what `kmc.liveness.vocabulary` makes, and what all else reads.
+"""Temporal formulas as trees: made by `kmc.liveness.vocabulary`, and read by everything else.
 
 As in TLA+, one set of connectives serves three levels: predicates of a state, predicates of a step (TLA+'s actions),
-and temporal formulas. `always` and `eventually` of a predicate of a step stand for [][A]_vars and <><<A>>_vars, the
-only forms that TLA+ allows.
+and temporal formulas. `always` and `eventually` of a predicate of a step mean [][A]_vars and <><<A>>_vars, the only
+forms that TLA+ allows.
 
-A formula as an author writes it has leaves of class `FunctionLeaf`. `kmc.spec.bound_formulas` replaces each by one that
-says what it is: a predicate of a state or of a step, or the steps of an action. Only bound formulas have a meaning.
+A formula as an author writes it has leaves of class `FunctionLeaf`. `kmc.frontend.bound_formulas` replaces each by a
+leaf of the right kind: a predicate of a state or of a step, or the steps of an action. Only bound formulas have a
+meaning.
 """
 
 from __future__ import annotations
@@ -222,7 +223,7 @@ def parts_of(formula: Formula) -> tuple[Formula, ...]:
 
 
 def with_parts(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
-    """The same formula with each formula directly inside it changed; what `parts_of` gives nothing of stays."""
+    """The same formula with each formula directly inside it changed; formulas without `parts_of` stay."""
     match formula:
         case Enabled(steps) | Fair(steps=steps):
             return replace(formula, steps=change(steps))

@@ -2,10 +2,10 @@
 
 The one with the fewest states comes first. Among equals a finite prefix precedes a lasso that stutters, and that one
 precedes a lasso whose cycle has several states; then the shortest stem decides. The states break the last ties, in the
-engine's own order: of their values (`kmc.reference.lassos`), or of their numbers (`kmc.engine.liveness.lasso_choice`).
+engine's own order: of their values (`kmc.reference.temporal.lassos`), or of their numbers (`kmc.engine.lassos.choice`).
 The order of queries, conjuncts, threads or shards never matters.
 
-Searches take the rank of what is known as a bound: they look only for what is strictly less.
+Searches use the rank of the best known lasso as a bound: they search only for strictly smaller ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ def may_stutter(distance: int, below: LassoRank | None) -> bool:
 
 
 def longest_cycle(distance: int, below: LassoRank) -> int:
-    """Return how many states a cycle from a state at this distance may have, so that its lasso lies below a bound."""
+    """Return the number of states that a cycle from a state at this distance may have, so that its lasso lies below a
+    bound.
+    """
     is_less = (_CYCLE, distance) < (below.kind, below.stem)
     return below.length - distance - (not is_less)
 
@@ -58,7 +60,8 @@ def least_answer(
 ) -> tuple[Asked, Found] | None:
     """Return the least answer to some queries, or `known`, with its query; `order` is its rank, then its states.
 
-    `answer` takes a query and a bound: that of what is known, so equally good answers are compared by their states.
+    `answer` gets a query and a bound: the rank of the best known answer, so equally good answers are compared by their
+    states.
     """
     for one in asked:
         bound = below if known is None else order(known[1])[0].or_alike

@@ -1,4 +1,5 @@
-"""What a search for a counterexample is asked: sets of states and steps, conditions of fairness, and phases of a lasso.
+"""The queries of a search for a counterexample: sets of states and steps, conditions of fairness, and phases of a
+lasso.
 
 A temporal property is negated, and its negation becomes a few queries. A lasso that answers one of them, and is fair,
 is a counterexample. Queries know no engine: states and steps are described by the bits that a `BehaviourGraph` holds.
@@ -163,7 +164,7 @@ class FairnessCondition:
 
     @property
     def condition(self) -> Recurrence | Response:
-        """What it asks of a cycle."""
+        """The condition that fairness puts on a cycle."""
         enabled = HasStep(self.steps)
         if self.strong:
             return Response(enabled, Recurrence(steps=self.steps))

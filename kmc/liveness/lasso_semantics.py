@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from kmc.lang.guards import truth
+from kmc.lang.records import State
 from kmc.liveness.formulas import (
     ActionSteps,
     Always,
@@ -40,7 +41,7 @@ GeneratedSteps: TypeAlias = Callable[[Any], Mapping[Any, Collection[int]]]
 class EndlessBehaviour:
     """The states `states`, and those from position `loop` on again and again; the last alone repeats by stuttering."""
 
-    states: Sequence[Any]
+    states: Sequence[State]
     loop: int
     generated: GeneratedSteps
     _known: dict[tuple[int, int], tuple[Formula, bool]] = field(default_factory=dict, repr=False)
@@ -114,7 +115,7 @@ class EndlessBehaviour:
         state = self.states[position]
         return any(self._is_true(steps, position, other) for other in self._generated(position) if other != state)
 
-    def _is_true(self, formula: Formula, position: int, successor: Any) -> bool:
+    def _is_true(self, formula: Formula, position: int, successor: State | None) -> bool:
         """Whether a predicate of the state at a position, or of a step from it, is true."""
         match formula:
             case Truth(value):
@@ -142,7 +143,7 @@ class EndlessBehaviour:
 
 
 def _speaks_of_a_step(formula: Formula) -> bool:
-    """Whether a predicate is one of steps: what `enabled` says of them is about a state."""
+    """Whether a predicate is one of steps; `enabled` of a predicate of steps is about a state."""
     match formula:
         case StepPredicate() | ActionSteps():
             return True

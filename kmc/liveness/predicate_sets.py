@@ -1,6 +1,6 @@
 """From predicates of states and steps to sets, with each function of the author numbered once.
 
-Two functions are one atom when they have the same code, wherever it stands, and the same values of the names around
+Two functions are one atom if they have the same code, wherever it is written, and the same values of the names around
 them: the lambdas that two properties make for the same server are evaluated once.
 """
 

@@ -10,19 +10,35 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kmc.liveness.formulas import Formula
-from kmc.liveness.lasso_queries import FairnessCondition, TemporalCheck
+from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, TemporalCheck
 
 StateAtom: TypeAlias = Callable[[Any], bool]
 StepAtom: TypeAlias = Callable[[Any, Any], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class TemporalProblem:
-    """What to search for: behaviours that are fair by all of `fairness` and answer a query of one of `checks`.
+class Premise:
+    """The left side of an implication or a leads-to of the property `name`, for all its instances.
 
-    Atom n is what `AtomHolds(n)` means, step atom n what `StepAtomHolds(n)` means. For who validates a lasso by the
-    definition, formula n is what check n asks, and `assumed` holds the formulas of `fairness`, one each.
-    `tautologies` names the properties that are TRUE by the constants of the model, such as those over an empty set.
+    A property whose premise never holds is vacuous: `queries` are those of the behaviours in which it holds, at some
+    time, for some instance. `text` is the TLA+ form, of one instance if there are several.
+    """
+
+    name: str
+    text: str
+    instances: int
+    queries: tuple[LassoQuery, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TemporalProblem:
+    """The search problem: behaviours that are fair by all of `fairness` and answer a query of one of `checks`.
+
+    `AtomHolds(n)` refers to atom n, `StepAtomHolds(n)` to step atom n. For the validation of a lasso by the definition,
+    formula n is the formula of check n, and `assumed` holds the formulas of `fairness`, one each. `tautologies` names
+    the properties that are TRUE by the constants of the model, such as those over an empty set. `is_realizable` means
+    that every finite behaviour has a fair continuation, as long as no constraint drops a step: fairness concerns only
+    steps of Next. `specification` is the name of the specification that the behaviours satisfy.
     """
 
     atoms: tuple[StateAtom, ...]
@@ -32,6 +48,9 @@ class TemporalProblem:
     formulas: tuple[Formula, ...] = ()
     assumed: tuple[Formula, ...] = ()
     tautologies: tuple[str, ...] = ()
+    premises: tuple[Premise, ...] = ()
+    is_realizable: bool = True
+    specification: str = "Spec"
 
 
 @dataclass(frozen=True, slots=True)

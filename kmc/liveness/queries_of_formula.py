@@ -167,7 +167,9 @@ def _after_the_last(awaited: Core, rest: Core) -> Iterator[_Draft]:
 
 
 def _split(core: Core) -> list[tuple[StateSet, StepSet, Core]]:
-    """What holds now, of the next step, which changes something, and from the state after it on; one is enough."""
+    """The alternatives by which the formula can hold: a set for the state now, a set for the next changing step, and
+    the formula from the state after that step on. One alternative suffices.
+    """
     if is_tail(core):
         return [(AllStates(), AllSteps(), core)]
     match core:
@@ -205,7 +207,7 @@ def _conjoined(one: _Draft, other: _Draft) -> Iterator[_Draft]:
 
 
 def _interleaved(one: tuple[Phase, ...], other: tuple[Phase, ...]) -> Iterator[tuple[Phase, ...]]:
-    """What follows the first phases of both."""
+    """The phases that follow the first phases of both."""
     if len(one) == len(other) == 1:
         yield ()
     for here, there in ((True, False), (False, True), (True, True)):
@@ -228,7 +230,9 @@ def _merged(one: Phase, other: Phase, one_enters: bool, other_enters: bool) -> P
 
 
 def _finished(draft: _Draft) -> Iterator[LassoQuery]:
-    """The queries of a draft: what holds in the end of states is a condition on the cycle, of steps a phase."""
+    """The queries of a draft: a condition on the end of the behaviour becomes a condition on the cycle if it is about
+    states, and a phase if it is about steps.
+    """
     recurrences: list[Recurrence] = []
     responses: list[Response] = []
     states: list[StateSet] = []

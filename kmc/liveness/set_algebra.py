@@ -1,7 +1,7 @@
 """Sets of states and of steps, put together and simplified: TRUE, FALSE, and a set beside its complement.
 
-Invariant: a set that these functions make is TRUE or FALSE only where it is `AllStates()`, `NO_STATES`, `AllSteps()` or
-`NO_STEPS`, as far as its parts are told apart by equality.
+Invariant: a set that these functions make is TRUE or FALSE only if it is `AllStates()`, `NO_STATES`, `AllSteps()` or
+`NO_STEPS`, as far as equality distinguishes its parts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Temporal formulas in negation normal form, over sets: the small language that queries are made of.
 
-What holds at one time of a behaviour if it holds at any is a tail: []<> and <>[] of a predicate, and combinations of
-them.
-Invariant: `finally_` and `globally` take tails out of what they are applied to, and []<> and <>[] of any formula become
-tails. So the formulas that are left under them speak of a finite part of the behaviour.
+A formula that holds at all times of a behaviour if it holds at any is a tail: []<> and <>[] of a predicate, and
+combinations of them. Invariant: `finally_` and `globally` move tails out of their operand, and []<> and <>[] of any
+formula become tails. So the formulas that are left under them describe a finite part of the behaviour.
 """
 
 from __future__ import annotations
@@ -94,7 +93,7 @@ CASES_MAX = 1024
 
 
 class TooManyCases(Exception):
-    """The formula has more cases than are looked at."""
+    """The formula has more cases than kmc considers."""
 
 
 TRUE = Conjunction(())
@@ -154,7 +153,7 @@ def _flat(core: Core, kind: type[Conjunction | Disjunction]) -> tuple[Core, ...]
 
 
 def infinitely(states: StateSet = NO_STATES, steps: StepSet = NO_STEPS) -> Core:
-    """[]<> of states or steps. Stuttering is not a step, so it takes a set of states to make this TRUE."""
+    """[]<> of states or steps. Stuttering is not a step, so only a set of states can make this TRUE."""
     if states == AllStates():
         return TRUE
     return FALSE if (states, steps) == (NO_STATES, NO_STEPS) else Recurrence(states, steps)

@@ -1,7 +1,7 @@
 """The words of which a spec makes temporal formulas.
 
 Each is a function that returns a tree and evaluates nothing. `and_`, `or_` and `not_` are named as in Python's module
-`operator`, since the plain words are Python's own; what has no word in Python has TLA+'s name in words.
+`operator`, since the plain words are Python's own; operators without a word in Python have TLA+'s name in words.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import FunctionType, GeneratorType
 from typing import Any, TypeAlias
 
 from kmc.errors import Span, SpecError
-from kmc.lang.blame import caller_span
+from kmc.lang.errors.blame import caller_span
 from kmc.lang.guards import advice_on_condition
 from kmc.lang.order import ordered
 from kmc.lang.showing import shown
@@ -39,7 +39,7 @@ from kmc.liveness.formulas import (
 
 Predicate: TypeAlias = Callable[..., Any]
 Operand: TypeAlias = Formula | Predicate | bool
-"""A formula, or what stands for one: a function of a state, of a step, an action, or a Bool of constants."""
+"""A formula, or a value that becomes one: a function of a state, of a step, an action, or a Bool of constants."""
 
 NEXT = NextStep()
 """Next: the steps of all actions."""
@@ -55,7 +55,7 @@ for _node in NODES:
 
 
 def as_formula(value: object, span: Span | None = None) -> Formula:
-    """The formula that `value` stands for; SpecError (KMC701) if it is none."""
+    """The formula that `value` represents; SpecError (KMC701) if it represents none."""
     if isinstance(value, NODES):
         return value
     if isinstance(value, bool):
@@ -146,7 +146,7 @@ def _cases(values: Iterable[Any], formula: Callable[[Any], Operand]) -> tuple[st
 
 
 def steps(action: Predicate, *arguments: Any, **named: Any) -> FunctionLeaf:
-    """The steps of an action with these arguments: BecomeLeader(s). What is left out ranges over all its values."""
+    """The steps of an action with these arguments: BecomeLeader(s). An omitted argument ranges over all its values."""
     return _steps(action, arguments, named)
 
 

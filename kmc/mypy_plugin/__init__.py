@@ -1,9 +1,9 @@
 """mypy's view of a spec: `plugins = ["kmc.mypy_plugin"]` makes mypy read one as kmc does.
 
 A spec's annotations are domains (`Int(0, MaxEpoch)`, `Seq[Entry, MaxLogLength]`, `Map[Server, Node]` with `Server` a
-constant), its literals are immutable values, and the state is a parameter without annotation. mypy knows none of
-this. `adapted_file` changes each spec in memory, after mypy has parsed it; the hooks below give types to the words of
-`kmc.lang`, whose declarations stand in `kmc/lang/__init__.pyi`.
+constant), its literals are immutable values, and the state is a parameter without annotation. mypy knows none of this.
+`adapted_file` changes each spec in memory, after mypy has parsed it; the hooks below give types to the words of
+`kmc.lang`, which `kmc/lang/__init__.pyi` declares.
 
 Only mypy imports this package. mypy is not a dependency of kmc.
 """
@@ -37,7 +37,7 @@ _THIS_RUN = uuid4().hex
 
 
 class KmcPlugin(Plugin):
-    """The hooks; each is called with the full name of what mypy is looking at."""
+    """The hooks; each is called with the full name of the item that mypy is analysing."""
 
     def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
         """Adapt a spec that was just parsed, and name the modules that it then needs."""
@@ -48,7 +48,7 @@ class KmcPlugin(Plugin):
         return _THIS_RUN if may_be_spec(Path(ctx.path)) else None
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        """Give a type to `Map[K, V]` and the other words that take arguments."""
+        """Give a type to `Map[K, V]` and the other words with arguments."""
         return partial(analyzed_word, fullname=fullname) if is_word(fullname) else None
 
     def get_dynamic_class_hook(self, fullname: str) -> Callable[[DynamicClassDefContext], None] | None:
@@ -61,7 +61,7 @@ class KmcPlugin(Plugin):
         return None if literals is None else partial(constructor_signature, literals=literals)
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
-        """Let `record.set(...)` take the fields of its record."""
+        """Let `record.set(...)` accept the fields of its record."""
         record, _, method = fullname.rpartition(".")
         literals = self._literals() if method == "set" and self._is_record(record) else None
         return None if literals is None else partial(set_signature, literals=literals)
@@ -85,5 +85,5 @@ class KmcPlugin(Plugin):
 
 
 def plugin(version: str) -> type[Plugin]:
-    """What mypy asks a plugin for."""
+    """The entry point that mypy calls."""
     return KmcPlugin

@@ -1,8 +1,8 @@
-"""A spec as mypy is to see it: the tree that mypy parsed, changed before mypy gives names a meaning.
+"""A spec in the form for mypy: the tree that mypy parsed, changed before mypy gives names a meaning.
 
-As kmc's loader does (`kmc/spec/rewrite.py`), literals become immutable values. Functions get the annotations that the
-language implies: the state of an action is a State, a property returns a Bool, and what a helper takes and returns
-may be anything. Every node keeps its place, so an error points at the author's text.
+As kmc's loader does (`kmc/frontend/rewrite.py`), literals become immutable values. Functions get the annotations that
+the language implies: the state of an action is a State, a property returns a Bool, and the parameters and the result of
+a helper may be anything. Every node keeps its place, so an error points at the author's text.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _LITERALS: dict[type[Node], str] = {
     DictExpr: _MAP,
     DictionaryComprehension: _MAP,
 }
-# Where statements and expressions stand in a node. What an assignment or a loop assigns to is not among them.
+# The fields of a node that hold statements and expressions, but for the targets of assignments and loops.
 _PARTS: dict[type[Node], tuple[str, ...]] = {
     MypyFile: ("defs",),
     Block: ("body",),
@@ -118,7 +118,9 @@ _PARTS: dict[type[Node], tuple[str, ...]] = {
 
 
 def adapt(file: MypyFile) -> list[tuple[int, str, int]]:
-    """Change `file` if it is part of a spec; what it then imports, as mypy wants it: (priority, module, line)."""
+    """Change `file` if it is part of a spec; return the modules that it then imports, as mypy wants them: (priority,
+    module, line).
+    """
     if not is_spec(file):
         return []
     state = state_module(file)
@@ -210,7 +212,7 @@ def _check_returns(block: Block) -> None:
 
 
 def _predicate(operand: Expression) -> Expression:
-    """An operand of a formula; a lambda is told that it is of a State."""
+    """An operand of a formula; a lambda gets a State as the type of its parameter."""
     if not isinstance(operand, LambdaExpr):
         return operand
     word = IndexExpr(_named(_OF_STATE if len(operand.arguments) == 1 else _OF_STEP, operand), _named(STATE, operand))
@@ -233,7 +235,7 @@ def _call(name: str, argument: Expression) -> CallExpr:
 
 
 def _empty(name: str, at: Expression) -> CallExpr:
-    """A literal without elements, whose type mypy would ask for where it is given a name."""
+    """A literal without elements, for which mypy would require an annotation if it is assigned to a name."""
     node = CallExpr(_named(name, at), [], [], [])
     node.set_line(at)
     return node

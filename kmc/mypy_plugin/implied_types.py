@@ -1,4 +1,6 @@
-"""The annotations that the spec language implies: of the state, of a message, of what an action or property returns."""
+"""The annotations that the spec language implies: of the state, of a message, of the result of an action or
+property.
+"""
 
 from __future__ import annotations
 

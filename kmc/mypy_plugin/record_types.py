@@ -1,4 +1,4 @@
-"""The types of records: the fields that `Node(...)` needs, that `node.set(...)` takes, and that are read."""
+"""The types of records: the fields that `Node(...)` needs, that `node.set(...)` accepts, and that are read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def set_signature(context: MethodSigContext, literals: Literals) -> FunctionLike
 
 
 def read_field(context: AttributeContext) -> Type:
-    """What reading a field gives: anything, if it is a union of a record with other kinds.
+    """The type of reading a field: anything, if it is a union of a record with other kinds.
 
     `entry.value.members` is right wherever `entry.command` says that the value is a configuration. mypy cannot know.
     """
@@ -73,7 +73,7 @@ def fields_of(record: TypeInfo) -> dict[str, Type]:
 
 
 def _given(field: Type, literals: Literals) -> Type:
-    """What may be given for a field: a network also as the set or map that a literal is."""
+    """The type of a value for a field: for a network also the set or map that a literal is."""
     known = get_proper_type(field)
     if not isinstance(known, Instance):
         return field

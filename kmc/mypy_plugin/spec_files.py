@@ -1,4 +1,4 @@
-"""Which files are part of a spec, and which module declares its State."""
+"""The files that are part of a spec, and the module that declares its State."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_spec(file: MypyFile) -> bool:
 
 
 def may_be_spec(path: Path) -> bool:
-    """As `is_spec`, told from the text alone; true of some other files too."""
+    """As `is_spec`, decided from the text alone; true of some other files too."""
     if path.suffix != ".py" or "site-packages" in path.parts:
         return False
     try:
@@ -59,7 +59,7 @@ class StateModule:
 
 
 def state_module(file: MypyFile) -> StateModule | None:
-    """Where State is declared: in the file, in a file beside it, or in the folder above."""
+    """The module that declares State: the file, a file beside it, or one in the folder above."""
     path = Path(file.path).resolve()
     if _declares_state(path):
         return StateModule(file.fullname, True)

@@ -1,9 +1,11 @@
-"""The types of the words of `kmc.lang` that take arguments in brackets."""
+"""The types of the words of `kmc.lang` that have arguments in brackets."""
 
 from __future__ import annotations
 
 from mypy.plugin import AnalyzeTypeContext
 from mypy.types import AnyType, Instance, RawExpressionType, Type, TypeOfAny, get_proper_type
+
+from kmc.lang.words import BRACKETS
 
 FROZENSET = "builtins.frozenset"
 MAP = "kmc.lang.MapValue"
@@ -11,21 +13,22 @@ MESSAGE_SET = "kmc.lang.MessageSetValue"
 MESSAGE_BAG = "kmc.lang.MessageBagValue"
 
 _FIELD = "kmc.lang._Field"
-# Word: the class of its values, how many types it takes, and how many numbers follow at most.
-_WORDS = {
-    "kmc.lang.Set": (FROZENSET, 1, 0),
-    "kmc.lang.Pair": (FROZENSET, 1, 0),
-    "kmc.lang.Seq": ("kmc.lang.SeqValue", 1, 1),
-    "kmc.lang.Map": (MAP, 2, 0),
-    "kmc.lang.PartialMap": (MAP, 2, 0),
-    "kmc.lang.MessageSet": (MESSAGE_SET, 1, 1),
-    "kmc.lang.MessageBag": (MESSAGE_BAG, 1, 2),
+_CLASSES = {
+    "Set": FROZENSET,
+    "Pair": FROZENSET,
+    "Seq": "kmc.lang.SeqValue",
+    "Map": MAP,
+    "PartialMap": MAP,
+    "MessageSet": MESSAGE_SET,
+    "MessageBag": MESSAGE_BAG,
 }
+"""The class of the values of each type with arguments in brackets; Opt is a union, which mypy knows."""
+_MODULE = "kmc.lang."
 
 
 def is_word(fullname: str) -> bool:
     """Is this a word that `analyzed_word` knows?"""
-    return fullname in _WORDS or fullname == _FIELD
+    return fullname == _FIELD or fullname.removeprefix(_MODULE) in _CLASSES
 
 
 def analyzed_word(context: AnalyzeTypeContext, fullname: str) -> Type:
@@ -33,14 +36,14 @@ def analyzed_word(context: AnalyzeTypeContext, fullname: str) -> Type:
     written = context.type
     if fullname == _FIELD:
         return _type_of_field(context, *written.args)
-    word = fullname.rpartition(".")[2]
-    class_name, types, numbers = _WORDS[fullname]
+    word = fullname.removeprefix(_MODULE)
+    types, numbers = BRACKETS[word].types, BRACKETS[word].numbers
     if not types <= len(written.args) <= types + numbers:
         usage = ", ".join([*["K", "V"][2 - types :], *["number"] * numbers])
         context.api.fail(f'"{word}" is written {word}[{usage}]', context.context)
         return _unknown()
     arguments = [context.api.analyze_type(argument) for argument in written.args[:types]]
-    return context.api.named_type(class_name, [*arguments, *[_unknown()] * numbers])
+    return context.api.named_type(_CLASSES[word], [*arguments, *[_unknown()] * numbers])
 
 
 def _unknown() -> AnyType:

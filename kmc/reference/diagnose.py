@@ -6,19 +6,18 @@ and the action properties are evaluated for a step outside of the constraints to
 
 from __future__ import annotations
 
-from typing import Any
-
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import KmcError
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate, holds
+from kmc.lang.records import State
 from kmc.liveness.lasso_queries import AtomHolds, StepAtomHolds
 from kmc.liveness.problem import TemporalProblem
-from kmc.reference.behaviours import behaviours_of
-from kmc.spec.model import Model
+from kmc.reference.temporal.behaviours import behaviours_of
 
 
-def check_errors(model: Model, state: Any, *, witnessed: tuple[Predicate, ...]) -> list[KmcError]:
+def check_errors(model: Model, state: State, *, witnessed: tuple[Predicate, ...]) -> list[KmcError]:
     """The errors of the invariants in a state, and of the reachable properties that are evaluated there."""
     errors: list[KmcError] = []
     for predicate in (*model.invariants, *witnessed):
@@ -29,7 +28,7 @@ def check_errors(model: Model, state: Any, *, witnessed: tuple[Predicate, ...]) 
     return errors
 
 
-def initial_errors(model: Model, state: Any) -> list[KmcError]:
+def initial_errors(model: Model, state: State) -> list[KmcError]:
     """The error of the constraints in an initial state."""
     try:
         _all_hold(model, model.constraints, state)
@@ -38,7 +37,7 @@ def initial_errors(model: Model, state: Any) -> list[KmcError]:
     return []
 
 
-def expansion_errors(model: Model, relation: NextStateRelation, state: Any) -> list[KmcError]:
+def expansion_errors(model: Model, relation: NextStateRelation, state: State) -> list[KmcError]:
     """The errors of the actions in a state, or else those of the properties of its steps."""
     errors = relation.errors(state)
     if errors:
@@ -54,7 +53,7 @@ def expansion_errors(model: Model, relation: NextStateRelation, state: Any) -> l
     return errors
 
 
-def raise_temporal_error(model: Model, problem: TemporalProblem, state: Any) -> None:
+def raise_temporal_error(model: Model, problem: TemporalProblem, state: State) -> None:
     """Raise the error of a predicate of temporal formulas in a state or for one of its steps, if there is one.
 
     Of an action beside the next-state relation too.
@@ -70,5 +69,5 @@ def raise_temporal_error(model: Model, problem: TemporalProblem, state: Any) -> 
             behaviours.has_step(StepAtomHolds(number), 0, target)
 
 
-def _all_hold(model: Model, predicates: tuple[Predicate, ...], *states: Any) -> bool:
+def _all_hold(model: Model, predicates: tuple[Predicate, ...], *states: State) -> bool:
     return all(holds(predicate, model.spec.files, *states) for predicate in predicates)

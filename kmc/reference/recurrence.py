@@ -1,56 +1,56 @@
-"""Whether a run of states shows a failure that a trace recorded, asked of the spec as it is now.
+"""Whether a run of states shows a failure that a trace recorded, by the spec as it is now.
 
-Unlike `kmc.reference.replay`, which validates what a search has just found, nothing here is a mistake of kmc: a spec
-that has changed may well no longer fail. The answer is by definition, from the states of the run alone.
+Unlike `kmc.reference.states.replay`, which validates a search's new counterexample, nothing here is a mistake of kmc: a
+spec that has changed may well no longer fail. The answer is by definition, from the states of the run alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import TraceError, did_you_mean
+from kmc.frontend.model import Model
+from kmc.frontend.temporal_problem import problem_of
 from kmc.invariants.kinds import Role, of_role
 from kmc.invariants.properties import Predicate, holds
+from kmc.lang.records import State
 from kmc.liveness.formulas import TemporalProperty
 from kmc.liveness.lasso_semantics import EndlessBehaviour
-from kmc.reference.lasso_replay import generated_steps, is_bad_prefix
-from kmc.reference.replay import errors_at
+from kmc.reference.states.replay import errors_at
+from kmc.reference.temporal.lasso_replay import generated_steps, is_bad_prefix
 from kmc.result import Verdict
-from kmc.spec.model import Model
-from kmc.spec.temporal_problem import problem_of
 
 _CHECKED = tuple(kind.declared for kind in of_role(Role.CHECKED))
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFailure:
-    """What a trace was saved for: the verdict of its check, and the property, if one failed."""
+    """The failure that a saved trace shows: the verdict of its check, and the property, if one failed."""
 
     verdict: Verdict
     name: str | None
 
     @property
     def sentence(self) -> str:
-        """What a person calls it: `NoTwoLeaders fails`, `the last state is a deadlock`."""
+        """The failure as text for people: `NoTwoLeaders fails`, `the last state is a deadlock`."""
         if self.name is not None:
             return f"{self.name} fails"
         return "the last state is a deadlock" if self.verdict is Verdict.DEADLOCK else "an error occurs"
 
     @property
     def absence(self) -> str:
-        """What a person reads where the failure is no longer there."""
+        """The text for people when the failure is no longer there."""
         if self.name is not None:
             return f"{self.name} holds"
         return "the last state has a successor" if self.verdict is Verdict.DEADLOCK else "no error occurs"
 
 
-def recurs(model: Model, failure: RecordedFailure, states: Sequence[Any], loop: int | None) -> bool:
+def recurs(model: Model, failure: RecordedFailure, states: Sequence[State], loop: int | None) -> bool:
     """Whether a run of `model` shows `failure` at its end; a lasso goes on with the state at the index `loop`.
 
-    Raises TraceError KMC428 for a property that the spec does not have, and what its evaluation raises.
+    Raises TraceError KMC428 for a property that the spec does not have, and the errors of its evaluation.
     """
     if failure.name is not None:
         return fails_at_end(model, failure.name, states, loop)
@@ -59,7 +59,7 @@ def recurs(model: Model, failure: RecordedFailure, states: Sequence[Any], loop: 
     return any(True for _ in errors_at(model, states[-1]))
 
 
-def fails_at_end(model: Model, name: str, states: Sequence[Any], loop: int | None) -> bool:
+def fails_at_end(model: Model, name: str, states: Sequence[State], loop: int | None) -> bool:
     """Whether the property `name` fails at the end of a run, or of the behaviour that goes on at index `loop`."""
     prop = property_called(model, name)
     if isinstance(prop, TemporalProperty):
@@ -78,7 +78,7 @@ def property_called(model: Model, name: str) -> Predicate | TemporalProperty:
     return found
 
 
-def _is_refuted(model: Model, prop: TemporalProperty, states: Sequence[Any], loop: int | None) -> bool:
+def _is_refuted(model: Model, prop: TemporalProperty, states: Sequence[State], loop: int | None) -> bool:
     """Whether a fair behaviour, or with no `loop` any that begins with these states, refutes a temporal property."""
     problem = problem_of(replace(model, temporal=(prop,)))
     behaviour = EndlessBehaviour(states, len(states) - 1 if loop is None else loop, generated_steps(model))

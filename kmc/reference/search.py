@@ -1,7 +1,7 @@
 """The breadth-first search of the reference interpreter: level by level, one plain loop, TLC's counting.
 
-Invariant: the outcome depends on the model alone. A level in which something fails is finished; what is reported is
-the least finding (`kmc.reference.findings`), and its trace takes the least predecessor at every level, so that every
+Invariant: the outcome depends on the model alone. A level in which something fails is finished; the least finding is
+reported (`kmc.reference.states.findings`), and its trace uses the least predecessor at every level, so that every
 engine can report the same one.
 
 A failed evaluation has no effect on the graph: a state in which an action fails has no successors, and a state in which
@@ -18,20 +18,25 @@ from typing import Any, TypeVar
 from kmc.actions.coverage import Coverage
 from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import InvariantError, KmcError
+from kmc.frontend.growing_variables import GrowthWatch
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import Predicate, holds
+from kmc.lang.records import State
 from kmc.liveness.problem import TemporalProblem
 from kmc.process import cpu_seconds, memory_bytes, peak_memory_bytes
-from kmc.reference.behaviours import GrowingBehaviours
-from kmc.reference.early_refutations import ObviousEarlyLassos
-from kmc.reference.findings import Finding, Findings
-from kmc.reference.identity import StateSet, ViewOrder
-from kmc.reference.initial import initial_states
-from kmc.reference.replay import check_violation, error_at_end
 from kmc.reference.search_end import SearchEnd, reported_verdict, search_end
-from kmc.reference.state_graph import StateGraph
-from kmc.reference.temporal import (
-    LassosUnfinished,
+from kmc.reference.states.findings import Finding, Findings
+from kmc.reference.states.identity import StateSet, ViewOrder
+from kmc.reference.states.initial import initial_states
+from kmc.reference.states.replay import check_violation, error_at_end
+from kmc.reference.states.state_graph import StateGraph
+from kmc.reference.states.traces import trace_of
+from kmc.reference.temporal.behaviours import GrowingBehaviours
+from kmc.reference.temporal.early_refutations import ObviousEarlyLassos
+from kmc.reference.temporal.lasso_finder import LassosUnfinished
+from kmc.reference.temporal.vacuity import Dropping, vacuous_in
+from kmc.reference.temporal.verdicts import (
     TemporalOutcome,
     assumed_fairness,
     bound_of,
@@ -40,10 +45,7 @@ from kmc.reference.temporal import (
     lasso_seconds,
     temporal_verdicts,
 )
-from kmc.reference.traces import trace_of
-from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation
-from kmc.spec.growing_variables import GrowthWatch
-from kmc.spec.model import Model
+from kmc.result import Bound, Counters, Limits, PropertyVerdict, Result, Verdict, Violation, without_claims
 
 Asked = TypeVar("Asked", bound=Predicate)
 
@@ -67,7 +69,7 @@ class Search:
         limits: Limits | None = None,
         *,
         keep_going: bool = False,
-        start: Any = None,
+        start: State | None = None,
         progress: Callable[[Counters], None] | None = None,
         view_order: Callable[[Model], ViewOrder | None] | None = None,
         problem: TemporalProblem | None = None,
@@ -169,7 +171,7 @@ class Search:
             self._behaviours.grow(expanded.stop)
             return self._early.is_found(self._behaviours, expanded, self.graph.levels[0])
         except KmcError:
-            # Which error is reported does not depend on what was asked first: all predicates are evaluated later.
+            # The reported error does not depend on the order of evaluation: all predicates are evaluated later.
             self._early = None
             return False
 
@@ -210,7 +212,7 @@ class Search:
                 self._findings.add(Finding(Verdict.ERROR, None, 0, None, state, None, error))
         return self._next_level()
 
-    def _in_model(self, state: Any, source: Any) -> bool:
+    def _in_model(self, state: State, source: Any) -> bool:
         if not self._constrained:
             return True
         model, files = self._model, self._model.spec.files
@@ -244,7 +246,7 @@ class Search:
         except KmcError:
             return [], self._relation.errors(source)
 
-    def _take(self, source: int | None, state: Any, *, in_model: bool, storing: bool) -> None:
+    def _take(self, source: int | None, state: State, *, in_model: bool, storing: bool) -> None:
         """Handle a generated state: store it unless it is outside of the model or bound, and check it if it is new."""
         self._cut += not in_model
         if in_model and storing:
@@ -259,7 +261,7 @@ class Search:
         if is_new or (self._failing and state in self._failing):
             self._check_state(source, state)
 
-    def _check_state(self, source: int | None, state: Any) -> None:
+    def _check_state(self, source: int | None, state: State) -> None:
         invariants = self._model.invariants
         failed, errors = self._ask(invariants, state)
         if self._wanted:
@@ -273,7 +275,7 @@ class Search:
             order = invariants.index(invariant)
             self._fail(Finding(Verdict.VIOLATION, invariant.name, order, source, state))
 
-    def _ask(self, predicates: tuple[Asked, ...], state: Any) -> tuple[list[Asked], list[KmcError]]:
+    def _ask(self, predicates: tuple[Asked, ...], state: State) -> tuple[list[Asked], list[KmcError]]:
         """The predicates that are false in a state, and the errors of those that fail to evaluate."""
         files = self._model.spec.files
         failed: list[Asked] = []
@@ -290,7 +292,7 @@ class Search:
         self._failing.add(finding.state)
         self._findings.add(finding, self.graph.known.orbit(finding.state))
 
-    def _check_step(self, number: int, source: Any, successor: Any) -> None:
+    def _check_step(self, number: int, source: Any, successor: State) -> None:
         properties, files = self._model.predicates(Role.CHECKED, 2), self._model.spec.files
         failed = [order for order, prop in enumerate(properties) if not holds(prop, files, source, successor)]
         for order in failed:
@@ -306,7 +308,8 @@ class Search:
         ended = time.monotonic()
         seconds = lasso_seconds(self._limits.seconds, ended - self._began, self._stopped)
         self._lassos_until = None if seconds is None else ended + seconds
-        return interpreted(self._model, problem, self._behaviours, initial, self._start, self._tell_activity)
+        dropping = Dropping.of(stopped=self._stopped is not None, cut=self._cut > 0)
+        return interpreted(self._model, problem, self._behaviours, initial, self._start, self._tell_activity, dropping)
 
     def _tell_activity(self, activity: str) -> None:
         if self._lassos_until is not None and time.monotonic() >= self._lassos_until:
@@ -320,7 +323,7 @@ class Search:
         violation = violation or (temporal.violation if temporal is not None else None)
         bound = bound_of(model, self._stopped, self._cut, temporal, from_start=self._start is not None)
         verdict = reported_verdict(violation, interrupted=interrupted, bound=bound)
-        return Result(
+        result = Result(
             verdict=verdict,
             counters=counters,
             initial=self._initial,
@@ -338,7 +341,9 @@ class Search:
             cut=self._cut,
             fairness=assumed_fairness(self._problem) if temporal is not None and self._problem is not None else (),
             cut_fairness=temporal.cut if temporal is not None else (),
+            vacuous=vacuous_in(model, violation, temporal.vacuous if temporal is not None else ()),
         )
+        return without_claims(result)
 
     def _violation(self) -> Violation | None:
         least = self._findings.least(self.graph)

@@ -1,4 +1,4 @@
-"""The one rule, for all engines, that says where a search ends and what it reports.
+"""The one rule, for all engines, that decides where a search ends and which finding it reports.
 
 An engine applies it to each level that is whole. The first of these that holds ends the search:
 

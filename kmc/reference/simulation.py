@@ -1,9 +1,9 @@
 """Simulation: random behaviours, checked as they are generated; for state spaces that no search can finish.
 
-A behaviour begins in a random initial state. From every state it takes one of the steps that TLC would generate there,
+A behaviour begins in a random initial state. In every state it chooses one of the steps that TLC would generate there,
 all equally likely; so a successor that is generated twice is twice as likely. As in TLC, all generated successors are
-checked, not only the one that is taken. Steps outside of the constraints are checked but not taken. TLC chooses an
-action first; here the choice is among the steps, so an action is as likely as the number of its steps.
+checked, not only the chosen one. Steps outside of the constraints are checked but not chosen. TLC chooses an action
+first; here the choice is among the steps, so an action is as likely as the number of its steps.
 
 Invariant: a seed determines the behaviours, on every machine. Steps are sorted in display order before one is chosen,
 so the order of a set or dict does not matter. The only source of randomness is `random.Random(seed).random()`, whose
@@ -23,18 +23,19 @@ from typing import Any, NoReturn
 from kmc.actions.coverage import Coverage
 from kmc.actions.relation import AssertionFailure, NextStateRelation, Step
 from kmc.errors import KmcError
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
 from kmc.lang.order import sort_key
+from kmc.lang.records import State
 from kmc.process import memory_bytes
-from kmc.reference.findings import error_rank
-from kmc.reference.initial import initial_states
-from kmc.reference.traces import trace_step
+from kmc.reference.states.findings import error_rank
+from kmc.reference.states.initial import initial_states
+from kmc.reference.states.traces import trace_step
 from kmc.result import Bound, Limits, Trace, TraceStep, Verdict, Violation
-from kmc.spec.model import Model
 
 PROGRESS_SECONDS = 1.0
-"""How often `progress` is called."""
+"""The interval between calls of `progress`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def simulate(
     seed: int,
     depth: int,
     number: int,
-    start: Any = None,
+    start: State | None = None,
     progress: Callable[[SimulationCounters], None] | None = None,
     limits: Limits | None = None,
 ) -> SimulationResult:
@@ -120,7 +121,7 @@ class _Simulation:
         self._stop = _Stop()
         self._began = self._told = time.monotonic()
 
-    def behaviours(self, number: int, start: Any) -> bool:
+    def behaviours(self, number: int, start: State | None) -> bool:
         """Run the behaviours; True when Ctrl-C ended them."""
         try:
             beginnings = sorted(initial_states(self._model), key=sort_key) if start is None else [start]
@@ -139,7 +140,7 @@ class _Simulation:
         return False
 
     def result(self, *, interrupted: bool) -> SimulationResult:
-        """What was found so far."""
+        """The result of the simulation so far."""
         return SimulationResult(
             seed=self._seed,
             counters=self._counters(),
@@ -204,7 +205,7 @@ class _Simulation:
             raise _Stop(Violation(Verdict.DEADLOCK, None, Trace(tuple(path))))
         return sorted(steps, key=self._relation.display_key)
 
-    def _in_model(self, state: Any) -> bool:
+    def _in_model(self, state: State) -> bool:
         return all(holds(constraint, self._model.spec.files, state) for constraint in self._model.constraints)
 
     def _check_state(self, path: list[TraceStep]) -> None:

@@ -23,7 +23,7 @@ ACTION_MASK = (1 << 16) - 1
 TIMES_SHIFT = 48
 TIMES_MASK = (1 << 15) - 1
 
-# Where each record is: [position in the out buffer][row of the block][choice].
+# For each record: [position in the out buffer][row of the block][choice].
 CHOICE_WORDS = 3
 
 # Answers of kernels over blocks, besides those of `expand`.

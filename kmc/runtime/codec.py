@@ -8,7 +8,7 @@ from kmc.lang.domains import members
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, bag_of_messages, set_of_messages
 from kmc.lang.order import ordered
-from kmc.lang.records import RecordMeta
+from kmc.lang.records import State
 from kmc.lang.seqs import seq_literal
 from kmc.lang.types import (
     BoolType,
@@ -19,6 +19,7 @@ from kmc.lang.types import (
     MessageBagType,
     MessageSetType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
@@ -147,7 +148,7 @@ def encode_message(message: Any, network: NetworkLayout, count: int) -> list[int
     return [bits >> (64 * word) & hashing.MASK for word in range(network.words)]
 
 
-def encode_row(state: Any) -> list[int]:
+def encode_row(state: State) -> list[int]:
     """The row of a state, with its hash sum; entries of networks in display order."""
     cls: Any = type(state)
     row = row_layout(cls)
@@ -179,7 +180,7 @@ def hash_sum(words: list[int], row: RowLayout, shift: int = 0) -> int:
     return total & hashing.MASK
 
 
-def decode_row(words: list[int], state_class: RecordMeta) -> Any:
+def decode_row(words: list[int], state_class: RecordMeta) -> State:
     """The state of a row."""
     row = row_layout(state_class)
     fixed = sum(word << (64 * index) for index, word in enumerate(words[1 : 1 + row.fixed_words]))
@@ -196,7 +197,8 @@ def decode_row(words: list[int], state_class: RecordMeta) -> Any:
             position += network.words
         bag = isinstance(state_class.fields[field], MessageBagType)
         fields[field] = bag_of_messages(entries) if bag else set_of_messages(message for message, _ in entries)
-    return state_class(**fields)
+    state: State = state_class(**fields)
+    return state
 
 
 def _message(bits: int, network: NetworkLayout) -> tuple[Any, int]:

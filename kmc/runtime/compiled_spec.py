@@ -1,8 +1,8 @@
 """A compiled spec: one object that expands, checks and shows packed states, and travels as bytes.
 
-Invariant: it needs neither the spec's sources nor the compiler. It takes and returns rows of words, names and neutral
-TLA+ values. A row has the same meaning wherever `layout_digest` is the same. A choice number is valid only for the row
-that it came from; engines match states by fingerprint.
+Invariant: it needs neither the spec's sources nor the compiler. Its arguments and results are rows of words, names and
+neutral TLA+ values. A row has the same meaning wherever `layout_digest` is the same. A choice number is valid only for
+the row that it came from; engines match states by fingerprint.
 
 Bytes hold LLVM IR, machine code for one CPU with its features, the layout, the names, the rules of a search, and the
 object code of loops if an engine added it. On a machine that lacks one of the features, machine code is made again
@@ -44,7 +44,7 @@ _WORD_MASK = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class SpecNames:
-    """The names behind the masks and indices of kernels: bit k or index k stands for entry k."""
+    """The names behind the masks and indices of kernels: bit k or index k represents entry k."""
 
     spec: str
     model: str
@@ -63,10 +63,10 @@ class SpecNames:
 
 @dataclass(frozen=True, slots=True)
 class SearchRules:
-    """What a search must know of a model besides its kernels.
+    """The facts about a model that a search needs besides its kernels.
 
-    `view`: its view forgets something, so states of one view are told apart by rank. `deadlock`: a state without
-    successors is a failure. `max_depth`: states of later levels are not stored, where that is not None.
+    `view`: its view forgets something, so the rank distinguishes states of one view. `deadlock`: a state without
+    successors is a failure. `max_depth`: states of later levels are not stored, unless it is None.
     """
 
     view: bool
@@ -262,12 +262,12 @@ class CompiledSpec:
         return encode_state(state, self.schema.variables)
 
     def encode(self, variables: dict[str, Tla]) -> Words:
-        """The row of a state given by its TLA+ variables; TraceError for what is not a state of the spec."""
+        """The row of a state given by its TLA+ variables; TraceError for variables that are not a state of the spec."""
         state = decode_state(variables, self.schema.state_class, self.schema.variables)
         return self.row_of(encode_row(state))
 
     def row_of(self, words: list[int]) -> Words:
-        """The row with these words: with fingerprints of 128 bits, what stands before them is added."""
+        """The row with these words: with fingerprints of 128 bits, the words before them are added."""
         before = [0, hash_sum(words, row_layout(self.schema.state_class), SECOND)] if self.words_before else []
         block = RowBatch.of([np.array([*before, *words], np.uint64).view(np.int64)])
         if before:
@@ -275,7 +275,7 @@ class CompiledSpec:
         return block[0]
 
     def words_of(self, row: Words) -> list[int]:
-        """The words of a row without what stands before them, 0..2**64-1."""
+        """The words of a row without those before the state's own, 0..2**64-1."""
         return [int(word) & _WORD_MASK for word in row[self.words_before :]]
 
     def text(self, row: Words) -> str:
@@ -300,7 +300,7 @@ class CompiledSpec:
 
 
 def error_number(answer: int) -> int:
-    """The number of the error of the spec that a kernel's negative answer stands for."""
+    """The number of the spec's error that a kernel's negative answer represents."""
     return -16 - answer
 
 

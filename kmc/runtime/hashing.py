@@ -1,4 +1,4 @@
-"""The hash of a row, in plain Python: what kernels compute incrementally, stated once.
+"""The hash of a row, in plain Python: the same sum that kernels compute incrementally.
 
 The hash sum of a row is the sum, modulo 2**64, of one term per word of the fixed part and one per network entry. An
 entry of several words is one chained term, never a sum over its words, so that {(a, b), (c, d)} and {(a, d), (c, b)}

@@ -21,7 +21,7 @@ SECOND_FACTOR = 0x94D049BB133111EB
 
 
 def mix(word: int, salt: int) -> int:
-    """The hash of `word` under `salt`, 0..2**64-1; both are taken modulo 2**64."""
+    """The hash of `word` under `salt`, 0..2**64-1; both are reduced modulo 2**64."""
     key = (salt * SALT_FACTOR + SALT_OFFSET) & WORD_MASK
     mixed = folded((word & WORD_MASK ^ key) * FIRST_FACTOR)
     return folded((mixed ^ halves_swapped(key)) * SECOND_FACTOR)

@@ -119,5 +119,5 @@ class NativeModule:
 
 
 def _address_of(buffer: Buffer) -> int:
-    """Where a writable buffer lies in memory."""
+    """The address of a writable buffer."""
     return ctypes.addressof(ctypes.c_char.from_buffer(buffer))

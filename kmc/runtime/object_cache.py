@@ -1,10 +1,10 @@
 """Object code of kernels on disk, so that a model that was compiled once starts at once.
 
 An entry is keyed by everything that decides the code: LLVM IR text, llvmlite and LLVM versions, recipe and target. It
-opens with a digest of key and code; what does not match it (cut off, altered, copied from another entry, written by
-another user) is not an entry and is written again. The same holds for what is not a regular file: a FIFO, a device or a
-symbolic link at an entry's path is neither waited for nor followed. A folder that cannot be written means no cache,
-never an error: the log of what is compiled says so (`kmc.compile_log`).
+opens with a digest of key and code; a file that does not match it (cut off, altered, copied from another entry, written
+by another user) is not an entry and is written again. The same holds for anything but a regular file: a FIFO, a device
+or a symbolic link at an entry's path is neither waited for nor followed. A folder that cannot be written means no
+cache, never an error: the log of compilations records it (`kmc.compile_log`).
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def cache_key(text: str, target: Target) -> str:
 def cached_object(
     text: str, target: Target | None = None, cache: KernelCache | None = None, part: str = "kernels"
 ) -> bytes:
-    """What `emit_object` gives, from the cache (the environment's by default) when it is there.
+    """The result of `emit_object`, from the cache (the environment's by default) if it is there.
 
-    `part` says in the log what is compiled.
+    `part` is the name of the compiled part in the log.
     """
     kept = cache or KernelCache.of_environment()
     chosen = target or host_target()

@@ -1,6 +1,6 @@
 """LLVM IR text to object code: LLVM's O2 pipeline, then code for one CPU with all its features.
 
-Vectorisers are off: kernels work on a few words at a time, and without them compilation takes half as long.
+Vectorisers are off: kernels work on a few words at a time, and without them compilation is twice as fast.
 """
 
 from __future__ import annotations

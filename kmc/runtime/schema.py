@@ -1,4 +1,4 @@
-"""What a spec's states are, as data: enough to lay out, decode and show them where the spec itself is not.
+"""The states of a spec as data: enough to lay out, decode and show them without the spec itself.
 
 Invariant: `restored` gives classes with the same names, members, shapes and order of fields as those that `described`
 was given, so layout, display order and TLA+ text are the same on both sides. The data is JSON: lists, strings, numbers.
@@ -13,8 +13,7 @@ from typing import Any, assert_never
 from kmc.lang.enums import Enum, EnumMeta
 from kmc.lang.idents import ident_class
 from kmc.lang.naming import lower_camel_case
-from kmc.lang.records import Message, Record, RecordMeta
-from kmc.lang.symbols import SymbolMeta
+from kmc.lang.records import Message, Record
 from kmc.lang.tla import Naming
 from kmc.lang.types import (
     BoolType,
@@ -25,9 +24,11 @@ from kmc.lang.types import (
     MessageBagType,
     MessageSetType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
+    SymbolMeta,
     Type,
     UnionType,
 )

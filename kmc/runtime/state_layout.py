@@ -13,9 +13,8 @@ from functools import lru_cache
 from typing import Any, assert_never
 
 from kmc.errors import SpecError
-from kmc.lang.annotations import shapes_of
 from kmc.lang.domains import describe
-from kmc.lang.records import Message, RecordMeta
+from kmc.lang.records import Message
 from kmc.lang.types import (
     BoolType,
     EnumType,
@@ -26,11 +25,13 @@ from kmc.lang.types import (
     MessageSetType,
     NetworkType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
     Type,
     UnionType,
+    shapes_of,
 )
 
 WORD = 64
@@ -38,7 +39,7 @@ WORD = 64
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a part lies in its whole: word offset and, for a narrow part, the lowest bit."""
+    """The place of a part in its whole: word offset and, for a narrow part, the lowest bit."""
 
     word: int
     bit: int
@@ -46,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The size of a type; `bits` at most 64 is narrow, else the value takes `words` whole words."""
+    """The size of a type; `bits` at most 64 is narrow, else the value has `words` whole words."""
 
     bits: int
 
@@ -62,7 +63,7 @@ class Layout:
 
 
 def bits_for(count: int) -> int:
-    """Bits that tell `count` different values apart."""
+    """The number of bits that distinguish `count` different values."""
     return max(0, count - 1).bit_length()
 
 
@@ -72,7 +73,7 @@ def is_scalar(declared: Type) -> bool:
 
 
 def scalar_count(declared: Type) -> int:
-    """How many values a scalar type has."""
+    """The number of values of a scalar type."""
     match declared:
         case BoolType():
             return 2
@@ -116,7 +117,7 @@ def layout_of(declared: Type) -> Layout:
 
 
 def key_count(key: Type) -> int:
-    """How many values a type of scalars or pairs has: keys of a map, members of a set."""
+    """The number of values of a type of scalars or pairs: keys of a map, members of a set."""
     if isinstance(key, PairType):
         count = scalar_count(key.element)
         return count * (count - 1) // 2
@@ -145,7 +146,7 @@ class ExactShape:
 
 
 def exact(cls: Any) -> Any:
-    """A record class, or what stands for it alone if other shapes derive from it."""
+    """A record class, or the `ExactShape` that represents it alone if other shapes derive from it."""
     return cls if isinstance(cls, ExactShape) or cls.shapes == (cls,) else ExactShape(cls)
 
 
@@ -202,7 +203,7 @@ class UnionLayout:
 
     @property
     def payload(self) -> Place:
-        """Where the payload begins."""
+        """The place at which the payload begins."""
         return Place(0, self.tag_bits) if self.layout.narrow else Place(1, 0)
 
 
@@ -243,7 +244,7 @@ class ArrayLayout:
     per_word: int
 
     def place(self, index: int) -> Place:
-        """Where element `index` (from 0) lies."""
+        """The place of element `index` (from 0)."""
         if self.layout.narrow:
             return Place(0, self.head_bits + index * self.element.bits)
         first = 1 if self.head_bits else 0
@@ -275,7 +276,7 @@ class NetworkLayout:
 
     @property
     def payload(self) -> Place:
-        """Where the fields of a message begin."""
+        """The place at which the fields of a message begin."""
         return Place(0, self.count_bits + self.tag_bits) if self.words == 1 else Place(1, 0)
 
 
@@ -304,7 +305,7 @@ class RowLayout:
 
     @property
     def counts(self) -> int:
-        """The word where the number of entries of the first network stands."""
+        """The word with the number of entries of the first network."""
         return 1 + self.fixed_words
 
     @property

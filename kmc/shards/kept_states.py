@@ -1,7 +1,8 @@
 """The states of a run in shards that is over or cut short, to be read: `kmc check --keep-states` keeps them.
 
-Invariant: nothing here changes a run. Its folder is locked while it is open, since whoever resumes it removes files. A
-storage has no lock: if somebody resumes the run there meanwhile, files may be gone, which is an error.
+Invariant: nothing here changes a run. Its folder is locked while it is open, since a process that resumes the run
+removes files. A storage has no lock: if another process resumes the run there meanwhile, files may be gone, which is an
+error.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from typing import Any
 from kmc.engine.files.run_directory import FOLDER, KEPT_FOLDER, RunDirectory
 from kmc.engine.files.run_manifest import NAME, RunManifest, damaged
 from kmc.errors import SystemFault
-from kmc.shards.run_in_storage import StoredRun
-from kmc.shards.run_state import RunState, restored_state
-from kmc.shards.segment_groups import segment_groups, segments_of
-from kmc.shards.store import FolderStore, ShardStore
-from kmc.shards.store_place import StorePlace
-from kmc.shards.stored_directories import storage_of
-from kmc.shards.tasks import RowsTask
+from kmc.shards.files.store import FolderStore, ShardStore
+from kmc.shards.level.run_state import RunState, restored_state
+from kmc.shards.level.segment_groups import segment_groups, segments_of
+from kmc.shards.level.tasks import RowsTask
+from kmc.shards.storage.run_in_storage import StoredRun
+from kmc.shards.storage.store_place import StorePlace
+from kmc.shards.storage.stored_directories import storage_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class KeptStates:
 
     Levels that the search made, and its result does not count, are not among `levels`.
 
-    `about` and `digests` say what was checked, as in `RunManifest`.
+    `about` and `digests` identify the check, as in `RunManifest`.
     """
 
     place: StorePlace
@@ -45,7 +46,7 @@ class KeptStates:
     def tasks(self, level: int, rows_max: int) -> list[RowsTask]:
         """Tasks that together read all states of a level, in the order that they have for good.
 
-        A task takes segments of consecutive rows until it has `rows_max`, refused rows among them.
+        A task has segments of consecutive rows until it has `rows_max`, refused rows among them.
         """
         files = self.state.levels[level]
         return [
@@ -56,7 +57,9 @@ class KeptStates:
 
 @contextmanager
 def kept_states(path: Path) -> Iterator[KeptStates]:
-    """What the run in this folder has of states. SystemFault KMC557 if there are none, and those of `RunDirectory`."""
+    """The states that are kept in a run's folder. Raises SystemFault KMC557 if there are none, and the errors of
+    `RunDirectory`.
+    """
     name = KEPT_FOLDER if (path / KEPT_FOLDER).is_dir() else FOLDER
     if not (path / name / NAME).is_file():
         raise _nothing_kept(path)
@@ -75,14 +78,14 @@ def kept_states(path: Path) -> Iterator[KeptStates]:
 
 @contextmanager
 def kept_in_storage(address: str) -> Iterator[KeptStates]:
-    """What a storage has of states, at the address of a run. SystemFault KMC557 if there are none."""
+    """The states that a storage keeps at the address of a run. Raises SystemFault KMC557 if there are none."""
     with tempfile.TemporaryDirectory(prefix="kmc-") as folder, _states_at(address, Path(folder)) as found:
         yield found
 
 
 @contextmanager
 def _states_at(address: str, folder: Path) -> Iterator[KeptStates]:
-    """What the storage has of states; copies of its files lie in a folder meanwhile. It is not locked."""
+    """The states that the storage keeps; copies of its files lie in a folder meanwhile. The storage is not locked."""
     stored = StoredRun(address)
     manifest = stored.manifest()
     if manifest is None:

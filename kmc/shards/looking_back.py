@@ -1,4 +1,4 @@
-"""What can be asked of a sharded search after it ran: rows of its levels, found in the files that it keeps.
+"""The queries of a sharded search after it ran: rows of its levels, found in the files that it keeps.
 
 A search keeps the rows of its last levels, as one in memory does. For an older level another search goes there first
 and keeps all that it makes: it costs as much time as the first one at most, and only a counterexample needs it.
@@ -12,11 +12,11 @@ from typing import Protocol
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.search.predecessors import StepLookup
-from kmc.shards.run_state import LevelFiles
+from kmc.shards.level.run_state import LevelFiles
 
 
 class KeptLevels(Protocol):
-    """A search whose rows are asked for."""
+    """A search that keeps the rows of its levels for queries."""
 
     @property
     def depth(self) -> int:

@@ -1,7 +1,7 @@
-"""What a level that was just made says of properties, once its owners have told which rows are states of it.
+"""The results of the properties in a new level, once its owners have reported which rows are states of it.
 
-A task judges what it writes, and does not know whether that is new. So a violation by a row counts only if the row was
-accepted: where some task met one, the accepted rows are checked once more, and these checks are what counts.
+A task judges the rows that it writes, and does not know whether they are new. So a violation by a row counts only if
+the row was accepted: where some task met one, the accepted rows are checked once more, and only these checks count.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.record_structs import FindingEntry
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError
-from kmc.shards.executors import Executor
-from kmc.shards.tasks import Expanded, Merged, RowsTask, SeekTask
+from kmc.shards.executors.executor import Executor
+from kmc.shards.level.tasks import Expanded, Merged, RowsTask, SeekTask
 
 _ABOUT_NEW = (r.INVARIANT, r.STORED_CHECK_ERROR, r.REACHED)
 
@@ -63,7 +63,7 @@ class MadeLevel:
         """The findings about states whose view is new in this level, and the reachable properties that hold there."""
         about_new = np.isin(entries[:, FindingEntry.kind], _ABOUT_NEW)
         targets = np.unique(entries[about_new, FindingEntry.fingerprint]).tolist()
-        found = sought(executor, self.tasks, targets, steps=False) if targets else []
+        found = seek_rows(executor, self.tasks, targets, steps=False) if targets else []
         views = np.array([record.fingerprint for record in found], np.uint64).view(np.int64)
         kept = entries[~about_new | np.isin(entries[:, FindingEntry.fingerprint], views)].copy()
         kinds = kept[:, FindingEntry.kind]
@@ -76,7 +76,7 @@ class MadeLevel:
         return kept[kinds != r.REACHED], reached
 
 
-def sought(
+def seek_rows(
     executor: Executor, tasks: Sequence[RowsTask], fingerprints: Collection[int], *, steps: bool
 ) -> list[PackedState]:
     """The accepted rows of tasks that are among some fingerprints, or that have a step to one, by fingerprint."""

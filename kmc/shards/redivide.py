@@ -1,8 +1,8 @@
 """Divide the fingerprints that a search knows anew, for another number of shards: when it has grown, or when a person
 wants another.
 
-Rows and bits stay as they are: the bits of a level are read by the number of shards that answered it. Shards own
-ranges of scattered fingerprints, so a new shard takes whole old ones and parts of others.
+Rows and bits stay as they are: the bits of a level are read by the number of shards that answered it. Shards own ranges
+of scattered fingerprints, so a new shard gets whole old ones and parts of others.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from kmc.engine.loops.outboxes import SCATTER
 from kmc.engine.native.memory import WORD_BYTES, Words
 from kmc.engine.native.threads import WorkerPool
+from kmc.shards.files.store import FileWords, ShardStore, new_name
+from kmc.shards.level.merger import Merger
+from kmc.shards.level.run_state import RunState
+from kmc.shards.level.tasks import SortedRun
 from kmc.shards.made_level import lost
-from kmc.shards.merger import Merger
-from kmc.shards.run_state import RunState
-from kmc.shards.store import FileWords, ShardStore, new_name
-from kmc.shards.tasks import SortedRun
 
 _SPACE = 1 << 64
 _PIECE = 1 << 20
@@ -53,7 +53,9 @@ class Redivision:
         self._stopping = False
 
     def of_state(self, before: RunState) -> RunState:
-        """Where a search stands with as many shards as are wanted. Its levels keep those that they were made with."""
+        """The state of a search with the requested number of shards. Its levels keep the shards that they were made
+        with.
+        """
         runs = self.runs(before.runs)
         written = before.traffic.runs_bytes + sum(run.words for shard in runs for run in shard) * WORD_BYTES
         after = replace(before, runs=runs, traffic=replace(before.traffic, runs_bytes=written))
@@ -117,7 +119,9 @@ class _NewShard:
         return self._merger.write_run(new_name("run", self._level, self._shard), parts, count)
 
     def _part(self, words: FileWords, count: int) -> Sources:
-        """What the shard owns of a run, in a file of its own, since it may be more than memory holds; in its order."""
+        """The shard's fingerprints of a run, in the run's order, in a file of their own, since they may exceed
+        memory.
+        """
         name = new_name("run", self._level, self._shard)
         self._temporary.append(name)
         written = 0

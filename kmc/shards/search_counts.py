@@ -1,4 +1,4 @@
-"""The counts and findings of a search in shards, and where they stood at the end of any level.
+"""The counts and findings of a search in shards, and their values at the end of any level.
 
 Invariant: all of them are sums over whole levels, so a snapshot of one level says everything about a search that ends
 there, whatever was made after it.
@@ -16,9 +16,9 @@ from kmc.engine.layout.search_outcome import SearchOutcome
 from kmc.engine.native.memory import WORD_BYTES, Words
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.result import Bound, ShardFigures
+from kmc.shards.level.run_state import NotedLevel
+from kmc.shards.level.tasks import Expanded
 from kmc.shards.made_level import LevelFindings
-from kmc.shards.run_state import NotedLevel
-from kmc.shards.tasks import Expanded
 
 
 class SearchCounts:

@@ -1,7 +1,8 @@
-"""The breadth-first search with its states in files: the loop over levels, its limits, saves and result.
+"""The breadth-first search with its states in files: its levels are made by tasks, and saved where they lie.
 
 A level is made in two steps. Tasks expand the rows of the level before it; each writes its new rows to one file and
-sends their fingerprints to the shards that own them. Then each shard says which are new, and knows them from now on.
+sends their fingerprints to the shards that own them. Then each shard answers which are new, and adds them to its known
+ones.
 
 Invariants: counts, levels and findings are those of `kmc.engine.search.breadth_first`, for any number of shards, tasks
 and executors. Sums are compared at every level: all states of a level are expanded, and all entries that were sent are
@@ -14,63 +15,51 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kmc.engine.behaviour_graph.recording import Noting
 from kmc.engine.files.durable_folder import is_unsaved
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.files.run_manifest import Snapshot, restoring
+from kmc.engine.lassos.choice import LassoAnswers
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.layout.word_dictionary import Dictionary
-from kmc.engine.liveness.noting import Noting
 from kmc.engine.loops.checksums import run_storing
-from kmc.engine.native.memory import WORD_BYTES
-from kmc.engine.native.signals import heard
+from kmc.engine.native.memory import WORD_BYTES, address_of
+from kmc.engine.search.level_search import LevelSearch
 from kmc.errors import SystemFault
-from kmc.process import cpu_seconds, memory_bytes
-from kmc.reference.search_end import search_end
-from kmc.result import Bound, Counters, Limits
-from kmc.shards.executors import Executor
-from kmc.shards.expander import Stopped
-from kmc.shards.graph_maker import GraphMaker, Levels
+from kmc.liveness.lasso_queries import FairnessCondition, TemporalCheck
+from kmc.process import memory_bytes
+from kmc.result import Counters, Limits, LookingBack
+from kmc.shards.executors.executor import Executor
+from kmc.shards.files.store import ShardStore, new_name
+from kmc.shards.files.word_files import WordFile, read_words, write_words
+from kmc.shards.graph.graph_maker import GraphMaker, Levels
+from kmc.shards.graph.noted_levels import noted_states, noted_steps, with_level
 from kmc.shards.kept_states import require_kept
-from kmc.shards.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
+from kmc.shards.level.expander import Stopped
+from kmc.shards.level.level_watch import LevelWatch, next_level_bytes, shard_figures, shard_progress
+from kmc.shards.level.merger import Merger, check_runs
+from kmc.shards.level.noted_steps import NotedSteps
+from kmc.shards.level.run_state import LevelFiles, RunState, restored_state
+from kmc.shards.level.segment_groups import segment_groups, segments_of
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import Expanded, ExpandTask, Merged, MergeTask, RowsTask, this_process
 from kmc.shards.looking_back import KeptLevels, ShardedLookup
-from kmc.shards.made_level import MadeLevel, compare_sums, sought
-from kmc.shards.merger import Merger, check_runs
-from kmc.shards.noted_levels import noted_states, noted_steps, with_level
-from kmc.shards.noted_steps import NotedSteps
+from kmc.shards.made_level import MadeLevel, compare_sums, seek_rows
 from kmc.shards.redivide import Redivision
-from kmc.shards.run_state import LevelFiles, RunState, restored_state
 from kmc.shards.search_counts import SearchCounts
-from kmc.shards.segment_groups import segment_groups, segments_of
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import ShardStore, new_name
-from kmc.shards.tasks import (
-    Expanded,
-    ExpandTask,
-    Merged,
-    MergeTask,
-    RowsTask,
-    WordFile,
-    this_process,
-)
-from kmc.shards.word_files import read_words, write_words
-
-if TYPE_CHECKING:
-    from kmc.shards.search_again import SearchAgain
-
-_PROGRESS_SECONDS = 1.0
 
 
-class ShardedSearch:
+class ShardedSearch(LevelSearch):
     """One run of a model from `initial` states, with files in `store`.
 
-    `executor_of` makes the executor from what it calls while tasks run. With a `directory` the run can be resumed.
-    `predecessors` answers, after `run`, which states a level has and which steps lead to them.
+    `executor_of` makes the executor from the function that it calls while tasks run. With `borrows`, the executor and
+    the store are those of another search, and closing this one removes its files. With a `directory` the run can be
+    resumed. `predecessors` answers, after `run`, which states a level has and which steps lead to them.
     """
 
     def __init__(
@@ -84,19 +73,18 @@ class ShardedSearch:
         progress: Callable[[Counters], None] | None = None,
         directory: RunDirectory | None = None,
         noting: Noting | None = None,
+        *,
+        borrows: bool = False,
     ) -> None:
+        super().__init__(settings, progress)
         self._kernels = kernels
         self._initial = tuple(initial)
-        self._settings, self._limits = settings, settings.limits
+        self._borrows = borrows
         self._sharding = sharding
         self._store = store
         self._directory = directory
-        self._progress = progress
-        self._began = self._told = self._saved = time.monotonic()
-        self._seconds_before, self._cpu_before, self._cpu_began = 0.0, 0.0, cpu_seconds()
-        self._cpu_elsewhere = 0.0
-        self._stopped: Bound | None = None
-        self._stopping = self._interrupted = self._beyond = self._ended = False
+        self._saved = time.monotonic()
+        self._beyond = self._ended = False
         self._counts = SearchCounts(kernels)
         self._dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self._standing = self._snapshot()
@@ -106,11 +94,13 @@ class ShardedSearch:
             sharding.shards, self._written_dictionary(), self._written_met(), runs=((),) * sharding.shards_for(0)
         )
         self._executor = executor_of(self._poll)
-        self._again: SearchAgain | None = None
+        self._again: ShardedSearch | None = None
         self._noting = noting
         self._last_steps: tuple[NotedSteps, ...] = ()
         self._graph: GraphMaker | None = None
         self.predecessors = ShardedLookup(kernels, self, self._search_again)
+
+    ends_when_refuted = False
 
     @property
     def levels(self) -> Mapping[int, LevelFiles]:
@@ -127,36 +117,42 @@ class ShardedSearch:
         """The executor of its tasks."""
         return self._executor
 
-    def run(self) -> SearchOutcome:
-        """Explore until done, a finding, a limit or Ctrl-C.
+    @property
+    def _distinct(self) -> int:
+        return self._counts.distinct
 
-        The last level is saved where the search was cut short, its states are kept, or what follows may take as long.
-        """
-        self._told = time.monotonic()
-        with heard(self._interrupt):
-            try:
-                self._explore()
-                if not self._interrupted:
-                    check_runs(self._store, self.state.runs)
-                goes_on = self._counts.found_any and 1 not in self.state.levels
-                goes_on |= self._noting is not None and self._is_save_due
-                if self._stopped is not None or self._interrupted or self._settings.keep_states or goes_on:
-                    self._save()
-            except SystemFault as fault:
-                if is_unsaved(fault):
-                    self._save_on_a_full_disk()
-                raise
-            except KeyboardInterrupt:
-                # The second: wherever it came, what was saved before is whole.
-                self._interrupted = True
-        # Whoever looks back afterwards is not stopped by what ended the search.
-        self._limits = Limits()
+    @property
+    def _has_failed(self) -> bool:
+        return self._counts.found_any
+
+    @property
+    def _has_successors_beyond(self) -> bool:
+        return self._beyond
+
+    def _stop_making(self) -> None:
+        self._executor.stop()
+
+    def _save_at_the_end(self, *, cut_short: bool) -> None:
+        if not self._interrupted:
+            check_runs(self._store, self.state.runs)
+        goes_on = self._counts.found_any and 1 not in self.state.levels
+        goes_on |= self._noting is not None and self._is_save_due
+        if cut_short or self._settings.keep_states or goes_on:
+            self._save()
+
+    def _save_after(self, fault: SystemFault) -> None:
+        if is_unsaved(fault):
+            self._save_on_a_full_disk()
+
+    def _finish(self) -> None:
         self._ended = True
         self._executor.restart()
-        return self._outcome()
 
     def close(self) -> None:
-        """Give back what the executor holds; nothing can be looked up afterwards."""
+        """Give back the resources of the executor; nothing can be looked up afterwards."""
+        if self._borrows:
+            self._store.remove([*self.state.names, *self._garbage])
+            return
         self.predecessors.close()
         if self._graph is not None:
             self._graph.close()
@@ -164,53 +160,25 @@ class ShardedSearch:
 
     @property
     def behaviours(self) -> GraphMaker | None:
-        """What makes the behaviour graph, after `run`, if steps were noted."""
+        """The maker of the behaviour graph, after `run`; None if no steps were recorded."""
         if self._graph is None and self._noting is not None:
             levels = Levels.of(self.state.noted, self._last_steps, self._counts.levels, bounded=self._beyond)
             memory = self._settings.limits.memory_bytes
             self._graph = GraphMaker(self._kernels, self._noting, levels, self._executor, self._store, memory)
         return self._graph
 
-    def _interrupt(self) -> None:
-        self._interrupted = True
-        self._stop()
+    def lassos(self, fairness: Sequence[FairnessCondition], checks: Sequence[TemporalCheck], /) -> LassoAnswers:
+        """See `ModelSearch`."""
+        assert self.behaviours is not None, "the search has recorded steps"
+        return self.behaviours.lassos(fairness, checks)
 
-    def _stop(self, bound: Bound | None = None) -> None:
-        self._stopped = self._stopped or bound
-        self._stopping = True
-        self._executor.stop()
+    def _first_level(self) -> bool:
+        return self._resumed() or self._make_level(self._first_tasks(), store=True)
 
-    def _poll(self) -> None:
-        now = time.monotonic()
-        if self._limits.seconds is not None and now - self._began >= self._limits.seconds:
-            self._stop(Bound.TIME)
-        elif self._progress is not None and now - self._told >= _PROGRESS_SECONDS:
-            self._told = now
-            self._progress(self.counters())
-
-    def _explore(self) -> None:
-        has_states = self._resumed() or self._make_level(self._first_tasks(), store=True)
-        while not self._ends(has_states):
-            self._end_level()
-            if self._stopping:
-                return
-            depth = self._limits.depth
-            has_states = self._make_level(self._tasks(), store=depth is None or self.depth < depth)
-        if self._stopped is None and self._beyond:
-            self._stopped = Bound.DEPTH
-
-    def _ends(self, has_states: bool) -> bool:
-        """Return whether the search ends with the last level. Refuted properties are looked for when it is over."""
-        keep_going, has_failed = self._settings.keep_going, self._counts.found_any
-        end = search_end(keep_going=keep_going, has_states=has_states, has_failed=has_failed, is_refuted=lambda: False)
-        return end is not None
+    def _next_level(self, *, store: bool) -> bool:
+        return self._make_level(self._tasks(), store=store)
 
     def _end_level(self) -> None:
-        """At the end of a level: the limits, and a save if one is due."""
-        states = self._limits.states
-        if states is not None and self.depth > 1 and self._counts.distinct >= states:
-            self._stop(Bound.STATES)
-        self._poll()
         self._warn_of_disk()
         if self._is_save_due:
             self._save()
@@ -284,7 +252,7 @@ class ShardedSearch:
 
     def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """See `StepLookup.seek`; KeyError if the files of the level are not kept."""
-        return sought(self._executor, self.rows_tasks(level), fingerprints, steps=steps)
+        return seek_rows(self._executor, self.rows_tasks(level), fingerprints, steps=steps)
 
     def _take(self, number: int, files: LevelFiles, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
         """Stand at the end of a level that was made."""
@@ -320,23 +288,24 @@ class ShardedSearch:
         self._garbage += dropped
 
     def _search_again(self, level: int) -> KeptLevels:
-        from kmc.shards.search_again import SearchAgain  # which is a search of this kind
-
-        self._again = SearchAgain(
+        """A search that has gone to a level, and keeps all rows of its levels."""
+        self._again = ShardedSearch(
             self._kernels,
             self._initial,
-            replace(self._settings, keep_states=True),
+            replace(self._settings, keep_states=True, limits=Limits()),
             self._sharding,
             self._store,
             lambda _: self._executor,
+            borrows=True,
         )
-        return self._again.gone_to(level)
+        self._again.go_to(level)
+        return self._again
 
     def _code_words(self, words: Sequence[int]) -> None:
         """Give codes to words that had none, for the next level."""
         before = self._dictionary.words.copy()
         more = np.unique(np.array(words, np.int64))
-        run_storing("assign_codes", source=more.ctypes.data, count=len(more), target=self._dictionary.address)
+        run_storing("assign_codes", source=address_of(more), count=len(more), target=self._dictionary.address)
         if (before != self._dictionary.words).any():
             self._garbage.append(self.state.dictionary.name)
             self.state = replace(self.state, dictionary=self._written_dictionary())
@@ -349,7 +318,7 @@ class ShardedSearch:
         return write_words(self._store, new_name("words", self.depth, 1), [met])
 
     def _save(self) -> None:
-        """Make the end of the last level what the run's folder holds, and remove what nothing needs any more."""
+        """Save the end of the last level in the run's folder, and remove the files that are no longer needed."""
         directory = self._directory
         if directory is None or not self.depth or self._is_saved(directory):
             return
@@ -371,7 +340,7 @@ class ShardedSearch:
     def _save_on_a_full_disk(self) -> None:
         """Save the last whole level, whose files are there, in the room that the level in work and the reserve leave.
 
-        Without that room, what was saved before stays as it is.
+        Without that room, the save before stays as it is.
         """
         if self._directory is None:
             return
@@ -386,7 +355,7 @@ class ShardedSearch:
         return directory.manifest.levels == self.depth and saved is not None and saved["counted_levels"] is None
 
     def _remove_garbage(self) -> None:
-        """Remove what neither the search nor the manifest on the disk needs."""
+        """Remove the files that neither the search nor the manifest on the disk needs."""
         needed = self._directory.manifest.files if self._directory is not None else frozenset()
         self._store.remove(name for name in self._garbage if name not in needed)
         self._garbage = [name for name in self._garbage if name in needed]
@@ -394,16 +363,8 @@ class ShardedSearch:
     def _snapshot(self) -> Snapshot:
         return self._counts.snapshot(self._seconds, self._cpu_seconds)
 
-    @property
-    def _seconds(self) -> float:
-        return self._seconds_before + time.monotonic() - self._began
-
-    @property
-    def _cpu_seconds(self) -> float:
-        return self._cpu_before + self._cpu_elsewhere + cpu_seconds() - self._cpu_began
-
     def _resumed(self) -> bool:
-        """Stand where a saved search stood; False if there is none."""
+        """Restore the state of a saved search; False if there is none."""
         directory = self._directory
         if directory is None or (manifest := directory.manifest).snapshot is None or manifest.sharded is None:
             return False
@@ -436,7 +397,8 @@ class ShardedSearch:
             self._graph.close()
             self._graph = None
         if self._settings.keep_states and self._directory is not None:
-            # What is saved can still go on; only the readers of the states heed how many levels count.
+            # The saved run can still be resumed; only the readers of the states respect the number of levels that
+            # count.
             manifest = self._directory.manifest
             assert manifest.sharded is not None, "a search that keeps its states has saved them"
             self._directory.commit(replace(manifest, sharded={**manifest.sharded, "counted_levels": levels}))
@@ -459,8 +421,10 @@ class ShardedSearch:
         found = shard_progress(
             self.state, self._watch, self._next_level_bytes, wide=self._kernels.wide, entry=self._entry_bytes
         )
-        if self._again is not None:
-            found = self._again.told(found)
+        again = self._again
+        if again is not None and again.target is not None:
+            back = LookingBack(min(again.depth + 1, again.target), again.target)
+            found = replace(found, disk_bytes=found.disk_bytes + again.state.bytes, looking_back=back)
         return Counters(
             generated=int(counts.generated.sum()) + sum(task.generated for task in running),
             distinct=counts.distinct,

@@ -1,6 +1,7 @@
-"""Specs and models: how a spec package declares itself, is loaded, and is bound to the constants of a model.
+"""The imports of a spec package: `from kmc.spec import spec`, and the words of temporal formulas.
 
-A spec package writes `from kmc.spec import spec`. Everything else here is for kmc's own layers above.
+`declare` collects the declarations of the decorators, `variables` is the table of TLA+ variables. Loading, checking and
+binding are in `kmc.frontend`.
 """
 
 from kmc.liveness.vocabulary import (

@@ -16,7 +16,7 @@ _OfModel = TypeVar("_OfModel", bound=Callable[[], Formula | bool])
 _Names: TypeAlias = Mapping[str, str] | MapValue[str, str]
 
 class Fairness(Enum):
-    """How fair an action is."""
+    """The fairness of an action."""
 
     NONE = "no"
     WEAK = "weak"
@@ -70,7 +70,7 @@ class _Spec:
         """A Bool function of a step; steps where it is false are not taken."""
 
     def majority(self, function: _Majority) -> _Majority:
-        """A helper that says what a majority is, so that traces tell which members were one."""
+        """A helper that defines a majority, so that traces show which members were one."""
 
     def liveness(self, function: _OfModel) -> _OfModel:
         """A function that returns a temporal formula."""
@@ -96,7 +96,7 @@ class _Spec:
         """The TLA+ variables: `{"currentEpoch": "servers[].current_epoch", "messages": "messages"}`."""
 
     def columns(self, table: _Names) -> None:
-        """What views of a trace show of each process: `{"role": "state"}`, title to TLA+ variable."""
+        """The variables of each process that views of a trace show: `{"role": "state"}`, title to TLA+ variable."""
 
 spec: _Spec
 NEXT: Formula

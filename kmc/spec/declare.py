@@ -26,16 +26,15 @@ from kmc.invariants.properties import (
     SymmetrySet,
     View,
 )
-from kmc.lang.annotations import as_type
-from kmc.lang.blame import caller_span
 from kmc.lang.constants import has_placeholders
 from kmc.lang.domains import members
+from kmc.lang.errors.blame import caller_span
 from kmc.lang.guards import truth
-from kmc.lang.idents import IdentMeta
 from kmc.lang.maps import MapValue
 from kmc.lang.naming import camel_case
-from kmc.lang.records import Message, RecordMeta
+from kmc.lang.records import Message
 from kmc.lang.showing import shown
+from kmc.lang.types import IdentMeta, RecordMeta, as_type
 from kmc.liveness.formulas import Formula, Specification, TemporalProperty
 from kmc.liveness.vocabulary import as_formula
 from kmc.spec.places import span_of
@@ -70,7 +69,7 @@ _LOADING: ContextVar[Declarations] = ContextVar("kmc_declarations")
 
 @contextmanager
 def declarations() -> Iterator[Declarations]:
-    """Collect what the body's imports declare."""
+    """Collect the declarations of the imports in the body."""
     collected = Declarations()
     token = _LOADING.set(collected)
     try:
@@ -130,7 +129,7 @@ class SpecFacade:
         """`@spec.action` or `@spec.action(fair=WEAK)`: a generator `(state, parameter: Type, ...)` of successors.
 
         With `next=False` the action is not part of the next-state relation: only formulas and fairness name it. With
-        `in_tla=False` the TLA+ spec has no such action, and `kmc conform` asks only that it takes no step there.
+        `in_tla=False` the TLA+ spec has no such action, and `kmc conform` requires only that it takes no step there.
         """
 
         def register(function: F) -> F:
@@ -186,7 +185,7 @@ class SpecFacade:
         return _register(function, Reachable, 1)
 
     def majority(self, function: F) -> F:
-        """`@spec.majority`: a helper that says what a majority is, so that traces tell which members were one.
+        """`@spec.majority`: a helper that defines a majority, so that traces show which members were one.
 
         Either a Bool function of the members that count and, if you like, of their ensemble; or the least number of
         members that are a majority of its one parameter, compared with a `count(... for member in ensemble)`. Checks
@@ -277,7 +276,8 @@ class SpecFacade:
         _current().variables = variable_table(pairs, fields, message_tag, span)
 
     def columns(self, table: Any) -> None:
-        """What views of a trace show of each process: `{"role": "state", "log end": "log"}`, title to TLA+ variable.
+        """The variables of each process that views of a trace show, title to TLA+ variable: `{"epoch":
+        "currentEpoch"}`.
 
         A path leads into a record: `{"epoch": "node.epoch"}`. Of a sequence they show the length and the last element.
         Without this declaration, they show the first variables that are functions of the processes; of records, their
@@ -285,7 +285,7 @@ class SpecFacade:
         """
         span = caller_span()
         if not isinstance(table, Mapping | MapValue):
-            advice = 'write spec.columns({"role": "state"})'
+            advice = 'write spec.columns({"epoch": "currentEpoch"})'
             raise SpecError("KMC169", "the columns are a map from titles to variables", span, advice)
         pairs = dict(table.items())
         _require_names(span, *pairs, *pairs.values())
@@ -362,7 +362,7 @@ def _register_action(
 
 
 def _binding_span(function: Callable[..., Any], name: str) -> Span | None:
-    """Where the decorator `@spec.receive(...)` binds a parameter: the value behind `name=`."""
+    """The place where the decorator `@spec.receive(...)` binds a parameter: the value behind `name=`."""
     code = function.__code__
     tree = ast.parse(Path(code.co_filename).read_text(encoding="utf-8"), code.co_filename)
     for node in ast.walk(tree):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from kmc.errors import Span
-from kmc.lang.blame import in_characters
+from kmc.lang.errors.blame import in_characters
 
 
 def span_of(node: ast.AST, path: str) -> Span:

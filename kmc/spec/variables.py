@@ -17,9 +17,9 @@ from kmc.lang.domains import describe, members
 from kmc.lang.maps import MapValue
 from kmc.lang.naming import lower_camel_case
 from kmc.lang.order import ordered
-from kmc.lang.records import RecordMeta
+from kmc.lang.records import State
 from kmc.lang.tla import Naming, Tla, TlaMap, TlaSeq, decode, encode, function, shortened, text
-from kmc.lang.types import IntType, MapType, RecordType
+from kmc.lang.types import IntType, MapType, RecordMeta, RecordType
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +114,9 @@ def _inner_fields(field: str, declared: object, table: VariableTable) -> Iterabl
 
 
 def encode_state(
-    state: Any, table: VariableTable, before: tuple[Any, Mapping[str, Tla]] | None = None
+    state: State, table: VariableTable, before: tuple[Any, Mapping[str, Tla]] | None = None
 ) -> dict[str, Tla]:
-    """The TLA+ variables of `state`; those that it shares with a state `before` are taken from there."""
+    """The TLA+ variables of `state`; those that it shares with a state `before` are copied from there."""
     return {
         variable.name: before[1][variable.name]
         if before is not None and _is_shared(before[0], state, variable)
@@ -134,8 +134,8 @@ def _encoded(value: Any, variable: Variable, table: VariableTable) -> Tla:
     return function(pairs) if table.naming.as_sequences else TlaMap(tuple(pairs))
 
 
-def _is_shared(before: Any, state: Any, variable: Variable) -> bool:
-    """Whether two states hold the same objects in a variable: a step copies only what it changes."""
+def _is_shared(before: Any, state: State, variable: Variable) -> bool:
+    """Whether two states hold the same objects in a variable: a step copies only the values that it changes."""
     old, new = getattr(before, variable.field), getattr(state, variable.field)
     if old is new or variable.inner is None:
         return old is new
@@ -145,7 +145,7 @@ def _is_shared(before: Any, state: Any, variable: Variable) -> bool:
     return all(key in old and getattr(old[key], inner) is getattr(new[key], inner) for key in new)
 
 
-def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: VariableTable) -> Any:
+def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: VariableTable) -> State:
     """The state with these TLA+ variables.
 
     Raises TraceError when a variable is missing, unknown or outside the domain of its field.
@@ -170,7 +170,8 @@ def decode_state(variables: Mapping[str, Tla], state_class: RecordMeta, table: V
             raise error.noting(f"in variable '{variable.name}'") from None
     for field, by_inner in columns.items():
         fields[field] = _records(field, state_class, by_inner)
-    return state_class(**_left_out(state_class, fields), **fields)
+    state: State = state_class(**_left_out(state_class, fields), **fields)
+    return state
 
 
 def _left_out(cls: RecordMeta, given: Container[str]) -> dict[str, int]:

@@ -1,8 +1,8 @@
-"""The story of a trace file alone, without its spec: what its values show, and nothing else.
+"""The story of a trace file alone, without its spec: from its values, and nothing else.
 
-Processes are the keys that several functions share, and the ends of records in sets. Nothing tells which message a step
-receives, so messages are only sent and gone. Any trace has a story; where nothing is recognized, it is a table of
-changes.
+Processes are the keys that several functions share, and the ends of records in sets. The file does not say which
+message a step receives, so messages are only sent and gone. Any trace has a story; if no process is recognized, it is a
+table of changes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kmc.lang.tla import NIL, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.story.changes import changes_between
-from kmc.story.in_words import field_in_words, in_words
-from kmc.story.network import kind_with_ends
-from kmc.story.story import Change, LaneColumn, SentMessage, Story, StoryLoop, StoryStep, Why, first_step
+from kmc.story.parts.changes import changes_between
+from kmc.story.parts.in_words import field_in_words, in_words
+from kmc.story.parts.network import kind_with_ends
+from kmc.story.parts.story import Change, LaneColumn, SentMessage, Story, StoryLoop, StoryStep, Why, first_step
 from kmc.trace.trees import identity
 from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
 
@@ -79,7 +79,7 @@ def _is_network(value: Tla | None) -> bool:
 
 
 def _records(value: Tla | None) -> list[tuple[TlaRecord, int]]:
-    """The records in a set, or in a bag with how often they are there."""
+    """The records in a set, or in a bag with the count of each."""
     match value:
         case TlaSet(elements):
             return [(element, 1) for element in elements if isinstance(element, TlaRecord)]
@@ -104,7 +104,7 @@ def _holds_sequences(value: Tla) -> bool:
 
 
 def _why(file: TraceFile) -> Why | None:
-    """What the file says of the failure."""
+    """The failure that the file records."""
     name, status = file.about.get("property"), file.about.get("status")
     if name is None and status is None:
         return None
@@ -158,7 +158,7 @@ class _FileTeller:
         )
 
     def _as_function(self, name: str, value: Tla) -> Tla:
-        """A record whose fields are processes is a function of them: some formats do not tell them apart."""
+        """A record whose fields are processes is a function of them: some formats do not distinguish the two."""
         return TlaMap(value.fields) if name in self.of_lane and isinstance(value, TlaRecord) else value
 
     def _actor(self, arguments: Sequence[tuple[str, str]], changes: Sequence[Change]) -> str | None:

@@ -1,24 +1,26 @@
-"""The violation that a recorded trace shows, found again in its states, so that it can be told as a fresh one is."""
+"""The violation that a recorded trace shows, found again in its states, so that its story is that of a fresh one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from kmc.errors import InternalError
+from kmc.frontend.model import Model
+from kmc.frontend.temporal_problem import problem_of
 from kmc.invariants.kinds import Role, of_role
 from kmc.liveness.formulas import TemporalProperty
-from kmc.reference.findings import error_rank
-from kmc.reference.lasso_replay import temporal_violation
 from kmc.reference.recurrence import RecordedFailure, property_called
-from kmc.reference.replay import errors_at
+from kmc.reference.states.findings import error_rank
+from kmc.reference.states.replay import errors_at
+from kmc.reference.temporal.lasso_replay import temporal_violation
 from kmc.result import Refutation, Verdict, Violation
-from kmc.spec.model import Model
-from kmc.spec.temporal_problem import problem_of
 from kmc.story.retaken import Retaken
 
 
 def recorded_violation(model: Model, failure: RecordedFailure, found: Retaken) -> Violation | None:
-    """What the steps of a trace show that still fails at its end; None where nothing fails, or a step does not hold."""
+    """The violation that the steps of a trace still show at its end; None if nothing fails, or if a step does not
+    hold.
+    """
     if not found.shows:
         return None
     if failure.name is None:
@@ -32,7 +34,7 @@ def recorded_violation(model: Model, failure: RecordedFailure, found: Retaken) -
 
 
 def _of_temporal(model: Model, prop: TemporalProperty, found: Retaken) -> Violation | None:
-    """The first query of the property that the behaviour answers, told with the recorded steps."""
+    """The violation by the first query of the property that the behaviour answers, with the recorded steps."""
     problem = problem_of(replace(model, temporal=(prop,)))
     cut = len(found.states) if found.loop is None else found.loop
     for check in problem.checks:

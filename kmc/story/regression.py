@@ -1,4 +1,4 @@
-"""Regression tests: the steps of a counterexample, taken again by the spec as it is now.
+"""Regression tests: the steps of a counterexample, repeated by the spec as it is now.
 
 A test holds actions and arguments, not states, so it survives changes of the state. `kmc replay TRACE --pytest FILE`
 writes one. Several runs may fit the steps, since an action may lead to several states; the test is about all of them.
@@ -13,19 +13,19 @@ from typing import Any, Literal, TypeAlias
 
 from kmc.actions.action import Action, Arguments
 from kmc.errors import TraceError
-from kmc.lang.cfg_file import parse_cfg
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_spec_root
 from kmc.lang.tla import encode
-from kmc.reference.initial import initial_states
+from kmc.model_files.cfg import parse_cfg
 from kmc.reference.recurrence import RecordedFailure, property_called, recurs
-from kmc.reference.traces import trace_step
+from kmc.reference.states.initial import initial_states
+from kmc.reference.states.traces import trace_step
 from kmc.result import TraceStep, Verdict
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_spec_root
-from kmc.story.lanes import table_for_people
+from kmc.story.explain.why import why
+from kmc.story.parts.lanes import table_for_people
 from kmc.story.recorded_violation import recorded_violation
 from kmc.story.retaken import Retaken, known_actions, label_for_people, obstacles_to, steps_of
 from kmc.story.tell import tell
-from kmc.story.why import why
 from kmc.trace.files import arguments_of, resolved
 from kmc.trace.tla_text import parse_value
 from kmc.trace.trees import one_line
@@ -41,7 +41,7 @@ _Run: TypeAlias = tuple[TraceStep, ...]
 
 @dataclass(frozen=True, slots=True)
 class RegressionTest:
-    """What a test of a trace holds: `steps` after an initial state, and for a lasso the state it goes back to.
+    """The content of a test of a trace: `steps` after an initial state, and for a lasso the state to which it returns.
 
     `closing` is the step back; without one, a lasso stutters in its last state.
     """
@@ -55,7 +55,7 @@ class RegressionTest:
 def regression_test(file: TraceFile, model: Model, failure: RecordedFailure, found: Retaken) -> RegressionTest | None:
     """The test of a recorded trace; None where a step does not name its action, and cannot be found by a replay.
 
-    Steps that still hold are taken from the replay, so that the actions are those of the spec.
+    Steps that still hold come from the replay, so that the actions are those of the spec.
     """
     settled = resolved(file, model.spec)
     replayed = dict(enumerate(found.steps))
@@ -91,7 +91,7 @@ class _SaysNothing(Exception):
 
 
 class _Stopped(Exception):
-    """No run can take the next step."""
+    """In no run is the next step enabled."""
 
 
 def assert_trace(
@@ -121,7 +121,7 @@ def assert_trace(
 
 
 def complaint_of(test: RegressionTest, model: Model, is_fixed: bool) -> str | None:
-    """What is wrong, for a person; None where the test passes."""
+    """The complaint of a failing test, for a person; None if the test passes."""
     try:
         _check_property(model, test.failure)
         shown = next((run for run in _runs(test, model) if recurs(model, test.failure, run.states, run.loop)), None)
@@ -164,7 +164,7 @@ def _failing_again(test: RegressionTest, model: Model, run: Retaken) -> str:
 def _runs(test: RegressionTest, model: Model) -> Iterator[Retaken]:
     """All runs that fit the steps. Raises _Stopped or _SaysNothing."""
     runs: Iterable[_Run] = [(TraceStep(state),) for state in dict.fromkeys(initial_states(model))]
-    # What may tell runs apart at their end: a lasso all of its states, anything else its last step.
+    # The states that may distinguish runs at their end: all states of a lasso, otherwise the last step.
     of_end: Callable[[_Run], Hashable] = _states if test.back_to is not None else lambda run: _states(run[-2:])
     for number, step in enumerate(test.steps, start=2):
         action, arguments = _instance(model, step, number)

@@ -1,4 +1,4 @@
-"""A recorded trace, taken again step by step by a spec as it is now: how far it holds, and why it stops.
+"""A recorded trace, repeated step by step by a spec as it is now: how far it holds, and why it stops.
 
 Recorded and present states are compared as TLA+ values, in the variables that both have, so a spec whose state has
 changed can still be followed as far as its behaviour has not. A spec that has changed is not a mistake: the answer
@@ -15,19 +15,21 @@ from typing import Any
 
 from kmc.actions.action import Action, Arguments
 from kmc.actions.relation import NextStateRelation, Step
-from kmc.errors import KmcError, TraceError, nearest
+from kmc.errors import KmcError, TraceError
+from kmc.frontend.model import Model
+from kmc.lang.records import State
 from kmc.lang.tla import Tla, encode
-from kmc.reference.initial import initial_states
+from kmc.near_words import nearest
 from kmc.reference.recurrence import RecordedFailure, recurs
-from kmc.reference.traces import trace_step
+from kmc.reference.states.initial import initial_states
+from kmc.reference.states.traces import trace_step
 from kmc.result import Trace, TraceStep
-from kmc.spec.model import Model
 from kmc.spec.variables import VariableTable, decode_state, encode_state
-from kmc.story.changes import changes_between
-from kmc.story.in_words import in_words
-from kmc.story.lanes import Processes, table_for_people
-from kmc.story.obstacles import stopped_by, without_message
-from kmc.story.story import Change
+from kmc.story.explain.obstacles import stopped_by, without_message
+from kmc.story.parts.changes import changes_between
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.lanes import Processes, table_for_people
+from kmc.story.parts.story import Change
 from kmc.trace.files import GIVEN, arguments_of, resolved
 from kmc.trace.trees import identity
 from kmc.trace.untyped_trace import UNNAMED, FileStep, TraceFile
@@ -50,15 +52,15 @@ class StopReason(Enum):
 class Stop:
     """The first step that no longer holds: the one to state `number`, counted from 1.
 
-    `details` are further facts, a line each. `before` is the state that the step would be taken in, `action` and
-    `arguments` the instance, as far as the spec has them.
+    `details` are further facts, a line each. `before` is the state before the step, `action` and `arguments` the
+    instance, as far as the spec has them.
     """
 
     number: int
     reason: StopReason
     sentence: str
     details: tuple[str, ...] = ()
-    before: Any = None
+    before: State | None = None
     action: Action | None = None
     arguments: Arguments = ()
 
@@ -67,8 +69,8 @@ class Stop:
 class Retaken:
     """The steps of a recorded trace that hold now, and where it stops, if it does.
 
-    `loop` is the index of the state that the behaviour goes back to, by `closing`, once all steps hold. `notes` are
-    sentences about what was not compared. `shows` says whether the recorded failure is there; None without one.
+    `loop` is the index of the state to which the behaviour returns by `closing`, once all steps hold. `notes` are
+    sentences about what was not compared. `shows` is whether the recorded failure is there; None without one.
     """
 
     steps: tuple[TraceStep, ...]
@@ -79,7 +81,7 @@ class Retaken:
     shows: bool | None = None
 
     @property
-    def states(self) -> list[Any]:
+    def states(self) -> list[State]:
         """The states reached."""
         return [step.state for step in self.steps]
 
@@ -92,9 +94,8 @@ class Retaken:
 def retake(file: TraceFile, model: Model, failure: RecordedFailure | None = None) -> Retaken:
     """Take the steps of a recorded trace again, as the spec of `model` allows them now.
 
-    Where the trace leaves several runs open, because the spec has new variables, one that shows `failure` is preferred.
-    Raises TraceError KMC429 for a trace that shares no variable with the spec, and EvaluationError where an action
-    fails.
+    If the trace allows several runs, because the spec has new variables, one that shows `failure` is preferred. Raises
+    TraceError KMC429 for a trace that shares no variable with the spec, and EvaluationError if an action fails.
     """
     taker = _Taker(resolved(file, model.spec), model)
     runs, stop = taker.runs()
@@ -140,7 +141,7 @@ class _Taker:
             )
 
     def notes(self) -> Iterator[str]:
-        """What was not compared, in sentences."""
+        """The variables that were not compared, in sentences."""
         gone = [name for name in self._file.variables if name not in self._names]
         if gone:
             yield f"Not compared, since the spec does not have them: {', '.join(gone)}."
@@ -148,7 +149,7 @@ class _Taker:
             yield f"Not compared, since the trace does not have them: {', '.join(self._new)}."
 
     def runs(self) -> tuple[list[list[TraceStep]], Stop | None]:
-        """The runs that show the recorded states, up to the first step that none of them can take."""
+        """The runs that show the recorded states, up to the first step that is enabled in none of them."""
         recorded = [self._recorded(step) for step in self._file.steps]
         beginnings = self._beginnings()
         runs = [[TraceStep(state)] for state in dict.fromkeys(beginnings) if self._matches(state, recorded[0])]
@@ -171,8 +172,10 @@ class _Taker:
             runs = list(longer.values())
         return runs, None
 
-    def _beginnings(self) -> list[Any]:
-        """Where a trace may begin: the initial states, or the first state of a trace whose start was given."""
+    def _beginnings(self) -> list[State]:
+        """The states in which a trace may begin: the initial states, or the first state of a trace whose start was
+        given.
+        """
         if self._file.about.get("start") == GIVEN:
             with suppress(KmcError):
                 first = self._file.steps[0].variables
@@ -195,7 +198,7 @@ class _Taker:
             return step.variables
         return encode_state(state, self._spec.variables)
 
-    def _matches(self, state: Any, wanted: Mapping[str, Tla]) -> bool:
+    def _matches(self, state: State, wanted: Mapping[str, Tla]) -> bool:
         present = encode_state(state, self._spec.variables)
         return all(identity(present[name]) == identity(wanted[name]) for name in self._names)
 
@@ -249,12 +252,12 @@ class _Taker:
         return list({step[2]: trace_step(step) for step in reversed(fitting)}.values())[::-1]
 
     def _instead(self, before: Any, wanted: Mapping[str, Tla]) -> tuple[str, ...]:
-        """Which actions lead to the recorded state instead."""
+        """The actions that lead to the recorded state instead."""
         steps = [step for step in steps_of(self._model, before) if self._matches(step[2], wanted)]
         labels = dict.fromkeys(label_for_people(action, arguments, self._shown) for action, arguments, _ in steps)
         return (f"The same state is reached by {' and by '.join(labels)}.",) if labels else ()
 
-    def _differences(self, present: list[Any], wanted: Mapping[str, Tla]) -> tuple[str, ...]:
+    def _differences(self, present: list[State], wanted: Mapping[str, Tla]) -> tuple[str, ...]:
         """The differences of the nearest of some states from the recorded one, at most eight lines."""
         of_trace = self._for_people(wanted)
         states = list(dict.fromkeys(present))
@@ -273,7 +276,7 @@ class _Taker:
         return {name: tree for name, tree in encode_state(state, self._shown).items() if name in self._names}
 
 
-def obstacles_to(model: Model, state: Any, action: Action, arguments: Arguments) -> tuple[str, ...]:
+def obstacles_to(model: Model, state: State, action: Action, arguments: Arguments) -> tuple[str, ...]:
     """Why an action is not enabled in a state with these arguments: a sentence for each guard, with its place."""
     instances = [
         instance
@@ -287,7 +290,7 @@ def obstacles_to(model: Model, state: Any, action: Action, arguments: Arguments)
     return tuple(dict.fromkeys(told))[:_OBSTACLES_MAX]
 
 
-def steps_of(model: Model, state: Any, *actions: Action) -> Iterator[Step]:
+def steps_of(model: Model, state: State, *actions: Action) -> Iterator[Step]:
     """The steps from `state`, by all actions or by some, a step of several ways once."""
     yield from dict.fromkeys(_relation(model, *actions).steps(state))
 

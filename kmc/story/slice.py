@@ -1,11 +1,12 @@
 """The steps of a trace that matter: those without which the rest does not lead to the violation.
 
-Found by trial: steps are left out, alone and in groups, and the others are taken again from the same initial state: the
-same actions, with the same arguments and messages. What is no longer enabled is left out too. A smaller trace counts
-only if the replay accepts it as a run of the model, and it ends in the same failure. The result is minimal: no single
-step of it can be left out. The work is bounded by the number of steps taken, so it does not depend on the machine.
+Found by trial: steps are omitted, alone and in groups, and the others are repeated from the same initial state: the
+same actions, with the same arguments and messages. Steps that are no longer enabled are omitted too. A smaller trace
+counts only if the replay accepts it as a run of the model, and it ends in the same failure. The result is minimal: no
+single step of it can be left out. The work is bounded by the number of steps computed, so it does not depend on the
+machine.
 
-Of a lasso, only the stem is looked at: it must lead to the same cycle.
+For a lasso, only the stem is sliced: it must lead to the same cycle.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from typing import Any
 from kmc.actions.action import Action
 from kmc.actions.relation import ActionInstance, NextStateRelation
 from kmc.errors import InternalError, KmcError
+from kmc.frontend.model import Model
 from kmc.invariants.properties import holds
 from kmc.lang.maps import MapValue
 from kmc.lang.order import sort_key
-from kmc.lang.records import Record
+from kmc.lang.records import Record, State
 from kmc.reference.recurrence import RecordedFailure, recurs
-from kmc.reference.replay import errors_at, replay
-from kmc.reference.traces import trace_step
+from kmc.reference.states.replay import errors_at, replay
+from kmc.reference.states.traces import trace_step
 from kmc.result import Trace, TraceStep, Violation
-from kmc.spec.model import Model
-from kmc.story.story import Story
+from kmc.story.parts.story import Story
 from kmc.trace.received import received_message
 
 STEPS_MAX = 10_000
-"""So many steps are taken to find out which matter. A trace of 60 states, all needed, takes some 2,000."""
+"""The number of steps computed to find out which matter. A trace of 60 states, all needed, uses some 2,000."""
 
 _NOTE = "The violation happens without this step."
 
@@ -45,7 +46,7 @@ class Slice:
 
 
 def sliced(story: Story, model: Model, violation: Violation) -> Story:
-    """The story with the steps marked that do not matter, and with a note about what was found."""
+    """The story with the steps marked that do not matter, and with a note about the result."""
     found = slice_of(model, violation)
     if found is None:
         return story
@@ -68,7 +69,7 @@ def _notes(found: Slice, violation: Violation) -> Iterable[str]:
 
 
 def slice_of(model: Model, violation: Violation, steps_max: int = STEPS_MAX) -> Slice | None:
-    """Which steps of a trace matter for its violation; None where that cannot be told."""
+    """The steps of a trace that matter for its violation; None if they cannot be determined."""
     steps = violation.trace.steps
     refutation = violation.refutation
     if any(step.action is None for step in steps[1:]) or (refutation is not None and refutation.cycle is None):
@@ -97,7 +98,7 @@ def replays(model: Model, violation: Violation, steps: Sequence[TraceStep]) -> b
     return fails_alike(model, violation, [step.state for step in whole], loop)
 
 
-def fails_alike(model: Model, violation: Violation, states: Sequence[Any], loop: int | None) -> bool:
+def fails_alike(model: Model, violation: Violation, states: Sequence[State], loop: int | None) -> bool:
     """Whether these states end in the failure of the violation."""
     error = violation.error
     if error is not None:
@@ -107,7 +108,7 @@ def fails_alike(model: Model, violation: Violation, states: Sequence[Any], loop:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Steps that lead to the failure: the numbers of the states in the whole trace, and the steps as taken again."""
+    """Steps that lead to the failure: the numbers of the states in the whole trace, and the steps as repeated."""
 
     numbers: tuple[int, ...]
     steps: tuple[TraceStep, ...]
@@ -115,7 +116,7 @@ class _Kept:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A step to take again: the instance, and what it did in the trace."""
+    """A step to repeat: the instance, and its effect in the trace."""
 
     instance: ActionInstance
     before: Any
@@ -123,7 +124,7 @@ class _Wanted:
 
 
 class _Search:
-    """The search for a smaller trace; `left` are the steps that it may still take."""
+    """The search for a smaller trace; `left` is the number of steps that it may still compute."""
 
     def __init__(self, model: Model, violation: Violation, steps_max: int) -> None:
         spec = model.spec
@@ -143,7 +144,7 @@ class _Search:
             self._wanted[number] = _wanted(self._actions[step.action or ""], before.state, step)
 
     def minimal(self) -> _Kept:
-        """The steps that remain when none can be left out any more, or no more may be taken."""
+        """The steps that remain when none can be left out any more, or when the budget of steps is used up."""
         kept = _Kept(tuple(range(1, self.stem + 1)), self._steps)
         size = max(1, (self.stem - 1) // 2)
         while self.left > 0:
@@ -167,7 +168,7 @@ class _Search:
         return None
 
     def _without(self, kept: _Kept, begin: int, end: int) -> _Kept | None:
-        """What remains without the steps at these positions, and without those that depend on them."""
+        """The steps that remain without those at these positions, and without those that depend on them."""
         numbers, steps = list(kept.numbers[:begin]), list(kept.steps[:begin])
         for number in kept.numbers[end:]:
             step = self._take(steps[-1].state, number)
@@ -178,8 +179,8 @@ class _Search:
                 steps.append(step)
         return _Kept(tuple(numbers), tuple(steps)) if self._fails(steps) else None
 
-    def _take(self, state: Any, number: int) -> TraceStep | None:
-        """The step to a state of the trace, taken from another state; None where it is not enabled."""
+    def _take(self, state: State, number: int) -> TraceStep | None:
+        """The step to a state of the trace, from another state; None if it is not enabled."""
         wanted = self._wanted[number]
         key = (state, number)
         if key not in self._taken:
@@ -188,7 +189,7 @@ class _Search:
         after = self._taken[key]
         return None if after is None else trace_step((wanted.instance.action, wanted.instance.arguments, after))
 
-    def _successor(self, wanted: _Wanted, state: Any) -> Any | None:
+    def _successor(self, wanted: _Wanted, state: State) -> State | None:
         instance, action = wanted.instance, wanted.instance.action
         if action.message is not None:
             there = getattr(state, action.network or "").deliverable(action.message)
@@ -215,7 +216,7 @@ class _Search:
             return False
         return self._is_in_model(states) and fails_alike(self._model, self._violation, states, loop)
 
-    def _is_in_model(self, states: Sequence[Any]) -> bool:
+    def _is_in_model(self, states: Sequence[State]) -> bool:
         """Whether a search would come to the last state: all states before it are within the constraints."""
         files = self._model.spec.files
         return all(holds(c, files, state) for c in self._model.constraints for state in states[:-1]) and all(
@@ -229,10 +230,10 @@ def _wanted(action: Action, before: Any, step: TraceStep) -> _Wanted:
     return _Wanted(ActionInstance(action, arguments, message), before, step.state)
 
 
-def _alike(state: Any, wanted: Any) -> int:
-    """In how many places two states agree: fields, and values of maps."""
-    if isinstance(state, Record) and type(state) is type(wanted):
-        return sum(_alike(value, getattr(wanted, name)) for name, value in state.items())
-    if isinstance(state, MapValue) and isinstance(wanted, MapValue):
-        return sum(_alike(state[key], wanted[key]) for key in state if key in wanted)
-    return int(state == wanted)
+def _alike(value: Any, wanted: Any) -> int:
+    """The number of places in which two states agree: fields, and values of maps."""
+    if isinstance(value, Record) and type(value) is type(wanted):
+        return sum(_alike(part, getattr(wanted, name)) for name, part in value.items())
+    if isinstance(value, MapValue) and isinstance(wanted, MapValue):
+        return sum(_alike(value[key], wanted[key]) for key in value if key in wanted)
+    return int(value == wanted)

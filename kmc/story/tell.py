@@ -9,17 +9,18 @@ from itertools import zip_longest
 from typing import Any
 
 from kmc.actions.action import Action
+from kmc.frontend.loader import Spec
+from kmc.frontend.source_place import source_place, spec_word
+from kmc.lang.records import State
 from kmc.lang.tla import Tla, encode
 from kmc.result import Trace, TraceStep
-from kmc.spec.loader import Spec
-from kmc.spec.source_place import source_place, spec_word
 from kmc.spec.variables import encode_state
-from kmc.story.changes import changes_between
-from kmc.story.in_words import in_words
-from kmc.story.lanes import Processes, columns_of, lane_name, table_for_people
-from kmc.story.majorities import Majority, majorities
-from kmc.story.network import Post, network_fields
-from kmc.story.story import Change, SentMessage, Story, StoryLoop, StoryStep, first_step
+from kmc.story.parts.changes import changes_between
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.lanes import Processes, columns_of, lane_name, table_for_people
+from kmc.story.parts.majorities import Majority, majorities
+from kmc.story.parts.network import Post, network_fields
+from kmc.story.parts.story import Change, SentMessage, Story, StoryLoop, StoryStep, first_step
 from kmc.trace.received import received_message
 
 
@@ -49,9 +50,9 @@ def tell(
 
 
 class Teller:
-    """Tells the steps of one trace in order. `fork` gives one that tells another continuation of the same trace."""
+    """Tells the steps of one trace in order. `fork` returns a teller of another continuation of the same trace."""
 
-    def __init__(self, spec: Spec, states: Sequence[Any]) -> None:
+    def __init__(self, spec: Spec, states: Sequence[State]) -> None:
         """`states` are some of the trace: the processes of the story are those that occur in them."""
         self._spec = spec
         self._table = table_for_people(spec)
@@ -71,17 +72,17 @@ class Teller:
         return self._lanes
 
     def fork(self) -> Teller:
-        """A teller of another continuation: what it tells does not change what this one tells."""
+        """A teller of another continuation of the trace; it does not change the story of this one."""
         other = copy(self)
         other.post = self.post.fork()
         return other
 
-    def knows_lanes_of(self, state: Any) -> bool:
+    def knows_lanes_of(self, state: State) -> bool:
         """Whether all processes that occur in a state are among those of the story."""
         return {*self._processes.names_in([state])} <= {*self._lanes}
 
     def story(self, steps: Sequence[StoryStep], about: Mapping[str, str], loop: StoryLoop | None = None) -> Story:
-        """The story whose `steps` this teller has told."""
+        """The story with these `steps`, all made by this teller."""
         of_lanes = self._processes.variables()
         names = {variable.field: variable.name for variable in self._table.variables}
         return Story(
@@ -98,8 +99,10 @@ class Teller:
             spec_word=spec_word(self._spec.root),
         )
 
-    def step(self, before: Any | None, step: TraceStep, number: int, message: Any | None = None) -> StoryStep:
-        """The step that leads from `before` to state `number`; `message` is what it receives, where that is known."""
+    def step(self, before: State | None, step: TraceStep, number: int, message: Any | None = None) -> StoryStep:
+        """The step that leads from `before` to state `number`; `message` is the one that it receives, if that is
+        known.
+        """
         naming = self._table.naming
         action = self._actions.get(step.action or "")
         arguments = tuple((name, in_words(encode(value, naming))) for name, value in step.arguments)
@@ -161,13 +164,13 @@ class Teller:
         names = [lane_name(v, self._table.naming) for v, declared in given if self._processes.holds(v, declared)]
         return next((name for name in names if name in self._lanes), None)
 
-    def _variables(self, state: Any) -> Mapping[str, Tla]:
+    def _variables(self, state: State) -> Mapping[str, Tla]:
         """The variables of a state, which is mostly the one of the last step."""
         last, variables = self._last
         return variables if last is state else encode_state(state, self._table)
 
     def _changes(self, old: Mapping[str, Tla], new: Mapping[str, Tla]) -> tuple[Change, ...]:
-        """The changes of a step; an archive grows with every delivery, so only what leaves it is one."""
+        """The changes of a step; an archive grows with every delivery, so only removals from it are changes."""
         kept = changes_between(old, new, self._kept, self._processes.at)
         return (*changes_between(old, new, self._compared, self._processes.at), *(c for c in kept if c.new is None))
 

@@ -42,7 +42,7 @@ _WHOLE = Place(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class FieldSource:
-    """Where the values of a field lie if alternative `number` is there: at a place in it.
+    """The location of a field's values if alternative `number` is there: at a place in it.
 
     `codes` gives, for each cell of that place, the cell that the field has, where these differ.
     """
@@ -71,7 +71,7 @@ class Choice:
 
 
 def choice_of(alternatives: Sequence[Type]) -> Choice:
-    """What alternatives have in common, and what not.
+    """Divide the fields of alternatives into common ones and others.
 
     A field has one column if it has one type wherever it occurs, or only types of names, or of numbers. Else it has one
     for each type, the others with the name of an alternative behind its own. An alternative that is not a record is a
@@ -92,7 +92,7 @@ def choice_of(alternatives: Sequence[Type]) -> Choice:
     taken = {"type"}
     fields = []
     for name, kinds in parts.items():
-        for kind, sources in (_joined(kinds) or kinds).items():
+        for kind, sources in (_as_one_union(kinds) or kinds).items():
             unique = name
             while unique in taken:
                 unique = f"{unique}_{names[sources[0].number]}" if unique != "type" else "type_"
@@ -101,7 +101,7 @@ def choice_of(alternatives: Sequence[Type]) -> Choice:
     return Choice(names, tuple(fields))
 
 
-def _joined(kinds: Mapping[Type, list[FieldSource]]) -> dict[Type, list[FieldSource]] | None:
+def _as_one_union(kinds: Mapping[Type, list[FieldSource]]) -> dict[Type, list[FieldSource]] | None:
     """Several types of a field as one optional union, if that has one column; None if not."""
     scalars = list(dict.fromkeys(scalar for kind in kinds for scalar in _scalars_in(kind)))
     if len(kinds) == 1 or not is_one_column(scalars):
@@ -155,10 +155,10 @@ class Alternatives:
         self.fields = [("type", self._type.kind), *named]
 
     def decode(self, numbers: Bits, chosen: Sequence[Mask], read: Callable[[int, Indices], Cells]) -> list[pa.Array]:
-        """The fields of values, of which `numbers` tells the alternatives.
+        """Columns for the fields of values; `numbers` are their alternatives.
 
-        `chosen` tells for each alternative which values are of it; fields of one that is of none become null.
-        `read(k, places)` gives some values of alternative k.
+        `chosen` has a mask for each alternative: which values are of it. The fields of a value of no alternative become
+        null. `read(k, places)` returns some values of alternative k.
         """
         found = [self._type.decode(Narrow(numbers), all_or_some(chosen))]
         places = [np.flatnonzero(mask) for mask in chosen]
@@ -245,7 +245,7 @@ class ChoiceColumn:
 
 
 class _Chosen:
-    """Which alternatives the values of a union are of: by number, and a mask for each of them."""
+    """The alternative of each value of a union: by number, and as a mask for each alternative."""
 
     def __init__(self, union: UnionLayout, cells: Cells, valid: Mask | None) -> None:
         self._union, self._cells = union, cells

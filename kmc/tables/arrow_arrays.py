@@ -25,7 +25,7 @@ def numbers(values: NDArray[np.integer], kind: pa.DataType, valid: Mask | None) 
 
 
 def truths(bits: Bits, valid: Mask | None) -> pa.Array:
-    """Booleans: what is not 0."""
+    """Booleans: True for bits that are not 0."""
     packed = pa.py_buffer(np.packbits(bits != 0, bitorder="little"))
     return pa.Array.from_buffers(pa.bool_(), len(bits), [_bitmap(valid), packed], _nulls(valid))
 

@@ -1,7 +1,7 @@
-"""Many values of one type, where they lie in words: what a column is decoded from, a whole array at a time.
+"""Many values of one type, at their place in words: the input from which a column is decoded, a whole array at a time.
 
-A value of at most 64 bits is taken out of its word at once; a wide one is known by the word that it begins at. Both
-give the parts of all values together, as `kmc.runtime.codec` gives those of one value.
+A value of at most 64 bits is extracted from its word at once; a wide one is represented by the index of its first word.
+Both return the parts of all values together, as `kmc.runtime.codec` returns those of one value.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@
 | record of several shapes, union | struct: `type`, and the fields of all alternatives, null where one has no such |
 | MessageSet, MessageBag | list of messages, in a bag with `count` |
 
-Invariant: where a value is valid, its column holds what `kmc.runtime.codec` decodes. What lies under a null is any
-value of the type, or an empty list.
+Invariant: if a value is valid, its column holds what `kmc.runtime.codec` decodes. The data under a null is any value of
+the type, or an empty list.
 """
 
 from __future__ import annotations
@@ -134,7 +134,9 @@ def counted(lengths: Indices) -> tuple[Indices, Indices]:
 
 
 def _members_in(masks: Bits, count: int, valid: Mask | None) -> tuple[Indices, Indices, Indices]:
-    """For masks of `count` bits: how many bits are set in each, and for each of these its mask and its number there."""
+    """For masks of `count` bits: the number of bits set in each, and for each of these its mask and its number
+    there.
+    """
     if valid is not None:
         masks = np.where(valid, masks, np.uint64(0))
     if not count:
@@ -209,7 +211,7 @@ class MapColumn:
         return lists(lengths, entries, self.kind, valid)
 
     def _entries(self, cells: Cells, valid: Mask | None) -> tuple[Indices, Indices, Indices]:
-        """How many entries each map has, and for each entry its map and its key."""
+        """The number of entries of each map, and for each entry its map and its key."""
         count, is_total = self._key.count, not self._array.head_bits
         if not is_total:
             return _members_in(_head(cells, self._array), count, valid)

@@ -1,6 +1,6 @@
 """Columns of values that repeat: each distinct value is decoded once, and found again by its words.
 
-Rows have few different messages and records. To number them and to pick from the decoded ones takes a third of the time
+Rows have few different messages and records. To number them and to pick from the decoded ones needs a third of the time
 of decoding them all.
 """
 

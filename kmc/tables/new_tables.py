@@ -20,13 +20,13 @@ _REMOVALS = 5
 
 @dataclass(frozen=True, slots=True)
 class NewTables:
-    """`tables` will have the name of the folder; `attempts` holds what tasks write, and is removed."""
+    """`tables` will have the name of the folder; `attempts` holds the files of tasks, and is removed."""
 
     tables: Path
     attempts: Path
 
     def take(self, table: str, files: Iterable[AttemptFile]) -> int:
-        """Make these files a table; how many rows it has."""
+        """Make these files a table; return its number of rows."""
         folder = self.tables / table
         folder.mkdir()
         rows = 0

@@ -1,6 +1,6 @@
 """The table of parents where no process knows a whole level: states and steps meet at the owners of fingerprints.
 
-Each part tells every owner the states that it has and, for each target of its steps, the first step that leads there.
+Each part sends every owner the states that it has and, for each target of its steps, the first step that leads there.
 An owner then knows all states of its fingerprints, and all that may be their parents.
 """
 
@@ -50,14 +50,14 @@ def _table(fingerprints: Sequence[NDArray[np.uint64]], *columns: NDArray[np.int6
 
 
 def _first_of_each(records: Records, more: int) -> Records:
-    """The first of the records of each fingerprint; `more` words stand behind it."""
+    """The first of the records of each fingerprint; `more` words follow the fingerprint."""
     words = records.shape[1] - more
     order = np.lexsort(records[:, :words].T)
     return records[order[_begins(records[order, :words])]]
 
 
 def _begins(fingerprints: Records) -> NDArray[np.bool_]:
-    """Where another fingerprint begins, in sorted ones."""
+    """Return a mask of sorted fingerprints: which differ from the one before."""
     found = np.ones(len(fingerprints), np.bool_)
     found[1:] = (fingerprints[1:] != fingerprints[:-1]).any(axis=1)
     return found
@@ -70,12 +70,12 @@ def _by_owner(records: Records, count: int) -> dict[int, Records]:
     return dict(zip(found.tolist(), np.split(records[order], begins[1:]), strict=True))
 
 
-def joined(spec: CompiledSpec, states: Sequence[Records], steps: Sequence[Records]) -> pa.RecordBatch:
+def parent_rows(spec: CompiledSpec, states: Sequence[Records], steps: Sequence[Records]) -> pa.RecordBatch:
     """The rows of the table of parents for the states of an owner, of which all states and steps are given."""
     words = 1 + (spec.words_before > 0)
     known = np.concatenate([np.zeros((0, words + _STATE), np.int64), *states])
     led = np.concatenate([np.zeros((0, words + _STEP), np.int64), *steps])
-    # A state stands before the steps to it, and of these the one from the least source comes first.
+    # A state precedes the steps to it, and of these the one from the least source comes first.
     fingerprints = np.concatenate([known[:, :words], led[:, :words]])
     sources = np.concatenate([np.full(len(known), -1), led[:, words]])
     levels = np.concatenate([known[:, words + 1], led[:, words + 1]])

@@ -1,4 +1,4 @@
-"""Writing Parquet files on this machine: pyarrow takes a relative path such as `s3:x/y` for an address of a storage."""
+"""Writing Parquet files on this machine: pyarrow reads a relative path such as `s3:x/y` as an address of a storage."""
 
 from __future__ import annotations
 

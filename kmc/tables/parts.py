@@ -1,7 +1,7 @@
-"""Parts of the states of a run: what one file of a table holds, and what one task of any executor writes.
+"""Parts of the states of a run: the content of one file of a table, and the work of one task of any executor.
 
 Invariant: a state has its number for good. States are numbered from 0 on, level by level, and within a level in the
-order of its segments, whoever reads them. How a run is divided into parts depends on its segments alone.
+order of its segments, whichever process reads them. The division of a run into parts depends on its segments alone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import numpy as np
 
 from kmc.engine.native.memory import Words
 from kmc.errors import InternalError
-from kmc.shards.frontier_file import FrontierReader, require_answers
+from kmc.shards.files.frontier_file import FrontierReader, require_answers
+from kmc.shards.files.store import ShardStore
+from kmc.shards.files.word_files import read_words
 from kmc.shards.kept_states import KeptStates
-from kmc.shards.run_state import LevelFiles
-from kmc.shards.store import ShardStore
-from kmc.shards.tasks import RowsTask, SegmentRef
-from kmc.shards.word_files import read_words
+from kmc.shards.level.run_state import LevelFiles
+from kmc.shards.level.tasks import RowsTask, SegmentRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def parts_of(states: KeptStates, rows_max: int) -> Iterator[TablePart]:
 
 
 def accepted_rows(store: ShardStore, files: LevelFiles) -> dict[SegmentRef, int]:
-    """How many rows of each segment of a level are its states."""
+    """The number of rows of each segment of a level that are its states."""
     bits = [read_words(store, file) if file else None for file in files.bits]
     found = {}
     for file in files.rows:
@@ -76,7 +76,7 @@ def accepted_rows(store: ShardStore, files: LevelFiles) -> dict[SegmentRef, int]
 
 
 def _ones(words: Words, low: int, high: int) -> int:
-    """How many of the bits from `low` to `high` are set."""
+    """The number of bits from `low` to `high` that are set."""
     if low == high:
         return 0
     some = words[low >> 6 : (high - 1 >> 6) + 1].view(np.uint64).copy()

@@ -27,7 +27,7 @@ _SUFFIX = ".parquet"
 _WILDCARDS = re.compile(r"[*?\[\]{}\\]")
 _EXPLAIN = re.compile(r"\s*explain\s+(analyze\s+)?(\([^()]*\)\s*)?", re.IGNORECASE)
 _SELECTS = re.compile(r"\s*(pivot|from|select|with)\b", re.IGNORECASE)
-# What DuckDB says of a setting that is locked; the error has no class of its own.
+# DuckDB's text for a setting that is locked; the error has no class of its own.
 _LOCKED = "the configuration has been locked"
 
 # Statements that reach no file but those that the settings below allow, and write none. COPY is not one of them: it
@@ -128,7 +128,9 @@ def _is_refusal(error: duckdb.Error) -> bool:
 
 
 def _refused(text: str, *, wants_more: bool) -> CommandLineError:
-    """Return DuckDB's error in kmc's form: KMC632, or KMC639 where the query wants what only --allow-files gives."""
+    """Return DuckDB's error in kmc's form: KMC632, or KMC639 if the query needs a permission that only --allow-files
+    gives.
+    """
     first, _, rest = text.partition("\n")
     notes = tuple(line for line in rest.splitlines() if line.strip())
     if not wants_more:

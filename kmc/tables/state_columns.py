@@ -12,7 +12,6 @@ from kmc.engine.loops.compiled_loops import value_loop
 from kmc.engine.loops.distinct_values import RowEntries
 from kmc.engine.native.memory import Memory
 from kmc.lang.domains import members
-from kmc.lang.records import RecordMeta
 from kmc.lang.types import (
     BoolType,
     EnumType,
@@ -23,6 +22,7 @@ from kmc.lang.types import (
     MessageSetType,
     NetworkType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
@@ -153,7 +153,7 @@ class StateColumns:
     """The columns of the states of one spec, a column for each field of its State."""
 
     def __init__(self, state_class: RecordMeta, words_before: int) -> None:
-        """`words_before` is how many words of a row stand before those that `kmc.runtime.codec` knows."""
+        """`words_before` is the number of words of a row before those that `kmc.runtime.codec` knows."""
         self._row = row_layout(state_class)
         self._before = words_before
         networks = {name: t for name, t in state_class.fields.items() if isinstance(t, NetworkType)}

@@ -1,4 +1,4 @@
-"""The table of states as Parquet files: what one task writes, from a compiled spec, a store and a part of a run."""
+"""The table of states as Parquet files: the file of one task, from a compiled spec, a store and a part of a run."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from kmc.engine.files import durable_folder
+from kmc import failpoints
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.runtime.compiled_spec import CompiledSpec
-from kmc.shards.expander import Expander
-from kmc.shards.listing import Listing
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import ShardStore
+from kmc.shards.files.store import ShardStore
+from kmc.shards.level.expander import Expander
+from kmc.shards.level.listing import Listing
+from kmc.shards.level.sharding import Sharding
 from kmc.tables.parquet_files import parquet_writer
 from kmc.tables.parts import LevelPart, TablePart
 from kmc.tables.state_columns import StateColumns
@@ -82,13 +82,13 @@ def fingerprints_of(spec: CompiledSpec, listing: Listing) -> list[NDArray[np.uin
 
 
 def write_states(reader: StateReader, part: TablePart, path: Path, chosen: Sequence[str] | None = None) -> int:
-    """Write the states of a part to a Parquet file; how many they are."""
+    """Write the states of a part to a Parquet file; return their number."""
     schema = reader.schema(chosen)
     return write_batches(reader.batches(part, schema), schema, path)
 
 
 def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, path: Path) -> int:
-    """Write batches to a Parquet file, in groups of `GROUP_ROWS` rows or more; how many rows they have."""
+    """Write batches to a Parquet file, in groups of `GROUP_ROWS` rows or more; return the number of rows."""
     found = rows = 0
     waiting: list[pa.RecordBatch] = []
     flat = [field.name for field in schema if pa.types.is_integer(field.type)]
@@ -107,4 +107,4 @@ def write_batches(batches: Iterator[pa.RecordBatch], schema: pa.Schema, path: Pa
 
 def _write_group(out: pq.ParquetWriter, batches: list[pa.RecordBatch], rows: int) -> None:
     out.write_table(pa.Table.from_batches(batches, out.schema), rows)
-    durable_folder.reach("after write group")
+    failpoints.reach("after write group")

@@ -1,7 +1,7 @@
 """The tables of steps: all edges, and for each state one that leads to it. Both are made by expanding the states again.
 
-An edge is a step within the constraints. It tells its target by fingerprint: under symmetry that of the state which
-stands for the orbit, with a view that of the state which is kept for the view.
+An edge is a step within the constraints. It names its target by fingerprint: under symmetry that of the state which
+represents the orbit, with a view that of the state which is kept for the view.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kmc.runtime.blocks import Successors
 from kmc.runtime.compiled_spec import CompiledSpec
-from kmc.shards.listing import Listing
+from kmc.shards.level.listing import Listing
 from kmc.tables.arrow_arrays import words_of
 from kmc.tables.parts import LevelPart, TablePart
 from kmc.tables.state_tables import StateReader, fingerprints_of, write_batches
@@ -43,7 +43,7 @@ def edges_schema(spec: CompiledSpec) -> pa.Schema:
 
 
 def write_edges(reader: StateReader, part: TablePart, path: Path) -> int:
-    """Write the edges from the states of a part to a Parquet file; how many they are."""
+    """Write the edges from the states of a part to a Parquet file; return their number."""
     schema = edges_schema(reader.spec)
     return write_batches(_edges(reader, part, schema), schema, path)
 
@@ -95,7 +95,7 @@ def parents_schema(spec: CompiledSpec) -> pa.Schema:
 class LevelParents:
     """For each state of a level, its predecessor of the least number in the level before, and the action.
 
-    Parts of that level are to be taken in their order.
+    Pass the parts of that level in their order.
     """
 
     def __init__(self, reader: StateReader, level: Sequence[LevelPart]) -> None:

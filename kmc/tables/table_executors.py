@@ -1,4 +1,4 @@
-"""Who runs the tasks of tables: threads of this process, or others.
+"""Executors of the tasks of tables: threads of this process, or others.
 
 Invariant: an executor decides where and in which order tasks run. The rows of a table are the same from all of them.
 """
@@ -12,7 +12,7 @@ from typing import Protocol
 
 from kmc.engine.native.threads import WorkerPool
 from kmc.runtime.compiled_spec import CompiledSpec
-from kmc.shards.store import ShardStore
+from kmc.shards.files.store import ShardStore
 from kmc.tables.parquet_files import parquet_writer
 from kmc.tables.parts import LevelPart, TablePart
 from kmc.tables.state_tables import StateReader
@@ -47,7 +47,7 @@ class ThreadTables:
         self._stopping = True
 
     def write(self, tasks: Sequence[PartTask], progress: Callable[[int], None]) -> list[AttemptFile]:
-        """See `TableExecutor`; a thread takes the next task when it has done one."""
+        """See `TableExecutor`; a thread fetches the next task when it has done one."""
         taking = itertools.count()
         files: dict[int, AttemptFile] = {}
 

@@ -1,4 +1,4 @@
-"""What another process needs to write tables of a run: bytes, and no compiler, sources or numba."""
+"""The data that another process needs to write tables of a run: bytes, and no compiler, sources or numba."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kmc.engine.loops.compiled_loops import object_codes, receive, table_loops
 from kmc.runtime.compiled_spec import CompiledSpec
-from kmc.shards.store_place import StorePlace
+from kmc.shards.storage.store_place import StorePlace
 from kmc.tables.state_tables import StateReader
 
 
@@ -24,7 +24,7 @@ class TableJob:
         return cls(spec.with_loops(object_codes(table_loops())).to_bytes(), shards, place)
 
     def reader(self) -> StateReader:
-        """What `write_states` and `write_edges` take with a part of the run, in this process."""
+        """The reader that `write_states` and `write_edges` need beside a part of the run, in this process."""
         spec = CompiledSpec.from_bytes(self.spec)
         receive(spec.loops)
         return StateReader(spec, self.place.store(), self.shards)

@@ -1,7 +1,8 @@
-"""What one task of a table does, in whatever process it runs: it writes some rows to a file of its own.
+"""The tasks of a table, in any process: each writes some rows to a file of its own.
 
-Invariant: the file of an attempt has a name that no other has, and lies beside the tables. It is part of a table once
-the driver has given it its name there. So an attempt that died, was doubled or comes late adds no row to any table.
+Invariant: the file of an attempt has a name that no other file has, and lies beside the tables. It is part of a table
+once the driver has given it its name there. So an attempt that died, was doubled or comes late adds no row to any
+table.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from kmc.engine.files import durable_folder
+from kmc import failpoints
 from kmc.tables.parts import TablePart
 from kmc.tables.state_tables import StateReader, write_states
 from kmc.tables.step_tables import write_edges
@@ -52,14 +53,14 @@ def write_part(reader: StateReader, task: PartTask) -> AttemptFile:
 
 
 def write_attempt(folder: Path, table: str, number: int, write: Callable[[Path], int]) -> AttemptFile:
-    """Let `write` fill a new file, and answer how many rows it has; nothing stays of one that fails."""
+    """Let `write` fill a new file, and return the file with its number of rows; a file that fails is removed."""
     path = folder / f"{table}-{number}-{secrets.token_hex(8)}"
-    durable_folder.reach(f"before write {table}")
+    failpoints.reach(f"before write {table}")
     try:
         rows = write(path)
     except BaseException:  # Ctrl-C too leaves no half of a file behind
         with suppress(OSError):
             path.unlink(missing_ok=True)
         raise
-    durable_folder.reach(f"after write {table}")
+    failpoints.reach(f"after write {table}")
     return AttemptFile(number, path.name, path.stat().st_size, rows)

@@ -1,4 +1,4 @@
-"""All tables of a run, whoever writes their parts."""
+"""All tables of a run, whichever process writes their parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How many rows each table has."""
+    """The number of rows of each table."""
 
     states: int
     levels: int
@@ -53,7 +53,7 @@ def refuse_unknown(spec: CompiledSpec, states: KeptStates, columns: Sequence[str
 
 
 def part_rows(states: int, slots: int) -> int:
-    """How many states a file has, about: fewer where there are too few for all slots."""
+    """The approximate number of states of a file: fewer if there are too few for all slots."""
     return min(PART_ROWS, max(_PART_ROWS_MIN, states // (slots * _PARTS_PER_SLOT)))
 
 

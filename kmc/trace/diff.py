@@ -15,7 +15,7 @@ from kmc.trace.trees import as_sequence, entries, identity, one_line
 
 
 class Form(Enum):
-    """How a value is written: what opens it, what separates its parts, what closes it."""
+    """The brackets of a value: what opens it, what separates its parts, what closes it."""
 
     LEAF = ("", "", "")
     SET = ("{", ", ", "}")
@@ -26,7 +26,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A value and its parts. `head` stands before it (`n1 :> `), `text` is a leaf's own.
+    """A value and its parts. `head` precedes it (`n1 :> `), `text` is a leaf's own.
 
     `paired` says that the parts were compared with those of an earlier value; `removed` are the texts of the entries
     that only the earlier value has. `listed` functions have the domain 1..n.

@@ -15,13 +15,14 @@ from typing import Any
 from kmc import __version__
 from kmc.actions.action import Action
 from kmc.errors import KmcError, TraceError, did_you_mean
-from kmc.lang.modelfile import render_cfg
+from kmc.frontend.loader import Spec
+from kmc.frontend.model import Model
+from kmc.frontend.shipped import is_there
+from kmc.lang.records import State
 from kmc.lang.tla import Tla, decode, encode
 from kmc.lang.types import MapType, Type
+from kmc.model_files.model_file import render_cfg
 from kmc.result import Trace, TraceStep
-from kmc.spec.loader import Spec
-from kmc.spec.model import Model
-from kmc.spec.shipped import is_there
 from kmc.spec.variables import Variable, decode_state, encode_state
 from kmc.trace.itf import MESSAGE, itf_trace
 from kmc.trace.received import received_message
@@ -71,7 +72,7 @@ def trace_file(
     )
 
 
-def _file_step(step: TraceStep, spec: Spec, before: Any | None) -> FileStep:
+def _file_step(step: TraceStep, spec: Spec, before: State | None) -> FileStep:
     naming = spec.variables.naming
     variables = _typed_variables(encode_state(step.state, spec.variables), spec)
     arguments = tuple((name, encode(value, naming)) for name, value in step.arguments)
@@ -141,7 +142,7 @@ def resolved(file: TraceFile, spec: Spec) -> TraceFile:
     """The trace with its ambiguous values resolved by the types of `spec`; values that do not fit stay as they are."""
     actions = {action.title: action for action in spec.actions}
 
-    def settled(step: FileStep) -> FileStep:
+    def in_words_of_spec(step: FileStep) -> FileStep:
         action = actions.get(step.action or "")
         arguments = _by_parameter(step, action, spec) if action else None
         return replace(
@@ -150,8 +151,8 @@ def resolved(file: TraceFile, spec: Spec) -> TraceFile:
             arguments=step.arguments if arguments is None else tuple(arguments.items()),
         )
 
-    closing = settled(file.closing) if file.closing else None
-    return replace(file, steps=tuple(map(settled, file.steps)), closing=closing, ambiguous=False)
+    closing = in_words_of_spec(file.closing) if file.closing else None
+    return replace(file, steps=tuple(map(in_words_of_spec, file.steps)), closing=closing, ambiguous=False)
 
 
 def to_trace(file: TraceFile, spec: Spec) -> Trace:
@@ -160,16 +161,16 @@ def to_trace(file: TraceFile, spec: Spec) -> Trace:
     Raises TraceError that names the state: KMC411 to KMC415 and KMC427 for variables that are not a state of the spec,
     KMC426 for an action or arguments that the spec does not have.
     """
-    settled = resolved(file, spec)
-    return Trace(tuple(_trace_step(settled, number, spec) for number in range(1, len(settled.steps) + 1)))
+    named = resolved(file, spec)
+    return Trace(tuple(_trace_step(named, number, spec) for number in range(1, len(named.steps) + 1)))
 
 
 def closing_of(file: TraceFile, spec: Spec) -> TraceStep | None:
     """The step that closes a lasso, if the trace has one; TraceError as for `to_trace`."""
     if file.loop is None or file.closing is None:
         return None
-    settled = resolved(file, spec)
-    again = replace(settled, steps=(*settled.steps, settled.closing or settled.steps[file.loop]))
+    named = resolved(file, spec)
+    again = replace(named, steps=(*named.steps, named.closing or named.steps[file.loop]))
     return _trace_step(again, len(again.steps), spec)
 
 
@@ -185,7 +186,7 @@ def _trace_step(file: TraceFile, number: int, spec: Spec) -> TraceStep:
         action = _action(step.action, spec.actions)
         arguments = arguments_of(step, action, spec)
     except TraceError as error:
-        raise _noted(error, file, number) from None
+        raise _with_place(error, file, number) from None
     names = [parameter.name for parameter in action.parameters]
     return TraceStep(state, action.title, action.label(arguments), tuple(zip(names, arguments, strict=True)))
 
@@ -227,17 +228,17 @@ def arguments_of(step: FileStep, action: Action, spec: Spec) -> tuple[Any, ...]:
         raise error.noting(f"in an argument of {action.title}") from None
 
 
-def _state(file: TraceFile, number: int, spec: Spec) -> Any:
+def _state(file: TraceFile, number: int, spec: Spec) -> State:
     try:
         return decode_state(file.steps[number - 1].variables, spec.state_class, spec.variables)
     except TraceError as error:
-        raise _noted(error, file, number) from None
+        raise _with_place(error, file, number) from None
     except KmcError as error:
         help = "the trace belongs to another spec, or to a model with other constants"
-        raise _noted(TraceError("KMC427", error.message, help=help), file, number) from None
+        raise _with_place(TraceError("KMC427", error.message, help=help), file, number) from None
 
 
-def _noted(error: TraceError, file: TraceFile, number: int) -> TraceError:
+def _with_place(error: TraceError, file: TraceFile, number: int) -> TraceError:
     return error.noting(f"in state {number} of {file.shown_path}")
 
 
@@ -258,7 +259,7 @@ def pick(where: str) -> tuple[TraceFile, int]:
     return file, int(step)
 
 
-def pick_state(where: str, spec: Spec) -> Any:
+def pick_state(where: str, spec: Spec) -> State:
     """The state of `spec` at `PATH` or `PATH#STEP` (see `pick`); TraceError as for `pick` and `to_trace`."""
     file, number = pick(where)
     return _state(resolved(file, spec), number, spec)

@@ -35,7 +35,7 @@ _VALUES = "a value is a boolean, string, list, record, or an object with #bigint
 def itf_text(file: TraceFile) -> str:
     """The trace in ITF, one state a line."""
     states = [
-        {"#meta": {"index": index}, **_variables(step.variables), **_taken(step, index == 0)}
+        {"#meta": {"index": index}, **_variables(step.variables), **_picks_of(step, index == 0)}
         for index, step in enumerate(file.steps)
     ]
     parts = [
@@ -55,7 +55,7 @@ def _meta(file: TraceFile) -> dict[str, Any]:
             meta[name] = file.about[key]
     meta["kmc"] = dict(file.about)
     if file.closing is not None:
-        meta["kmc-closing"] = _taken(file.closing, False)
+        meta["kmc-closing"] = _picks_of(file.closing, False)
     return meta
 
 
@@ -63,7 +63,7 @@ def _variables(variables: Mapping[str, Tla]) -> dict[str, Any]:
     return {name: itf_value(value) for name, value in variables.items()}
 
 
-def _taken(step: FileStep, first: bool) -> dict[str, Any]:
+def _picks_of(step: FileStep, first: bool) -> dict[str, Any]:
     picks = {} if first else {name: itf_value(value) for name, value in step.arguments}
     if step.message is not None and not first:
         picks.setdefault(MESSAGE, itf_value(step.message))

@@ -1,4 +1,4 @@
-"""Which message a step received: traces name the action and its arguments, and a message is neither."""
+"""The message that a step received: traces name the action and its arguments, and a message is neither."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 from kmc.actions.action import Action
 from kmc.errors import KmcError
 from kmc.lang.order import ordered
+from kmc.lang.records import State
 
 
-def received_message(action: Action | None, before: Any, arguments: tuple[Any, ...], after: Any) -> Any | None:
+def received_message(action: Action | None, before: State, arguments: tuple[Any, ...], after: State) -> Any | None:
     """The least message whose reception by `action` leads from `before` to `after`; None for other actions."""
     if action is None or action.message is None or action.network is None:
         return None

@@ -1,6 +1,6 @@
 """JSON from an untrusted file, read strictly: a mistake is a TraceError that names its place.
 
-Places are written as jq takes them (`.states[2].log["#map"][0]`). No function below raises anything but TraceError,
+Places are written in the syntax of jq (`.states[2].log["#map"][0]`). No function below raises anything but TraceError,
 whatever the text.
 """
 

@@ -2,7 +2,7 @@ r"""A trace as text, in TLC's style, so that a person sees what each step change
 
 Column 1 marks the difference from the previous state: `*` for a changed variable and for the changed lines inside it,
 `-` for an entry that was removed. `changed_only` omits unchanged variables and unchanged entries of functions, records
-and long sets; `...` stands for such entries. A value that does not fit its line has one entry per line.
+and long sets; `...` replaces such entries. A value that does not fit its line has one entry per line.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Line:
 
 
 def render(file: TraceFile, *, changed_only: bool, width: int = WIDTH) -> list[Line]:
-    """The trace, a blank line between states; with `changed_only` the first state whole, then what changed.
+    """The trace, a blank line between states; with `changed_only` the first state whole, then the changes.
 
     Lines have at most `width` columns, unless one name or number alone is longer.
     """

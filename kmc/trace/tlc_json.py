@@ -96,13 +96,13 @@ def tlc_json_trace(top: JsonPlace) -> TraceFile:
             loop, closing = target - 1, step
         else:
             place.refuse(f"a step from state {source} to state {target} does not fit in", _SHAPE)
-    steps = tuple(_joined(given, taken.get(index)) for index, given in enumerate(variables))
+    steps = tuple(_file_step(given, taken.get(index)) for index, given in enumerate(variables))
     if loop is not None and closing is not None:
-        closing = None if loop == len(steps) - 1 else _joined(steps[loop].variables, closing)
+        closing = None if loop == len(steps) - 1 else _file_step(steps[loop].variables, closing)
     return TraceFile(tuple(variables[0]), steps, loop, {}, closing, ambiguous=True)
 
 
-def _joined(variables: Any, step: FileStep | None) -> FileStep:
+def _file_step(variables: Any, step: FileStep | None) -> FileStep:
     return FileStep(variables, step.action, step.arguments, step.location) if step else FileStep(variables)
 
 

@@ -9,7 +9,6 @@ refuses it with a reason.
 from __future__ import annotations
 
 from kmc.errors import KmcError
-from kmc.lang.records import RecordMeta
 from kmc.lang.tla import Naming, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, decode, written_shape
 from kmc.lang.types import (
     IntType,
@@ -17,6 +16,7 @@ from kmc.lang.types import (
     MessageBagType,
     MessageSetType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,

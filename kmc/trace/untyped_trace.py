@@ -17,7 +17,7 @@ UNNAMED = "Next"
 
 
 GIVEN = "given"
-"""What a trace says about its `start` that begins at a state which a person gave."""
+"""The `start` of a trace that begins at a state which a person gave."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class FileStep:
 
 @dataclass(frozen=True, slots=True)
 class TraceFile:
-    """A trace: `variables` in the order they are shown, the steps, and what is known `about` the check.
+    """A trace: `variables` in the order of display, the steps, and the facts `about` the check.
 
     `loop` is the index of the state that the last one steps back to, None for a finite trace; the index of the last
     state itself means that it stutters. `closing` is the step back, if its action is known. `about` has the keys spec,
@@ -56,5 +56,5 @@ class TraceFile:
 
     @property
     def shown_path(self) -> str:
-        """What an error calls the trace."""
+        """The name of the trace in an error."""
         return f"'{self.path}'" if self.path else "the trace"

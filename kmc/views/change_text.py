@@ -1,4 +1,4 @@
-"""What a step changed: `state Voted -> Follower`, `log[2] new: {epoch: 2}`, `votes + {n1}`, `n3.leader n1 -> none`."""
+"""The text of a change: `state Voted -> Follower`, `log[2] new: {epoch: 2}`, `votes + {n1}`, `n3.leader n1 -> none`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from kmc.story.story import Change, Story, StoryStep
-from kmc.views.lines import NEW, OLD, PLAIN, TextPiece
+from kmc.story.parts.story import Change, Story, StoryStep
+from kmc.text_lines import NEW, OLD, PLAIN, TextPiece
 from kmc.views.message_text import MessageNames
 
 
@@ -67,7 +67,9 @@ def column_of(place: ChangedPlace, story: Story) -> int | None:
 
 
 def by_weight(places: Sequence[ChangedPlace], story: Story) -> Iterator[ChangedPlace]:
-    """What the table of processes shows first, then the other variables of processes, then all others."""
+    """Sort the places: first those in the table of processes, then the other variables of processes, then all
+    others.
+    """
 
     def weight(place: ChangedPlace) -> tuple[int, int]:
         number = column_of(place, story)

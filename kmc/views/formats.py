@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kmc.story.story import Story
+    from kmc.story.parts.story import Story
     from kmc.trace.untyped_trace import TraceFile
 
 
 @dataclass(frozen=True, slots=True)
 class TraceFormat:
-    """A format: who reads it, and the function that writes it."""
+    """A format: its readers, and the function that writes it."""
 
     name: str
     title: str
@@ -42,7 +42,7 @@ FORMATS = {row.name: row for row in _ROWS}
 
 
 def written(name: str, file: TraceFile, story: Callable[[], Story]) -> str:
-    """The trace in the format `name`. The story is told only for a format that is drawn from one."""
+    """The trace in the format `name`. The story is made only for a format that uses it."""
     row = FORMATS[name]
     write = getattr(import_module(row.module), row.function)
     text: str = write(file if row.of_file else story())

@@ -1,4 +1,6 @@
-"""A report of a counterexample in Markdown, for an issue: what fails and why, how it came, how to see it again."""
+"""A report of a counterexample in Markdown, for an issue: the failure and its reason, the steps to it, and the command
+that shows it again.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +9,9 @@ import shlex
 from collections.abc import Iterable, Iterator
 
 from kmc.lang.tla import Tla
-from kmc.story.in_words import in_words
-from kmc.story.lanes import in_column
-from kmc.story.story import LaneColumn, Story, StoryStep
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.lanes import in_column
+from kmc.story.parts.story import LaneColumn, Story, StoryStep
 from kmc.trace.trees import entries
 from kmc.trace.untyped_trace import GIVEN
 from kmc.views.mermaid import mermaid_text
@@ -36,7 +38,7 @@ def _why(story: Story) -> list[str]:
     notes = [_plain(note) for note in story.notes]
     if why is None:
         return notes
-    found = [f"**{_plain(why.sentence)}**"]
+    found = [f"**{_plain(why.sentence)}**", *([_plain(why.step)] if why.step else [])]
     found += [f"> {_plain(line)}" for line in [" ".join(why.doc.split())] if line]
     compared = why.beside_the_sentence()
     if compared:

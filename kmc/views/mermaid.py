@@ -1,7 +1,7 @@
 """A sequence diagram for Mermaid, which GitHub, GitLab and many wikis draw.
 
-An arrow stands where its message is delivered or lost, and its text says in which state it was sent. A note over a
-process says what it did and what changed there.
+An arrow is drawn where its message is delivered or lost, and its text says in which state it was sent. A note over a
+process names its action and the changes there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kmc.story.story import Story, StoryStep
+from kmc.story.parts.story import Story, StoryStep
 from kmc.views.sentences import change_texts, loop_text
 
 _CHANGES_MAX = 6
@@ -91,6 +91,8 @@ class _Drawn:
 
 
 def _escaped(text: str) -> str:
-    """Text without what Mermaid reads: an entity of Mermaid is `#35;`. Arrows of changes are drawn, not read."""
+    """Text without characters that Mermaid interprets: an entity of Mermaid is `#35;`. Arrows of changes are drawn
+    characters.
+    """
     drawn = re.sub(r"\s+", " ", text).replace(" -> ", " → ")
     return re.sub(r"[#;<>&%\\`$]", lambda found: f"#{ord(found[0])};", drawn)

@@ -1,6 +1,6 @@
-"""Messages in a text view: told once in full, and called by their number from then on.
+"""Messages in a text view: written once in full, and called by their number from then on.
 
-A state may hold a message as a value, such as the fetch that a server waits for: there its number stands, too.
+A state may hold a message as a value, such as the fetch that a server waits for: its number is shown there, too.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from kmc.lang.tla import Tla
-from kmc.story.in_words import in_words
-from kmc.story.story import SentMessage
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.story import SentMessage
+from kmc.text_lines import DIM, TextLine, TextPiece, wrapped
 from kmc.trace.trees import identity
-from kmc.views.lines import DIM, TextLine, TextPiece, wrapped
 
 _INDENT = 4
 
@@ -49,7 +49,7 @@ def ends_text(message: SentMessage) -> str:
 def message_pieces(message: SentMessage, names: MessageNames) -> list[TextPiece]:
     """`m3 RequestVoteRequest n1 -> n2: epoch 2, lastLogEpoch 1`, the whole message."""
     head = " ".join(filter(None, (message.name, message.kind, ends_text(message))))
-    # Its own number would stand for a field that holds an equal message.
+    # With its own number, a field that holds an equal message would be replaced by that number.
     before = message.sent_at - 1
     fields = ", ".join(f"{name} {names.of_text(value, before)}" for name, value in message.fields)
     return [TextPiece(f"{head}:" if fields else head), *([TextPiece(f" {fields}", DIM)] if fields else [])]

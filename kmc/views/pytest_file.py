@@ -80,5 +80,5 @@ def _quoted(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text stands between triple quotes as it is."""
+    """Whether a text can be written between triple quotes without a change."""
     return bool(text) and "\\" not in text and '"""' not in text and not text.endswith('"')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kmc.story.story import Change, Story, StoryStep
+from kmc.story.parts.story import Change, Story, StoryStep
 from kmc.views.message_text import MessageNames
 
 
@@ -19,13 +19,13 @@ def change_text(change: Change) -> str:
 
 
 def change_texts(story: Story, step: StoryStep) -> list[str]:
-    """The changes of a step; a message that stands in a state is called by its number."""
+    """The changes of a step; a message that is part of a state is named by its number."""
     names = MessageNames(story.messages)
     return [names.of_text(change_text(change), step.number) for change in step.changes]
 
 
 def happenings(story: Story, step: StoryStep) -> Iterator[str]:
-    """What a step did beside its label: `receives m2`, `state of n1: Voted -> Follower`, `sends m3 ...`."""
+    """The events of a step beside its label: `receives m2`, `state of n1: Voted -> Follower`, `sends m3 ...`."""
     if step.received is not None:
         message = story.message(step.received)
         yield f"receives {message.name}, sent in state {message.sent_at}"
@@ -38,7 +38,7 @@ def happenings(story: Story, step: StoryStep) -> Iterator[str]:
 
 
 def doc_text(step: StoryStep) -> str:
-    """What the action is for, without its own name before it: `A follower becomes prospective.`"""
+    """The purpose of the action, without its own name before it: `A follower becomes prospective.`"""
     text = re.sub(rf"^{re.escape(step.action or '')}(\([^)]*\))?: ", "", step.doc)
     return text[:1].upper() + text[1:]
 
@@ -55,7 +55,7 @@ def heading(story: Story) -> str:
 
 
 def loop_text(story: Story) -> str:
-    """How a lasso goes on: `states 3 to 7 repeat for ever`; empty for a finite trace."""
+    """The continuation of a lasso: `states 3 to 7 repeat for ever`; empty for a finite trace."""
     if story.loop is None:
         return ""
     last = len(story.steps)

@@ -1,4 +1,5 @@
-r"""A log for ShiViz (https://bestchai.bitbucket.io/shiviz/), which draws who knew what, with vector clocks.
+r"""A log for ShiViz (https://bestchai.bitbucket.io/shiviz/), which draws the knowledge of each process, with vector
+clocks.
 
 Line 1 is the regular expression with which ShiViz reads the log (its default one), line 2 the empty delimiter between
 executions. Then two lines per event: its text, and `host {"host": n, "other": m}`. Each host's own clock begins at 1
@@ -12,11 +13,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from kmc.story.story import Story, StoryStep
+from kmc.story.parts.story import Story, StoryStep
 from kmc.views.sentences import happenings, loop_text
 
 PARSER = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
-"""The regular expression that ShiViz takes by default."""
+"""The default regular expression of ShiViz."""
 
 _SYSTEM = "system"
 _Clock = dict[str, int]
@@ -44,7 +45,7 @@ class _Clocks:
         self._system = next(name for name in _candidates(_SYSTEM) if name not in self._hosts.values())
 
     def events(self, step: StoryStep, remark: str = "") -> Iterator[str]:
-        """The lines of a step: an event of who acts, and one of each other process that it changes."""
+        """The lines of a step: an event of the process that acts, and one of each other process that it changes."""
         changed = [change.lane for change in step.changes]
         others = [lane for lane in self._story.lanes if lane in changed and lane != step.actor]
         first, *rest = [step.actor, *others] if step.actor is not None else others or [self._system]

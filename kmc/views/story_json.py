@@ -1,6 +1,6 @@
-"""A story as JSON, for other programs: what the views for people are drawn from.
+"""A story as JSON, for other programs: the data from which the views for people are drawn.
 
-Keys are the names of `kmc.story.story`; values of variables are written as ITF writes them.
+Keys are the names of `kmc.story.parts.story`; values of variables are written as ITF writes them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from kmc.lang.tla import TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.story.story import Story
+from kmc.story.parts.story import Story
 from kmc.trace.itf import itf_value
 
 

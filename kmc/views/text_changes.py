@@ -1,4 +1,4 @@
-"""Each step with what it changed, old -> new down to the field, and with the messages that it received and sent."""
+"""Each step with its changes, old -> new down to the field, and with the messages that it received and sent."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from kmc.story.story import SentMessage, StoryStep
+from kmc.story.parts.story import SentMessage, StoryStep
+from kmc.text_lines import BAD, DIM, TextLine, TextPiece, lane_tone, line, wrapped
 from kmc.views.change_text import ChangedPlace, shown_changes
-from kmc.views.lines import BAD, DIM, TextLine, TextPiece, lane_tone, line, wrapped
 from kmc.views.message_text import message_pieces
 from kmc.views.text_options import Told
 from kmc.views.text_state import state_lines
@@ -77,7 +77,7 @@ def body_lines(told: Told, step: StoryStep) -> Iterator[TextLine]:
     """The changes of a step, by process, and its messages."""
     places = shown_changes(step, told.variables, told.options.lanes)
     size = min(_PLACE_MAX, max((len(place.name(place.lane)) for place in places), default=0))
-    # A process stands once, even where its variables are not together.
+    # A process is listed once, even if its variables are not together.
     ordered = sorted(places, key=lambda place: _rank(told, place))
     margin = min(_LANE_MAX, max((len(lane) for lane in told.story.lanes), default=0))
     for lane, group in groupby(ordered, key=lambda place: place.lane):
@@ -105,13 +105,13 @@ def _rank(told: Told, place: ChangedPlace) -> int:
 
 
 def _hanging(told: Told, pieces: list[TextPiece], hanging: int) -> Iterator[TextLine]:
-    """The pieces, further lines below their values unless these stand too far to the right."""
+    """The pieces, with further lines below their values unless these are too far to the right."""
     narrow = hanging > told.width // 2
     yield from wrapped(pieces, told.width, indent=_INDENT, hanging=_INDENT * 2 if narrow else hanging)
 
 
 def _narrowed(told: Told) -> Told:
-    """The story for lines that stand behind the bracket of a cycle."""
+    """The story for lines behind the bracket of a cycle."""
     if told.story.loop is None:
         return told
     return replace(told, options=replace(told.options, width=told.width - 2))

@@ -1,15 +1,15 @@
 """A message sequence chart: a line down per process, and an arrow from sender to receiver where a message arrives.
 
-A step of one process is a star on its line. A message that is lost ends in an `x` before it arrives. Below the chart
-stands each message in full, with its number.
+A step of one process is a star on its line. A message that is lost ends in an `x` before it arrives. Each message is
+listed below the chart in full, with its number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from kmc.story.story import SentMessage, StoryStep
-from kmc.views.lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, joined, lane_tone, line, shortened, wrapped
+from kmc.story.parts.story import SentMessage, StoryStep
+from kmc.text_lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, join_groups, lane_tone, line, shortened, wrapped
 from kmc.views.message_text import message_pieces
 from kmc.views.text_options import Told
 from kmc.views.text_steps import inner_gutter, label_pieces, loop_lines, not_needed, number_pieces, step_lines
@@ -101,7 +101,7 @@ class _Chart:
             at = start + len(name)
         yield line(*fitted(pieces, self._told.width))
         if any(len(lane) > room for lane in self._places):
-            names = joined([TextPiece(lane, self._tone(lane))] for lane in self._places)
+            names = join_groups([TextPiece(lane, self._tone(lane))] for lane in self._places)
             yield from wrapped([TextPiece("From left to right: ", DIM), *names], self._told.width, hanging=self._margin)
         idle = len(self._told.lanes) - len(self._places)
         if idle:

@@ -1,12 +1,12 @@
-"""What a text view shows of a story, and how wide."""
+"""The options of a text view: the parts of a story that it shows, and its width."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from kmc.story.in_words import in_words
-from kmc.story.story import Story, StoryStep
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.story import Story, StoryStep
 from kmc.trace.trees import entries
 from kmc.views.message_text import MessageNames
 
@@ -74,7 +74,7 @@ class Told:
         return any(lane in self.options.lanes for lane in (step.actor, *ends, *(c.lane for c in step.changes)))
 
 
-def told(story: Story, options: TextOptions) -> Told:
+def under_options(story: Story, options: TextOptions) -> Told:
     """The story under these options; no view is narrower than 38 columns."""
     options = replace(options, width=max(WIDTH_MIN, options.width))
     valued = frozenset(

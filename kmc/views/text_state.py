@@ -1,7 +1,7 @@
 """A whole state for people: a table with a column per process, the other variables, and the messages in flight.
 
-A variable that is a function of the processes is a row of the table; where all processes have the same long value, it
-stands once. A star marks what the step to the state changed.
+A variable that is a function of the processes is a row of the table; if all processes have the same long value, it is
+shown once. A star marks the changes of the step to the state.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq
-from kmc.story.in_words import in_words
-from kmc.story.lanes import at_lane
-from kmc.story.story import SentMessage, StoryStep
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.lanes import at_lane
+from kmc.story.parts.story import SentMessage, StoryStep
+from kmc.text_lines import DIM, HEAD, NEW, TextLine, TextPiece, lane_tone, line, shortened, wrapped
 from kmc.trace.trees import entries
-from kmc.views.lines import DIM, HEAD, NEW, TextLine, TextPiece, lane_tone, line, shortened, wrapped
 from kmc.views.message_text import MessageNames, message_lines
 from kmc.views.text_options import Told
 
@@ -57,7 +57,7 @@ def _row(told: Told, step: StoryStep, name: str, marked: bool) -> _Row:
 
 
 def _table(told: Told, step: StoryStep, rows: Sequence[_Row]) -> Iterator[TextLine]:
-    """The rows in as many bands of processes as the width asks for."""
+    """The rows in as many bands of processes as the width requires."""
     size = min(_NAME_MAX, max(len(row.name) for row in rows))
     room = told.width - _INDENT - size
     lanes = told.lanes_with_values
@@ -75,7 +75,7 @@ def _table(told: Told, step: StoryStep, rows: Sequence[_Row]) -> Iterator[TextLi
 
 
 def _widths(told: Told, step: StoryStep, rows: Sequence[_Row], band: range, room: int) -> list[int]:
-    """A width for each process: what its widest value asks for, and an equal share where that is too much."""
+    """A width for each process: that of its widest value, or an equal share if that is too much."""
     wishes = [
         max(
             len(told.lanes_with_values[place]),
@@ -92,7 +92,7 @@ def _widths(told: Told, step: StoryStep, rows: Sequence[_Row], band: range, room
 
 
 def _is_same(row: _Row) -> bool:
-    """Whether one value, of a record or a function, stands for all processes."""
+    """Whether one value, of a record or a function, is that of all processes."""
     first = row.trees[0]
     return len(row.trees) > 1 and isinstance(first, TlaRecord | TlaMap) and all(tree == first for tree in row.trees)
 
@@ -153,7 +153,7 @@ def _network_lines(told: Told, step: StoryStep) -> Iterator[TextLine]:
 
 
 def _messages_of(told: Told, step: StoryStep, name: str) -> Iterator[TextLine]:
-    """The messages in one variable, in full; those of a bag that are there no more only if they are asked for."""
+    """The messages in one variable, in full; those of a bag that are no longer there only on request."""
     there, gone = contents(step.variables[name])
     what = "messages" if name in told.story.networks else "processed messages"
     title = TextPiece(f"{what} in {name}:" if there else f"no {what} in {name}", HEAD if there else DIM)

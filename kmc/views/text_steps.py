@@ -1,12 +1,13 @@
-"""One line a step: what happened, what it changed, and which messages it sent; a bracket marks the cycle of a lasso."""
+"""One line a step: its label, its changes, and the messages that it sent; a bracket marks the cycle of a lasso."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kmc.story.story import StoryStep
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.story import StoryStep
+from kmc.text_lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, join_groups, lane_tone, line, wrapped
 from kmc.views.change_text import by_weight, change_pieces, column_of, shown_changes
-from kmc.views.lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, joined, lane_tone, line, wrapped
 from kmc.views.message_text import sent_text
 from kmc.views.text_options import Told
 
@@ -19,8 +20,9 @@ _ROOM_MIN = 12
 def step_lines(told: Told) -> Iterator[TextLine]:
     """The steps, and how a lasso goes on."""
     for step in told.steps:
-        yield line(*_fitted_step(told, step))
+        yield from whole_step(told, step) if _recurs(told, step) else [line(*_fitted_step(told, step))]
     yield from loop_lines(told)
+    yield from _closing_changes(told)
     left_out = len(told.story.steps) - len(told.steps)
     if left_out:
         of = ", ".join(told.options.lanes)
@@ -49,7 +51,7 @@ def number_pieces(told: Told, step: StoryStep) -> list[TextPiece]:
 
 
 def label_pieces(told: Told, step: StoryStep) -> list[TextPiece]:
-    """What happened, in the colour of the process that acts."""
+    """The label of a step, in the colour of the process that acts."""
     lanes = told.story.lanes
     tone = lane_tone(lanes.index(step.actor)) if step.actor in lanes else HEAD
     return [TextPiece(step.label, tone if step.matters else DIM)]
@@ -74,8 +76,36 @@ def _fitted_step(told: Told, step: StoryStep) -> list[TextPiece]:
     return fitted([*start, TextPiece(": "), *said] if said else start, told.width)
 
 
+def _recurs(told: Told, step: StoryStep) -> bool:
+    """Whether a step is one inside the cycle: another step undoes its changes, so its changes are shown in full."""
+    loop = told.story.loop
+    return loop is not None and loop.closing is not None and step.number > loop.back_to
+
+
+def _margin(told: Told) -> int:
+    return len(str(len(told.story.steps))) + 4
+
+
+def whole_step(told: Told, step: StoryStep) -> Iterator[TextLine]:
+    """A step with all that it changed and sent, in as many lines as that needs."""
+    groups = list(_parts(told, step))
+    told_of_none = [] if step.number == 1 else [TextPiece(nothing_told(told, step), DIM)]
+    said = join_groups(groups) if groups else told_of_none
+    pieces = [*number_pieces(told, step), *label_pieces(told, step), *([TextPiece(": "), *said] if said else [])]
+    yield from wrapped(pieces, told.width, hanging=_margin(told))
+
+
+def _closing_changes(told: Told) -> Iterator[TextLine]:
+    """The changes and the messages of the step that closes the cycle."""
+    loop = told.story.loop
+    groups = list(_parts(told, loop.closing)) if loop is not None and loop.closing is not None else []
+    if groups:
+        margin = _margin(told)
+        yield from wrapped([TextPiece("back: ", DIM), *join_groups(groups)], told.width, indent=margin, hanging=margin)
+
+
 def summary(told: Told, step: StoryStep, room: int) -> list[TextPiece]:
-    """What a step changed and sent, as far as there is room; what is left out is counted."""
+    """The changes and the messages of a step, as far as there is room; those that are left out are counted."""
     groups = list(_parts(told, step))
     if not groups:
         return [] if step.number == 1 else [TextPiece(nothing_told(told, step), DIM)]
@@ -88,15 +118,15 @@ def summary(told: Told, step: StoryStep, room: int) -> list[TextPiece]:
         kept.append(group)
     rest = len(groups) - len(kept)
     if not rest:
-        return joined(kept)
+        return join_groups(kept)
     if not kept and room - len(_more(rest - 1)) >= _ROOM_MIN:
         kept, rest = [fitted(groups[0], room - len(_more(rest - 1)))], rest - 1
-    return [*joined(kept), *([TextPiece(_more(rest, alone=not kept), DIM)] if rest else [])]
+    return [*join_groups(kept), *([TextPiece(_more(rest, alone=not kept), DIM)] if rest else [])]
 
 
 def nothing_told(told: Told, step: StoryStep) -> str:
-    """What stands in place of changes where none is shown."""
-    taken = told.story.taken(step)
+    """The text in place of changes if none is shown."""
+    taken = told.story.messages_removed(step)
     if step.changes or step.sent or step.lost:
         return "changes nothing that is shown"
     if taken:
@@ -111,13 +141,20 @@ def _more(count: int, *, alone: bool = False) -> str:
 
 
 def joined_text(groups: list[list[TextPiece]]) -> str:
-    """The text of groups of pieces, as `joined` puts them."""
-    return "".join(piece.text for piece in joined(groups))
+    """The text of groups of pieces, as `join_groups` puts them."""
+    return "".join(piece.text for piece in join_groups(groups))
 
 
 def _parts(told: Told, step: StoryStep) -> Iterator[list[TextPiece]]:
-    """The changes of the table of processes, then the messages, then all other changes."""
+    """The watched expressions, the changes of the table of processes, then the messages, then all other changes."""
     places = list(by_weight(shown_changes(step, told.variables, told.options.lanes), told.story))
+    watched = [place for place in places if place.variable in told.story.watched]
+    if step.number == 1:
+        for name in told.story.watched:
+            yield [TextPiece(f"{name} = {told.names.of_text(in_words(step.variables[name]), 1)}")]
+    for place in watched:
+        yield change_pieces(place, step.actor, told.names, step.number)
+    places = [place for place in places if place not in watched]
     first = [place for place in places if column_of(place, told.story) is not None]
     yield from ([TextPiece(f"majority {majority}")] for majority in step.majorities)
     for place in first:
@@ -132,12 +169,12 @@ def _parts(told: Told, step: StoryStep) -> Iterator[list[TextPiece]]:
 
 
 def loop_lines(told: Told) -> Iterator[TextLine]:
-    """How the behaviour goes on for ever, and why the cycle is fair."""
+    """The lines on how the behaviour continues for ever, and why the cycle is fair."""
     loop = told.story.loop
     if loop is None:
         return
     last = len(told.story.steps)
-    margin = len(str(last)) + 4
+    margin = _margin(told)
     start = [TextPiece("+ ", BAD), TextPiece(" " * (margin - 2))]
     if loop.closing is None:
         end = f"then nothing happens any more: state {last} lasts for ever"

@@ -1,7 +1,7 @@
-"""A log with a column per process and a row per step: role, epoch, leader and what else the spec declares.
+"""A log with a column per process and a row per step: role, epoch, leader and the other columns of the spec.
 
-Each process has a cell of several values in a fixed order, which the first line names. A star stands before a value
-that the step changed. Where the processes do not fit side by side, they follow in bands below each other.
+Each process has a cell of several values in a fixed order, which the first line names. A star precedes a value that the
+step changed. If the processes do not fit side by side, they follow in bands below each other.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kmc.lang.tla import NIL, Tla
-from kmc.story.in_words import in_words
-from kmc.story.lanes import in_column
-from kmc.story.story import LaneColumn, StoryStep
+from kmc.story.parts.in_words import in_words
+from kmc.story.parts.lanes import in_column
+from kmc.story.parts.story import LaneColumn, StoryStep
+from kmc.text_lines import DIM, NEW, TextLine, TextPiece, fitted, lane_tone, line, shortened, wrapped
 from kmc.trace.trees import entries
-from kmc.views.lines import DIM, NEW, TextLine, TextPiece, fitted, lane_tone, line, shortened, wrapped
 from kmc.views.text_options import Told
 from kmc.views.text_steps import inner_gutter, label_pieces, loop_lines, number_pieces, step_lines
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
 
-from kmc.story.story import Story
-from kmc.views.lines import BAD, HEAD, TextLine, TextPiece, line, wrapped
+from kmc.story.parts.story import Story
+from kmc.text_lines import BAD, HEAD, TextLine, TextPiece, line, wrapped
 from kmc.views.text_changes import change_lines, one_step_lines, whole_lines
 from kmc.views.text_chart import chart_lines
-from kmc.views.text_options import TextOptions, Told, told
+from kmc.views.text_options import TextOptions, Told, under_options
 from kmc.views.text_state import state_lines
 from kmc.views.text_steps import fairness_lines, step_lines
 from kmc.views.text_table import table_lines
@@ -18,7 +18,7 @@ from kmc.views.text_why import note_lines, why_lines
 
 def text_view(story: Story, view: str, options: TextOptions) -> Iterator[TextLine]:
     """Why the property fails, then the view called `view`."""
-    shown = told(story, options)
+    shown = under_options(story, options)
     why = list(why_lines(shown))
     yield from why
     yield from [line()] if why else []
@@ -30,8 +30,8 @@ def text_view(story: Story, view: str, options: TextOptions) -> Iterator[TextLin
 
 
 def text_step(story: Story, number: int, options: TextOptions) -> Iterator[TextLine]:
-    """Why the property fails, in a sentence, and the state `number` whole, with what the step to it did."""
-    shown = told(story, options)
+    """Why the property fails, in a sentence, and the state `number` whole, with the events of the step to it."""
+    shown = under_options(story, options)
     if story.why is not None:
         yield from wrapped([TextPiece(story.why.sentence, BAD)], shown.width)
         yield line()

@@ -1,22 +1,24 @@
-"""Why a property fails, in a few lines: what it says, the instance that fails, and the values compared."""
+"""Why a property fails, in a few lines: its docstring, the instance that fails, and the values compared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kmc.story.story import Why
-from kmc.views.lines import BAD, DIM, HEAD, TextLine, TextPiece, line, wrapped
+from kmc.story.parts.story import Why
+from kmc.text_lines import BAD, DIM, HEAD, TextLine, TextPiece, line, wrapped
 from kmc.views.text_options import Told
 
 _INDENT, _TERM = 2, 12
 
 
 def why_lines(told: Told) -> Iterator[TextLine]:
-    """The sentence, the docstring of the property, the instance and the values; nothing where nothing failed."""
+    """The sentence, the step that made it so, the property's docstring, the instance and the values."""
     why = told.story.why
     if why is None:
         return
     yield from wrapped([TextPiece(why.sentence, BAD)], told.width)
+    if why.step:
+        yield from wrapped([TextPiece(why.step)], told.width)
     for term, text in _terms(why):
         tone = DIM if term == why.property else ""
         yield from wrapped(
@@ -39,7 +41,7 @@ def _terms(why: Why) -> Iterator[tuple[str, str]]:
 
 
 def note_lines(told: Told) -> Iterator[TextLine]:
-    """What a reader should know of the story as a whole."""
+    """The notes on the story as a whole."""
     for note in told.story.notes:
         yield from wrapped([TextPiece(f"Note: {note}", DIM)], told.width, hanging=_INDENT)
 

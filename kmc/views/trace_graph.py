@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kmc.story.story import Story, StoryStep
+from kmc.story.parts.story import Story, StoryStep
 from kmc.views.dot import dot_of
 from kmc.views.sentences import happenings, heading
 

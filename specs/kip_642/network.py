@@ -1,14 +1,25 @@
 """The network: messages in flight, lost connections, and messages that can change nothing any more.
 
-With KeepsDelivered it is KRaft.tla's bag, which remembers what was delivered and sends some messages only once.
-Without, it is a set of messages in flight: a delivered message is gone, and one that is sent to a server that
-stopped, or over a lost connection, never arrives. A message may always stay in flight, so any message may be lost.
+The bag of KRaft.tla and the set of messages in flight stand in `../consensus/pull_raft/network.py`. A message in flight
+that is sent to a server that stopped, or over a lost connection, never arrives. It may always stay in flight, so any
+message may be lost.
 """
 
-from kmc.lang import pair, require
+from kmc.lang import pair
 
-from ..consensus.pull_raft.types import Server, ServerState
-from .readings import BlankDiskIsAnother, KeepsDelivered
+from ..consensus.pull_raft.network import (
+    KeepsDelivered,
+    discard,
+    fetch_answer_is_stale,
+    fetch_is_stale,
+    is_of_older_epoch,
+    send_all_once,
+    send_answer,
+    send_once,
+    vote_answer_is_stale,
+    without_unread,
+)
+from .readings import BlankDiskIsAnother
 from .types import (
     BeginQuorumRequest,
     DropsStale,
@@ -41,20 +52,17 @@ def drops(st):
 def changes_nothing(to, sender, m):
     """The message can change nothing, now or later, where these are its receiver and its sender.
 
-    A request of an older epoch only makes an answer, which tells of a newer epoch: to a vote request it may matter, and
-    to a fetch that its sender does not wait for it is not read. Vote answers are read by candidates, and no server
-    becomes one of an epoch that it is in. A server may send the same fetch again, but real fetches are numbered: the
-    answer to the first is not one to the second.
+    A request of an older epoch only makes an answer, which tells of a newer epoch: to a vote request it may matter.
+    README.md has the argument in full.
     """
     if isinstance(m, RequestVoteResponse):
-        useless = m.mleader is None and m.merror is None and to.state != ServerState.CANDIDATE
-        return m.mepoch < to.current_epoch or (m.mepoch == to.current_epoch and useless)
+        return vote_answer_is_stale(to, m)
     if isinstance(m, FetchResponse):
-        return m.correlation != to.pending_fetch
+        return fetch_answer_is_stale(to, m)
     if isinstance(m, FetchRequest):
-        return m.mepoch < to.current_epoch and sender.pending_fetch != m
+        return fetch_is_stale(to, sender, m)
     if isinstance(m, BeginQuorumRequest) or isinstance(m, EndQuorumRequest):
-        return m.mepoch < to.current_epoch
+        return is_of_older_epoch(to, m)
     return False
 
 
@@ -63,12 +71,6 @@ def arrives(st, m):
     if not reaches(st, m.msource, m.mdest):
         return False
     return not drops(st) or not changes_nothing(st.servers[m.mdest], st.servers[m.msource], m)
-
-
-def send_once(messages, m):
-    """_SendOnce(m): disables the action if the message was ever sent."""
-    require(m not in messages)
-    return messages.add(m)
 
 
 def send(st, m):
@@ -84,44 +86,24 @@ def send_all(st, msgs):
     """SendMultipleOnce(msgs): in KRaft.tla it disables the action if any of them was ever sent."""
     if not KeepsDelivered:
         return st.messages.send_all({m for m in msgs if arrives(st, m)})
-    require(all(m not in st.messages for m in msgs))
-    return st.messages.add_all(msgs)
-
-
-def discard(st, m):
-    """Discard(m): the message is delivered."""
-    if not KeepsDelivered:
-        return st.messages.discard(m)
-    require(st.messages.count(m) > 0)
-    return st.messages.take(m)
+    return send_all_once(st.messages, msgs)
 
 
 def answer(st, response):
-    """Send the response to a request that is delivered.
-
-    In KRaft.tla a fetch response is never sent twice, so that empty fetches do not repeat for ever.
-    """
+    """Send the response to a request that is delivered."""
     if not KeepsDelivered:
         return st.messages.send_all({response} if arrives(st, response) else set())
-    require(response not in st.messages or not isinstance(response, FetchResponse))
-    return st.messages.add(response)
+    return send_answer(st.messages, response, isinstance(response, FetchResponse))
 
 
 def reply(st, response, request):
     """Reply(response, request): discard the request and send the response."""
-    return answer(st.set(messages=discard(st, request)), response)
+    return answer(st.set(messages=discard(st.messages, request)), response)
 
 
-def without_unread(st, me):
-    """The server without what is written before it is read again: votes, and what a leader or a candidate counts."""
-    if not DropsStale:
-        return me
-    kept = not drops(st)
-    return me.set(
-        voted_for=me.voted_for if kept or me.state == ServerState.VOTED else None,
-        votes_granted=me.votes_granted if kept or me.state == ServerState.CANDIDATE else set(),
-        end_offset=me.end_offset if kept or me.state == ServerState.LEADER else {j: 0 for j in Server},
-    )
+def cleared(st, me):
+    """The server without what is written before it is read again, where that is dropped."""
+    return without_unread(me, not drops(st)) if DropsStale else me
 
 
 def is_overtaken(st, i, me, m):
@@ -137,7 +119,7 @@ def changed(st, i, me):
     Each step ends like this in which a server's epoch, state or pending fetch changes: what can change something
     depends on nothing else, so after other steps nothing has to be dropped.
     """
-    after = st.set(servers=st.servers.set(i, without_unread(st, me)))
+    after = st.set(servers=st.servers.set(i, cleared(st, me)))
     if not DropsStale:
         return after
     return after.set(messages=st.messages.keep(lambda m: not (drops(st) and is_overtaken(st, i, me, m))))
@@ -145,9 +127,9 @@ def changed(st, i, me):
 
 def changed_by(st, m, i, me):
     """The state when message m is delivered and its receiver i has become `me`, as in `changed`."""
-    after = st.set(servers=st.servers.set(i, without_unread(st, me)))
+    after = st.set(servers=st.servers.set(i, cleared(st, me)))
     if not DropsStale:
-        return after.set(messages=discard(st, m))
+        return after.set(messages=discard(st.messages, m))
     return after.set(
         messages=st.messages.keep(lambda other: other != m and not (drops(st) and is_overtaken(st, i, me, other)))
     )
@@ -159,5 +141,5 @@ def settled(st):
         return st
     return st.set(
         messages=st.messages.keep(lambda m: not changes_nothing(st.servers[m.mdest], st.servers[m.msource], m)),
-        servers={i: without_unread(st, me) for i, me in st.servers.items()},
+        servers={i: cleared(st, me) for i, me in st.servers.items()},
     )

@@ -42,7 +42,7 @@ spec.variables(
 )
 spec.columns(
     {
-        "role": "state",
+        "state": "state",
         "epoch": "currentEpoch",
         "leader": "leader",
         "log end": "log",

@@ -17,12 +17,6 @@ Bootstrapping = constant(
     "Servers start without a quorum, and find or found one by quorum.voters and DiscoverBrokers",
     False,
 )
-KeepsDelivered = constant(
-    "KeepsDelivered",
-    Bool,
-    "A delivered message is remembered, as in KRaft.tla, which sends some messages once; else it is forgotten",
-    True,
-)
 StartsElected = constant("StartsElected", Bool, "A voter leads epoch 1 at the start, and every server knows it", False)
 StartsReassigning = constant(
     "StartsReassigning",

@@ -21,6 +21,7 @@ from kmc.lang import (
 )
 from kmc.spec import spec
 
+from ..consensus.pull_raft.network import KeepsDelivered
 from ..consensus.pull_raft.types import (
     Epoch,
     FetchResult,
@@ -34,7 +35,6 @@ from ..consensus.pull_raft.types import (
 from .readings import (
     Bootstrapping,
     ClusterIdIsGiven,
-    KeepsDelivered,
     LeaderChangeRecords,
     LeaderRewritesAssignment,
     Reassignment,

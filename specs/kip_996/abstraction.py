@@ -3,7 +3,7 @@
 Both are off by default, and then leave nothing in the compiled spec. README.md proves what they preserve.
 """
 
-from kmc.lang import Bool, constant, count
+from kmc.lang import Bool, Int, constant, count
 from kmc.spec import spec
 
 from .mutants import RestartForgetsQuorumState
@@ -27,6 +27,7 @@ RenumberEpochs = constant(
 LeadersWriteNoRecord = constant(
     "LeadersWriteNoRecord", Bool, "A new leader writes nothing: else a log grows with every leader, for ever", False
 )
+MostInFlight = constant("MostInFlight", Int(1, 15), "How many messages the constraint FewInFlight allows", 1)
 
 spec.assume(DropUnread or not RenumberEpochs)
 spec.assume(not LeadersWriteNoRecord or MaxValuesPerEpoch == 0)  # a value is committed by a record of its epoch
@@ -198,8 +199,14 @@ def abstracted(st):
 
 @spec.constraint
 def FewInFlight(st):
-    """At most one message is in flight. Old ones may pile up, and no abstraction here merges them."""
-    return len(st.net_messages) <= 1
+    """At most MostInFlight messages are in flight. Old ones may pile up, and no abstraction here merges them."""
+    return len(st.net_messages) <= MostInFlight
+
+
+@spec.constraint
+def NoFetchInFlight(st):
+    """No fetch is in flight: only a server that does not reach its leader fetches, which loses the fetch."""
+    return all(not isinstance(m, FetchRequest) for m in st.net_messages)
 
 
 @spec.constraint

@@ -1,23 +1,22 @@
-"""Helpers of kraft_kip_996_functions.tla: logs, epochs, end offsets, configurations, and a server's transitions.
+"""Helpers of kraft_kip_996_functions.tla that are not shared: counters, voters, transitions, configurations.
 
 A helper that reads the variables of server s in TLA+ takes that server's record, `me`, and `s` where it needs the
 name; one that assigns them returns the record changed.
 """
 
-from ..consensus.logs import highest_common_offset, knows_position
-from ..consensus.quorums import is_quorum
-from .mutants import AnyPositionIsValid, CandidatesWithoutPreVote, OwnVoteElects, ResignedKeepsEpoch
+from ..consensus.kip_996.cluster import MaxEpoch
+from ..consensus.kip_996.codes import EpochMatch
+from ..consensus.kip_996.rules import last_fetch_failed, updated_follower_end_offset_map
+from .mutants import CandidatesWithoutPreVote, ResignedKeepsEpoch
 from .network import fetch_request_or_res_lost
 from .types import (
     CommonResponse,
     Config,
     ConfigCommand,
-    EpochMatch,
     Error,
     FetchState,
     LastFetchRes,
     MaxDisruptiveElectionTriggers,
-    MaxEpoch,
     OffsetAndEntry,
     ServerState,
     TestLiveness,
@@ -71,37 +70,6 @@ def is_peer_voter(me, peer):
     return me.state != ServerState.DEAD_NO_STATE and peer in me.config.members
 
 
-def elects(votes, ensemble):
-    """votes in Quorum(ensemble), where they are votes or pre-votes."""
-    return is_quorum(votes, ensemble) or OwnVoteElects
-
-
-def truncate_log(log, m):
-    """TruncateLog(s, m): the log up to the highest common entry (KIP-595, Fetch, divergence)."""
-    return log.upto(highest_common_offset(log, m.diverging_end_offset - 1, m.diverging_epoch))
-
-
-def fetches_from_start(m):
-    """The first disjunct of ValidFetchPosition(s, m)."""
-    return m.fetch_offset == 1
-
-
-def fetches_known_position(log, m):
-    """The second disjunct of ValidFetchPosition(s, m). Both can hold, and TLC counts both."""
-    return knows_position(log, m.fetch_offset - 1, m.last_fetched_epoch) or AnyPositionIsValid
-
-
-def valid_fetch_position(log, m):
-    """ValidFetchPosition(s, m): the follower's position is consistent with the leader's log."""
-    return fetches_from_start(m) or fetches_known_position(log, m)
-
-
-def last_fetch_failed(me):
-    """The first disjunct of FetchCanTimeout(s): the leader answered the last fetch with an error."""
-    last = me.fetch_state.last_fetch_res
-    return last is not None and last.error is not None and last.peer == me.leader
-
-
 def pending_fetch_lost(st, me):
     """The second disjunct of FetchCanTimeout(s): no answer will come."""
     pending = me.fetch_state.pending_fetch
@@ -116,11 +84,6 @@ def fetch_can_timeout(st, me):
 def blank_fetch_state():
     """BlankFetchState, to which ResetFetchStateIfFollower(s) returns."""
     return FetchState(pending_fetch=None, last_fetch_res=None, has_fetch_success=False)
-
-
-def update_fetch_state_with_fetch_req(me, fetch_req):
-    """UpdateFetchStateWithFetchReq(s, fetch_req)."""
-    return me.fetch_state.set(pending_fetch=fetch_req)
 
 
 def update_fetch_state_with_fetch_res(me, fetch_res):
@@ -272,23 +235,6 @@ def maybe_handle_common_response(me, s, leader_id, epoch, error):
     return CommonResponse(transition=no_transition(me), handled=False)
 
 
-def apply_state(me, new_state):
-    """ApplyState(s, new_state)."""
-    return me.set(
-        state=new_state.state,
-        leader=new_state.leader,
-        current_epoch=new_state.epoch,
-        votes_recv=new_state.votes_recv,
-        voted_for=new_state.voted_for,
-    )
-
-
-def updated_follower_end_offset_map(me, new_members):
-    """UpdateFollowerEndOffsetMap(s, new_members): members keep their end offset, new ones have 0."""
-    known = me.flwr_end_offset
-    return {s1: known[s1] if s1 in known else 0 for s1 in new_members}
-
-
 def reset_follower_fetch_state(members):
     """ResetFollowerFetchStateIfLeader(s, members)."""
     return {s1: 0 for s1 in members}
@@ -302,11 +248,6 @@ def fail_any_pending_writes(st, me):
 def is_config_command(entry):
     """IsConfigCommand(server_log, offset), of that entry."""
     return isinstance(entry.value, ConfigCommand)
-
-
-def has_pending_config_command(me):
-    """HasPendingConfigCommand(i): one uncommitted reconfiguration at a time (KIP-853)."""
-    return not me.config.committed
 
 
 def most_recent_reconfig_entry(log):
@@ -339,8 +280,3 @@ def maybe_switch_configurations(me, s, curr_config, new_state):
         votes_recv=set() if role_changes else new_state.votes_recv,
         flwr_end_offset=updated_follower_end_offset_map(me, curr_config.members),
     )
-
-
-def leader_has_committed_offsets_in_current_epoch(me):
-    """LeaderHasCommittedOffsetsInCurrentEpoch(s): else it takes no reconfiguration (KIP-853)."""
-    return any(me.log.at(offset).epoch == me.current_epoch and me.hwm >= offset for offset in me.log.offsets())

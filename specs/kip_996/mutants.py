@@ -1,21 +1,22 @@
 """Constants that each weaken one rule, so that a property that depends on it must fail; all are off by default.
 
-The last constant corrects the text instead. The manifest has a mutant for every invariant and every promise of the
-KIPs, so each of them can fail; of some mutants only temporal properties fail. A constant that is off leaves no code in
-the compiled spec.
+The mutants that the draft has too are imported. The last constant corrects the text instead. The manifest has a mutant
+for every invariant and every promise of the KIPs, so each of them can fail; of some mutants only temporal properties
+fail. A constant that is off leaves no code in the compiled spec.
 """
 
 from kmc.lang import Bool, constant
 
-CandidatesWithoutPreVote = constant(
-    "CandidatesWithoutPreVote", Bool, "Mutant: a follower or unattached voter becomes a candidate at once", False
+from ..consensus.kip_996.mutants import (  # noqa: F401  # other files of the spec import all mutants from here
+    AnyLogIsElected,
+    AnyPositionIsValid,
+    CandidatesWithoutPreVote,
+    LeaderCommitsAlone,
+    ObserversCampaign,
+    OwnVoteElects,
+    VotersVoteAgain,
 )
-OwnVoteElects = constant("OwnVoteElects", Bool, "Mutant: a candidate needs no vote but its own", False)
-VotersVoteAgain = constant("VotersVoteAgain", Bool, "Mutant: an earlier vote in the epoch forbids none", False)
-AnyLogIsElected = constant("AnyLogIsElected", Bool, "Mutant: votes are granted whatever the candidate's log", False)
-LeaderCommitsAlone = constant("LeaderCommitsAlone", Bool, "Mutant: the high watermark needs no majority", False)
-AnyPositionIsValid = constant("AnyPositionIsValid", Bool, "Mutant: no fetch diverges", False)
-ObserversCampaign = constant("ObserversCampaign", Bool, "Mutant: an observer too may ask for votes", False)
+
 RestartForgetsQuorumState = constant(
     "RestartForgetsQuorumState", Bool, "Mutant: a restarted server knows no epoch but its log's, and no vote", False
 )

@@ -6,6 +6,7 @@ state that it is given, so an action passes the old one and sets its other varia
 
 from kmc.lang import count, pair, require, subsets
 
+from ..consensus.kip_996.network import drop
 from .types import (
     BeginQuorumEpochRequest,
     FetchResponse,
@@ -13,11 +14,6 @@ from .types import (
     RequestVoteRequest,
     RequestVoteResponse,
 )
-
-
-def drop(st, dropped):
-    """Drop(msgs): the messages for which `dropped` holds are lost, not processed."""
-    return st.set(net_messages=st.net_messages.keep(lambda m: not dropped(m)))
 
 
 def new_connected_pairs(st, dead):
@@ -68,14 +64,6 @@ def send(st, m):
 def send_all(st, msgs):
     """SendAll(msgs), and SendAllOnce(msgs), which in this version does the same."""
     return st.set(net_messages=st.net_messages.send_all({m for m in msgs if connected(st, m.dest, m.source)}))
-
-
-def discard(st, d):
-    """Discard(d): the message has been processed."""
-    return st.set(
-        net_messages=st.net_messages.discard(d),
-        net_messages_processed=st.net_messages_processed.send(d),
-    )
 
 
 def reply(st, d, m):

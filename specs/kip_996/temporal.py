@@ -17,6 +17,8 @@ from kmc.spec import (
     weak_fairness,
 )
 
+from ..consensus.kip_996.cluster import Value
+from ..consensus.kip_996.properties import ValuesEventuallyAcked
 from ..consensus.progress import (
     every_server_fetches_again,
     every_server_gets_every_value,
@@ -34,10 +36,9 @@ from .properties import (
     EventuallyLeaderElected,
     NotStuckInProspective,
     ReconfigurationNotStuck,
-    ValuesEventuallyAcked,
     functional_leader_exists,
 )
-from .types import ServerId, ServerState, Value
+from .types import ServerId, ServerState
 
 
 @spec.specification

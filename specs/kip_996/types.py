@@ -7,7 +7,6 @@ Mirrors kraft_kip_996_types.tla and the variables of network.tla (Vanlightly/kaf
 from kmc.lang import (
     Bool,
     Enum,
-    IdentSet,
     Int,
     Map,
     Message,
@@ -23,15 +22,9 @@ from kmc.lang import (
 )
 from kmc.spec import spec
 
-InitClusterSize = constant("InitClusterSize", Int(1, 7), "How many servers the first configuration has")
-MinClusterSize = constant("MinClusterSize", Int(0, 7), "A voter is removed only from more voters than these")
-MaxClusterSize = constant("MaxClusterSize", Int(1, 7), "A voter is added only to fewer voters than these")
-Hosts = constant(
-    "Hosts", IdentSet(symmetric=True, at_most=8), "The hosts on which servers start; at least one per first server"
-)
-Value = constant("Value", IdentSet(symmetric=True, at_most=8), "The values that clients send; each is sent once")
+from ..consensus.kip_996.cluster import Hosts, InitClusterSize, MaxEpoch, Value
+from ..consensus.kip_996.codes import Command, FetchResult
 
-MaxEpoch = constant("MaxEpoch", Int(1, 31), "A prospective in this epoch starts no election; only without TestLiveness")
 MaxDisruptiveElectionTriggers = constant(
     "MaxDisruptiveElectionTriggers", Int(0, 15), "How many timeouts and resignations may happen for no reason"
 )
@@ -51,10 +44,6 @@ OldServers = constant(
     "OldServers", Int(0, 7), "How many of the first servers, the last of them, have the version without pre-vote", 0
 )
 
-spec.assume(MinClusterSize <= MaxClusterSize)
-spec.assume(InitClusterSize >= MinClusterSize)
-spec.assume(InitClusterSize <= MaxClusterSize)
-spec.assume(len(Hosts) >= InitClusterSize)
 spec.assume(OldServers <= InitClusterSize)
 spec.assume(CutOffFromFirst < InitClusterSize)
 spec.assume(MaxSpawnedServers >= InitClusterSize)  # kmc's own: the first servers are among the identifiers
@@ -96,18 +85,6 @@ class ServerState(Enum):
     UNATTACHED, FOLLOWER, PROSPECTIVE, CANDIDATE, LEADER, RESIGNED, DEAD_NO_STATE, ILLEGAL_STATE = range(8)
 
 
-class Command(Enum):
-    """What an entry of the log is."""
-
-    APPEND_COMMAND, INIT_CLUSTER_COMMAND, ADD_VOTER_COMMAND, REMOVE_VOTER_COMMAND, LEADER_CHANGE_RECORD = range(5)
-
-
-class FetchResult(Enum):
-    """Fetch response codes."""
-
-    OK, NOT_OK, DIVERGING = range(3)
-
-
 class Error(Enum):
     """Errors of responses, and why a reconfiguration is refused; INVALID_REQUEST never occurs."""
 
@@ -121,12 +98,6 @@ class Error(Enum):
         RECONFIG_IN_PROGRESS,
         LEADER_NOT_READY,
     ) = range(8)
-
-
-class EpochMatch(Enum):
-    """Which epochs of a message a receiver takes."""
-
-    ANY_EPOCH, EQUAL_EPOCH = range(2)
 
 
 class Identity(Record):

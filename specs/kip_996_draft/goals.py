@@ -5,6 +5,7 @@ No model reaches all of it; the manifest's models together do, and each says wha
 
 from kmc.spec import spec
 
+from ..consensus.kip_996.codes import Command
 from ..consensus.reachable import (
     commits_in_own_epoch,
     is_truncated,
@@ -16,7 +17,6 @@ from ..consensus.reachable import (
 from .functions import most_recent_reconfig_entry
 from .types import (
     AddVoter,
-    Command,
     FetchResponseDiverging,
     MaxAddReconfigs,
     MaxRemoveReconfigs,

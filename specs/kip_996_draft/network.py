@@ -6,6 +6,7 @@ state that it is given, so an action passes the old one and sets its other varia
 
 from kmc.lang import count, pair, pairs, product, require
 
+from ..consensus.kip_996.network import drop
 from .types import (
     BeginQuorumEpochRequest,
     FetchResponse,
@@ -20,11 +21,6 @@ from .types import (
 def all_connected():
     """NetworkInit(servers): every pair that can ever exist is connected."""
     return {p: True for p in pairs(ServerId)}
-
-
-def drop(st, dropped):
-    """Drop(msgs): the messages for which `dropped` holds are lost, not processed."""
-    return st.set(net_messages=st.net_messages.keep(lambda m: not dropped(m)))
 
 
 def disconnected(st):
@@ -103,14 +99,6 @@ def send_all_once(st, msgs):
     """SendAllOnce(msgs): only if none of them is on its way or was processed; one that was lost may be sent again."""
     require(not any(m in st.net_messages or m in st.net_messages_processed for m in msgs))
     return send_all(st, msgs)
-
-
-def discard(st, d):
-    """Discard(d): the message has been processed."""
-    return st.set(
-        net_messages=st.net_messages.discard(d),
-        net_messages_processed=st.net_messages_processed.send(d),
-    )
 
 
 def reply(st, d, m):

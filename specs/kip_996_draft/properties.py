@@ -3,11 +3,12 @@
 from kmc.lang import count
 from kmc.spec import always_eventually, for_all, leads_to, spec
 
-from ..consensus.logs import has_value, logs_agree
+from ..consensus.kip_996.cluster import Hosts, Value
+from ..consensus.kip_996.properties import leaders_agree, logs_match, value_in_server_log
 from ..consensus.quorums import majority_count
 from .functions import OBSERVER_STATES, is_config_command
 from .network import connected
-from .types import Hosts, MaxAddReconfigs, MaxRemoveReconfigs, Role, ServerId, ServerState, Value
+from .types import MaxAddReconfigs, MaxRemoveReconfigs, Role, ServerId, ServerState
 
 spec.symmetry("symmHosts", Hosts)
 spec.symmetry("symmServers", ServerId, Hosts)
@@ -43,12 +44,9 @@ spec.variables(
     },
     message_tag="type",
 )
-spec.columns({"role": "state", "epoch": "current_epoch", "leader": "leader", "log end": "log", "high watermark": "hwm"})
-
-
-def value_in_server_log(me, v):
-    """ValueInServerLog(s, v)."""
-    return has_value(me.log, v)
+spec.columns(
+    {"state": "state", "epoch": "current_epoch", "leader": "leader", "log end": "log", "high watermark": "hwm"}
+)
 
 
 @spec.invariant
@@ -60,26 +58,13 @@ def NoIllegalState(st):
 @spec.invariant
 def NoLogDivergence(st):
     """Up to the lower of their high watermarks, two logs are equal."""
-    return all(
-        logs_agree(node1.log, node2.log, min(node1.hwm, node2.hwm))
-        for s1, node1 in st.servers.items()
-        for s2, node2 in st.servers.items()
-        if s1 != s2
-    )
+    return logs_match(st)
 
 
 @spec.invariant
 def NeverTwoLeadersInSameEpoch(st):
     """Two servers of one epoch do not believe in different leaders."""
-    return not any(
-        s1 != s2
-        and node1.leader is not None
-        and node2.leader is not None
-        and node1.leader != node2.leader
-        and node1.current_epoch == node2.current_epoch
-        for s1, node1 in st.servers.items()
-        for s2, node2 in st.servers.items()
-    )
+    return leaders_agree(st)
 
 
 def is_current_leader(st, s):
@@ -129,18 +114,6 @@ def ValidVotesRecv(st):
 def TestInv(st):
     """TRUE: for debugging, as upstream."""
     return True
-
-
-@spec.liveness
-def ValuesEventuallyAcked():
-    """A value that was sent is eventually acknowledged or refused, and not both."""
-    return for_all(
-        Value,
-        lambda v: leads_to(
-            lambda st: v in st.inv_sent,
-            lambda st: (v in st.inv_neg_acked) != (v in st.inv_pos_acked),
-        ),
-    )
 
 
 def config_not_in_server_log(me, config_id):

@@ -13,6 +13,8 @@ from kmc.spec import (
     weak_fairness,
 )
 
+from ..consensus.kip_996.cluster import Value
+from ..consensus.kip_996.properties import ValuesEventuallyAcked
 from ..consensus.progress import (
     every_server_fetches_again,
     every_server_gets_every_value,
@@ -21,13 +23,8 @@ from ..consensus.progress import (
     some_value_is_sent,
 )
 from .actions.timeouts import voter_election_timeout
-from .properties import (
-    EventuallyLeaderElected,
-    NotStuckInProspective,
-    ReconfigurationNotStuck,
-    ValuesEventuallyAcked,
-)
-from .types import ServerId, Value
+from .properties import EventuallyLeaderElected, NotStuckInProspective, ReconfigurationNotStuck
+from .types import ServerId
 
 
 @spec.specification

@@ -7,7 +7,6 @@ Mirrors kraft_kip_996_types.tla and the variables of network.tla (Vanlightly/kaf
 from kmc.lang import (
     Bool,
     Enum,
-    IdentSet,
     Int,
     Map,
     Message,
@@ -23,15 +22,9 @@ from kmc.lang import (
 )
 from kmc.spec import spec
 
-InitClusterSize = constant("InitClusterSize", Int(1, 7), "How many servers the first configuration has")
-MinClusterSize = constant("MinClusterSize", Int(0, 7), "A voter is removed only from more voters than these")
-MaxClusterSize = constant("MaxClusterSize", Int(1, 7), "A voter is added only to fewer voters than these")
-Hosts = constant(
-    "Hosts", IdentSet(symmetric=True, at_most=8), "The hosts on which servers start; at least one per first server"
-)
-Value = constant("Value", IdentSet(symmetric=True, at_most=8), "The values that clients send; each is sent once")
+from ..consensus.kip_996.cluster import Hosts, InitClusterSize, MaxEpoch, Value
+from ..consensus.kip_996.codes import Command, FetchResult
 
-MaxEpoch = constant("MaxEpoch", Int(1, 31), "A prospective in this epoch starts no election; only without TestLiveness")
 MaxValuesPerEpoch = constant("MaxValuesPerEpoch", Int(0, 15), "How many values a leader takes in one epoch")
 MaxCrashes = constant("MaxCrashes", Int(0, 7), "How many servers may crash and lose their disk")
 MaxRestarts = constant("MaxRestarts", Int(0, 15), "How many restarts may happen")
@@ -46,10 +39,6 @@ TestLiveness = constant(
     "TestLiveness", Bool, "Timeouts and resignations happen for a reason only, and epochs have no limit"
 )
 
-spec.assume(MinClusterSize <= MaxClusterSize)
-spec.assume(InitClusterSize >= MinClusterSize)
-spec.assume(InitClusterSize <= MaxClusterSize)
-spec.assume(len(Hosts) >= InitClusterSize)
 spec.assume(MaxSpawnedServers >= InitClusterSize)  # kmc's own: the first servers are among the identifiers
 
 # Bounds that only kmc needs: a run that exceeds one stops with an error. Without TestLiveness only a candidate raises
@@ -97,18 +86,6 @@ class ServerState(Enum):
     UNATTACHED, FOLLOWER, PROSPECTIVE, CANDIDATE, LEADER, VOTED, RESIGNED, DEAD_NO_STATE, ILLEGAL_STATE = range(9)
 
 
-class Command(Enum):
-    """What an entry of the log is."""
-
-    APPEND_COMMAND, INIT_CLUSTER_COMMAND, ADD_VOTER_COMMAND, REMOVE_VOTER_COMMAND, LEADER_CHANGE_RECORD = range(5)
-
-
-class FetchResult(Enum):
-    """Fetch response codes."""
-
-    OK, NOT_OK, DIVERGING = range(3)
-
-
 class Error(Enum):
     """Errors of responses, and why a reconfiguration is refused."""
 
@@ -121,12 +98,6 @@ class Error(Enum):
         RECONFIG_IN_PROGRESS,
         LEADER_NOT_READY,
     ) = range(7)
-
-
-class EpochMatch(Enum):
-    """Which epochs of a message a receiver takes."""
-
-    ANY_EPOCH, EQUAL_EPOCH = range(2)
 
 
 class Identity(Record):

@@ -5,6 +5,7 @@ from kmc.spec import spec
 
 from ..consensus.logs import compare_entries, end_offset_for_epoch, epoch_at, last_epoch
 from ..consensus.pull_raft.mutants import AnyLogIsElected, VotersVoteAgain
+from ..consensus.pull_raft.network import KeepsDelivered
 from ..consensus.pull_raft.rules import (
     elects,
     fetches_from_start,
@@ -23,7 +24,7 @@ from ..consensus.pull_raft.rules import (
     valid_fetch_position,
 )
 from ..consensus.pull_raft.types import EpochMatch, FetchResult, MaxRestarts, Server, ServerState, Value
-from .mutants import LeaderCommitsAlone, OldLeadersPass, OwnVoteElects
+from .mutants import DivergingEntriesStay, LeaderCommitsAlone, OldLeadersPass, OwnVoteElects
 from .network import discard, reply, send, send_multiple_once, settled
 from .observers import committed_by, first_observes, is_counted, is_voter, looks_for_leader, voters
 from .types import (
@@ -37,7 +38,6 @@ from .types import (
     FetchResponseNotOk,
     FetchResponseOk,
     FirstByTimeout,
-    KeepsDelivered,
     LeaderChangeRecords,
     Node,
     OldFetchesPass,
@@ -399,7 +399,7 @@ def handle_diverging_fetch_response(st, m):
         return
     if me.pending_fetch != m.correlation or not isinstance(m, FetchResponseDiverging):
         return
-    follower = me.set(log=truncate_log(me.log, m), pending_fetch=None)
+    follower = me.set(log=me.log if DivergingEntriesStay else truncate_log(me.log, m), pending_fetch=None)
     yield settled(st.set(servers=st.servers.set(i, follower), messages=discard(st.messages, m)))
 
 

@@ -8,6 +8,7 @@ voters), and the answers, which a leader that shuts down ignores.
 
 from kmc.spec import spec
 
+from ..consensus.pull_raft.network import KeepsDelivered
 from ..consensus.pull_raft.types import MaxElections, Server, ServerState
 from .actions import ELECTION_TIMEOUT_STATES, standing
 from .network import discard, send, send_multiple_once, settled
@@ -15,7 +16,6 @@ from .types import (
     BeginQuorumRequest,
     EndQuorum,
     EndQuorumRequest,
-    KeepsDelivered,
     Observers,
     RequestVoteRequest,
     Successors,

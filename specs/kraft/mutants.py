@@ -22,3 +22,6 @@ ObserversCount = constant(
 OldLeadersPass = constant(
     "OldLeadersPass", Bool, "Mutant: a server follows a BeginQuorumEpoch request of an older epoch", False
 )
+DivergingEntriesStay = constant(
+    "DivergingEntriesStay", Bool, "Mutant: a follower whose fetch diverges keeps its log and does not truncate", False
+)

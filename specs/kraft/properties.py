@@ -32,7 +32,7 @@ spec.variables(
     message_tag="mtype",
 )
 spec.columns(
-    {"role": "state", "epoch": "currentEpoch", "leader": "leader", "log end": "log", "high watermark": "highWatermark"}
+    {"state": "state", "epoch": "currentEpoch", "leader": "leader", "log end": "log", "high watermark": "highWatermark"}
 )
 
 

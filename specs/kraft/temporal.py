@@ -102,29 +102,46 @@ def SEndQuorum():
 
 
 def is_handled(st, new, kind, i, j):
-    """The step handles a message of this kind from server i to server j, which are not both voters."""
-    return not (is_voter(st, i) and is_voter(st, j)) and any(
-        m.msource == i and m.mdest == j and m not in new.messages for m in st.messages.of(kind)
-    )
+    """The step handles a message of this kind from server i to server j."""
+    return any(m.msource == i and m.mdest == j and m not in new.messages for m in st.messages.of(kind))
 
 
-def handled_for_each_pair(kind, handlers):
-    """A message of this kind between an observer and a voter is handled, whatever else is in flight."""
+def is_handled_for_observer(st, new, kind, i, j):
+    """The same, where the two servers are not both voters."""
+    return not (is_voter(st, i) and is_voter(st, j)) and is_handled(st, new, kind, i, j)
+
+
+def handled_for_each_pair(kind, handlers, handles):
+    """A message of this kind between two servers is handled, whatever else is in flight, if `handles` names them."""
     return for_all(
         Server,
         lambda i: for_all(
             Server,
-            lambda j: weak_fairness(and_(handlers, lambda st, new: is_handled(st, new, kind, i, j))),
+            lambda j: weak_fairness(and_(handlers, lambda st, new: handles(st, new, kind, i, j))),
         ),
+    )
+
+
+def fetches_of_each_pair(handles):
+    """Every request and response of a fetch between two servers that `handles` names is handled."""
+    requests = or_(reject_fetch_request, diverging_fetch_request, accept_fetch_request)
+    responses = or_(handle_success_fetch_response, handle_diverging_fetch_response, handle_error_fetch_response)
+    return and_(
+        handled_for_each_pair(FetchRequest, requests, handles),
+        handled_for_each_pair(FetchResponse, responses, handles),
     )
 
 
 @spec.specification
 def SObserver():
     """SAll, and what observers send and get is handled, even if voters fetch for ever."""
-    requests = or_(reject_fetch_request, diverging_fetch_request, accept_fetch_request)
-    responses = or_(handle_success_fetch_response, handle_diverging_fetch_response, handle_error_fetch_response)
-    return and_(SAll(), handled_for_each_pair(FetchRequest, requests), handled_for_each_pair(FetchResponse, responses))
+    return and_(SAll(), fetches_of_each_pair(is_handled_for_observer))
+
+
+@spec.specification
+def SEachPair():
+    """SAll, and what two servers send each other in a fetch is handled, even if others fetch for ever."""
+    return and_(SAll(), fetches_of_each_pair(is_handled))
 
 
 @spec.specification
@@ -223,6 +240,29 @@ def ObserversCatchUp():
                 lambda st: is_voter(st, i) or has_value(st.servers[i].log, v),
             ),
         ),
+    )
+
+
+@spec.liveness
+def FollowersCatchUp():
+    """A follower of the leader of its epoch gets every acknowledged value (KIP-595, Fetch, divergence)."""
+    return for_all(
+        Server,
+        lambda i: for_all(
+            Value,
+            lambda v: leads_to(
+                lambda st: is_acked(st.acked[v]) and follows_leader(st, i),
+                lambda st: has_value(st.servers[i].log, v) or not follows_leader(st, i),
+            ),
+        ),
+    )
+
+
+def follows_leader(st, i):
+    """Server i follows a leader of its epoch."""
+    me = st.servers[i]
+    return me.state == ServerState.FOLLOWER and any(
+        other.state == ServerState.LEADER and other.current_epoch == me.current_epoch for other in st.servers.values()
     )
 
 

@@ -8,6 +8,7 @@ LeaderChangeRecords, Observers.
 
 from kmc.lang import Bool, Enum, Int, Map, Message, MessageBag, MessageSet, Opt, Record, Seq, Set, constant
 
+from ..consensus.pull_raft.network import KeepsDelivered
 from ..consensus.pull_raft.types import Epoch, FetchResult, MaxElections, MaxRestarts, Server, ServerState, Value
 
 LeaderChangeRecords = constant(
@@ -56,12 +57,6 @@ EndQuorum = constant(
     "A leader may resign by EndQuorumEpoch. Its successors stand in any order, or by rank, or by rank with messages "
     "in time (KIP-595, EndQuorumEpoch); never: no leader resigns, as in KRaft.tla",
     Successors.NEVER,
-)
-KeepsDelivered = constant(
-    "KeepsDelivered",
-    Bool,
-    "A delivered message is remembered, as in KRaft.tla, which sends some messages once; else it is forgotten",
-    True,
 )
 FirstByTimeout = constant(
     "FirstByTimeout",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from support.cli_runner import COUNTER
-from support.full_memory import LIMIT, use_up_memory
+from support.commands.cli_runner import COUNTER
+from support.faults.full_memory import LIMIT, use_up_memory
 
 import kmc
 from kmc.errors import CommandLineError, EvaluationError

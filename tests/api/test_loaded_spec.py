@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import COUNTER
+from support.commands.cli_runner import COUNTER
 
 import kmc
 from kmc.errors import CommandLineError, DomainError, EvaluationError, KmcError, ModelError
@@ -192,7 +192,8 @@ def test_an_action_that_fails_is_an_error_at_its_line() -> None:
 def test_a_state_of_another_model_is_refused() -> None:
     spec = kmc.load("die_hard")
     other = kmc.initial_states(kmc.load("die_hard", "impossible"))[0]
-    for wrong in (other, 3):
+    wrongs: tuple[Any, ...] = (other, 3)
+    for wrong in wrongs:
         with pytest.raises(CommandLineError) as caught:
             kmc.successors(spec, wrong)
         assert caught.value.code == "KMC691"

@@ -10,14 +10,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from support.cli_runner import COUNTER
-from support.planted_mistakes import failing, functions_of
+from support.commands.cli_runner import COUNTER
+from support.faults.planted import failing, functions_of
 
 from kmc.unexplained import ERRORS_VARIABLE
 
 pytest_plugins = "pytester"
 
-QUIET = ("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest", "--kmc-engine", "python")
+QUIET: tuple[str, ...] = ("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:hypothesispytest")
+QUIET += ("--kmc-engine", "python")
 # In this process, the runs of pytest inherit that warnings are errors.
 QUIET += ("-W", "default::kmc.ModelWarning")
 
@@ -62,7 +63,7 @@ def test_a_mistake_in_an_explanation_changes_no_outcome_and_is_told_with_the_tra
 ) -> None:
     monkeypatch.delenv(ERRORS_VARIABLE)
     expected = outcomes(pytester.runpytest_inprocess("specs", "-v", *QUIET))
-    with failing(functions_of("kmc.story")["kmc.story.story_of:story_of"]) as calls:
+    with failing(functions_of("kmc.story")["kmc.story.counterexample:story_of"]) as calls:
         result = pytester.runpytest_inprocess("specs", "-v", *QUIET)
     assert calls
     assert outcomes(result) == expected

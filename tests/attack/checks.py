@@ -251,7 +251,7 @@ def trace_fault(spec: DrawnSpec, judge: Judge, answer: Answer, trace: SavedTrace
             return "the last state has a successor" if _steps(meaning, states[-1]) else None
     of_step = answer.failure.name in [claim.name for claim in spec.steps]
     ends = (states[-2], states[-1]) if of_step else (states[-1],)
-    if of_step and ends[0] == ends[1]:
+    if of_step and states[-2] == states[-1]:
         return "the last step stutters"
     return f"{answer.failure.name} holds at the end" if meaning.holds(claims[answer.failure.name], *ends) else None
 

@@ -265,7 +265,9 @@ class SpecDrawer:
 
     def _change(self, scope: Scope, but: str = "") -> tuple[str, Expr]:
         name, of = self._chance.choice([each for each in self._fields if each[0] != but])
-        return name, self._terms.value(of, ("field", ("var", "st"), name), scope)
+        changed = self._terms.value(of, ("field", ("var", "st"), name), scope)
+        assert changed is not None, "the old value is one"
+        return name, changed
 
     def _body(self, scope: Scope, depth: int = 2) -> Body:
         chance, terms = self._chance, self._terms

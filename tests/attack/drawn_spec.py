@@ -136,7 +136,7 @@ class DrawnSpec:
         """Return the file models.toml."""
         constants = ", ".join(f"{name} = {_listed(members)}" for name, members, _ in self.idents)
         lines = ["[models.m]", 'description = "drawn"', f"constants = {{ {constants} }}"]
-        named = {
+        named: dict[str, Sequence[Claim | Temporal]] = {
             "invariants": self.invariants,
             "properties": (*self.steps, *self.temporal),
             "constraints": self.constraints,

@@ -272,8 +272,8 @@ class Terms:
         if of[0] == "mset":
             variable = self.fresh("m")
             kept = ("keep", variable, old, ("not", ("is", ("var", variable), name)))
-            fits = ("if", ("lt", ("len", old), of[2]), ("send", old, message), old)
-            return self.chance.choice([fits, fits, fits, kept, ("discard", old, message)])
+            sent = ("if", ("lt", ("len", old), of[2]), ("send", old, message), old)
+            return self.chance.choice([sent, sent, sent, kept, ("discard", old, message)])
         room = ("or", ("in", message, old), ("lt", ("len", old), of[2]))
         fits = ("and", ("lt", ("bag_count", old, message), of[3]), room)
         return ("if", fits, ("bag_add", old, message), old)

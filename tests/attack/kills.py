@@ -26,8 +26,9 @@ FIRST = (
 )
 IN_SHARDS = (("--shards", "2", "--threads", "1"), ("--shards", "7", "--threads", "2"), ("--processes", "2"), ())
 IN_MEMORY = (("--threads", "1"), ("--threads", "2"))
-COMPARED = ("result", "generated", "distinct", "depth", "levels", "initial", "left", "cut", "generated_by_action")
-COMPARED += ("invariant", "trace_length", "trace", "properties", "unreached_goals", "counterexample")
+COMPARED: tuple[str, ...] = ("result", "generated", "distinct", "depth", "levels", "initial", "left", "cut")
+COMPARED += ("generated_by_action", "invariant", "trace_length", "trace", "properties", "unreached_goals")
+COMPARED += ("counterexample",)
 
 STOPPED = (-signal.SIGKILL, INTERRUPTED, -signal.SIGINT)
 """How a killed run ends. Python kills itself with SIGINT if KeyboardInterrupt passed through `exec` of a text."""

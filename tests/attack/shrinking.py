@@ -12,7 +12,7 @@ from attack.drawn_terms import FALSE, TRUE
 
 PREDICATES = frozenset({"eq", "ne", "lt", "le", "not", "and", "or", "all", "any", "none", "is", "in"})
 LISTS = ("actions", "invariants", "goals", "steps", "constraints", "step_constraints", "temporal")
-WHOLE = {"fairness": None, "dropped": (), "symmetry": False, "deadlock": False, "levels": None}
+WHOLE: dict[str, Any] = {"fairness": None, "dropped": (), "symmetry": False, "deadlock": False, "levels": None}
 FORMULAS = frozenset({"and_", "or_", "implies", "not_"})
 
 
@@ -37,10 +37,10 @@ def smaller_specs(spec: DrawnSpec) -> Iterator[DrawnSpec]:
     for name in LISTS:
         for shorter in _without_one(getattr(spec, name)):
             if name != "actions" or shorter:
-                yield replace(spec, **{name: shorter})
+                yield _with(spec, name, shorter)
     for name, least in WHOLE.items():
         if getattr(spec, name) != least:
-            yield replace(spec, **{name: least})
+            yield _with(spec, name, least)
     for number, (name, members, symmetric) in enumerate(spec.idents):
         if len(members) > 1:
             fewer = (name, members[:-1], symmetric)
@@ -58,11 +58,16 @@ def smaller_specs(spec: DrawnSpec) -> Iterator[DrawnSpec]:
     for name in ("invariants", "goals", "steps", "constraints", "step_constraints"):
         for number, claim in enumerate(claims := getattr(spec, name)):
             for holds in _smaller(claim.holds):
-                yield replace(spec, **{name: (*claims[:number], replace(claim, holds=holds), *claims[number + 1 :])})
+                yield _with(spec, name, (*claims[:number], replace(claim, holds=holds), *claims[number + 1 :]))
     for number, prop in enumerate(spec.temporal):
         for formula in _smaller_formulas(prop.formula):
-            less = replace(prop, formula=formula)
-            yield replace(spec, temporal=(*spec.temporal[:number], less, *spec.temporal[number + 1 :]))
+            weaker = replace(prop, formula=formula)
+            yield replace(spec, temporal=(*spec.temporal[:number], weaker, *spec.temporal[number + 1 :]))
+
+
+def _with(spec: DrawnSpec, name: str, part: Any) -> DrawnSpec:
+    changes: dict[str, Any] = {name: part}
+    return replace(spec, **changes)
 
 
 def _without_one(items: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:

@@ -16,7 +16,8 @@ from attack.checks import WAYS, SpecChecks
 from attack.drawn_spec import Action, Claim, DrawnSpec, Temporal
 from attack.kmc_runs import Run, run_here
 from attack.specs_part import keep
-from kmc.reference import search, temporal
+from kmc.reference import search
+from kmc.reference.temporal import verdicts as temporal
 
 INTERPRETER = WAYS[0]
 N = ("field", ("var", "st"), "n")

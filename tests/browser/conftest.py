@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.browsing import OpenTab, ShowStory, Watch, browser_program
-from support.stories import hand_made_story
+from support.views.browsing import OpenTab, ShowStory, Watch, browser_program
+from support.views.stories import hand_made_story
 
-from kmc.story.story import Story
+from kmc.story.parts.story import Story
 from kmc.views.page.page import page
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.browsing import OpenTab, Watch
-from support.cli_runner import kmc
-from support.exploring import do, searched, serving, session_of
-from support.shipped_models import shipped_model
-from support.small_specs import COUNTER, model_of
+from support.commands.cli_runner import kmc
+from support.specs.shipped import shipped_model
+from support.specs.small import COUNTER, model_of
+from support.views.browsing import CUT_NAMES, OpenTab, Watch
+from support.views.exploring import do, searched, serving, session_of
+from support.views.stories import lossy_model
 
-from kmc.cli.traced_model import model_of_trace
+from kmc.cli.saved.traced_model import model_of_trace
 from kmc.explorer.opening import ground_at, ground_of
 from kmc.explorer.saving import walked_trace
 from kmc.trace.files import pick
@@ -80,7 +81,7 @@ def test_a_person_walks_branches_and_undoes(open_tab: OpenTab, jugs: str) -> Non
     ]  # fmt: skip
     page.get_by_role("button", name="Undo").click()
     is_at(page, "state 2 of 3")
-    assert page.locator("#tree .visited").count() == 3
+    assert page.locator("#tree .visited").count() == 4
     page.get_by_role("button", name="Redo").click()
     is_at(page, "state 3 of 3")
 
@@ -90,6 +91,10 @@ def test_keys_walk_along_a_trace(open_tab: OpenTab, servers: str) -> None:
     is_at(page, "state 4 of 13")
     for _ in range(3):
         page.keyboard.press("k")
+    is_at(page, "state 1 of 13")
+    page.keyboard.press("ArrowRight")
+    is_at(page, "state 2 of 13")
+    page.keyboard.press("ArrowLeft")
     is_at(page, "state 1 of 13")
     page.keyboard.press("j")
     is_at(page, "state 2 of 13")
@@ -109,6 +114,42 @@ def test_keys_walk_along_a_trace(open_tab: OpenTab, servers: str) -> None:
     assert {"Timeout" in text for text in page.locator("#moves .card b").all_text_contents()} == {True}
     page.keyboard.press("Escape")
     assert page.locator("#moves .card").count() > 9
+
+
+def test_a_click_on_a_message_delivers_it_or_drops_it(open_tab: OpenTab, folder: Path) -> None:
+    with serving(ground_of(shipped_model("two_phase_commit", "smoke")), folder) as address:
+        page = shown(open_tab, address)
+        page.locator("#moves .card", has_text="RmPrepare").first.click()
+        is_at(page, "state 2 of 2")
+        page.locator("#state .network .message-name").first.click()
+        page.locator("#message button", has_text="Deliver").click()
+        is_at(page, "state 3 of 3")
+        assert "m1" in page.inner_text(".messages-of-step")
+        assert not page.locator("#message").is_visible()
+
+
+def test_a_message_that_a_step_loses_is_dropped_by_a_click(open_tab: OpenTab, folder: Path, tmp_path: Path) -> None:
+    with serving(ground_of(lossy_model(tmp_path, "loses")), folder) as address:
+        page = shown(open_tab, address)
+        page.locator("#moves .card", has_text="Write").first.click()
+        is_at(page, "state 2 of 2")
+        page.locator("#state .network .message-name").first.click()
+        assert [text.split()[0] for text in page.locator("#message .buttons button").all_inner_texts()] == [
+            "Deliver", "Drop",
+        ]  # fmt: skip
+        page.locator("#message button", has_text="Drop").click()
+        is_at(page, "state 3 of 3")
+        page.locator("#state .messages-of-step", has_text="Lost").wait_for()
+        page.keyboard.press("k")
+        is_at(page, "state 2 of 3")
+
+
+def test_the_names_of_steps_are_whole_beside_the_cards(open_tab: OpenTab, folder: Path) -> None:
+    file, number = pick("tests/data/views/changes_without_own_record.itf.json#19")
+    with serving(ground_at(model_of_trace(file), file, number), folder) as address:
+        page = open_tab(address, size=(1280, 900))
+        is_at(page, "state 19 of 19")
+        assert page.evaluate(CUT_NAMES) == []
 
 
 def test_run_until_goes_to_the_violation_and_says_why(open_tab: OpenTab, jugs: str) -> None:
@@ -136,8 +177,64 @@ def test_an_expression_is_waited_for_and_a_wrong_one_is_told(open_tab: OpenTab, 
     page.keyboard.press("s")
     page.fill("#expression", "st.big == 2 and st.small == 0")
     page.click("#seek")
-    page.locator("#searching", has_text="found").wait_for()
+    page.locator("#searching", has_text="found after").wait_for()
+    is_at(page, "state [0-9]+ of [0-9]+")
     assert page.locator("#state").inner_text().split()[-2:] == ["big", "2"]
+
+
+def test_an_expression_has_a_column_that_undo_a_branch_and_a_reload_keep(open_tab: OpenTab, jugs: str) -> None:
+    page = shown(open_tab, jugs)
+    take(page, "FillBigJug")
+    page.keyboard.press("e")
+    page.keyboard.type("st.big + st.small")
+    page.keyboard.press("Enter")
+    page.locator("#steps .watched-head", has_text="st.big + st.small").wait_for()
+    values = page.locator("#steps .step .watched-value")
+
+    def told() -> list[str]:
+        return [text.removeprefix("st.big + st.small: ") for text in values.all_text_contents()]
+
+    assert (told(), page.input_value("#watch")) == (["0", "5"], "")
+    page.locator("#moves h2").click()
+    page.keyboard.press("u")
+    is_at(page, "state 1 of 1")
+    take(page, "FillSmallJug")
+    assert told() == ["0", "3"]
+    page.reload()
+    is_at(page, "state 2 of 2")
+    assert told() == ["0", "3"]
+    page.click("#save")
+    assert "--show 'st.big + st.small'" in page.locator(".commands code").first.inner_text()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Remove st.big + st.small").click()
+    page.locator("#steps .watched-head").wait_for(state="detached")
+
+
+def test_a_mistake_in_an_expression_is_told_and_stays_to_be_mended(open_tab: OpenTab, watch: Watch, jugs: str) -> None:
+    page = shown(open_tab, jugs)
+    page.fill("#watch", "st.bigg")
+    page.click("#show")
+    page.locator("#trouble", has_text="State has no field 'bigg'").wait_for()
+    assert page.input_value("#watch") == "st.bigg"
+    page.fill("#watch", "st.big")
+    page.keyboard.press("Enter")
+    page.locator("#steps .watched-head", has_text="st.big").wait_for()
+    assert not page.locator("#trouble").is_visible()
+    watch.errors.clear()  # the browser logs the status of the refusal
+
+
+def test_names_stay_whole_and_heads_in_sight_beside_what_is_watched(open_tab: OpenTab, folder: Path) -> None:
+    file, number = pick("tests/data/views/changes_without_own_record.itf.json#19")
+    watched = ("len(st.messages)", "{s for s in Server if st.servers[s].log != ()}")
+    with serving(ground_at(model_of_trace(file), file, number, watched), folder) as address:
+        page = open_tab(address, size=(1280, 900))
+        is_at(page, "state 19 of 19")
+        assert page.evaluate(CUT_NAMES) == []
+        tabs, head, lanes = (page.locator(one).bounding_box() for one in (".tabs", ".watched-head", ".lane-names"))
+        assert tabs is not None
+        assert head is not None
+        assert lanes is not None
+        assert head["y"] == lanes["y"] == tabs["y"] + tabs["height"]
 
 
 def test_a_random_walk_is_repeated_by_its_seed(open_tab: OpenTab, jugs: str) -> None:

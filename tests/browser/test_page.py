@@ -7,12 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from support.browsing import ShowStory, Watch
-from support.stories import HOSTILE, hand_made_story, long_story, lossy_story, story_of_finding
+from support.source_tree import ROOT
+from support.views.browsing import ShowStory, Watch
+from support.views.stories import (
+    HOSTILE,
+    hand_made_story,
+    long_story,
+    lossy_story,
+    reading,
+    reassignment,
+    story_of_finding,
+)
 
-from kmc.cli.traced_story import traced_story
+from kmc.cli.saved.traced_story import watching
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.story.story import Change, ComparedValue, LaneColumn, Story
+from kmc.story.parts.story import Change, ComparedValue, LaneColumn, Story
 from kmc.trace.files import read_trace
 
 if TYPE_CHECKING:
@@ -23,16 +32,6 @@ CHOSEN = """() => [
   document.querySelector(".step-number").textContent,
   location.hash,
 ]"""
-
-# Pairs of texts of the diagram that are printed over each other.
-OVERPRINTED = """() => {
-  const texts = [...document.querySelectorAll("svg.diagram .mark text, svg.diagram .name")];
-  const shown = texts.filter((text) => text.checkVisibility());
-  const boxes = shown.map((text) => [text.textContent, text.getBoundingClientRect()]);
-  return boxes.flatMap(([one, a], place) => boxes.slice(place + 1).filter(([, b]) =>
-    a.left < b.right - 2 && b.left < a.right - 2 && a.top < b.bottom - 6 && b.top < a.bottom - 6)
-    .map(([other]) => [one, other]));
-}"""
 
 
 def chosen(tab: Page) -> int:
@@ -88,6 +87,26 @@ def test_a_lasso_goes_on_with_the_first_state_of_its_cycle(show: ShowStory) -> N
     assert tab.locator("#diagram .again").text_content() == "again from step 2"
     tab.click(".step.closing")
     assert chosen(tab) == 2
+
+
+def test_a_lasso_opens_where_the_property_begins_to_fail(show: ShowStory) -> None:
+    tab = show(reading("no_check_quorum"))
+    assert chosen(tab) == 2
+    assert tab.locator(".step .failed").all_inner_texts() == ["fails from here on"]
+    assert tab.locator(".step.current .failed").count() == 1
+    story = hand_made_story(loop=True)
+    assert story.loop is not None
+    tab = show(replace(story, loop=replace(story.loop, back_to=3)))
+    assert chosen(tab) == 3
+
+
+def test_in_a_cycle_every_change_that_recurs_is_listed_with_its_steps(show: ShowStory) -> None:
+    tab = show(reading("no_check_quorum"), "#step=4")
+    told = tab.locator(".recurring dd").all_inner_texts()
+    assert any("Prospective" in text and "step 5" in text and "back to 4" in text for text in told)
+    assert any(text.startswith("fetch_state") and "back to 4" in text and "step 6" in text for text in told)
+    tab.keyboard.press("k")
+    assert tab.locator(".recurring").count() == 0
 
 
 def test_a_link_names_the_step_and_what_is_hidden(show: ShowStory) -> None:
@@ -296,15 +315,6 @@ def test_the_diagram_says_epochs_and_what_is_done_without_a_message(show: ShowSt
     assert tab.locator("#diagram .deed").all_text_contents() == ["Append(a)"]
 
 
-def test_names_of_messages_keep_clear_of_each_other(show: ShowStory) -> None:
-    tab = show(story_of_finding("kip_996", "own_vote_elects"))
-    for width in (1400, 1024):
-        tab.set_viewport_size({"width": width, "height": 900})
-        assert tab.evaluate(OVERPRINTED) == []
-    tab.evaluate("for (const text of document.querySelectorAll('.diagram .role')) text.setAttribute('x', 60)")
-    assert tab.evaluate(OVERPRINTED) != []
-
-
 def test_the_menu_closes_with_escape_and_with_a_click_elsewhere(show: ShowStory) -> None:
     tab = show(hand_made_story())
     tab.click("#show")
@@ -397,46 +407,6 @@ def test_a_step_that_only_takes_a_message_says_which(show: ShowStory, tmp_path: 
     assert "Nothing." in tab.inner_text("#state .empty")
 
 
-def reassignment() -> Story:
-    """The saved counterexample of kip_642: long entries, and names that differ in their last word."""
-    return traced_story(
-        read_trace(Path(__file__).parents[1] / "data" / "views" / "changes_without_own_record.itf.json")
-    )
-
-
-def test_the_names_of_an_exchange_differ_where_they_are_cut(show: ShowStory) -> None:
-    tab = show(reassignment(), size=(1280, 800))
-    ends = tab.evaluate("""() => [...document.querySelectorAll("#steps .last-word")].filter((word) => word.textContent)
-      .map((word) => [word.textContent, word.scrollWidth <= word.clientWidth + 1 || word.clientWidth === 0,
-                      word.getBoundingClientRect().right <= word.closest(".what").getBoundingClientRect().right])""")
-    assert {"Request", "Response"} <= {word for word, _, _ in ends}
-    assert all(is_whole and is_inside for _, is_whole, is_inside in ends)
-    cut = tab.evaluate("kmc.shortenedInside('m12 HandleRequestVoteResponse', 18)")
-    assert cut == "m12 Handl…Response"
-
-
-def test_the_log_that_a_step_changes_is_in_sight(show: ShowStory) -> None:
-    tab = show(reassignment(), "#step=16", size=(1280, 800))
-    first = tab.locator(".logs tbody tr").first
-    assert first.locator(".lane").inner_text() == "n3"
-    box = first.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 800
-
-
-def test_a_long_entry_can_be_read_to_its_end(show: ShowStory) -> None:
-    tab = show(reassignment(), "#step=16", size=(1280, 800))
-    entry = tab.locator(".logs .opens:not(.whole)").first
-    hidden = "(button) => button.firstChild.scrollHeight - button.firstChild.clientHeight"
-    assert entry.evaluate(hidden) > 1
-    assert "more" in entry.evaluate("(button) => getComputedStyle(button, '::after').content")
-    key = entry.get_attribute("data-key")
-    entry.click()
-    opened = tab.locator(f'[data-key="{key}"]')
-    assert opened.evaluate(hidden) <= 1
-    assert "less" in opened.evaluate("(button) => getComputedStyle(button, '::after').content")
-
-
 def test_the_majority_of_a_step_is_named(show: ShowStory) -> None:
     tab = show(reassignment(), "#step=19")
     assert "A majority: n1, n4 of n1, n3, n4" in tab.inner_text("#state")
@@ -450,3 +420,31 @@ def test_the_mark_of_the_failure_does_not_cut_the_name_of_its_step(show: ShowSto
     assert boxes[0] is not None
     assert boxes[1] is not None
     assert boxes[0]["y"] + boxes[0]["height"] <= boxes[1]["y"] + 2
+
+
+def test_the_opened_fold_leaves_room_for_the_steps(show: ShowStory) -> None:
+    tab = show(reassignment(), size=(1280, 900))
+    tab.click(".top summary")
+    box = tab.locator(".top").bounding_box()
+    assert box is not None
+    assert box["height"] <= 360
+    assert "log[2] of n1 =" in tab.locator("details .compared").inner_text()
+
+
+def test_a_watched_expression_has_a_column_and_stands_above_the_changes(show: ShowStory) -> None:
+    file = read_trace(ROOT / "tests" / "data" / "views" / "no_fetches.itf.json")
+    tab = show(watching(reading("no_fetches"), file, None, None, ["len(messages)"]), "#step=2")
+    assert tab.inner_text(".watched dt") == "len(messages)"
+    before, now = tab.locator(".watched del").inner_text(), tab.locator(".watched ins").inner_text()
+    assert (before, int(now) > 0) == ("0", True)
+    assert tab.inner_text("#steps .watched-head") == "len(messages)"
+    values = tab.locator("#steps .step .watched-value")
+    told = [text.removeprefix("len(messages): ") for text in values.all_text_contents()]
+    assert (told[:2], len(told)) == (["0", now], tab.locator("#steps [data-step]").count())
+    assert "changed" in (values.nth(1).get_attribute("class") or "")
+    lefts = tab.evaluate(
+        "[...document.querySelectorAll('.watched-value')].map((one) => one.getBoundingClientRect().left)"
+    )
+    assert len(set(lefts)) == 1
+    assert "len(messages)" not in tab.locator("#steps .current .summary").inner_text()
+    assert "len(messages)" not in tab.locator("[data-key=others]").inner_text()

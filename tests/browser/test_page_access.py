@@ -5,82 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from support.browsing import ShowStory
-from support.stories import hand_made_story, long_story, story_of_finding
+from support.views.browsing import ShowStory
+from support.views.looks import PALE_TEXTS, UNNAMED
+from support.views.stories import hand_made_story, long_story, story_of_finding
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-# What every text is drawn on: the nearest ancestor with a ground; texts of the diagram lie on the panel or on the band
-# of their row. Returns [text, ratio] of those below what WCAG AA asks for.
-PALE_TEXTS = """() => {
-  const channels = (color) => {
-    const [r, g, b, a = 1] = color.match(/[\\d.]+/g).map(Number);
-    return color.startsWith("color(") ? [r * 255, g * 255, b * 255, a] : [r, g, b, a];
-  };
-  const luminance = (color) => {
-    const linear = (v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
-    const [r, g, b] = channels(color).map((v) => linear(v / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ratio = (a, b) => {
-    const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y);
-    return (high + 0.05) / (low + 0.05);
-  };
-  const token = (name) => {
-    const probe = document.body.appendChild(document.createElement("i"));
-    probe.style.color = `var(${name})`;
-    const color = getComputedStyle(probe).color;
-    probe.remove();
-    return color;
-  };
-  const grounds = (element) => {
-    if (element.closest("svg")) return ["--panel", "--chosen", "--cycle", "--hover"].map(token);
-    for (let e = element; e; e = e.parentElement) {
-      const ground = getComputedStyle(e).backgroundColor;
-      if (channels(ground)[3] === 1) return [ground];
-    }
-    return ["rgb(255, 255, 255)"];
-  };
-  const pale = [];
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const element = walker.currentNode.parentElement;
-    const text = walker.currentNode.data.trim();
-    if (!text || !element.checkVisibility() || element.closest("script, style, title, .unseen")) continue;
-    const style = getComputedStyle(element);
-    const size = parseFloat(style.fontSize);
-    const isLarge = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
-    const color = element.closest("svg") ? style.fill : style.color;
-    for (const ground of grounds(element)) {
-      if (ratio(color, ground) < (isLarge ? 3 : 4.5)) pale.push([text, ratio(color, ground).toFixed(2), color, ground]);
-    }
-  }
-  for (let lane = 0; lane < 8; lane += 1)
-    for (const ground of ["--panel", "--chosen", "--cycle"])
-      if (ratio(token(`--lane-${lane}`), token(ground)) < 3) pale.push([`lane ${lane} on ${ground}`]);
-  return pale;
-}"""
-
-# Controls without a name, ids that are not unique, headings that skip a level.
-UNNAMED = """() => {
-  const wrong = [];
-  const named = "button, input, select, summary, [role=region], dialog, section[aria-label]";
-  for (const element of document.querySelectorAll(named)) {
-    const name = element.getAttribute("aria-label") ?? element.textContent.trim()
-      ?? document.getElementById(element.getAttribute("aria-labelledby"))?.textContent;
-    if (!name && !element.closest("label")?.textContent.trim()) wrong.push(element.outerHTML);
-  }
-  const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
-  wrong.push(...ids.filter((id, place) => ids.indexOf(id) !== place));
-  let level = 0;
-  for (const heading of document.querySelectorAll("body > header h1, main h2, main h3")) {
-    const now = Number(heading.tagName[1]);
-    if (now > level + 1) wrong.push(heading.outerHTML);
-    level = now;
-  }
-  return wrong;
-}"""
 
 # Texts of the diagram that leave it, while one step after another is chosen.
 CUT_TEXTS = """() => {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.browsing import OpenTab, Watch
+from support.views.browsing import OpenTab, Watch
 
 
 def written(folder: Path, body: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.model_kernels import build_kernels

@@ -47,7 +47,8 @@ def telling(name: str) -> Function:
     """A kernel that tells what it was given: the first word of each row and each parameter, a digit each."""
     pointers, parameters = KERNELS[name]
     found: Expr = Const(len(name))
-    for given in [*(Load(pointer, Const(0)) for pointer in pointers), *map(Var, parameters)]:
+    words: list[Expr] = [*(Load(pointer, Const(0)) for pointer in pointers), *map(Var, parameters)]
+    for given in words:
         found = Bin("add", Bin("mul", found, Const(10)), given)
     return Function(name, pointers, parameters, (Return(found),), frozenset(pointers))
 

@@ -6,7 +6,7 @@ from itertools import product
 from typing import get_args
 
 import pytest
-from support.ir_programs import EDGES, expression_module
+from support.drawing.ir_programs import EDGES, expression_module
 
 from kmc.compiler.ir import build
 from kmc.compiler.ir.emit_python import emit_python
@@ -63,7 +63,8 @@ def test_a_neutral_operand_vanishes(op: BinaryOp, left: Expr, right: Expr, built
 
 @pytest.mark.parametrize("op", OPERATIONS)
 def test_an_operation_on_a_variable_keeps_its_meaning(op: BinaryOp) -> None:
-    sides = [(X, X), *((X, Const(value)) for value in VALUES), *((Const(value), X) for value in VALUES)]
+    consts = [Const(value) for value in VALUES]
+    sides: list[tuple[Expr, Expr]] = [(X, X), *((X, const) for const in consts), *((const, X) for const in consts)]
     for left, right in sides:
         built, plain = build.binary(op, left, right), Bin(op, left, right)
         if built != plain:

@@ -14,11 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.ir_programs import expression_module
+from support.drawing.ir_programs import expression_module
+from support.kernels.load_module import load_module
 
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Bin, Const, Var
-from kmc.compiler.load_module import load_module
 from kmc.runtime import object_cache as cache_module
 from kmc.runtime.native_module import NativeModule, Target, host_target
 from kmc.runtime.object_cache import KernelCache, cache_key, cached_object

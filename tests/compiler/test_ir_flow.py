@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from support.kernels.load_module import compile_module
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import Bin, Block, Break, Const, Function, If, Let, Loop, Module, Return, Stmt, Var
-from kmc.compiler.load_module import compile_module
 
 X, Y = Var("x"), Var("y")
 ONE = Const(1)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import (

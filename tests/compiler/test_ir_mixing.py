@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.ir_programs import EDGES, expression_module
-from support.mixed_arrays import Words, mix_words, mixed_once
+from support.drawing.ir_programs import EDGES, expression_module
+from support.kernels.load_module import compile_module
+from support.oracles.mixing import Words, mix_words, mixed_once
 
 from kmc.compiler.ir.nodes import Const, Function, Intrinsic, Module, Return, Var
-from kmc.compiler.load_module import compile_module
 from kmc.runtime.mixing import mix
 
 PAIRS = [(word, salt) for word in EDGES for salt in EDGES]

@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.ir_programs import expression_module
+from support.drawing.ir_programs import expression_module
+from support.kernels.load_module import compile_module
 
 from kmc.compiler.ir.emit_llvm import emit_llvm, exported, invariant_pointers
 from kmc.compiler.ir.nodes import Bin, CallKernel, Const, Function, If, Let, Load, Module, Return, Store, Var
-from kmc.compiler.load_module import compile_module
 from kmc.errors import InternalError
 from kmc.runtime.native_module import NativeModule, Target, host_target, target_machine
 from kmc.runtime.object_code import emit_object
@@ -185,4 +185,4 @@ def test_object_code_runs_in_a_fresh_process_that_has_no_compiler(tmp_path: Path
     run = subprocess.run([sys.executable, "-c", LOADER, str(path)], capture_output=True, text=True, check=True)
     report = json.loads(run.stdout)
     assert (report["result"], report["words"]) == (12, [5, 12])
-    assert set(report["modules"]) <= {"kmc.runtime", "kmc.runtime.native_module", "kmc.errors"}
+    assert set(report["modules"]) <= {"kmc.runtime", "kmc.runtime.native_module", "kmc.errors", "kmc.near_words"}

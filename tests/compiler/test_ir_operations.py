@@ -7,7 +7,8 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from support.ir_programs import EDGES, binary, expression_module
+from support.drawing.ir_programs import EDGES, binary, expression_module
+from support.kernels.load_module import compile_module
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import (
@@ -28,7 +29,6 @@ from kmc.compiler.ir.nodes import (
     Select,
     Var,
 )
-from kmc.compiler.load_module import compile_module
 
 WORD = 1 << 64
 X, Y = Var("x"), Var("y")

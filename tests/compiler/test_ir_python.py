@@ -5,7 +5,8 @@ from __future__ import annotations
 import traceback
 
 import pytest
-from support.ir_programs import expression_module
+from support.drawing.ir_programs import expression_module
+from support.kernels.load_module import compile_module
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import (
@@ -26,7 +27,6 @@ from kmc.compiler.ir.nodes import (
     Store,
     Var,
 )
-from kmc.compiler.load_module import compile_module
 
 X, N = Var("x"), Var("n")
 DEEP = 70

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.ir_programs import memories, modules, run_native, run_python, words
+from support.drawing.ir_programs import memories, modules, run_native, run_python, words
+from support.kernels.load_module import compile_module
 
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import Module
-from kmc.compiler.load_module import compile_module
 
 Memory = tuple[list[int], list[int]]
 Run = tuple[Memory, tuple[int, int]]

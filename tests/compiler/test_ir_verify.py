@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
-from support.ir_programs import modules
+from support.drawing.ir_programs import modules
 
 from kmc.compiler.ir.nodes import (
     Bin,

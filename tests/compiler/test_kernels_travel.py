@@ -13,21 +13,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.native_steps import expected_mask, walk_states
-from support.shipped_models import shipped_model
-from support.small_specs import copied
-from support.small_specs import model_of as small_model
+from support.oracles.steps import expected_mask, walk_states
+from support.specs.shipped import shipped_model
+from support.specs.small import copied
+from support.specs.small import model_of as small_model
 
 from kmc.actions.relation import NextStateRelation
 from kmc.compiler.compile_spec import compile_spec
 from kmc.errors import InternalError, SystemFault
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model
 from kmc.lang.tla import text
 from kmc.runtime.blocks import RowBatch
 from kmc.runtime.compiled_spec import CompiledSpec
 from kmc.runtime.native_module import host_target
 from kmc.runtime.object_cache import KernelCache
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model
 from kmc.spec.variables import encode_state
 
 OVERFLOW = """

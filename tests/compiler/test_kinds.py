@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
-from support.cli_runner import kmc
-from support.random_specs import spec_of
-from support.small_specs import IMPORTS, model_of
+from support.commands.cli_runner import kmc
+from support.drawing.specs import spec_of
+from support.specs.small import IMPORTS, model_of
 
 from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.compiler.checks.spec_warnings import shared_members, spec_warnings
 from kmc.errors import SpecError
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import manifest_of, shipped_specs
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import manifest_of, shipped_specs
 
 WORLD = """
 Server = constant("Server", IdentSet(), "s")
@@ -198,7 +199,7 @@ def test_the_warning_is_part_of_the_result(tmp_path: Path) -> None:
 
 
 def test_no_shipped_model_is_warned_of() -> None:
-    found = []
+    found: list[Any] = []
     for root in shipped_specs().values():
         manifest = manifest_of(root)
         assert manifest is not None

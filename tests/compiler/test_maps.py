@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from support.native_steps import Kernels, differences
-from support.small_specs import model_of
-from support.value_strategies import values
+from support.drawing.values import any_state
+from support.oracles.steps import Kernels, differences
+from support.specs.small import model_of
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.model_kernels import build_kernels
-from kmc.lang.types import RecordType
+from kmc.frontend.model import Model
 from kmc.runtime.codec import encode_row
-from kmc.spec.model import Model
 
 SOURCE = """
 K = Int(0, 3)
@@ -83,7 +82,7 @@ def states_of(model: Model) -> list[Any]:
     found: list[Any] = []
 
     @settings(max_examples=20)
-    @given(values(RecordType(model.spec.state_class)))
+    @given(any_state(model))
     def draw(state: Any) -> None:
         found.append(state)
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.native_steps import differences, kernels_of, level_states
-from support.small_specs import model_of
+from support.kernels.load_module import compile_module
+from support.oracles.steps import differences, kernels_of, level_states
+from support.specs.small import model_of
 
 from kmc.actions.relation import NextStateRelation
 from kmc.compiler.ir.nodes import LANES, Module
-from kmc.compiler.load_module import compile_module
 from kmc.compiler.successor.network_kernels import network_functions
 from kmc.errors import KmcError, SpecError
-from kmc.reference.initial import initial_states
+from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
 from kmc.runtime.codec import encode_row, hash_sum
 from kmc.runtime.hashing import SECOND

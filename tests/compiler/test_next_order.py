@@ -8,7 +8,8 @@ import pytest
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import Module
-from kmc.compiler.symmetry.canonical import MEMBER_BITS, next_order_function
+from kmc.compiler.symmetry.canonical import next_order_function
+from kmc.compiler.symmetry.member_change import MEMBER_BITS
 
 LAST = (1 << 64) - 1
 
@@ -35,7 +36,8 @@ def test_each_order_within_groups_is_tried_once(members: int) -> None:
     for same in range(1 << members - 1):
         parts = [permutations(group) for group in groups_of(same, members)]
         wanted = sorted(sum(choice, ()) for choice in product(*parts))
-        found, order = [], packed(wanted[0])
+        found: list[int] = []
+        order = packed(wanted[0])
         while order != LAST and len(found) <= len(wanted):
             found.append(order)
             order = code.call("o_next", [], [order, same]) % (1 << 64)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as some
-from support.value_strategies import Role, Server, Value, record_class, types, values
+from support.drawing.values import Role, Server, Value, record_class, types, values
 
 from kmc.compiler.ir.emit_python import PythonModule, emit_python
 from kmc.compiler.ir.nodes import Const, Function, Load, Module, Return, Store, Var
-from kmc.compiler.symmetry.permute import MEMBER_BITS, permuted
+from kmc.compiler.symmetry.member_change import MEMBER_BITS
+from kmc.compiler.symmetry.permute import permuted
 from kmc.compiler.symmetry.signatures import ROW, keys_in_use
 from kmc.compiler.values.code import Code
 from kmc.errors import SpecError
@@ -95,7 +96,8 @@ def test_every_member_in_a_union_is_permuted(title: str) -> None:
 def _is_in(value: Any, declared: UnionType) -> bool:
     if value is None:
         return declared.optional
-    kind = IntType(0, 5) if isinstance(value, int) else ROLE if isinstance(value, Role) else IdentType(type(value))
+    cls: Any = type(value)
+    kind = IntType(0, 5) if isinstance(value, int) else ROLE if isinstance(value, Role) else IdentType(cls)
     return kind in declared.alternatives
 
 

@@ -76,7 +76,7 @@ def agree(one: list[int], other: list[int], read: dict[int, int]) -> bool:
 @pytest.mark.parametrize("kind", [kind_of(Role.CHECKED, 1), kind_of(Role.WITNESSED, 1)], ids=lambda kind: kind.kernel)
 def test_a_property_is_left_out_where_nothing_that_it_reads_has_changed(kind: PropertyKind) -> None:
     kernels = emit_python(module(kind, OF_STATES))
-    read = ({1: 1}, {1: 2, 2: 3}, {1: 1}, None, {})
+    read: tuple[dict[int, int] | None, ...] = ({1: 1}, {1: 2, 2: 3}, {1: 1}, None, {})
     for given in (-1, 0b01011) if kind.answer is Answer.HOLDING else (None,):
         wanted = () if given is None else (given,)
         for cur, nxt in pairs():

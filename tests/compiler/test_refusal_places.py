@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import IMPORTS, model_of
+from support.specs.small import IMPORTS, model_of
 
 from kmc.compiler.checks.limits import check_fits
 from kmc.compiler.model_kernels import build_kernels
 from kmc.errors import SpecError
-from kmc.spec.model import bind_all
+from kmc.frontend.model import bind_all
 
 ACTIONS = (
     IMPORTS

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.small_specs import model_of
-from support.value_strategies import FetchResponse, Role, Server, VoteRequest, record_class, values
+from support.drawing.values import FetchResponse, Role, Server, VoteRequest, record_class, values
+from support.specs.small import model_of
 
 from kmc.engine.layout import record_structs
 from kmc.errors import SpecError, SystemFault
@@ -27,13 +27,14 @@ from kmc.lang.types import (
     MessageBagType,
     MessageSetType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
     Type,
     UnionType,
 )
-from kmc.reference.initial import initial_states
+from kmc.reference.states.initial import initial_states
 from kmc.runtime import blocks, container
 from kmc.runtime.blocks import SLACK_WORDS, RowBatch, rows_of_records
 from kmc.runtime.codec import decode_row, encode_message, encode_row, hash_sum
@@ -117,12 +118,19 @@ def test_every_part_of_a_state_lies_at_its_place(tmp_path: Path) -> None:
     terms = [mix(word, place) for place, word in enumerate(fixed, 1)]
     terms += [mix(word, (1 << 20) + network) for network, entries in enumerate((byes, hellos)) for word in entries]
     assert row[0] == sum(terms) % (1 << 64)
-    assert decode_row(row, type(state)) == state
+    assert decode_row(row, class_of(state)) == state
+
+
+def class_of(state: Any) -> RecordMeta:
+    """The class of a state."""
+    found: object = type(state)
+    assert isinstance(found, RecordMeta)
+    return found
 
 
 SCALARS = (BoolType(), IntType(-2, 5), IntType(0, 0), IntType(0, 999), EnumType(Role), IdentType(Server))
 scalars = st.sampled_from(SCALARS)
-keys = st.sampled_from([*SCALARS[:2], *SCALARS[4:], PairType(SCALARS[5])])  # type: ignore[arg-type]  # an identifier
+keys = st.sampled_from([*SCALARS[:2], *SCALARS[4:], PairType(SCALARS[5])])
 
 
 def record_of(kinds: list[Type]) -> Type:
@@ -311,7 +319,7 @@ NETWORKS: dict[str, Type] = {
 
 @given(values(RecordType(record_class(NETWORKS, name="State"))))
 def test_messages_and_their_counts_come_back(state: Any) -> None:
-    assert decode_row(encode_row(state), type(state)) == state
+    assert decode_row(encode_row(state), class_of(state)) == state
 
 
 def test_the_ends_of_a_message_lie_first_and_at_one_place_in_all_shapes() -> None:
@@ -360,7 +368,7 @@ def test_salts_differ_for_every_part_of_a_row() -> None:
 
 def test_both_hash_sums_are_of_the_words_of_the_row(tmp_path: Path) -> None:
     (state,) = initial_states(model_of(tmp_path, SPEC, "CONSTANT Server = {s1, s2}"))
-    row, layout = encode_row(state), row_layout(type(state))
+    row, layout = encode_row(state), row_layout(class_of(state))
     salts = [*range(1, 1 + layout.fixed_words), *[1 << 20] * 2, *[(1 << 20) + 1] * 2]
     words = [*row[1 : layout.counts], *row[layout.entries :]]
     assert SECOND == 1 << 32, "fingerprints of 128 bits are kept in run directories and sent between processes"
@@ -396,7 +404,8 @@ def test_a_block_holds_its_rows_and_slack(rows: list[list[int]]) -> None:
 
 @given(st.lists(st.lists(st.integers(0, 99), max_size=5), max_size=6), st.integers(0, 3))
 def test_rows_are_taken_out_of_records(rows: list[list[int]], unused: int) -> None:
-    out, places = [], []
+    out: list[int] = []
+    places: list[int] = []
     for row in rows:
         places.append(len(out))
         out += [len(row), 77, *row]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.value_strategies import (
+from support.drawing.values import (
     FetchResponse,
     Id,
     Role,
@@ -24,12 +24,10 @@ from support.value_strategies import (
 
 from kmc.lang.annotations import Bool, Int
 from kmc.lang.enums import EnumMeta
-from kmc.lang.idents import IdentMeta
 from kmc.lang.naming import lower_camel_case
-from kmc.lang.records import Message, RecordMeta
-from kmc.lang.symbols import SymbolMeta
+from kmc.lang.records import Message
 from kmc.lang.tla import Naming, encode, text
-from kmc.lang.types import MessageBagType, MessageSetType, RecordType
+from kmc.lang.types import IdentMeta, MessageBagType, MessageSetType, RecordMeta, RecordType, SymbolMeta
 from kmc.runtime.codec import decode_row, encode_row
 from kmc.runtime.schema import Schema, described, restored
 from kmc.runtime.state_layout import row_layout
@@ -59,8 +57,8 @@ def classes_in(part: Any) -> list[Any]:
             for inner in each:
                 meet(inner)
         elif is_dataclass(each):
-            for inner in fields(each):
-                meet(getattr(each, inner.name))
+            for field in fields(each):
+                meet(getattr(each, field.name))
 
     meet(part)
     return list(found)

@@ -7,17 +7,16 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from support.native_steps import Kernels, differences, noise, padded
-from support.small_specs import model_of
-from support.value_strategies import values
+from support.drawing.values import any_state
+from support.oracles.steps import Kernels, differences, noise, padded
+from support.specs.small import model_of
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.model_kernels import build_kernels
 from kmc.compiler.successor.writer import SLACK
-from kmc.lang.types import RecordType
-from kmc.reference.initial import initial_states
+from kmc.frontend.model import Model
+from kmc.reference.states.initial import initial_states
 from kmc.runtime.codec import encode_row
-from kmc.spec.model import Model
 
 SOURCE = """
 Server = constant("Server", IdentSet(), "Who")
@@ -90,7 +89,7 @@ def states_of(model: Model) -> list[Any]:
     found: list[Any] = list(initial_states(model))
 
     @settings(max_examples=40)
-    @given(values(RecordType(model.spec.state_class)))
+    @given(any_state(model))
     def draw(state: Any) -> None:
         found.append(state)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import kmc
-from support.corpora import (
+from support.commands.cli_runner import kmc
+from support.faults.corpora import (
     CORPORA,
     EDGES,
     KIP_996,
@@ -23,13 +23,14 @@ from support.corpora import (
     mutant,
     written,
 )
-from support.corpus_files import change_a_successor, corpus_with
+from support.faults.corpus_files import change_a_successor, corpus_with
 
 from kmc.actions.action import Action, Arguments, instances_of
 from kmc.engine import kernel_steps
 from kmc.engine.kernel_steps import compiled_steps
 from kmc.errors import EvaluationError, InternalError
-from kmc.reference.conformance import ConformanceReport, conform
+from kmc.reference.conformance.edges import ConformanceReport, conform
+from kmc.runtime.codec import encode_row
 
 SAMPLE = 20
 
@@ -96,7 +97,7 @@ def test_rows_that_lose_something_are_an_error(
     whole: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = written(tmp_path, excerpt(whole, fires("BecomeLeader"), 1))
-    encode = kernel_steps.encode_row
+    encode = encode_row
 
     def forgetful(state: Any) -> list[int]:
         return encode(state.set(election_ctr=0))

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import kmc
-from support.small_specs import IMPORTS
+from support.commands.cli_runner import kmc
+from support.specs.small import IMPORTS
 
 TIMES = ("seconds", "cpu_seconds", "compile_seconds", "peak_memory_bytes")
 # The interpreter compares values and has no fingerprints.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.golden_cases import SPECS, GoldenCase, all_golden_cases, outcome, smallest_case
+from support.specs.golden import SPECS, GoldenCase, all_golden_cases, outcome, smallest_case
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native

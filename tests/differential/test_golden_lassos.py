@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import kmc
-from support.liveness_cases import STOPPED_EARLY, LivenessCase, liveness_cases, reductions
+from support.commands.cli_runner import kmc
+from support.specs.temporal import STOPPED_EARLY, LivenessCase, liveness_cases, reductions
 
 EXIT_STATUS = {"d97_eqv": 0}
 """Where TLC has no verdict: it refuses an equivalence of temporal formulas, which holds."""

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.liveness_cases import STOPPED_EARLY, LivenessCase, liveness_cases
+from support.specs.temporal import STOPPED_EARLY, LivenessCase, liveness_cases
 
 from kmc.actions.relation import NextStateRelation
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
-from kmc.reference.initial import initial_states
+from kmc.frontend.model import Model
 from kmc.reference.search import Search
+from kmc.reference.states.initial import initial_states
 from kmc.result import Limits, Result
-from kmc.spec.model import Model
 
 LARGE_INTERPRETED = 3_000
 """The interpreter makes graphs of more states with `make golden` only."""

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.engine import initial_records as made_by
 from kmc.engine.check_model import check_native
@@ -14,10 +14,10 @@ from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.engine.initial_records import initial_records
 from kmc.engine.layout.frontier import PackedState
 from kmc.errors import KmcError
-from kmc.reference.initial import initial_states
+from kmc.frontend.model import Model
 from kmc.reference.search import Search
+from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
-from kmc.spec.model import Model
 
 MANY = """
 Server = constant("Server", IdentSet(symmetric=True), "The servers")

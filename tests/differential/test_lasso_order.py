@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from typing import Any
 
 import pytest
-from support.lasso_oracle import Pair, SmallGraph
-from support.random_formulas import LABELS, RandomFormulas, World, random_world
+from support.drawing.formulas import LABELS, RandomFormulas, World, random_world
+from support.oracles.lassos import Pair, SmallGraph
 
 from kmc.engine.check_temporal import NumberFinder
-from kmc.engine.liveness.lasso_search import LassoSearch
+from kmc.engine.lassos.search import LassoSearch
 from kmc.liveness.formula_text import text_of
 from kmc.liveness.formulas import (
     ActionSteps,
@@ -39,9 +40,9 @@ from kmc.liveness.predicate_sets import NumberedPredicates
 from kmc.liveness.problem import TemporalProblem
 from kmc.liveness.queries_of_formula import queries_of
 from kmc.liveness.temporal_core import TooManyCases
-from kmc.reference.behaviours import Behaviours
-from kmc.reference.lassos import Path
-from kmc.reference.temporal import GraphFinder, begun_in_the_cycle, least_path
+from kmc.reference.temporal.behaviours import Behaviours
+from kmc.reference.temporal.lassos import Path
+from kmc.reference.temporal.verdicts import GraphFinder, begun_in_the_cycle, least_path
 
 SIZE = 4
 LENGTH_MAX = 6
@@ -101,7 +102,8 @@ def answers(asked: Asked) -> Answers | None:
     atoms, step_atoms = tuple(predicates.of_states), tuple(predicates.of_steps)
     count, generated = len(world.steps), [world.generated(state) for state in range(len(world.steps))]
     steps = [{target: frozenset(labels) for target, labels in found.items()} for found in generated]
-    behaviours = Behaviours(TemporalProblem(atoms, step_atoms, (), ()), range(count), count, steps)
+    states: Any = range(count)
+    behaviours = Behaviours(TemporalProblem(atoms, step_atoms, (), ()), states, count, steps)
     graph = SmallGraph(
         count,
         1,
@@ -113,7 +115,11 @@ def answers(asked: Asked) -> Answers | None:
             for target, labels in found.items()
         ),
     )
-    finders = (GraphFinder(behaviours, 1, fairness), NumberFinder(LassoSearch(graph.as_arrays(), fairness)))
+    # `least_path` needs all of a finder but its `states`, and NumberFinder lacks only those.
+    finders: tuple[Any, ...] = (
+        GraphFinder(behaviours, 1, fairness),
+        NumberFinder(LassoSearch(graph.as_arrays(), fairness)),
+    )
     for of_prefixes in (True, False):
         interpreted, native = (least_path(check, finder, of_prefixes=of_prefixes) for finder in finders)
         if interpreted is not None or native is not None or not of_prefixes:
@@ -143,7 +149,8 @@ def all_lassos(world: World, length: int) -> Iterator[Path]:
 
 def refutes(asked: Asked, path: Path) -> bool:
     """Whether a lasso is fair, and the property false of it."""
-    behaviour = EndlessBehaviour([*path.stem, *path.cycle], len(path.stem), asked.world.generated)
+    states: Any = [*path.stem, *path.cycle]
+    behaviour = EndlessBehaviour(states, len(path.stem), asked.world.generated)
     return not behaviour.satisfies(asked.formula) and all(map(behaviour.satisfies, asked.fairness))
 
 
@@ -172,12 +179,14 @@ def drawn(random: Random) -> Asked:
         world = reached(random_world(random, SIZE))
     formulas = RandomFormulas(random, len(world.steps))
     parts = [formulas.temporal(random.choice([1, 2, 2, 3])) for _ in range(random.choice([1, 2, 3]))]
-    kind = random.choice([And, Or])
+    kinds: list[type[And] | type[Or]] = [And, Or]
+    kind = random.choice(kinds)
     labels = [
         random.sample(range(LABELS), random.choice([1, LABELS, LABELS])) for _ in range(random.choice([0, 1, 1, 2]))
     ]
     fairness = tuple(Fair(random.random() < 0.3, ActionSteps(frozenset(chosen), "A", "A")) for chosen in labels)
-    return Asked(world, Not(kind(tuple(parts))) if random.random() < 0.5 else kind(tuple(parts)), fairness)
+    whole: Formula = kind(tuple(parts))
+    return Asked(world, Not(whole) if random.random() < 0.5 else whole, fairness)
 
 
 @pytest.mark.slow

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from support.small_specs import IMPORTS
+from support.specs.small import IMPORTS
 
-from kmc.engine import check_model
+from kmc.engine import violation_report
 from kmc.engine.check_model import check_native
 from kmc.engine.search.predecessors import Predecessors
 from kmc.errors import InternalError, KmcError
-from kmc.lang.modelfile import parse_set
+from kmc.frontend.model import bind_all
+from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
-from kmc.spec.model import bind_all
 
 WORLD = """
 from kmc.lang import pair
@@ -155,7 +155,7 @@ def test_a_check_in_a_property_gives_the_error_of_the_interpreter(name: str, tmp
 def test_a_check_that_fails_in_compiled_code_alone_is_a_mistake_of_kmc(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check_model, "check_errors", lambda *_, **__: [])
+    monkeypatch.setattr(violation_report, "check_errors", lambda *_, **__: [])
     with pytest.raises(InternalError, match="fails where the interpreter finds no error") as caught:
         compared(PROPERTIES["invariant"], tmp_path)
     assert (caught.value.code, caught.value.help) == ("KMC921", "run with --engine python")

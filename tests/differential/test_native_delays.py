@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.native_results import CASES, TINY, told
-from support.small_specs import BALLOT, model_of
+from support.oracles.results import CASES, TINY, told
+from support.specs.small import BALLOT, model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.search.breadth_first import Search
-from kmc.reference.initial import initial_states
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model, find_spec_root
+from kmc.reference.states.initial import initial_states
 from kmc.result import Limits, Result
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
 
 THREADS = (1, 2, 3, 4)
 

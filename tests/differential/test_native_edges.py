@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.language_page import RUN, Example
-from support.language_page import model_of as example_model
-from support.native_corners import CORNERS
-from support.native_steps import Kernels, differences, kernels_of, level_states, walk_states
-from support.shipped_models import shipped_model, shuffle_entries
-from support.small_specs import model_of as small_model
+from support.oracles.steps import Kernels, differences, kernels_of, level_states, walk_states
+from support.pages.language import RUN, Example
+from support.pages.language import model_of as example_model
+from support.specs.corners import CORNERS
+from support.specs.shipped import shipped_model, shuffle_entries
+from support.specs.small import model_of as small_model
 
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.model_kernels import build_kernels
-from kmc.lang.modelfile import parse_set
+from kmc.frontend.model import bind_all
+from kmc.frontend.shipped import find_spec_root, manifest_of
+from kmc.model_files.model_file import parse_set
 from kmc.result import Limits
 from kmc.runtime.codec import encode_row
 from kmc.runtime.state_layout import row_layout
-from kmc.spec.model import bind_all
-from kmc.spec.shipped import find_spec_root, manifest_of
 
 
 def assert_same(kernels: Kernels, states: list[Any]) -> None:

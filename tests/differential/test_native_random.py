@@ -1,21 +1,20 @@
 """Random small specs mean the same to both engines: states, successors, hashes, orbits, counts, verdict and trace.
 
-Drawn from the grammar in `random_specs`, the same ones in every run; `make fuzz` draws others, and many. That each
+Drawn from the grammar in `support/drawing`, the same ones in every run; `make fuzz` draws others, and many. That each
 construct of the language is among them is a test too: it counts what the runs show.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import Phase, given, note, seed, settings
-from support.random_runs import CONSTRUCTS, compared
-from support.random_specs import Drawn, specs
+from support.drawing.runs import CONSTRUCTS, compared
+from support.drawing.specs import Drawn, specs
 
 EXAMPLES = settings().max_examples * 2 // 5
 """40, and with `make fuzz` 800."""
@@ -36,7 +35,6 @@ def shown() -> Counter[str]:
     """How many random specs showed each construct; AssertionError where engines differ."""
     counts: Counter[str] = Counter()
 
-    @(seed(SEED) if settings().derandomize else _unseeded)
     @settings(max_examples=EXAMPLES, phases=[Phase.explicit, Phase.reuse, Phase.generate])
     @given(specs())
     def compare(drawn: Drawn) -> None:
@@ -48,12 +46,9 @@ def shown() -> Counter[str]:
             else:
                 counts.update(construct for construct, evidence in CONSTRUCTS.items() if evidence(run))
 
-    compare()
+    run = seed(SEED)(compare) if settings().derandomize else compare
+    run()
     return counts
-
-
-def _unseeded(test: Callable[[], None]) -> Callable[[], None]:
-    return test
 
 
 def test_a_random_spec_means_the_same_compiled() -> None:

@@ -10,20 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.native_results import CASES, TINY, told
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
-from support.told_in_views import told_in_every_view
+from support.oracles.results import CASES, TINY, told
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
+from support.views.read_back import told_in_every_view
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
 from kmc.errors import SpecError
-from kmc.lang.modelfile import ModelFile
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import manifest_of, shipped_specs
+from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Limits
-from kmc.spec.model import bind
-from kmc.spec.shipped import manifest_of, shipped_specs
 
 THREADS = (1, 2, 3)
 MOST_STATES = 1_500
@@ -33,6 +33,7 @@ INTERPRETED = [
     ("kip_996", "elections_for_ever"),
     ("kip_996", "elections_excused"),
     ("kip_996", "leaders_flip_flop"),
+    ("kip_996", "leaders_flip_flop_of_five"),
 ]
 """Models that are not compiled: with `RenumberEpochs`, epochs are maps that the compiler does not have."""
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
-from support.native_steps import kernels_in_python, kernels_of, level_states
-from support.orbits import ZOO, orbit_faults
-from support.small_specs import BALLOT, TOKENS, model_of
-from support.value_strategies import values
+from support.drawing.values import any_state
+from support.oracles.orbits import ZOO, orbit_faults
+from support.oracles.steps import kernels_in_python, kernels_of, level_states
+from support.specs.small import BALLOT, TOKENS, model_of
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Function, Return, Var
@@ -21,12 +21,11 @@ from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
 from kmc.errors import SpecError
+from kmc.frontend.model import Model
 from kmc.lang.seqs import seq_literal
-from kmc.lang.types import RecordType
 from kmc.reference.search import Search
 from kmc.result import Limits
 from kmc.runtime.state_layout import key_count, layout_of
-from kmc.spec.model import Model
 
 SIZES = {
     "two": "Server = {a, b} Value = {v}",
@@ -47,9 +46,7 @@ def drawn_states(model: Model, count: int) -> list[Any]:
     fields = list(model.spec.state_class.fields)
 
     @settings(max_examples=count, deadline=None, suppress_health_check=list(HealthCheck))
-    @given(
-        values(RecordType(model.spec.state_class)), some.sets(some.sampled_from(fields), max_size=3), some.booleans()
-    )
+    @given(any_state(model), some.sets(some.sampled_from(fields), max_size=3), some.booleans())
     def draw(state: Any, kept: set[str], sparse: bool) -> None:
         changes = {name: getattr(state, name) for name in kept}
         found.append(first.set(**changes) if sparse else state)
@@ -75,7 +72,7 @@ def ring(model: Model) -> Any:
 
 def exchanged(model: Model) -> list[Any]:
     """Two states whose messages have exchanged parts: as sums over words they are the same."""
-    cls = model.spec.state_class
+    cls: Any = model.spec.state_class
     first = first_state(model)
     answer, entry = model_types(cls)
     server = cls.fields["leader"].alternatives[0].cls.members[0]
@@ -96,7 +93,7 @@ def exchanged(model: Model) -> list[Any]:
 
 def asked(model: Model) -> list[Any]:
     """States in which only a message tells the values apart, beside others that name servers and no value."""
-    cls = model.spec.state_class
+    cls: Any = model.spec.state_class
     first = first_state(model)
     answer, entry = model_types(cls)
     ask = cls.fields["net"].messages[0].cls
@@ -138,14 +135,14 @@ def test_fingerprints_of_two_members_are_those_of_orbits(tmp_path: Path) -> None
     assert list(orbit_faults(kernels_in_python(model), states))[:2] == []
 
 
-def no_sequences(code: Any, words: Any, declared: Any, tables: Any) -> Any:
+def no_sequences(self: Any, words: Any, declared: Any) -> Any:
     """A permutation that leaves out sequences."""
     return words
 
 
-def by_name(member: Any, mark: Any) -> Any:
+def by_name(self: Any, cls: Any, index: Any) -> Any:
     """A signature that tells members by their number."""
-    return x.binary("and", member, x.ONE)
+    return x.binary("and", index, x.ONE)
 
 
 def no_next_order(prefix: str, members: int) -> Function:
@@ -176,9 +173,9 @@ def in_place(code: Any, key: Any, tables: Any) -> Any:
 
 signatures_changed_entry = signatures.changed_entry
 PLANTED = {
-    "a field left out of the permutation": (permute, "_sequence", no_sequences),
+    "a field left out of the permutation": (permute.Permutation, "_sequence", no_sequences),
     "keys that stay": (permute, "_image_numbers", in_place),
-    "a signature that is not invariant": (project, "_is_distinguished", by_name),
+    "a signature that is not invariant": (project.Projection, "member", by_name),
     "a signature with names of another type": (signatures, "changed_entry", first_class_only),
     "one order among equals": (canonical, "next_order_function", no_next_order),
     "equals that may not be exchanged": (canonical.CanonicalPermutation, "_skip_if_interchangeable", skip_always),

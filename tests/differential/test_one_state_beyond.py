@@ -6,17 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import ExitStatus
+from kmc.frontend.model import Model
 from kmc.reference.search import Search
 from kmc.result import Bound, Limits, Result
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 DIAMOND = """
 Longest = constant("Longest", Int(0, 9), "The largest sum that is stored", 9)

@@ -18,19 +18,19 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
-from support.native_results import TINY, told
-from support.orbit_specs import BruteForce, OrbitSpec, orbit_spec, reported
-from support.small_specs import model_of
+from support.drawing.orbit_specs import BruteForce, OrbitSpec, orbit_spec, reported
+from support.oracles.results import TINY, told
+from support.specs.small import model_of
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.reference.replay import check_violation
+from kmc.frontend.model import Model
 from kmc.reference.search import Search
+from kmc.reference.states.replay import check_violation
 from kmc.result import Limits, Result
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 DRAWN = st.randoms(use_true_random=True).map(orbit_spec)
 

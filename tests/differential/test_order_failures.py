@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.engine.check_model import check_native
 from kmc.errors import EvaluationError, InvariantError, KmcError
+from kmc.frontend.model import Model
 from kmc.reference.diagnose import check_errors
-from kmc.reference.initial import initial_states
-from kmc.reference.order_dependence import order_dependent
 from kmc.reference.search import Search
+from kmc.reference.states.initial import initial_states
+from kmc.reference.states.order_dependence import order_dependent
 from kmc.result import Limits, Verdict
-from kmc.spec.model import Model
 
 ONE_KEPT = """
 Server = constant("Server", IdentSet(symmetric=True), "Who")

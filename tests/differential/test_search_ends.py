@@ -11,24 +11,24 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.failing_levels import CFG, SOURCE, EndCase, cases
-from support.native_results import TINY, told
-from support.sharded_graphs import all_said
-from support.small_specs import model_of
+from support.oracles.results import TINY, told
+from support.runs.sharded_graphs import all_said
+from support.specs.failing_levels import CFG, SOURCE, EndCase, cases
+from support.specs.small import model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory, saved_manifest
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.search import breadth_first
 from kmc.errors import KmcError
+from kmc.frontend.model import Model
 from kmc.liveness.problem import TemporalProblem
-from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import Search
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits, Result, Verdict
-from kmc.shards.on_threads import sharded
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 from kmc.shards.sharded_search import ShardedSearch
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
 
 SMALL = Sharding(1, task_rows=1, segment_rows=1, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)
 DROPPING = Settings(history_bytes=0)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.liveness_cases import LivenessCase, liveness_cases, reductions
-from support.sharded_graphs import (
+from support.runs.sharded_graphs import (
     TINY,
     all_said,
     checked_in_memory,
@@ -17,12 +16,13 @@ from support.sharded_graphs import (
     graphs_of_checks,
     unequal_fields,
 )
-from support.shipped_models import shipped_model
+from support.specs.shipped import shipped_model
+from support.specs.temporal import LivenessCase, liveness_cases, reductions
 
 from kmc.errors import KmcError
 from kmc.result import Limits
-from kmc.shards import graph_maker
-from kmc.shards.sharding import Sharding
+from kmc.shards.graph import graph_maker
+from kmc.shards.level.sharding import Sharding
 
 IN_THE_SUITE = {"d57_nested_scc", "d78_long_stem", "d33_not_gf", "c46_cat_none", "c21_alloc_sf_ClientsWillReturn"}
 """A case takes a tenth of a second for each number of shards: `make golden` runs the others."""

@@ -7,20 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.native_steps import kernels_in_python, kernels_of, level_states
-from support.orbits import orbit_faults
-from support.small_specs import model_of
+from support.oracles.orbits import orbit_faults
+from support.oracles.steps import kernels_in_python, kernels_of, level_states
+from support.specs.small import model_of
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.symmetry.canonical import CanonicalPermutation
 from kmc.engine.check_model import check_native
 from kmc.errors import KmcError, SpecError
-from kmc.lang.modelfile import ModelValue, RawSet, Word
-from kmc.reference.identity import StateSet
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model, find_spec_root
+from kmc.model_files.model_file import ModelValue, RawSet, Word
 from kmc.reference.search import Search
+from kmc.reference.states.identity import StateSet
 from kmc.result import Limits
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
 
 TEAM = """
 from kmc.lang import Pair, pairs, spawned

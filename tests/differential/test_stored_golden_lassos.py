@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.behaviour_graphs import native_graph
-from support.graph_parts import searches_in
-from support.liveness_cases import LivenessCase, liveness_cases
+from support.oracles.behaviour_graphs import native_graph
+from support.runs.graph_parts import searches_in
+from support.specs.temporal import LivenessCase, liveness_cases
 
-from kmc.engine.liveness.lasso_search import LassoSearch
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.engine.lassos.search import LassoSearch
+from kmc.reference.temporal.accepted_problem import accepted_problem
 
 IN_THE_SUITE = {"d57_nested_scc", "d78_long_stem"}
 """`make golden` runs the others."""
@@ -35,6 +35,7 @@ WITH_A_GRAPH = [pytest.param(case, id=case.id, marks=_when(case)) for case in li
 def test_a_golden_case_has_the_lassos_of_memory(case: LivenessCase, tmp_path: Path) -> None:
     model = case.model()
     problem = accepted_problem(model)
+    assert problem is not None
     graph = native_graph(model, problem.atoms, problem.step_atoms).graph
     memory = LassoSearch(graph, problem.fairness)
     for room in (ALL_FITS, LITTLE_FITS * graph.states):

@@ -10,15 +10,15 @@ from random import Random
 from typing import Any
 
 import pytest
-from support.small_specs import model_of
-from support.told_in_views import told_in_every_view
+from support.specs.small import model_of
+from support.views.read_back import told_in_every_view
 
 from kmc.engine.check_model import check_native
+from kmc.frontend.model import Model
 from kmc.lang.maps import map_literal
-from kmc.reference.accepted_problem import accepted_problem
 from kmc.reference.search import Search
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits, Result
-from kmc.spec.model import Model
 
 WALK = """
 from kmc.spec import (
@@ -190,8 +190,8 @@ def test_both_engines_tell_the_same(specification: str, models: dict[str, Model]
         assert problem is not None
         # The lasso of the first property that fails is what is told; another order makes it another property.
         chosen = random.sample(range(len(problem.checks)), 6)
-        checks, formulas = ([each[number] for number in chosen] for each in (problem.checks, problem.formulas))
-        problem = replace(problem, checks=tuple(checks), formulas=tuple(formulas))
+        checks = tuple(problem.checks[number] for number in chosen)
+        problem = replace(problem, checks=checks, formulas=tuple(problem.formulas[number] for number in chosen))
         native = check_native(model, Limits(), start=start, problem=problem)
         python = Search(model, start=start, problem=problem).run()
         assert told(native) == told(python), start
@@ -229,4 +229,4 @@ def lasso_shape(result: Result) -> tuple[int, int | None] | None:
     if result.violation is None or result.violation.refutation is None:
         return None
     cycle = result.violation.refutation.cycle
-    return len(result.violation.trace), cycle and cycle.back_to
+    return len(result.violation.trace), None if cycle is None else cycle.back_to

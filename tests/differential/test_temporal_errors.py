@@ -6,15 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.compiler.compile_spec import compile_spec
 from kmc.engine.check_model import check_native
 from kmc.errors import KmcError
+from kmc.frontend.model import Model
+from kmc.frontend.temporal_problem import problem_of
 from kmc.reference.search import Search
 from kmc.result import Limits
-from kmc.spec.model import Model
-from kmc.spec.temporal_problem import problem_of
 
 CLOCK = """
 from kmc.spec import always, always_eventually, and_, implies, or_
@@ -54,7 +54,8 @@ def error_of(model: Model, check: Callable[[Model], None]) -> tuple[str, int | N
     """The code and the line of the error that ends a check."""
     with pytest.raises(KmcError) as found:
         check(model)
-    return found.value.code, found.value.span and found.value.span.line
+    span = found.value.span
+    return found.value.code, None if span is None else span.line
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from support.cli_runner import COUNTER, kmc
+from support.commands.cli_runner import COUNTER, kmc
 
 import kmc.cli.child_check as child_check
 from kmc.errors import ExitStatus

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.native_steps import differences, kernels_of, level_states
-from support.small_specs import IMPORTS
+from support.oracles.steps import differences, kernels_of, level_states
+from support.specs.small import IMPORTS
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.engine.check_model import check_native
 from kmc.errors import SpecError
-from kmc.lang.modelfile import parse_set
+from kmc.frontend.model import Model, bind_all
+from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits, Result
-from kmc.spec.model import Model, bind_all
 
 PAGE = Path(__file__).parents[2] / "docs" / "compiled.md"
 BLOCK = re.compile(r"^```python\n# (.*?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import kmc, steady
+from support.commands.cli_runner import kmc, steady
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "debugging.md").read_text(encoding="utf-8")

@@ -8,14 +8,18 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from support import findings_page, site_hooks
-from support.findings_page import PAGES, manifests
-from support.mechanisms import RESULTS, read_promises
+from support.pages import findings as findings_page
+from support.pages import site_hooks
+from support.pages.findings import PAGES, manifests
+from support.pages.kinds import kind_of, kinds_of, meanings
+from support.pages.mechanisms import RESULTS, read_promises
+from support.source_tree import ROOT
 
-from kmc.lang.manifest import Manifest
-from kmc.lang.modelfile import ModelFile
-from kmc.spec.loader import load_spec
-from kmc.spec.shipped import find_spec_root
+from kmc.frontend.loader import load_spec
+from kmc.frontend.shipped import find_spec_root
+from kmc.frontend.shown_claims import Evidence
+from kmc.model_files.manifest import Manifest
+from kmc.model_files.model_file import ModelFile
 
 ROWS: list[dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"]
 REPORT = re.compile(r"^`kmc check (\w+) (\w+)`:\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -23,10 +27,10 @@ STEP = re.compile(r"^\d+\. \*\*(\w+)", re.MULTILINE)
 
 
 def test_a_report_has_the_steps_that_were_recorded() -> None:
-    reports = REPORT.findall((findings_page.ROOT / "docs" / "reports.md").read_text(encoding="utf-8"))
+    reports = REPORT.findall((ROOT / "docs" / "reports.md").read_text(encoding="utf-8"))
     assert len(reports) == 4
     for spec, model, steps in reports:
-        path = findings_page.ROOT / "results" / f"{spec}.json"
+        path = ROOT / "results" / f"{spec}.json"
         recorded = json.loads(path.read_text(encoding="utf-8"))["models"][model]["trace"]
         assert STEP.findall(steps) == [re.split(r"\W", label)[0] for label in recorded], "run: make reports"
 
@@ -34,6 +38,32 @@ def test_a_report_has_the_steps_that_were_recorded() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_is_up_to_date(page: Path) -> None:
     assert page.read_text(encoding="utf-8") == PAGES[page](), "run: make docs"
+
+
+SECTION = re.compile(r"^### .*?(?=^##|\Z)", re.MULTILINE | re.DOTALL)
+ARGUED = re.compile(r"`(\w+)` \(.*?\. ((?:Flaw|Silence|Bound) of the (?:text|model))", re.DOTALL)
+
+
+def test_a_finding_has_a_kind_and_no_kind_is_of_a_model_that_holds() -> None:
+    for spec, manifest in manifests().items():
+        assert manifest.findings.keys() <= kinds_of(spec).keys(), spec
+        assert not [name for name in kinds_of(spec) if Evidence(spec, "", manifest.entries[name]).holds]
+        assert set(kinds_of(spec).values()) <= meanings().keys()
+
+
+def test_a_kind_is_the_one_that_the_findings_of_kip_642_argue() -> None:
+    text = (ROOT / "specs" / "kip_642" / "FINDINGS.md").read_text(encoding="utf-8")
+    argued = {found[1]: found[2] for part in SECTION.findall(text) if (found := ARGUED.search(part[:600]))}
+    assert len(argued) >= 8
+    kinds = kinds_of("kip_642")
+    assert {name: kind.lower() for name, kind in argued.items() if name in kinds} == {
+        name: kinds[name] for name in argued if name in kinds
+    }
+
+
+def test_a_mutant_needs_no_entry_to_have_a_kind() -> None:
+    mutant = manifests()["kraft"].mutants["any_log_is_elected"]
+    assert kind_of(Evidence("kraft", "mutant", mutant)) == "mutant"
 
 
 def test_the_mechanisms_are_the_mutants() -> None:

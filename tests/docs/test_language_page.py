@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.language_page import PAGE, RUN, Example, blocks, examples, model_of
+from support.pages.language import PAGE, RUN, Example, blocks, examples, model_of
 
 import kmc.lang
 import kmc.spec

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.site_hooks import TEXTS
+from support.pages.site_hooks import TEXTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs"
@@ -36,7 +36,7 @@ def broken(page: Path, text: str) -> list[str]:
     for link in links_of(text):
         path, _, anchor = link.partition("#")
         target = (page.parent / path).resolve() if path else page
-        leaves = page.parent == SITE and target.parent != SITE and target not in ON_THE_SITE
+        leaves = page.parent == SITE and not target.is_relative_to(SITE) and target not in ON_THE_SITE
         missing = bool(anchor) and target.is_file() and anchor not in anchors_of(target.read_text(encoding="utf-8"))
         if leaves or not target.exists() or missing:
             found.append(link)

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from support.cli_runner import kmc
-from support.small_specs import copied
+from support.commands.cli_runner import kmc
+from support.specs.small import copied
 
-from kmc.lang import manifest
-from kmc.lang.manifest import parse_manifest
-from kmc.spec.shown_claims import CLAIMS_NAME, read_claims
+from kmc.frontend.shown_claims import CLAIMS_NAME, read_claims
+from kmc.model_files import manifest
+from kmc.model_files.manifest import parse_manifest
 
 PAGE = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
 MANIFEST, CLAIMS = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)

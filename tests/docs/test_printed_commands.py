@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from support.cli_runner import kmc
-from support.command_entries import read_entries, shipped_entries
-from support.printed_commands import (
+from support.commands.cli_runner import kmc
+from support.pages.command_entries import read_entries, shipped_entries
+from support.pages.printed_commands import (
     PAGES,
     ROOT,
     PrintedCommand,
@@ -116,7 +116,8 @@ def test_every_command_has_one_way_to_run_it() -> None:
 
 def test_every_target_that_a_page_names_exists() -> None:
     targets = set(re.findall(r"^([\w-]+):.*## ", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    called = {name for item in PRINTED if item.command.startswith("make ") for name in item.command.split()[1:]}
+    words = [word for item in PRINTED if item.command.startswith("make ") for word in item.command.split()[1:]]
+    called = {word for word in words if "=" not in word}
     assert len(called) > 10
     assert called - targets == set()
 

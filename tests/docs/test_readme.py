@@ -9,10 +9,10 @@ from pathlib import Path
 
 import itf_py
 import pytest
-from support.cli_runner import kmc
+from support.commands.cli_runner import kmc
 
 from kmc.cli.program import COMMANDS
-from kmc.spec.shipped import find_spec_root, manifest_of
+from kmc.frontend.shipped import find_spec_root, manifest_of
 
 README = Path(__file__).parents[2] / "README.md"
 SHOWN = re.compile(r"^```console\n\$ (kmc .*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

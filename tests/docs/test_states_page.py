@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.cli_runner import kmc
+from support.commands.cli_runner import kmc
 
 PAGE = Path(__file__).parents[2] / "docs" / "states.md"
 CONSOLE = re.compile(r"^```console\n\$ kmc (.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.cli_runner import kmc, steady
+from support.commands.cli_runner import kmc, steady
 
 PAGE = Path(__file__).parents[2] / "docs" / "traces.md"
 TEXT = PAGE.read_text(encoding="utf-8")

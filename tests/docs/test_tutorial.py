@@ -10,8 +10,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from support.cli_runner import kmc, steady
-from support.tutorial_page import FENCE, rewritten
+from support.commands.cli_runner import kmc, steady
+from support.pages.tutorial import FENCE, rewritten
 
 PAGE = Path(__file__).parents[2] / "docs" / "writing_a_spec.md"
 FOLDER = Path("election")

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from support.diagram_readers import read_json
-from support.exploring import do, session_of
-from support.odd_shapes import SHAPES
-from support.process_kinds import KINDS, process_model
-from support.small_specs import model_of
+from support.specs.odd_shapes import SHAPES
+from support.specs.process_kinds import KINDS, process_model
+from support.specs.small import model_of
+from support.views.diagram_readers import read_json
+from support.views.exploring import do, session_of
 
 from kmc.explorer.session import ExplorerSession
 from kmc.explorer.shown import disabled_data, frame_of, initial_data, view_of

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.shipped_models import shipped_model
-from support.small_specs import COUNTER, model_of
+from support.specs.shipped import shipped_model
+from support.specs.small import COUNTER, model_of
 
 from kmc.explorer.judging import JudgedOutcome, JudgedProperty, failing, is_outside, judged
 from kmc.explorer.seeking import Seeker, SeekLimits, SeekProgress
+from kmc.frontend.model import Model
 from kmc.invariants.properties import holds
-from kmc.reference.initial import initial_states
-from kmc.spec.model import Model
+from kmc.reference.states.initial import initial_states
 
 ALL = "INVARIANT BelowTwo NotNegative\nPROPERTY NeverToThree\nCONSTRAINT AtMostTwo"
 

@@ -7,13 +7,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.shipped_models import shipped_model
-from support.small_specs import COUNTER, model_of
+from support.specs.shipped import shipped_model
+from support.specs.small import COUNTER, model_of
 
 from kmc.actions.relation import NextStateRelation
 from kmc.explorer.moves import moves_of
-from kmc.reference.initial import initial_states
-from kmc.spec.model import Model
+from kmc.frontend.model import Model
+from kmc.reference.states.initial import initial_states
 
 
 def relation_of(model: Model) -> NextStateRelation:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.exploring import do, long_command, searched, session_of
-from support.shipped_models import shipped_model
-from support.small_specs import COUNTER, RIVER, model_of
+from support.specs.shipped import shipped_model
+from support.specs.small import COUNTER, RIVER, model_of
+from support.views.exploring import do, long_command, searched, session_of
 
 from kmc.errors import CommandLineError
 from kmc.explorer.conditions import expression_true, property_fails
 from kmc.explorer.seeking import SeekEnd, Seeker, SeekLimits, SeekProgress
-from kmc.reference.initial import initial_states
+from kmc.frontend.model import Model
+from kmc.lang.records import State
 from kmc.reference.search import Search
-from kmc.spec.model import Model
+from kmc.reference.states.initial import initial_states
 
 
-def start_of(model: Model) -> object:
+def start_of(model: Model) -> State:
     return initial_states(model)[0]
 
 
@@ -168,19 +169,7 @@ def test_a_walk_is_one_command_that_can_be_undone() -> None:
     assert session.tree.at == 5
     do(session, "undo")
     assert session.tree.at == 0
-    assert len(session.tree.visited) == 1
-
-
-def test_a_search_from_a_state_that_another_has_replaced_changes_nothing() -> None:
-    session = session_of(shipped_model("die_hard", "solution"))
-    do(session, "take", at=0, move=0)
-    command = long_command("walk", steps=3, seed=1)
-    search = session.start_search(command)
-    start = session.tree.visited[search.start].state
-    do(session, "undo")
-    do(session, "take", at=0, move=1)
-    session.run_search(search, command, start)
-    assert len(session.tree.visited) == 2
+    assert len(session.tree.visited) == 6
 
 
 def test_a_mistake_of_kmc_ends_a_search_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,13 +181,17 @@ def test_a_mistake_of_kmc_ends_a_search_with_an_error(monkeypatch: pytest.Monkey
     assert (search.error.code, "ZeroDivisionError" in search.error.message) == ("KMC935", True)
 
 
-def test_a_search_whose_beginning_was_undone_changes_nothing() -> None:
+def test_a_search_whose_beginning_was_undone_goes_on_from_there() -> None:
     session = session_of(shipped_model("die_hard", "solution"))
     do(session, "take", at=0, move=0)
     command = long_command("walk", steps=3, seed=1)
     search = session.start_search(command)
     start = session.tree.visited[search.start].state
     do(session, "undo")
+    do(session, "take", at=0, move=1)
     session.run_search(search, command, start)
-    assert len(session.tree.visited) == 1
     assert search.is_over
+    assert [visited.parent for visited in session.tree.visited] == [None, 0, 0, 1, 3, 4]
+    assert session.tree.at == 5
+    do(session, "undo")
+    assert session.tree.at == 2

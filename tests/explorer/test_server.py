@@ -12,9 +12,9 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
-from support.exploring import asked, serving
-from support.shipped_models import shipped_model
-from support.small_specs import COUNTER, model_of
+from support.specs.shipped import shipped_model
+from support.specs.small import COUNTER, model_of
+from support.views.exploring import asked, serving
 
 from kmc.errors import CommandLineError
 from kmc.explorer.application import SESSIONS_MAX

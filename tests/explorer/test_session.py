@@ -8,17 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.exploring import do, long_command, searched, session_of
-from support.shipped_models import shipped_model
-from support.small_specs import COUNTER, model_of
+from support.commands.cli_runner import kmc
+from support.specs.shipped import shipped_model
+from support.specs.small import COUNTER, model_of
+from support.views.exploring import do, long_command, searched, session_of
 
-from kmc.cli.traced_model import model_of_trace
-from kmc.errors import CommandLineError, SystemFault
+from kmc.cli.saved.traced_model import model_of_trace
+from kmc.errors import CommandLineError, KmcError, SystemFault
 from kmc.explorer.commands import command_of
 from kmc.explorer.opening import ground_at
 from kmc.explorer.saving import SavingPlace, commands_from, save_walk, walked_trace
 from kmc.explorer.session import ExplorerSession
 from kmc.explorer.shown import disabled_data, frame_of, initial_data, view_of
+from kmc.explorer.watching import WATCHED_MAX
 from kmc.trace.files import pick, read_trace, to_trace
 
 NOW = datetime(2026, 11, 23, 8, 0, 0)
@@ -53,6 +55,49 @@ def test_a_walk_branches_and_comes_back() -> None:
     assert view(session)["line"] == [0, 1, 3]
     do(session, "undo")
     assert session.tree.at == 3
+
+
+def test_undo_goes_back_and_keeps_the_way_that_was_undone() -> None:
+    keys = {"1": ("take", 0), "2": ("take", 1), "u": ("undo", None), "k": ("go", None), "r": ("redo", None)}
+
+    def visited_after(typed: str) -> int:
+        session = session_of(shipped_model("die_hard", "solution"))
+        for key in typed:
+            what, move = keys[key]
+            if what == "take":
+                do(session, "take", at=session.tree.at, move=move)
+            elif what == "go":
+                do(session, "go", to=session.here().parent)
+            else:
+                do(session, what)
+        assert [visited.number for visited in session.tree.visited] == list(range(len(session.tree.visited)))
+        return len(session.tree.visited)
+
+    assert visited_after("11u2") == visited_after("11k2") == 4
+    assert visited_after("11uu") == 3
+    assert visited_after("11uu2") == 4
+    assert visited_after("11uurr2") == 4
+    assert visited_after("11u2u1") == 4
+
+
+def test_what_was_undone_can_be_gone_to_and_redone() -> None:
+    session = session_of(shipped_model("die_hard", "solution"))
+    do(session, "take", at=0, move=0)
+    do(session, "undo")
+    do(session, "go", to=1)
+    assert session.tree.at == 1
+    do(session, "undo")
+    do(session, "undo")
+    assert (session.tree.at, [v["number"] for v in view(session)["tree"]]) == (0, [0, 1])
+    do(session, "redo")
+    assert session.tree.at == 1
+
+
+def test_a_bookmark_is_undone() -> None:
+    session = session_of(shipped_model("die_hard", "solution"))
+    do(session, "bookmark", of=0, name="here")
+    do(session, "undo")
+    assert view(session)["tree"][0]["bookmark"] == ""
 
 
 def test_a_move_is_previewed_as_it_is_told_once_it_is_taken() -> None:
@@ -133,6 +178,81 @@ def test_a_bookmark_is_part_of_the_history() -> None:
     assert view(session)["tree"][0]["bookmark"] == "empty jugs"
     do(session, "undo")
     assert view(session)["tree"][0]["bookmark"] == ""
+
+
+def shown_values(session: ExplorerSession, name: str) -> list[Any]:
+    """The values of a watched expression in the states of the path."""
+    story = view(session)["story"]
+    assert name in story["watched"]
+    return [story["values"][step["state"][name]] for step in story["steps"]]
+
+
+def test_an_expression_is_shown_in_every_state_of_the_path_whatever_a_person_does() -> None:
+    session = session_of(shipped_model("die_hard", "solution"))
+    take(session, "FillBigJug")
+    before = view(session)["told"]
+    do(session, "show", expression=" st.big + st.small ")
+    assert view(session)["told"] != before
+    assert shown_values(session, "st.big + st.small") == [0, 5]
+    take(session, "BigToSmall")
+    take(session, "EmptySmallJug")
+    assert shown_values(session, "st.big + st.small") == [0, 5, 5, 2]
+    do(session, "undo")
+    do(session, "go", to=1)
+    take(session, "FillSmallJug")
+    assert shown_values(session, "st.big + st.small") == [0, 5, 8]
+    do(session, "go")
+    do(session, "begin", initial=0)
+    assert view(session)["story"]["watched"] == ["st.big + st.small"]
+    do(session, "show", expression="st.small == 3")
+    do(session, "show", expression="st.small == 3")
+    assert view(session)["story"]["watched"] == ["st.big + st.small", "st.small == 3"]
+    do(session, "hide", expression="st.big + st.small")
+    assert view(session)["story"]["watched"] == ["st.small == 3"]
+    with pytest.raises(CommandLineError, match="KMC670"):
+        do(session, "hide", expression="st.big + st.small")
+
+
+def test_a_mistake_in_an_expression_is_answered_as_kmc_eval_answers_it() -> None:
+    session = session_of(shipped_model("die_hard", "solution"))
+    wrong = {"st.big +": "KMC640", "bigg": "KMC641", "nxt.big": "KMC649", "st.bigg": "KMC212", "10 // st.big": "KMC253"}
+    for text, code in wrong.items():
+        with pytest.raises(KmcError) as raised:
+            do(session, "show", expression=text)
+        assert (raised.value.code, raised.value.span is not None) == (code, True), text
+    assert view(session)["story"]["watched"] == []
+    take(session, "FillBigJug")
+    do(session, "show", expression="10 // st.big")
+    assert shown_values(session, "10 // st.big") == ["no value", 2]
+
+
+def test_a_path_shows_at_most_eight_expressions() -> None:
+    session = session_of(shipped_model("die_hard", "solution"))
+    for number in range(WATCHED_MAX):
+        do(session, "show", expression=f"st.big + {number}")
+    with pytest.raises(CommandLineError, match="KMC670"):
+        do(session, "show", expression="st.big")
+
+
+def test_the_commands_of_a_saved_walk_show_what_was_watched(tmp_path: Path) -> None:
+    model = shipped_model("die_hard", "solution")
+    session = session_of(model)
+    take(session, "FillBigJug")
+    do(session, "show", expression="st.big")
+    place = SavingPlace(tmp_path, ("die_hard",))
+    path = save_walk(session, place, NOW)
+    trace, _, explore, *_ = commands_from(path, 2, place, session.watching.texts)
+    assert (trace[-2:], explore[-2:]) == (["--show", "st.big"], ["--show", "st.big"])
+    assert "st.big 0 -> 5" in kmc(*trace[1:]).output
+    again = session_of(model, ground_at(model, *pick(str(path)), ("st.big",)))
+    assert shown_values(again, "st.big") == [0, 5]
+
+
+def test_the_step_that_closes_a_lasso_has_the_value_too() -> None:
+    file, number = pick("tests/data/views/no_check_quorum.itf.json")
+    model = model_of_trace(file)
+    session = session_of(model, ground_at(model, file, number, ("len(st.servers)",)))
+    assert view(session)["story"]["loop"]["closing"]["state"].keys() >= {"len(st.servers)"}
 
 
 def test_a_saved_walk_is_a_trace_that_opens_again(tmp_path: Path) -> None:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from kmc.errors import CommandLineError
-from kmc.explorer.state_tree import VISITED_MAX, StateTree, TreeHistory
+from kmc.explorer.state_tree import VISITED_MAX, StateTree, TreeHistory, VisitedState
 from kmc.result import TraceStep
 
 
-def taken(tree: StateTree, *states: str) -> StateTree:
-    return tree.taken([(TraceStep(state, "A", f"A({state})"), None) for state in states])
+def taken(tree: StateTree, *states: Any) -> StateTree:
+    return tree.after_steps([(TraceStep(state, "A", f"A({state})"), None) for state in states])
+
+
+def states(visited: Iterable[VisitedState]) -> list[Any]:
+    return [each.state for each in visited]
 
 
 def numbers(tree: StateTree) -> list[int]:
@@ -28,16 +34,17 @@ def test_a_step_that_was_taken_before_leads_to_the_state_it_made() -> None:
 
 
 def test_a_step_that_receives_another_message_is_another_branch() -> None:
-    step = TraceStep("b", "A", "A")
+    state: Any = "b"
+    step = TraceStep(state, "A", "A")
     tree = taken(StateTree(), "a")
-    both = tree.taken([(step, "m1")]).moved(0).taken([(step, "m2")])
+    both = tree.after_steps([(step, "m1")]).moved(0).after_steps([(step, "m2")])
     assert [both.visited[n].message for n in both.branches[0]] == ["m1", "m2"]
 
 
 def test_equal_states_of_different_branches_stay_apart() -> None:
     tree = taken(taken(StateTree(), "a", "b", "x").moved(0), "c", "x")
     assert len(tree.visited) == 5
-    assert [v.state for v in tree.path(tree.at)] == ["a", "c", "x"]
+    assert states(tree.path(tree.at)) == ["a", "c", "x"]
 
 
 def test_the_line_goes_on_as_the_person_went_last() -> None:
@@ -47,11 +54,15 @@ def test_the_line_goes_on_as_the_person_went_last() -> None:
     assert numbers(tree.moved(2).moved(0)) == [0, 1, 2]
 
 
-def test_undo_and_redo_bring_back_the_same_trees() -> None:
+def test_undo_goes_back_and_keeps_what_was_visited() -> None:
     first = TreeHistory().then(taken(StateTree(), "a"))
     second = first.then(taken(first.present, "b"))
-    assert second.undone().present is first.present
+    undone = second.undone().present
+    assert (undone.at, undone.onward) == (first.present.at, first.present.onward)
+    assert (undone.visited, undone.branches) == (second.present.visited, second.present.branches)
     assert second.undone().redone().present is second.present
+    other = taken(undone, "c")
+    assert states(other.visited[number] for number in other.branches[0]) == ["b", "c"]
     assert TreeHistory().undone() == TreeHistory().redone() == TreeHistory()
 
 
@@ -71,7 +82,7 @@ def test_an_empty_name_removes_a_bookmark() -> None:
     assert dict(tree.named(0, "").bookmarks) == {}
 
 
-def test_undo_and_redo_walk_the_list_of_all_trees_on_random_commands() -> None:
+def test_undo_and_redo_walk_the_list_of_all_places_on_random_commands() -> None:
     chance = random.Random(642)
     history, trees, place = TreeHistory().then(taken(StateTree(), "a")), [StateTree(), taken(StateTree(), "a")], 1
     for _ in range(400):
@@ -91,7 +102,10 @@ def test_undo_and_redo_walk_the_list_of_all_trees_on_random_commands() -> None:
             if made != tree:
                 trees, place = [*trees[: place + 1], made], place + 1
             history = history.then(made)
-        assert history.present == trees[place]
+        now, then = history.present, trees[place]
+        assert (now.at, now.bookmarks, now.onward) == (then.at, then.bookmarks, then.onward)
+        assert now.visited[: len(then.visited)] == then.visited
+        assert len(now.visited) == max(map(len, (tree.visited for tree in [*history.past, *history.future, now])))
         assert (len(history.past), len(history.future)) == (place, len(trees) - 1 - place)
         line = [visited.number for visited in history.present.line()]
         assert history.present.at is None or history.present.at in line

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.exploring import do, session_of
-from support.planted_mistakes import PlantedMistake, failing, functions_of
-from support.small_specs import COUNTER, model_of
+from support.faults.planted import PlantedMistake, failing, functions_of
+from support.specs.small import COUNTER, model_of
+from support.views.exploring import do, session_of
 
 from kmc.explorer.shown import view_of
 from kmc.unexplained import ERRORS_VARIABLE
@@ -18,7 +18,7 @@ def test_a_mistake_in_why_costs_the_reason_only(tmp_path: Path, monkeypatch: pyt
     for _ in range(2):
         do(session, "take", at=session.tree.at, move=0)
     expected = view_of(session)
-    with failing(functions_of("kmc.story")["kmc.story.why:why_fails"]):
+    with failing(functions_of("kmc.story")["kmc.story.explain.why:why_fails"]):
         with pytest.raises(PlantedMistake):  # in tests, no mistake is hidden
             view_of(session)
         monkeypatch.delenv(ERRORS_VARIABLE)

@@ -12,20 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.golden_cases import golden_cases, outcome
+from support.specs.golden import golden_cases, outcome
 
 from kmc.errors import KmcError
+from kmc.frontend.shipped import find_spec_root
 from kmc.lang import constants, enums, guards, permutation
-from kmc.lang.idents import IdentMeta
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue, _Network
-from kmc.lang.records import Record, RecordMeta
+from kmc.lang.records import Record
 from kmc.lang.seqs import SeqValue
-from kmc.reference import identity
-from kmc.reference.conformance import conform
+from kmc.lang.types import IdentMeta, RecordMeta
+from kmc.reference.conformance.edges import conform
 from kmc.reference.search import Search
+from kmc.reference.states import identity
 from kmc.result import Limits
-from kmc.spec.shipped import find_spec_root
 
 EDGES = Path(__file__).parents[1] / "data" / "edges"
 

@@ -10,16 +10,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.lasso_oracle import Pair, SmallGraph
-from support.random_lassos import disagreement, disagreement_on_verdicts
+from support.drawing.lassos import disagreement, disagreement_on_verdicts
+from support.oracles.lassos import Pair, SmallGraph
 
-from kmc.engine.liveness import component_loops, condition_masks, fair_cycles, lasso_search, native_graph, path_loops
-from kmc.engine.liveness.lasso_search import LassoSearch
-from kmc.engine.liveness.phase_levels import PhaseLevels
+from kmc.engine.lassos import component_loops, condition_masks, fair_cycles, native_graph, path_loops
+from kmc.engine.lassos import search as lasso_search
+from kmc.engine.lassos.phase_levels import PhaseLevels
+from kmc.engine.lassos.search import LassoSearch
 from kmc.engine.loops.compiled_loops import NativeLoop
 from kmc.engine.native.intrinsics import inlined
 from kmc.liveness import lasso_queries as q
 from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph
+from kmc.liveness.lasso_order import LassoRank
+from kmc.liveness.problem import Lasso
 
 GRAPHS = 200
 SEEDS = 4
@@ -131,7 +134,7 @@ def test_strong_fairness_is_judged_by_the_first_states_of_a_component(monkeypatc
 
 
 def test_the_cycle_may_leave_the_allowed_states(monkeypatch: Patch) -> None:
-    right = fair_cycles.fair_components
+    right = native_graph.fair_components
 
     def everywhere(graph: BehaviourGraph, masks: Any, states: Any, steps: Any) -> Any:
         return right(graph, masks, np.ones_like(states), steps)
@@ -141,11 +144,11 @@ def test_the_cycle_may_leave_the_allowed_states(monkeypatch: Patch) -> None:
 
 
 def test_the_cycle_may_take_other_steps(monkeypatch: Patch) -> None:
-    right = fair_cycles.fair_components
+    right = native_graph.fair_components
     monkeypatch.setattr(
         fair_cycles, "fair_components", lambda graph, masks, states, _: right(graph, masks, states, None)
     )
-    trimmed = fair_cycles.trimmed
+    trimmed = native_graph.trimmed
     monkeypatch.setattr(fair_cycles, "trimmed", lambda graph, states, _: trimmed(graph, states, None))
     assert is_caught()
 
@@ -170,16 +173,16 @@ def test_a_dropped_step_does_not_enable() -> None:
 
 
 def test_a_pair_has_one_label_only(monkeypatch: Patch) -> None:
-    monkeypatch.setattr("kmc.engine.liveness.graph_sets.StepBlock.of_pairs", lambda block, found: found)
+    monkeypatch.setattr("kmc.engine.behaviour_graph.sets.StepBlock.of_pairs", lambda block, found: found)
     assert is_caught()
 
 
 def test_a_phase_may_begin_anywhere() -> None:
     class Anywhere(LassoSearch):
-        def find(self, check: q.TemporalCheck) -> Any:
+        def find(self, check: q.TemporalCheck, below: LassoRank | None = None) -> Lasso | None:
             query = check.queries[0]
             phases = tuple(replace(phase, enters_at=q.AllStates()) for phase in query.phases)
-            return super().find(replace(check, queries=(replace(query, phases=phases),)))
+            return super().find(replace(check, queries=(replace(query, phases=phases),)), below)
 
     assert is_caught(Anywhere)
 

@@ -16,21 +16,20 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from support.ir_equivalents import explained, is_check
-from support.ir_mutants import MUTATIONS, Mutant, covering, mutants
-from support.native_steps import Kernels, differences, level_states, walk_states
-from support.random_worlds import World, head_of
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
+from support.drawing.worlds import World, head_of
+from support.faults.ir_equivalents import explained, is_check
+from support.faults.ir_mutants import MUTATIONS, Mutant, covering, mutants
+from support.oracles.steps import Expected, Kernels, differences, level_states, walk_states
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
-from kmc.actions.relation import Step
 from kmc.compiler.ir.emit_python import emit_python
 from kmc.compiler.ir.nodes import Const, Module, Return
 from kmc.compiler.model_kernels import build_kernels
 from kmc.errors import KmcError
+from kmc.frontend.model import Model
 from kmc.lang.networks import bag_of_messages
 from kmc.result import Limits
-from kmc.spec.model import Model
 
 SOURCE = (
     head_of(World(low=0, high=3, bag=True), steps=False)
@@ -122,7 +121,7 @@ class Original:
     model: Model
     module: Module
     states: list[Any]
-    known: dict[Any, list[Step] | None]
+    expected: Expected
 
     def is_caught(self, module: Module) -> bool:
         """Whether kernels with a mistake differ from the interpreter, or are refused, or break, or never end."""
@@ -131,7 +130,7 @@ class Original:
         signal.setitimer(signal.ITIMER_VIRTUAL, ENDLESS_CPU_SECONDS, 1.0)
         try:
             call = emit_python(module).call
-            return next(differences(Kernels(self.model, call), self.states, self.known), None) is not None
+            return next(differences(Kernels(self.model, call), self.states, self.expected), None) is not None
         except (KmcError, IndexError, AssertionError, ValueError, TypeError, OverflowError, TimeoutError):
             return True
         finally:
@@ -150,7 +149,7 @@ def exchanged(tree: Any, old: Any, new: Any) -> Any:
     """A tree with another statement instead of one, wherever that stands."""
     if isinstance(tree, tuple):
         return tuple(exchanged(item, old, new) for item in tree)
-    if tree == old or not is_dataclass(tree):
+    if tree == old or not is_dataclass(tree) or isinstance(tree, type):
         return new if tree == old else tree
     return replace(tree, **{field.name: exchanged(getattr(tree, field.name), old, new) for field in fields(tree)})
 
@@ -161,11 +160,11 @@ def _give_up(number: int, frame: object) -> None:
 
 def compared(model: Model, candidates: list[Any], more: int) -> Original:
     """The model's kernels with the states of `candidates` that cover them, and `more` others."""
-    module, known = build_kernels(model).module, dict[Any, list[Step] | None]()
+    module, expected = build_kernels(model).module, Expected(model)
     emitted = emit_python(module)
     kernels = Kernels(model, emitted.call)
-    chosen = covering(emitted, lambda state: list(differences(kernels, [state], known)), candidates)
-    return Original(model, module, list(dict.fromkeys([*chosen, *candidates]))[: len(chosen) + more], known)
+    chosen = covering(emitted, lambda state: list(differences(kernels, [state], expected)), candidates)
+    return Original(model, module, list(dict.fromkeys([*chosen, *candidates]))[: len(chosen) + more], expected)
 
 
 def crossed(states: list[Any], count: int) -> list[Any]:

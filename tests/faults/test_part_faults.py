@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import section_damage
-from support.guarded_runs import kept_within
-from support.leaps import edges_of_leaps
-from support.row_order import Row, difference
-from support.section_damage import unnoticed_damage
-from support.small_specs import model_of
+from support.faults import sections
+from support.faults.sections import unnoticed_damage
+from support.oracles.leaps import edges_of_leaps
+from support.oracles.row_order import Row, difference
+from support.runs.shards import store_in
+from support.specs.guarded import kept_within
+from support.specs.small import model_of
 
 from kmc.reference.search import Search
-from kmc.shards import fingerprint_rows, section_files
-from kmc.shards.section_files import first_words
-from kmc.story import facts, slice
-from kmc.story.why import why
-from kmc.tables import step_tables
+from kmc.runtime.compiled_spec import CompiledSpec
+from kmc.shards.files import section_files
+from kmc.shards.files.section_files import first_words
+from kmc.shards.level import fingerprint_rows
+from kmc.story import slice
+from kmc.story.explain import facts
+from kmc.story.explain.why import why
 
 Patch = pytest.MonkeyPatch
 
@@ -76,7 +79,7 @@ def test_a_range_reads_one_section_too_few(monkeypatch: Patch, tmp_path: Path) -
         return first, max(first + 1, end - 1)
 
     monkeypatch.setattr(section_files.FingerprintRange, "sections_of", fewer)
-    rows, store = section_damage.some_rows(20), section_damage.store_in(tmp_path)
+    rows, store = sections.some_rows(20), store_in(tmp_path)
     file = section_files.write_in_ranges(store, "found-1-0-0123456789abcdef", rows)
     every = section_files.FingerprintRange(0, 0)
     assert len(section_files.read_range(store, file, every)) < len(rows)
@@ -121,6 +124,6 @@ def test_edges_are_not_asked_for_constraints(kind: str, monkeypatch: Patch, tmp_
     cfg = "CONSTRAINT Small ACTION_CONSTRAINT Slow"
     found, wanted = edges_of_leaps(tmp_path / "right", cfg)
     assert found == wanted
-    monkeypatch.setattr(step_tables.CompiledSpec, kind, lambda spec, *given: np.zeros(len(given[-1]), np.int64))
+    monkeypatch.setattr(CompiledSpec, kind, lambda spec, *given: np.zeros(len(given[-1]), np.int64))
     found, wanted = edges_of_leaps(tmp_path / "wrong", cfg)
     assert found != wanted

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.graph_parts import searches_in
-from support.random_lassos import disagreement
+from support.drawing.lassos import disagreement
+from support.runs.graph_parts import searches_in
 
-from kmc.shards import graph_rounds, graph_tasks
-from kmc.shards.graph_rounds import GraphRounds
-from kmc.shards.stored_components import StoredComponents
+from kmc.shards.graph import condition_words, graph_rounds, graph_rows, graph_tasks
+from kmc.shards.graph.graph_rounds import GraphRounds
+from kmc.shards.graph.stored_components import StoredComponents
 
 GRAPHS = 40
 NOTHING_FITS = 0
@@ -51,7 +51,7 @@ def test_trimming_removes_too_much(monkeypatch: Patch, is_caught: Caught) -> Non
 
 
 def test_a_recurrence_is_forgotten(monkeypatch: Patch, is_caught: Caught) -> None:
-    right = graph_tasks.masks_of
+    right = condition_words.masks_of
     monkeypatch.setattr(graph_tasks, "masks_of", lambda sets, conditions: right(sets, conditions[1:]))
     assert is_caught(0)
 
@@ -84,7 +84,7 @@ def test_levels_end_early(monkeypatch: Patch, is_caught: Caught) -> None:
 
 def test_a_component_without_strong_fairness_is_discarded_whole(monkeypatch: Patch, is_caught: Caught) -> None:
     monkeypatch.setattr(
-        graph_tasks.TriggerTask, "run", lambda task, store: graph_tasks.packed(np.ones(task.part.file.end, np.bool_))
+        graph_tasks.TriggerTask, "run", lambda task, store: graph_rows.packed(np.ones(task.part.file.end, np.bool_))
     )
     assert is_caught(0)
 
@@ -114,6 +114,7 @@ def test_a_step_out_of_the_part_is_not_followed(monkeypatch: Patch, is_caught: C
 def test_where_a_step_leads_is_looked_up_in_the_part(monkeypatch: Patch, is_caught: Caught) -> None:
     monkeypatch.setattr(GraphRounds, "known", lambda rounds: {})
     monkeypatch.setattr(
-        "kmc.shards.graph_rows.RowSets._are_in", lambda rows, states, numbers, sets: np.zeros(len(numbers), np.bool_)
+        "kmc.shards.graph.graph_rows.RowSets._are_in",
+        lambda rows, states, numbers, sets: np.zeros(len(numbers), np.bool_),
     )
     assert is_caught(3)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import pytest
-from support.error_sites import CODE, Site, Unknown, sites_of
-from support.errors_page import PAGE, REGISTER, exit_status, meanings_of, page, sites_by_code
+from support.pages.error_sites import CODE, Site, Unknown, sites_of
+from support.pages.errors import PAGE, REGISTER, exit_status, meanings_of, page, sites_by_code
 from support.source_tree import Source, sources
 
 # A code of one meaning that several files raise; a code that is not here belongs to one file.
@@ -54,9 +54,9 @@ SEVERAL_FILES = {
 
 
 def unreadable(found: Iterable[Source]) -> list[str]:
-    """Codes in a form that `support.error_sites` does not know, so that the register would miss them."""
+    """Codes in a form that `support.pages.error_sites` does not know, so that the register would miss them."""
     return [
-        f"{site.path}:{site.line}: {site.code} is raised in an unknown form: teach support/error_sites.py to read it"
+        f"{site.path}:{site.line}: {site.code} is raised in an unknown form: support/pages/error_sites.py must read it"
         for source in found
         for site in sites_of(source)
         if isinstance(site, Unknown)

@@ -48,6 +48,12 @@ def test_hosted_jobs_run_all_that_ci_runs() -> None:
     assert ci <= targets((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
 
 
+def test_only_a_target_of_its_own_installs_packages_of_the_system() -> None:
+    rules = re.findall(r"^([\w-]+):(.*)\n((?:\t.*\n)*)", MAKEFILE, re.MULTILINE)
+    assert [target for target, _, recipe in rules if "apt-get" in recipe] == ["chromium"]
+    assert [target for target, needed, _ in rules if "chromium" in needed.partition("##")[0].split()] == []
+
+
 def test_another_command_is_found() -> None:
     assert foreign_commands("steps:\n  - run: pip install kmc\n  - run: make test\n") == ["pip install kmc"]
 

@@ -6,6 +6,7 @@ import ast
 import re
 import tomllib
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 from support.source_tree import ROOT
@@ -24,6 +25,7 @@ def folders_in(folder: Path) -> set[str]:
 
 
 FOLDERS = sorted(folders_in(TESTS) - WITHOUT_TESTS)
+DIVIDED = sorted({path.parents[1].name for path in TESTS.glob("*/*/*.py")} - {"data"})
 
 
 def marks_of(node: ast.FunctionDef | ast.ClassDef | ast.Module) -> set[str]:
@@ -53,7 +55,7 @@ def fast_tests(text: str) -> list[str]:
     return found
 
 
-def _is_fast(node: ast.stmt) -> bool:
+def _is_fast(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
     return isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not marks_of(node) & {"slow"}
 
 
@@ -67,9 +69,20 @@ def test_the_map_names_every_folder_of_data() -> None:
     assert sorted(set(re.findall(r"`(\w+)/`", line)) - {"data"}) == sorted(folders_in(TESTS / "data"))
 
 
+@pytest.mark.parametrize("folder", DIVIDED)
+def test_the_map_has_a_row_for_every_room_and_no_other(folder: str) -> None:
+    rows = re.findall(rf"^\| `{folder}/(\w+)/` \|", MAP, re.MULTILINE)
+    assert sorted(rows) == sorted(folders_in(TESTS / folder))
+
+
+@pytest.mark.parametrize("folder", sorted(set(DIVIDED) - WITHOUT_TESTS))
+def test_no_test_file_lies_beside_the_rooms_of_its_folder(folder: str) -> None:
+    assert [path.name for path in (TESTS / folder).glob("test_*.py")] == []
+
+
 def test_the_starting_points_in_support_exist() -> None:
     (paragraph,) = re.findall(r"The starting points: (.*?)\. A helper", MAP, re.DOTALL)
-    named = re.findall(r"`(\w+)`(?= \(| and)", paragraph)
+    named = re.findall(r"`([\w/]+)`(?= \(| and)", paragraph)
     assert len(named) > 8
     assert [name for name in named if not (TESTS / "support" / f"{name}.py").is_file()] == []
 
@@ -88,7 +101,7 @@ def test_a_target_that_the_map_names_exists(target: str) -> None:
 def test_the_map_has_a_row_for_every_target_that_runs_tests() -> None:
     recipes = re.findall(r"^([\w-]+):.*##.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
     running = {target for target, recipe in recipes if any(word in recipe for word in RUNNERS)}
-    assert running == set(re.findall(r"^\| `make ([\w-]+)` \|", MAP, re.MULTILINE))
+    assert running == set(re.findall(r"^\| `make ([\w-]+)[^`]*` \|", MAP, re.MULTILINE))
 
 
 def test_every_test_file_lies_in_a_folder() -> None:
@@ -101,7 +114,7 @@ def test_no_shared_code_is_collected_as_a_test() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_has_tests_that_are_fast(folder: str) -> None:
-    assert any(fast_tests(path.read_text(encoding="utf-8")) for path in (TESTS / folder).glob("test_*.py"))
+    assert any(fast_tests(path.read_text(encoding="utf-8")) for path in (TESTS / folder).rglob("test_*.py"))
 
 
 MARKED = """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.process_kinds import violation_of
-from support.small_specs import model_of
-from support.told_in_views import file_of, told_in_every_view
+from support.specs.process_kinds import violation_of
+from support.specs.small import model_of
+from support.views.read_back import file_of, told_in_every_view
 
-from kmc.spec.model import Model
+from kmc.frontend.model import Model
 from kmc.spec.variables import decode_state
 from kmc.trace.files import resolved
 from kmc.trace.itf import itf_text, parse_itf

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kmc.errors import AssumptionError, EvaluationError, ExitStatus, KmcError, ModelError
-from kmc.lang.modelfile import parse_set
-from kmc.spec.loader import Spec, load_spec
+from kmc.frontend.loader import Spec, load_spec
+from kmc.model_files.model_file import parse_set
 
 SPEC = """
 from kmc.lang import IdentSet, Int, Map, Record, constant

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kmc.errors import EvaluationError, KmcError, Span
-from kmc.lang.blame import author_span, blamed, in_characters, instruction_span, yield_span
+from kmc.lang.errors.blame import author_span, blamed, in_characters, instruction_span, yield_span
 
 FILE = "spec.py"
 

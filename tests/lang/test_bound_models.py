@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.small_specs import BALLOT, COUNTER, model_of
+from support.specs.small import BALLOT, COUNTER, model_of
 
-from kmc.spec.model import Model, without_properties
+from kmc.frontend.model import Model, without_properties
 
 BOUND = "CONSTANTS Server = {a, b} "
 ALL = """

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.value_strategies import (
+from support.drawing.values import (
     FetchDiverging,
     FetchOk,
     FetchResponse,

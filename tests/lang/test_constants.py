@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from support.value_strategies import Role, Server, record_class
+from support.drawing.values import Role, Server, record_class
 
 from kmc.errors import ModelError, Span, SpecError
-from kmc.lang import Bool, Int, Set, constant, spawned
-from kmc.lang.constants import ConstantTable, IdentSet, constants_of
-from kmc.lang.modelfile import Assignment, ModelValue, Raw, RawSet
+from kmc.lang.annotations import Bool, Int, Set
+from kmc.lang.constants import ConstantTable, IdentSet, constant, constants_of, spawned
+from kmc.model_files.model_file import Assignment, ModelValue, Raw, RawSet
 
 SPAN = Span("m.cfg", 1)
 Node = record_class({"epoch": Int(0, 3)}, name="Node")

@@ -12,11 +12,11 @@ from support.source_tree import ROOT
 
 import kmc.lang
 import kmc.spec
-from kmc.lang.idents import IdentMeta
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue, _Network
 from kmc.lang.records import Record
 from kmc.lang.seqs import SeqValue
+from kmc.lang.types import IdentMeta
 from kmc.spec.declare import SpecFacade
 
 CLASSES = {

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.value_strategies import Id, Role, Server, Value, VoteRequest, VoteResponse, record_class
+from support.drawing.values import Id, Role, Server, Value, VoteRequest, VoteResponse, record_class
 
 from kmc.errors import DomainError, SpecError
 from kmc.lang.admission import admitter
-from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set, as_type
+from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
 from kmc.lang.domains import describe, members
 from kmc.lang.idents import ident_class
 from kmc.lang.maps import map_literal
 from kmc.lang.pairs import pair
 from kmc.lang.seqs import seq_literal
+from kmc.lang.types import as_type
 
 S1, S2, S3 = Server
 V1, V2 = Value

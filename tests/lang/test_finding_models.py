@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kmc.errors import CommandLineError, ModelError
-from kmc.spec import shipped
-from kmc.spec.shipped import find_model, find_spec_root, manifest_of, shipped_folder, shipped_specs
+from kmc.frontend import shipped
+from kmc.frontend.shipped import find_model, find_spec_root, manifest_of, shipped_folder, shipped_specs
 
 ONE = '[models.only]\ndescription = "One"\n'
 TWO = ONE + '[models.smoke]\ndescription = "Other"\n'

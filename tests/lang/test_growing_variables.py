@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
+from kmc.frontend.growing_variables import GrowthWatch
 from kmc.lang.seqs import seq_literal
-from kmc.reference.initial import initial_states
-from kmc.spec.growing_variables import GrowthWatch
+from kmc.reference.states.initial import initial_states
 
 SOURCE = """
 Server = constant("Server", IdentSet(), "Who counts")
@@ -56,11 +56,16 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return state
 
 
+def sample_of(level: int, state_of: Callable[[int], Any]) -> Callable[[int], list[Any]]:
+    """The samples of a level, which has one state."""
+    return lambda _: [state_of(level)]
+
+
 def seen(levels: int, state_of: Callable[[int], Any], every: int = 1) -> dict[str, tuple[int, int]]:
     """What grows after so many levels, each of one state: its largest value and bound."""
     watch = GrowthWatch(share=0)
     for level in range(1, levels + 1, every):
-        watch.level_made(level, lambda _, level=level: [state_of(level)])
+        watch.level_made(level, sample_of(level, state_of))
     return {found.name: (found.value, found.bound) for found in watch.growing}
 
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from kmc.spec.modules import SpecFile, file_of, is_shared, packages_of
+from kmc.frontend.modules import SpecFile, file_of, is_shared, packages_of
 
 FILES = {
     "the package": SpecFile("", "spec/__init__.py", ast.Module([], []), True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.errors import SpecError, TraceError
 from kmc.spec.variables import decode_state, encode_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.value_strategies import Id, Role, Server
+from support.drawing.values import Id, Role, Server
 
 from kmc.lang.annotations import Bool, Map, PartialMap, Set
 from kmc.lang.permutation import is_started_in, keeps_unused, swaps

@@ -8,11 +8,11 @@ import pytest
 
 from kmc.engine.check_model import check_native
 from kmc.errors import KmcError, SpecError
-from kmc.lang.modelfile import parse_set
+from kmc.frontend.loader import load_spec
+from kmc.frontend.model import bind_all
+from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search
 from kmc.result import Limits
-from kmc.spec.loader import load_spec
-from kmc.spec.model import bind_all
 
 COUNTING = """\
 from kmc.lang import Int, Record, constant

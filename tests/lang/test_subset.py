@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.actions.relation import NextStateRelation
-from kmc.reference.initial import initial_states
+from kmc.reference.states.initial import initial_states
 
 SPEC = """
 Server = constant("Server", IdentSet(), "The servers")

@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from support.cli_runner import kmc
-from support.language_page import RUN, source_of
+from support.commands.cli_runner import kmc
+from support.pages.language import RUN, source_of
 from support.source_tree import ROOT
 
 DOCS = ROOT / "docs"
@@ -198,6 +198,7 @@ def written(folder: Path) -> None:
 
 def settings() -> str:
     """The settings of mypy that the page gives."""
+    block: str
     (block,) = re.findall(r"^```toml\n(\[tool\.mypy\]\n.*?)^```$", (DOCS / "typing.md").read_text(), re.M | re.S)
     assert tomllib.loads(block)["tool"]["mypy"]["strict"]
     return block

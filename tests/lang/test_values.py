@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
-from support.value_strategies import (
+from support.drawing.values import (
     FetchOk,
     Id,
     Role,
@@ -22,7 +22,7 @@ from support.value_strategies import (
 
 from kmc.errors import DomainError, TraceError
 from kmc.lang.admission import admitter
-from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Seq, Set, as_type
+from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Seq, Set
 from kmc.lang.maps import map_literal
 from kmc.lang.naming import lower_camel_case
 from kmc.lang.networks import MessageBagValue, MessageSetValue, bag_of_messages, set_of_messages
@@ -32,7 +32,7 @@ from kmc.lang.permutation import Swap, permute, swaps
 from kmc.lang.records import Message
 from kmc.lang.seqs import seq_literal
 from kmc.lang.tla import Naming, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet, decode, encode, function, shortened, text
-from kmc.lang.types import Type
+from kmc.lang.types import Type, as_type
 
 S1, S2, S3 = Server
 V1, V2 = Value

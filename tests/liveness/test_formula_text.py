@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
+from kmc.frontend.temporal_problem import problem_of
 from kmc.liveness.formula_text import text_of
 from kmc.liveness.problem import TemporalProblem
-from kmc.spec.temporal_problem import problem_of
 
 SPEC = """
 from kmc.spec import (

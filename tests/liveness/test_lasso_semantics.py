@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kmc.liveness.formulas import (
@@ -24,7 +26,7 @@ STEPS: dict[int, dict[int, set[int]]] = {0: {0: {1}, 1: {0}}, 1: {0: {0}, 2: {1}
 A, B = (ActionSteps(frozenset([label]), name, name) for label, name in enumerate("AB"))
 
 
-def behaviour(*states: int, loop: int) -> EndlessBehaviour:
+def behaviour(*states: Any, loop: int) -> EndlessBehaviour:
     return EndlessBehaviour(states, loop, lambda state: STEPS[state])
 
 

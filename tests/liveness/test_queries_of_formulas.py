@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
-from support.random_formulas import RandomFormulas, random_behaviour, random_world
+from support.drawing.formulas import RandomFormulas, random_behaviour, random_world
 
 from kmc.liveness.formula_text import text_of
 from kmc.liveness.lasso_semantics import EndlessBehaviour
@@ -35,7 +36,8 @@ def test_queries_are_the_negation_of_a_property(seed: int) -> None:
         world = type(world)(world.steps, predicates.of_states, predicates.of_steps)
         for _ in range(BEHAVIOURS):
             states, loop = random_behaviour(random, SIZE)
-            holds = EndlessBehaviour(states, loop, world.generated).satisfies(formula)
+            numbers: Any = states
+            holds = EndlessBehaviour(numbers, loop, world.generated).satisfies(formula)
             answered = any(world.answers(query, states, loop) for query in queries)
             assert answered is not holds, (text_of(formula), world.steps, states, loop)
             false += not holds

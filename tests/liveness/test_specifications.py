@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.actions.action import instances_of
+from kmc.frontend.model import Model
+from kmc.frontend.temporal_problem import problem_of
 from kmc.liveness.lasso_queries import AndSteps, Changing, Labelled
-from kmc.spec.model import Model
-from kmc.spec.temporal_problem import problem_of
 
 ACTIONS = """
 from kmc.spec import FAIR_ACTIONS, NEXT, STRONG, WEAK, and_, eventually, steps, strong_fairness, weak_fairness

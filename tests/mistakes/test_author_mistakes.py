@@ -10,7 +10,15 @@ import re
 from pathlib import Path
 
 import pytest
-from support.spec_mistakes import SpecMistake, described, error_of, marked, place_of, read_files, read_spec_mistakes
+from support.faults.spec_mistakes import (
+    SpecMistake,
+    described,
+    error_of,
+    marked,
+    place_of,
+    read_files,
+    read_spec_mistakes,
+)
 
 FOLDER = Path(__file__).parents[1] / "data" / "mistakes"
 COMMON = read_files((FOLDER / "common.txt").read_text(encoding="utf-8").partition("\n")[2])

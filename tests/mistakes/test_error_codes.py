@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
 from support.source_tree import ROOT, Source, sources, tree_of
+from support.specs.small import model_of
 
 from kmc.errors import InternalError, ModelError, SpecError, TraceError
+from kmc.frontend.loader import load_spec
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.lang import Bool, constant
-from kmc.reference.corpus import value_of
+from kmc.reference.conformance.corpus import value_of
 from kmc.reference.search import Search
 from kmc.spec import spec
-from kmc.spec.loader import load_spec
-from kmc.spec.shipped import find_model, find_spec_root
 from kmc.spec.variables import decode_state
 
 CODE = re.compile(r"KMC\d{3}")

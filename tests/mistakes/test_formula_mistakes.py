@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.errors import EvaluationError, SpecError
+from kmc.frontend.temporal_problem import problem_of
 from kmc.reference.search import Search
-from kmc.spec.temporal_problem import problem_of
 
 WORDS = (
     "NEXT, always, always_eventually, and_, enabled, eventually, eventually_always, for_all, iff, implies, leads_to, "

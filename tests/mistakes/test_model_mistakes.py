@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.cli_runner import kmc
-from support.small_specs import IMPORTS
+from support.commands.cli_runner import kmc
+from support.specs.small import IMPORTS
 
 from kmc.errors import ModelError
-from kmc.lang.manifest import parse_manifest
-from kmc.spec.model import bind
+from kmc.frontend.model import bind
+from kmc.model_files.manifest import parse_manifest
 
 SPEC = """
 Server = constant("Server", IdentSet(symmetric=True), "Who votes")

@@ -16,10 +16,10 @@ from random import Random
 import pytest
 
 from kmc.errors import ExitStatus, InternalError, KmcError
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.search import Search
 from kmc.result import Limits
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_model, find_spec_root
 
 CHANGES_PER_SEED = 12
 STATES_MAX = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import IMPORTS, model_of
+from support.specs.small import IMPORTS, model_of
 
 from kmc.engine.compiled_model import compile_model
 from kmc.errors import SpecError

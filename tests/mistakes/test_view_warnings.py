@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.cli_runner import kmc
-from support.small_specs import IMPORTS, model_of
+from support.commands.cli_runner import kmc
+from support.specs.small import IMPORTS, model_of
 
 from kmc.compiler.checks.view_reads import forgotten_reads
 

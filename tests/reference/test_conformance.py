@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.corpora import (
+from support.faults.corpora import (
     CORPORA,
     EDGES,
     KIP_996,
@@ -23,12 +23,12 @@ from support.corpora import (
     mutant,
     written,
 )
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.errors import EvaluationError, ModelError, TraceError
-from kmc.reference.conformance import ActionCount, ConformanceReport, Difference, DifferenceKind, conform
-from kmc.reference.corpus import canonical_text, raw_text, read_corpus, value_of
-from kmc.reference.differences import Part
+from kmc.reference.conformance.corpus import canonical_text, raw_text, read_corpus, value_of
+from kmc.reference.conformance.edges import ActionCount, ConformanceReport, Difference, DifferenceKind, conform
+from kmc.reference.states.differences import Part
 
 SAMPLE = 40
 

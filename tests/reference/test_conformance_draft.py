@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kmc.reference.conformance import ConformanceReport, conform
-from kmc.spec.shipped import find_spec_root
+from kmc.frontend.shipped import find_spec_root
+from kmc.reference.conformance.edges import ConformanceReport, conform
 
 EDGES = Path(__file__).parents[1] / "data" / "edges"
 DRAFT = find_spec_root("kip_996_draft")

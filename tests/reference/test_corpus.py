@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from kmc.errors import TraceError
-from kmc.lang.modelfile import ModelValue, RawSet
 from kmc.lang.tla import TlaSet
-from kmc.reference.corpus import Edge, SourceState, raw_text, read_corpus
+from kmc.model_files.model_file import ModelValue, RawSet
+from kmc.reference.conformance.corpus import Edge, SourceState, raw_text, read_corpus
 
 DOCUMENT: dict[str, Any] = {
     "model": "small",

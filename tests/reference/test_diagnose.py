@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import KmcError
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import Role
 from kmc.lang.seqs import seq_literal
 from kmc.reference.diagnose import check_errors, expansion_errors, initial_errors
-from kmc.spec.model import Model
 
 SOURCE = """
 class State(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.reference.differences import Part, differing_parts
+from kmc.reference.states.differences import Part, differing_parts
 
 
 def function(**pairs: Tla) -> TlaMap:

@@ -6,17 +6,31 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from support.interpreted_lassos import all_paths, answering_lassos, random_behaviours, random_fairness, random_query
+from support.oracles.interpreted_lassos import (
+    all_paths,
+    answering_lassos,
+    random_behaviours,
+    random_fairness,
+    random_query,
+)
 
-from kmc.liveness.lasso_queries import Phase
-from kmc.reference.lasso_check import how_met, phase_entries
-from kmc.reference.lassos import ObviousLassos, Path
-from kmc.reference.temporal import begun_in_the_cycle
+from kmc.liveness.lasso_queries import FairnessCondition, LassoQuery, Phase
+from kmc.reference.temporal.behaviours import Behaviours
+from kmc.reference.temporal.lasso_check import how_met, phase_entries
+from kmc.reference.temporal.lassos import ObviousLassos, Path
+from kmc.reference.temporal.verdicts import begun_in_the_cycle
 
 LENGTH_MAX = 7
 
 
-def least_by_trial(behaviours, initial, query, fairness, *, begun: bool = True) -> Path | None:
+def least_by_trial(
+    behaviours: Behaviours,
+    initial: int,
+    query: LassoQuery,
+    fairness: tuple[FairnessCondition, ...],
+    *,
+    begun: bool = True,
+) -> Path | None:
     """The least of all lassos with at most LENGTH_MAX states: fewest states, one that stutters, shortest stem."""
     for length in range(1, LENGTH_MAX + 1):
         found = list(answering_lassos(behaviours, initial, query, fairness, length, begun=begun))

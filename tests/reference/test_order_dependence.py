@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.errors import EvaluationError, InvariantError, KmcError
+from kmc.frontend.model import Model
 from kmc.lang.seqs import seq_literal
 from kmc.reference.diagnose import check_errors, initial_errors
-from kmc.reference.order_dependence import every_turn, of_order, order_dependent
-from kmc.spec.model import Model
+from kmc.reference.states.order_dependence import every_turn, of_order, order_dependent
 
 SOURCE = """
 Client = constant("Client", IdentSet(symmetric=True), "Who")

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.errors import InternalError
-from kmc.liveness.formulas import Formula, Not
+from kmc.frontend.model import Model
+from kmc.frontend.temporal_problem import problem_of
+from kmc.liveness.formulas import Not
 from kmc.reference.search import Search
 from kmc.result import Verdict
-from kmc.spec.model import Model
-from kmc.spec.temporal_problem import problem_of
 
 TOGGLE = """
 from kmc.spec import NEXT, always, eventually, weak_fairness
@@ -72,8 +73,8 @@ def test_lassos_and_prefixes_stand_by_definition(name: str, verdict: Verdict, tm
 def with_other(model: Model, formulas: str) -> None:
     """Search with queries that do not belong to the formulas: these are negated."""
     problem = problem_of(model)
-    negated: tuple[Formula, ...] = tuple(Not(formula) for formula in getattr(problem, formulas))
-    Search(model, problem=replace(problem, **{formulas: negated})).run()
+    negated: dict[str, Any] = {formulas: tuple(Not(formula) for formula in getattr(problem, formulas))}
+    Search(model, problem=replace(problem, **negated)).run()
 
 
 def test_a_lasso_that_satisfies_the_property_is_a_mistake_of_kmc(toggle: Model) -> None:

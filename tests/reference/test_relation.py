@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.actions.relation import AssertionFailure, NextStateRelation
 from kmc.errors import EvaluationError
-from kmc.reference.initial import initial_states
+from kmc.reference.states.initial import initial_states
 
 MAIL = """
 Server = constant("Server", IdentSet(), "The servers")

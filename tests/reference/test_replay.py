@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.small_specs import COUNTER, model_of
+from support.specs.small import COUNTER, model_of
 
 from kmc.errors import EvaluationError, InternalError, KmcError
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.lang.permutation import permute_state, swaps
-from kmc.reference.replay import check_violation, error_at_end, replay
 from kmc.reference.search import Search
+from kmc.reference.states.replay import check_violation, error_at_end, replay
 from kmc.result import Trace, TraceStep, Verdict, Violation
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
 
 
 def shipped(spec: str, model: str) -> Model:

@@ -11,14 +11,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from support.small_specs import COUNTER, PHILOSOPHERS, RIVER, TOKENS, model_of
+from support.specs.small import COUNTER, PHILOSOPHERS, RIVER, TOKENS, model_of
 
 from kmc.compiler.view_order import fingerprint_order
 from kmc.errors import ExitStatus
+from kmc.frontend.model import Model
 from kmc.reference import search as search_module
 from kmc.reference.search import Search
 from kmc.result import Bound, Limits, Result, Verdict
-from kmc.spec.model import Model
 
 
 @dataclass

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.search_report import CASES
-from support.small_specs import BALLOT, COUNTER, model_of
+from support.commands.search_report import CASES
+from support.specs.small import BALLOT, COUNTER, model_of
 
 from kmc.errors import EvaluationError, ExitStatus, InvariantError, KmcError
 from kmc.reference import search as search_module
 from kmc.reference.search import Search
-from kmc.reference.traces import trace_of
+from kmc.reference.states.traces import trace_of
 from kmc.result import Result, Trace, Verdict
 
 TESTS = Path(__file__).parents[1]
@@ -30,7 +30,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 def _report(folder: Path, hash_seed: str) -> str:
     environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(TESTS)}
-    command = [sys.executable, str(TESTS / "support" / "search_report.py"), str(folder)]
+    command = [sys.executable, str(TESTS / "support" / "commands" / "search_report.py"), str(folder)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 

@@ -8,15 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.small_specs import COUNTER, PHILOSOPHERS, model_of
+from support.specs.small import COUNTER, PHILOSOPHERS, model_of
 
 from kmc.errors import EvaluationError, InvariantError
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference import simulation
-from kmc.reference.replay import check_violation, replay
 from kmc.reference.simulation import SimulationCounters, SimulationResult, simulate
+from kmc.reference.states.replay import check_violation, replay
 from kmc.result import Bound, Limits, Verdict, Violation
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
 
 NO_DEADLOCK = "CHECK_DEADLOCK FALSE"
 
@@ -228,8 +228,8 @@ class TestSeeds:
 
 SCRIPT = """
 from kmc.reference.simulation import simulate
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_model, find_spec_root
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.spec.variables import encode_state
 root = find_spec_root("kraft")
 model = bind(root, find_model(root, "restarts"))

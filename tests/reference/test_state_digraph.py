@@ -9,13 +9,13 @@ from pathlib import Path
 
 import networkx
 import pytest
-from support.cli_runner import kmc
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
+from support.commands.cli_runner import kmc
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
 from kmc.errors import CommandLineError
 from kmc.reference.search import Search
-from kmc.reference.state_digraph import state_digraph
+from kmc.reference.states.digraph import state_digraph
 
 STEPPER = """
 class State(Record):

@@ -6,16 +6,16 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from support.value_strategies import Server, record_class
+from support.drawing.values import Server, record_class
 
 from kmc.errors import EvaluationError, Span
 from kmc.invariants.properties import SymmetrySet, View
 from kmc.lang.annotations import Bool, Int, Opt, PartialMap
 from kmc.lang.idents import ident_class
 from kmc.lang.maps import map_literal
-from kmc.reference.findings import Finding, Findings, error_rank
-from kmc.reference.identity import StateSet
-from kmc.reference.state_graph import StateGraph
+from kmc.reference.states.findings import Finding, Findings, error_rank
+from kmc.reference.states.identity import StateSet
+from kmc.reference.states.state_graph import StateGraph
 from kmc.result import Verdict
 
 HERE = Span("spec.py", 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.reference.search import Search
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.errors import EvaluationError, ExitStatus, InternalError, ModelError, TautologyError
+from kmc.frontend.model import Model
+from kmc.lang.records import State
 from kmc.liveness.lasso_queries import (
     AndSteps,
     AtomHolds,
@@ -21,13 +23,12 @@ from kmc.liveness.lasso_queries import (
     TemporalCheck,
 )
 from kmc.liveness.problem import TemporalProblem
-from kmc.reference.accepted_problem import accepted_problem
-from kmc.reference.behaviours import behaviours_of
-from kmc.reference.lasso_replay import check_refutation
 from kmc.reference.search import Search
-from kmc.reference.temporal import interpreted
+from kmc.reference.temporal.accepted_problem import accepted_problem
+from kmc.reference.temporal.behaviours import behaviours_of
+from kmc.reference.temporal.lasso_replay import check_refutation
+from kmc.reference.temporal.verdicts import interpreted
 from kmc.result import Bound, HowMet, Result, Verdict, Violation
-from kmc.spec.model import Model
 
 RING = """
 class State(Record):
@@ -108,7 +109,7 @@ def shape(violation: Violation) -> tuple[list[int], int | None, str | None]:
     assert violation.refutation is not None
     cycle = violation.refutation.cycle
     closing = cycle.closing.label if cycle is not None and cycle.closing is not None else None
-    return [step.state.n for step in violation.trace.steps], cycle and cycle.back_to, closing
+    return [step.state.n for step in violation.trace.steps], None if cycle is None else cycle.back_to, closing
 
 
 def test_without_fairness_nothing_need_happen(ring: Model) -> None:
@@ -228,7 +229,7 @@ def test_a_predicate_without_a_truth_is_an_error(ring: Model) -> None:
         checked(ring, problem)
 
 
-def _states(model: Model) -> list[object]:
+def _states(model: Model) -> list[State]:
     search = Search(model)
     search.run()
     return search.graph.states

@@ -13,21 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import check_json, kmc
-from support.crashes import KILLED, Crash, Disk, dying_at, in_child
-from support.native_results import told
-from support.shard_runs import drop_rows
-from support.small_specs import RIVER, model_of
+from support.commands.cli_runner import check_json, kmc
+from support.faults.crashes import KILLED, Crash, Disk, dying_at, in_child
+from support.oracles.results import told
+from support.runs.shards import drop_rows
+from support.specs.small import RIVER, model_of
 
+from kmc import failpoints
 from kmc.engine.check_model import check_native
-from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import RunDirectory, saved_manifest
 from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import SystemFault
+from kmc.frontend.model import Model
 from kmc.result import Limits, Result
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 TINY = Sharding(
     6,
@@ -66,7 +66,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(monkeypatch: pytest.MonkeyPatc
     check = ("check", "die_hard", *EACH_LEVEL, "--threads", "1")
     points: list[str] = []
     with monkeypatch.context() as patch:
-        patch.setattr(durable_folder, "reach", points.append)
+        patch.setattr(failpoints, "reach", points.append)
         expected = json.loads(kmc(*check, "--json").stdout)
     shutil.rmtree(".kmc")
     last = {point: points.count(point) for point in points}
@@ -92,7 +92,7 @@ def test_a_run_that_a_refuted_property_ends_goes_on_without_rows(monkeypatch: py
     check = ("check", "two_phase_commit", "unfair", *EACH_LEVEL, "--threads", "1")
     points: list[str] = []
     with monkeypatch.context() as patch:
-        patch.setattr(durable_folder, "reach", points.append)
+        patch.setattr(failpoints, "reach", points.append)
         ended = json.loads(kmc(*check, "--json").stdout)
     expected = check_json("two_phase_commit", "unfair")
     assert {key: ended[key] for key in COMPARED} == {key: expected[key] for key in COMPARED}

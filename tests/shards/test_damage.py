@@ -11,22 +11,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.liveness_cases import liveness_cases
-from support.native_results import told
-from support.shipped_models import shipped_model
-from support.small_specs import RIVER, model_of
+from support.oracles.results import told
+from support.specs.shipped import shipped_model
+from support.specs.small import RIVER, model_of
+from support.specs.temporal import liveness_cases
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import KmcError, SystemFault
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.frontend.model import Model
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits, Result, Verdict
-from kmc.shards.executors import ThreadExecutor
-from kmc.shards.on_threads import sharded
+from kmc.shards.executors.executor import ThreadExecutor
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 from kmc.shards.redivide import Redivision
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
 
 TINY = Sharding(3, task_rows=2, segment_rows=1, slice_chunks=1, slots_min=8, piece=2, batch=2, chunk_rows=1)
 KINDS = ("rows", "bits", "run", "words", "run.json")
@@ -83,7 +83,7 @@ def searched(model: Model, directory: RunDirectory, depth: int | None = None) ->
     )
 
 
-def resumed(model: Model, run: Path) -> tuple[Any, ...] | str:
+def resumed(model: Model, run: Path) -> dict[str, Any] | str:
     """The result of going on with a run, or the code of the error."""
     try:
         directory = RunDirectory.opened(run)

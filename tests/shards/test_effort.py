@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from kmc.shards.tasks import Effort, clocks, this_process
+from kmc.shards.level.tasks import Effort, clocks, this_process
 
 
 def test_an_effort_is_what_its_thread_used_and_says_where() -> None:

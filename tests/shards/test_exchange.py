@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.shard_runs import store_in
+from support.runs.shards import store_in
 
 from kmc.errors import SystemFault
-from kmc.shards.exchange import read_sent, write_sent
+from kmc.shards.executors.exchange import read_sent, write_sent
 
 BOXES = [np.arange(3, dtype=np.int64), np.zeros(0, np.int64), np.arange(100, 105, dtype=np.int64)]
 

@@ -8,22 +8,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.grid_kernels import Grid, fingerprint, level_sizes, point_of
-from support.shard_runs import store_in
+from support.kernels.grid import Grid, fingerprint, level_sizes, point_of
+from support.runs.shards import store_in
 
 from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import run_storing
 from kmc.engine.native.memory import Words
 from kmc.errors import SystemFault
-from kmc.shards import expander
-from kmc.shards.expander import Expander, Stopped
-from kmc.shards.listing import Listing
+from kmc.shards.files.store import FolderStore, new_name
+from kmc.shards.files.word_files import WordFile, write_words
+from kmc.shards.level import expander
+from kmc.shards.level.expander import Expander, Stopped
+from kmc.shards.level.listing import Listing
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import Expanded, ExpandTask, RowsTask, SeekTask, SegmentRef
 from kmc.shards.redivide import owners
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import FolderStore, new_name
-from kmc.shards.tasks import Expanded, ExpandTask, RowsTask, SeekTask, SegmentRef, WordFile
-from kmc.shards.word_files import write_words
 
 SHARDINGS = (
     Sharding(1),
@@ -168,7 +168,7 @@ def test_a_task_after_one_that_failed_answers_as_the_first(tmp_path: Path, monke
     task = tasks.expanding(tasks.rows(2, segments_of(tasks.first()[0])))
     expanded, sent = tasks.expand(task)
     with monkeypatch.context() as patch:
-        patch.delattr("kmc.shards.expander.write_frontier")
+        patch.delattr("kmc.shards.level.expander.write_frontier")
         with pytest.raises(NameError):
             tasks.expand(tasks.expanding(tasks.rows(3, segments_of(expanded))))
     again, sent_again = tasks.expand(task)

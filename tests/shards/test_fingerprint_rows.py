@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.row_order import Row, difference
+from support.oracles.row_order import Row, difference
 
 WORDS = st.sampled_from([1, 2, 3, (1 << 63) - 1, 1 << 63, (1 << 64) - 1])
 """Few, so that fingerprints of two words share the first one, and some that are negative as signed numbers."""

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.shard_runs import store_in
+from support.runs.shards import store_in
 
 from kmc.engine.layout.frontier import RowBlock
 from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.native.memory import WORD_BYTES, Memory, Words
 from kmc.errors import SystemFault
-from kmc.shards.frontier_file import FrontierFile, FrontierReader, SegmentStart, write_frontier
-from kmc.shards.store import FolderStore, new_name
+from kmc.shards.files.frontier_file import FrontierFile, FrontierReader, SegmentStart, write_frontier
+from kmc.shards.files.store import FolderStore, new_name
 
 BLOCKS = (5, 0, 7, 3)
 """The words that are used of each block; one is empty."""

@@ -7,14 +7,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.graph_parts import stored_in_parts
-from support.random_lassos import random_graph
-from support.shard_runs import store_in
+from support.drawing.lassos import random_graph
+from support.runs.graph_parts import stored_in_parts
+from support.runs.shards import store_in
 
 from kmc.bench.lasso_job import random_graph as large_graph
 from kmc.errors import SystemFault
 from kmc.liveness.behaviour_graph import BehaviourGraph
-from kmc.shards.graph_files import assemble, read_part
+from kmc.shards.graph.graph_files import assemble, read_part
 
 ARRAYS = ("level_starts", "offsets", "targets", "labels", "state_bits", "step_bits")
 

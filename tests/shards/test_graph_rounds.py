@@ -9,15 +9,15 @@ from random import Random
 
 import numpy as np
 import pytest
-from support.graph_parts import runs_in, stored_at
-from support.random_lassos import LABELS, random_fairness, random_graph, random_query, random_steps
-from support.shard_runs import store_in
+from support.drawing.lassos import LABELS, random_fairness, random_graph, random_query, random_steps
+from support.runs.graph_parts import runs_in, stored_at
+from support.runs.shards import store_in
 
-from kmc.engine.liveness.lasso_search import LassoSearch
+from kmc.engine.lassos.search import LassoSearch
 from kmc.liveness import lasso_queries as q
-from kmc.shards.graph_files import BitRows, GraphFile, GraphFormat, StoredGraph
-from kmc.shards.graph_rounds import GraphRounds
-from kmc.shards.stored_lassos import StoredLassoSearch
+from kmc.shards.graph.graph_files import BitRows, GraphFile, GraphFormat, StoredGraph
+from kmc.shards.graph.graph_rounds import GraphRounds
+from kmc.shards.graph.stored_lassos import StoredLassoSearch
 
 PARTS_MAX = 4
 ALL_FITS = 1 << 30

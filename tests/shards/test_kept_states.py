@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.kept_runs import SMALL, checked, interpreted, kept, listed
-from support.native_results import CASES
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
+from support.oracles.results import CASES
+from support.runs.kept import SMALL, checked, interpreted, kept, listed
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files import run_directory
@@ -19,8 +19,8 @@ from kmc.engine.files.run_manifest import RunManifest
 from kmc.errors import SystemFault
 from kmc.result import Limits
 from kmc.shards.kept_states import kept_states
-from kmc.shards.sharding import Sharding
-from kmc.shards.tasks import SegmentRef
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import SegmentRef
 
 CHOSEN = (
     "no deadlock asked",
@@ -62,8 +62,8 @@ def _number(graph: Any, state: Any) -> int:
 def test_rows_that_do_not_fit_the_memory_of_a_listing_are_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kmc.shards.listing._WORDS", 100)
-    monkeypatch.setattr("kmc.shards.listing._ROWS", 1)
+    monkeypatch.setattr("kmc.shards.level.listing._WORDS", 100)
+    monkeypatch.setattr("kmc.shards.level.listing._ROWS", 1)
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, Sharding(2), limits=Limits(depth=12))
     with kept(model, tmp_path) as (compiled, states):

@@ -6,20 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.liveness_cases import liveness_cases
-from support.sharded_graphs import all_said, checked_in_memory
+from support.runs.sharded_graphs import all_said, checked_in_memory
+from support.specs.temporal import liveness_cases
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.lassos.patience import poll_now
 from kmc.engine.layout.search_outcome import Settings
-from kmc.engine.liveness.patience import poll_now
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.frontend.model import Model
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Bound, Limits, Result, Verdict
-from kmc.shards.graph_maker import GraphMaker
-from kmc.shards.on_threads import sharded
-from kmc.shards.part_tasks import TellTask
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
+from kmc.shards.graph.graph_maker import GraphMaker
+from kmc.shards.graph.part_tasks import TellTask
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 
 @pytest.fixture

@@ -7,21 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.ended_tasks import assert_all_told, ended_tasks
-from support.shipped_models import shipped_model
+from support.runs.ended_tasks import assert_all_told, ended_tasks
+from support.specs.shipped import shipped_model
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.engine.search import level_search
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Counters, Limits, Result
-from kmc.shards import sharded_search
-from kmc.shards.frontier_file import FrontierFile
-from kmc.shards.level_watch import EndedTask, LevelWatch, next_level_bytes
-from kmc.shards.on_threads import sharded
-from kmc.shards.run_state import LevelFiles, RunState
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import FolderStore
-from kmc.shards.tasks import WordFile
+from kmc.shards.files.frontier_file import FrontierFile
+from kmc.shards.files.store import FolderStore
+from kmc.shards.files.word_files import WordFile
+from kmc.shards.level.level_watch import EndedTask, LevelWatch, next_level_bytes
+from kmc.shards.level.run_state import LevelFiles, RunState
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 DIVIDED = replace(Sharding(3), segment_rows=64, task_rows=300)
 WORDS = WordFile("words-0-0-0", 0, 0)
@@ -58,7 +58,7 @@ def test_an_executor_tells_of_every_task(
 def test_counters_between_levels_are_those_of_whole_levels(
     directory: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sharded_search, "_PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(level_search, "PROGRESS_SECONDS", 0.0)
     reports: list[Counters] = []
     result = checked(directory, None, reports)
     between = [found for found in reports if found.shards is not None and found.shards.level is None]
@@ -76,7 +76,7 @@ def test_counters_between_levels_are_those_of_whole_levels(
 
 @pytest.mark.usefixtures("rows")
 def test_a_disk_that_is_too_small_is_told_at_once(directory: RunDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharded_search, "_PROGRESS_SECONDS", 1e9)
+    monkeypatch.setattr(level_search, "PROGRESS_SECONDS", 1e9)
     monkeypatch.setattr(FolderStore, "free_bytes", lambda store: 10_000)
     reports: list[Counters] = []
     checked(directory, None, reports)
@@ -113,8 +113,8 @@ def merging(number: int, seconds: float, new: int) -> EndedTask:
 
 
 def test_a_level_goes_through_its_phases() -> None:
+    assert LevelWatch().in_work is None
     watch = LevelWatch()
-    assert watch.in_work is None
     watch.begin(7, 3, 2)
     found = []
     for task in (expanding(0, 1.0), expanding(2, 1.0), expanding(1, 3.0), merging(1, 1.0, 10), merging(0, 1.0, 5)):

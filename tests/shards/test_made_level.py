@@ -13,9 +13,11 @@ from kmc.engine.layout.frontier import PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.record_structs import FindingEntry
 from kmc.engine.native.memory import Words
-from kmc.shards.executors import Executor
+from kmc.engine.native.words import Address
+from kmc.shards.executors.executor import Executor
+from kmc.shards.files.word_files import WordFile
+from kmc.shards.level.tasks import Checked, Effort, Expanded, RowsTask, SeekTask
 from kmc.shards.made_level import MadeLevel
-from kmc.shards.tasks import Checked, Effort, Expanded, RowsTask, SeekTask, WordFile
 
 TASKS = (RowsTask(3, 0, (), (), WordFile("words", 0, 0)), RowsTask(3, 1, (), (), WordFile("words", 0, 0)))
 LARGE = 2**64 - 5
@@ -61,7 +63,7 @@ def expanded(number: int, found: Sequence[Entry] = (), reached: int = 0, *, viol
 
 
 def made(parts: Sequence[Expanded], *, stored: bool = True, new: int = 5, rank: int = 0) -> MadeLevel:
-    kernels = KernelTable(expand=1, action_count=1, check=1, check_count=2, rank=rank)
+    kernels = KernelTable(expand=Address(1), action_count=1, check=Address(1), check_count=2, rank=Address(rank))
     return MadeLevel(kernels, parts, TASKS, new, stored)
 
 

@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.kept_runs import checked, kept, listed, written_by_threads
-from support.native_results import told
-from support.shard_runs import store_in, words_of
-from support.shipped_models import shipped_model
-from support.small_specs import RIVER, model_of
+from support.oracles.results import told
+from support.runs.kept import checked, kept, listed, written_by_threads
+from support.runs.shards import store_in, words_of
+from support.specs.shipped import shipped_model
+from support.specs.small import RIVER, model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory, saved_manifest
 from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import SystemFault
+from kmc.frontend.model import Model
 from kmc.result import Limits, Result
 from kmc.shards import redivide
-from kmc.shards.executors import ThreadExecutor
-from kmc.shards.merger import Merger
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import FileWords, FolderStore, Output
-from kmc.shards.tasks import MergeTask
-from kmc.spec.model import Model
+from kmc.shards.executors.executor import ThreadExecutor
+from kmc.shards.files.store import FileWords, FolderStore, Output
+from kmc.shards.level.merger import Merger
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import MergeTask
+from kmc.shards.on_one_machine import sharded
 from kmc.tables.write_tables import Wanted
 
 MANY = 4096

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from support.shard_runs import Entry, Fingerprint, answer, bits_of, fingerprints_in, store_in, words_of
+from support.runs.shards import Entry, Fingerprint, answer, bits_of, fingerprints_in, store_in, words_of
 
 from kmc.engine.layout.control_words import LINE_WORDS
 from kmc.engine.native.memory import SLACK_WORDS
 from kmc.errors import SystemFault
-from kmc.shards.merger import Merger, check_run
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import FolderStore
-from kmc.shards.tasks import Merged, MergeTask, SortedRun
+from kmc.shards.files.store import FolderStore
+from kmc.shards.level.merger import Merger, check_run
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import Merged, MergeTask, SortedRun
 
 KINDS = [(False, False), (False, True), (True, False), (True, True)]
 LAST = 2**64 - 1
@@ -110,7 +110,8 @@ def test_levels_of_candidates_are_answered_as_a_set_does(pool: str, wide: bool, 
 @pytest.mark.parametrize(("wide", "ranked"), KINDS)
 def test_nothing_is_answered_with_nothing(wide: bool, ranked: bool, tmp_path: Path) -> None:
     shard = made(tmp_path, wide, ranked)
-    for tasks in ([], [[]], [[], []]):
+    nothing: list[list[list[Entry]]] = [[], [[]], [[], []]]
+    for tasks in nothing:
         merged = shard.merge(tasks)
         assert (merged.new, merged.digest, merged.runs) == (0, 0, ())
 

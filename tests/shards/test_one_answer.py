@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import kmc
-from support.golden_cases import GoldenCase, all_golden_cases, is_small, outcome
-from support.native_results import told
+from support.commands.cli_runner import kmc
+from support.oracles.results import told
+from support.specs.golden import GoldenCase, all_golden_cases, is_small, outcome
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.loops.compiled_loops import run_loop
 from kmc.engine.loops.sorted_runs import CandidateSet
+from kmc.frontend.model import Model
 from kmc.result import Limits, Result
-from kmc.shards import merger
-from kmc.shards.merger import Merger
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
-from kmc.shards.tasks import Merged, MergeTask
-from kmc.spec.model import Model
+from kmc.shards.level import merger
+from kmc.shards.level.merger import Merger
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import Merged, MergeTask
+from kmc.shards.on_one_machine import sharded
 
 ALL = 1 << 28
 
@@ -71,6 +72,7 @@ def digest_of(result: Result) -> int:
     return result.shards.digest
 
 
+@pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("case", EVERY)
 def test_a_golden_case_has_one_answer(case: GoldenCase, tmp_path: Path) -> None:
     model = case.model()
@@ -88,7 +90,7 @@ def test_a_golden_case_has_one_answer(case: GoldenCase, tmp_path: Path) -> None:
 
 def lose_a_state(patch: pytest.MonkeyPatch, level: int) -> list[int]:
     """Let a search in one shard miss one new state of a level; the list tells how many were new there."""
-    merge, loop_of = Merger.merge, merger.run_loop
+    merge, loop_of = Merger.merge, run_loop
     levels: list[int] = []
     new: list[int] = []
 
@@ -112,12 +114,13 @@ def lose_a_state(patch: pytest.MonkeyPatch, level: int) -> list[int]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled_once")
 def test_a_set_without_one_state_has_another_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    case = smallest()
-    whole = searched(case.model(), tmp_path, tiny(1))
+    model = smallest().model()
+    whole = searched(model, tmp_path, tiny(1))
     # A state of the last level has no new successors, so it is the only one that is missing.
     new = lose_a_state(monkeypatch, whole.counters.depth)
-    less = searched(case.model(), tmp_path, tiny(1))
+    less = searched(model, tmp_path, tiny(1))
     assert new
     assert less.counters.distinct == whole.counters.distinct - 1
     assert digest_of(less) != digest_of(whole)
@@ -139,11 +142,11 @@ def test_the_digest_of_a_run_is_in_its_json(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("compiled_once")
 def test_another_width_of_fingerprints_has_its_own_digest(tmp_path: Path) -> None:
-    case = smallest()
+    model = smallest().model()
     digests = {
-        bits: {digest_of(searched(case.model(), tmp_path, tiny(shards), bits=bits)) for shards in (1, 3)}
-        for bits in (64, 128)
+        bits: {digest_of(searched(model, tmp_path, tiny(shards), bits=bits)) for shards in (1, 3)} for bits in (64, 128)
     }
     assert len(digests[64]) == len(digests[128]) == 1
     assert digests[64] != digests[128]

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.native_results import told
-from support.shard_runs import store_in
-from support.shipped_models import shipped_model
+from support.oracles.results import told
+from support.runs.shards import store_in
+from support.specs.shipped import shipped_model
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Limits, Result
-from kmc.shards.expander import Expander
-from kmc.shards.merger import Merger
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import FolderStore, new_name
+from kmc.shards.files.store import FolderStore, new_name
+from kmc.shards.level.expander import Expander
+from kmc.shards.level.merger import Merger
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 DIVIDED = replace(Sharding(3), segment_rows=64, task_rows=300)
 BOUND = Limits(states=4_000)  # it ends a search with the end of a level
@@ -40,7 +40,7 @@ def doubled(monkeypatch: pytest.MonkeyPatch) -> None:
     for kind, method in ((Expander, "expand"), (Merger, "merge")):
         once = getattr(kind, method)
 
-        def twice(worker: object, *arguments: object, once: object = once) -> object:
+        def twice(worker: object, *arguments: object, once: Callable[..., object] = once) -> object:
             once(worker, *arguments)
             return once(worker, *arguments)
 

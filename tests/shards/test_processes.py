@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -16,22 +17,23 @@ from typing import Any, NoReturn
 
 import psutil
 import pytest
-from support.cli_runner import check_json
-from support.cli_runner import kmc as run
-from support.native_results import told
-from support.shard_runs import drop_rows
-from support.small_specs import BALLOT, RIVER, model_of
+from support.commands.cli_runner import check_json
+from support.commands.cli_runner import kmc as run
+from support.oracles.results import told
+from support.runs.shards import drop_rows
+from support.specs.small import BALLOT, RIVER, model_of
 
-import kmc.shards.on_processes
-from kmc.engine.check_model import ModelSearch, check_native
-from kmc.engine.files import durable_folder
+import kmc.shards.executors.on_processes
+from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory, saved_manifest
+from kmc.engine.model_search import ModelSearch
 from kmc.errors import SystemFault
+from kmc.failpoints import FAILPOINT_VARIABLE
+from kmc.frontend.model import Model
 from kmc.result import Limits, Result
 from kmc.runtime.compiled_spec import CompiledSpec
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 TINY = Sharding(3, task_rows=2, segment_rows=1, slice_chunks=1, batch=2, chunk_rows=1)
 
@@ -72,8 +74,8 @@ def test_processes_compile_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     model, empty = river(tmp_path), tmp_path / "empty"
     wanted = told(check_native(model, Limits(), directory=RunDirectory.created(tmp_path, {}), search_of=sharded(TINY)))
 
-    def without_cache(*given: Any) -> ModelSearch:
-        found = sharded(TINY, 2)(*given)
+    def without_cache(*given: Any, **named: Any) -> ModelSearch:
+        found = sharded(TINY, 2)(*given, **named)
         monkeypatch.setenv("KMC_CACHE_DIR", str(empty))
         return found
 
@@ -96,16 +98,16 @@ def test_tasks_of_processes_that_die_are_run_again(point: str, tmp_path: Path, m
         return pools[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(kmc.shards.on_processes, "ProcessPoolExecutor", counted)
+        patch.setattr(kmc.shards.executors.on_processes, "ProcessPoolExecutor", counted)
         # Each process dies when it comes there for the third time.
-        patch.setenv(durable_folder.FAILPOINT_VARIABLE, f"{point}:3")
+        patch.setenv(FAILPOINT_VARIABLE, f"{point}:3")
         assert told(on_processes(model, tmp_path, processes=1)) == wanted
     assert len(pools) > 2
 
 
 def test_processes_that_always_die_are_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setenv(durable_folder.FAILPOINT_VARIABLE, "after create rows")
+        patch.setenv(FAILPOINT_VARIABLE, "after create rows")
         with pytest.raises(SystemFault, match="died 3 times in a row") as caught:
             on_processes(river(tmp_path), tmp_path, processes=1)
     assert caught.value.code == "KMC532"
@@ -142,7 +144,7 @@ def test_processes_that_always_die_leave_a_run_that_goes_on(tmp_path: Path, monk
     run(*check, "--max-depth", "3")
     (folder,) = Path(".kmc/runs").iterdir()
     with monkeypatch.context() as patch:
-        patch.setenv(durable_folder.FAILPOINT_VARIABLE, "after create rows")
+        patch.setenv(FAILPOINT_VARIABLE, "after create rows")
         ran = run("check", "--resume", str(folder), "--processes", "1")
     assert (ran.exit_code, "error[KMC532]" in ran.stderr) == (153, True)
     assert f"3 levels are saved; go on with them: kmc check --resume {folder}" in ran.stderr
@@ -200,15 +202,34 @@ def test_processes_end_with_the_one_that_started_them(tmp_path: Path, monkeypatc
     goes_on()
 
 
+def saved_levels(folder: Path) -> int:
+    saved = saved_manifest(folder)
+    return 0 if saved is None else saved.levels
+
+
+def shard_processes(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    children = psutil.Process(process.pid).children()
+    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+
+
 @pytest.mark.slow
 def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search goes on for two levels after the kill, however fast the machine is, and is interrupted then."""
     monkeypatch.chdir(tmp_path)
-    process = started("--max-depth", "18", "--json")
-    workers = [child for child in psutil.Process(process.pid).children() if "spawn_main" in " ".join(child.cmdline())]
-    workers[0].kill()
-    found = json.loads(process.communicate(timeout=300)[0])
-    wanted = check_json("kraft", "corrected_whole", "--max-depth", "18")
-    assert {key: found[key] for key in ("generated", "levels")} == {key: wanted[key] for key in ("generated", "levels")}
+    process = started("--save-every", "0", "--json")
+    (folder,) = Path(".kmc/runs").iterdir()
+    killed, *_ = shard_processes(process)
+    killed.kill()
+    wanted = saved_levels(folder) + 2
+    deadline = time.monotonic() + 120
+    while saved_levels(folder) < wanted:
+        assert time.monotonic() < deadline, "the search did not go on"
+        time.sleep(0.05)
+    replaced = [child for child in shard_processes(process) if child.pid != killed.pid]
+    os.killpg(process.pid, signal.SIGINT)
+    found = json.loads(process.communicate(timeout=120)[0])
+    assert (found["result"], len(replaced)) == ("interrupted", 2)
+    goes_on()
 
 
 @pytest.mark.parametrize(

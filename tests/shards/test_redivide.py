@@ -9,17 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.cli_runner import check_json, kmc
-from support.crashes import KILLED, dying_at, in_child
-from support.shard_runs import drop_rows, fingerprints_in, store_in, words_of
+from support.commands.cli_runner import check_json, kmc
+from support.faults.crashes import KILLED, dying_at, in_child
+from support.runs.shards import drop_rows, fingerprints_in, store_in, words_of
 
 from kmc.engine.files.run_directory import saved_manifest
 from kmc.errors import SystemFault
 from kmc.shards import redivide
-from kmc.shards.merger import Merger, check_run
+from kmc.shards.level.merger import Merger, check_run
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import MergeTask, SortedRun
 from kmc.shards.redivide import Redivision, owners
-from kmc.shards.sharding import Sharding
-from kmc.shards.tasks import MergeTask, SortedRun
 
 SCATTER = 0x9E3779B97F4A7C15
 

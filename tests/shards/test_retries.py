@@ -11,23 +11,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.s3_server import S3Server
-from support.small_specs import RIVER, model_of
-from support.stored_checks import begun
+from support.runs.s3_server import S3Server
+from support.runs.stored import begun
+from support.specs.small import RIVER, model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import SystemFault
 from kmc.result import Limits
-from kmc.shards import remote_folder
-from kmc.shards.file_cache import FileCache
-from kmc.shards.object_store import PyarrowStore
-from kmc.shards.on_threads import sharded
-from kmc.shards.remote_folder import RemoteFolder
-from kmc.shards.retries import Retries, is_busy, may_succeed_later
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import new_name
-from kmc.shards.word_files import read_words, write_words
+from kmc.shards.files.store import new_name
+from kmc.shards.files.word_files import read_words, write_words
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
+from kmc.shards.storage import remote_folder
+from kmc.shards.storage.file_cache import FileCache
+from kmc.shards.storage.object_store import PyarrowStore
+from kmc.shards.storage.remote_folder import RemoteFolder
+from kmc.shards.storage.retries import Retries, is_busy, may_succeed_later
 
 BUSY = (
     "AWS Error INTERNAL_FAILURE during GetObject operation: Failed to flush response stream (eof: 0, bad: 1)",

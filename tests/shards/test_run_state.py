@@ -6,11 +6,12 @@ import json
 from dataclasses import replace
 
 from kmc.engine.files.run_manifest import Snapshot
-from kmc.shards.frontier_file import FrontierFile
-from kmc.shards.noted_steps import NotedSteps
-from kmc.shards.run_state import LevelFiles, NotedLevel, RunState, Traffic, restored_state
-from kmc.shards.section_files import SectionFile
-from kmc.shards.tasks import Effort, Merged, SortedRun, WordFile
+from kmc.shards.files.frontier_file import FrontierFile
+from kmc.shards.files.section_files import SectionFile
+from kmc.shards.files.word_files import WordFile
+from kmc.shards.level.noted_steps import NotedSteps
+from kmc.shards.level.run_state import LevelFiles, NotedLevel, RunState, Traffic, restored_state
+from kmc.shards.level.tasks import Effort, Merged, SortedRun
 
 FILE = FrontierFile("rows-a", 3, 900, 800, 7, (5, 6), 11)
 OTHER = FrontierFile("rows-b", 4, 90, 80, 2, (1,), 12)
@@ -67,7 +68,7 @@ def test_all_files_are_measured() -> None:
 
 def test_at_first_nothing_is_known() -> None:
     state = RunState(1, STATE.dictionary, STATE.met)
-    assert (state.digest, state.names, state.bytes) == (0, {"words-a", "words-b"}, 17 * 8)
+    assert (state.digest, state.names, state.bytes) == (0, frozenset({"words-a", "words-b"}), 17 * 8)
 
 
 COUNTED = replace(SNAPSHOT, levels=(20, 20), stored=STATE.fingerprints)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.section_damage import WIDTH, in_range, some_rows, unnoticed_damage
-from support.shard_runs import store_in
+from support.faults.sections import WIDTH, in_range, some_rows, unnoticed_damage
+from support.runs.shards import store_in
 
 from kmc.errors import SystemFault
-from kmc.shards import section_files
-from kmc.shards.section_files import FingerprintRange, read_range, read_sections, write_in_ranges, write_sections
+from kmc.shards.files import section_files
+from kmc.shards.files.section_files import FingerprintRange, read_range, read_sections, write_in_ranges, write_sections
 
 Patch = pytest.MonkeyPatch
 

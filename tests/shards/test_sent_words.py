@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kmc.shards.executors import _SENT_WORDS, SentWords
+from kmc.shards.executors.executor import _SENT_WORDS, SentWords
 
 
 def test_copies_do_not_share_words() -> None:

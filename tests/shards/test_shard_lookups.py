@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.native_results import told
-from support.sharded_graphs import all_said
-from support.small_specs import COUNTER, model_of
+from support.oracles.results import told
+from support.runs.sharded_graphs import all_said
+from support.specs.small import COUNTER, model_of
 
-from kmc.engine.check_model import ModelSearch, SearchMaker, check_native
+from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import FOLDER, RunDirectory
 from kmc.engine.layout.search_outcome import Settings
+from kmc.engine.model_search import ModelSearch, SearchMaker
 from kmc.errors import InternalError, SystemFault
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.frontend.model import Model
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits, LookingBack, Result
-from kmc.shards.on_threads import sharded
-from kmc.shards.search_again import SearchAgain
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 from kmc.shards.sharded_search import ShardedSearch
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
 
 DROPPING = Settings(history_bytes=0)
 
@@ -60,8 +60,8 @@ pytestmark = pytest.mark.usefixtures("compiled_once")
 def noted_in(searches: list[ShardedSearch]) -> SearchMaker:
     """What makes a search in three shards, and puts it into a list."""
 
-    def search_of(*given: Any) -> ModelSearch:
-        found = sharded(Sharding(3))(*given)
+    def search_of(*given: Any, **named: Any) -> ModelSearch:
+        found = sharded(Sharding(3))(*given, **named)
         assert isinstance(found, ShardedSearch)
         searches.append(found)
         return found
@@ -107,13 +107,13 @@ def test_a_counterexample_takes_one_other_search_and_leaves_no_file(
 ) -> None:
     model = model_of(tmp_path, COUNTER, "CONSTANT Limit = 19 INVARIANT BelowTwo CHECK_DEADLOCK FALSE")
     again: list[int] = []
-    gone_to = SearchAgain.gone_to
+    go_to = ShardedSearch.go_to
 
-    def noted(search: Any, level: int) -> Any:
+    def noted(search: ShardedSearch, level: int) -> None:
         again.append(level)
-        return gone_to(search, level)
+        go_to(search, level)
 
-    monkeypatch.setattr(SearchAgain, "gone_to", noted)
+    monkeypatch.setattr(ShardedSearch, "go_to", noted)
     result, search = searched(model, tmp_path, Settings(history_bytes=0), keep_going=True)
     assert told(result) == told(check_native(model, Limits(), keep_going=True))
     assert again == [2], "the level of the failure, and from there all levels before it"
@@ -131,7 +131,9 @@ def test_a_search_for_a_trace_that_ends_early_leaves_no_file_and_goes_on_from_th
     progress: list[LookingBack | None] = []
     made = ShardedSearch._make_level
 
-    def failing_in_level_two(search: SearchAgain, *given: Any, **more: Any) -> bool:
+    def failing_in_level_two(search: ShardedSearch, *given: Any, **more: Any) -> bool:
+        if search.target is None:
+            return made(search, *given, **more)
         figures = searches[0].counters().shards
         assert figures is not None
         progress.append(figures.looking_back)
@@ -140,7 +142,7 @@ def test_a_search_for_a_trace_that_ends_early_leaves_no_file_and_goes_on_from_th
         return made(search, *given, **more)
 
     directory = RunDirectory.created(tmp_path, {})
-    monkeypatch.setattr(SearchAgain, "_make_level", failing_in_level_two)
+    monkeypatch.setattr(ShardedSearch, "_make_level", failing_in_level_two)
     with pytest.raises(type(failing)):
         check_native(model, Limits(), settings=DROPPING, directory=directory, search_of=noted_in(searches))
     assert progress == [LookingBack(1, 2), LookingBack(2, 2)]

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from support.behaviour_graphs import native_graph
-from support.sharded_graphs import TINY, sharded_search, unequal_fields
-from support.small_specs import COUNTER, TOKENS, model_of
+from support.oracles.behaviour_graphs import native_graph
+from support.runs.sharded_graphs import TINY, sharded_search, unequal_fields
+from support.specs.small import COUNTER, TOKENS, model_of
 
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.loops.behaviour_log import DROPPED
 from kmc.errors import InternalError, KmcError
+from kmc.frontend.model import Model
+from kmc.invariants.properties import Predicate
 from kmc.liveness.behaviour_graph import OUTSIDE, BehaviourGraph
 from kmc.result import Limits
-from kmc.shards import graph_maker, part_tasks
-from kmc.shards.graph_maker import GraphMaker, Levels
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
+from kmc.shards.graph import graph_maker, part_tasks
+from kmc.shards.graph.graph_maker import GraphMaker, Levels
+from kmc.shards.level.sharding import Sharding
 
 WALK = """
 class State(Record):
@@ -98,10 +100,10 @@ def MeetsX(st, new):
 
 def atoms_of(model: Model) -> dict[str, Any]:
     """The invariants and action properties of the walk."""
-    properties = model.spec.properties
+    functions = {name: prop.function for name, prop in model.spec.properties.items() if isinstance(prop, Predicate)}
     return {
-        "of_states": [properties[name].function for name in ("IsLeft", "IsAtTheEnd")],
-        "of_steps": [properties[name].function for name in ("GoesRight", "MeetsX")],
+        "of_states": [functions[name] for name in ("IsLeft", "IsAtTheEnd")],
+        "of_steps": [functions[name] for name in ("GoesRight", "MeetsX")],
     }
 
 
@@ -205,7 +207,11 @@ def test_a_file_that_is_left_out_is_missed(walk: Model, tmp_path: Path, less: An
 @pytest.mark.usefixtures("compiled_once")
 @pytest.mark.parametrize("kind", ["found", "states", "sources", "steps"])
 def test_a_file_that_is_lost_or_damaged_is_one_clear_error(walk: Model, tmp_path: Path, kind: str) -> None:
-    for damage in (lambda file: file.unlink(), lambda file: file.write_bytes(bytes(len(file.read_bytes())))):
+    damages: tuple[Callable[[Path], object], ...] = (
+        lambda file: file.unlink(),
+        lambda file: file.write_bytes(bytes(len(file.read_bytes()))),
+    )
+    for damage in damages:
         with sharded_search(walk, tmp_path, **atoms_of(walk)) as (_, maker):
             damage(max(tmp_path.rglob(f"{kind}-*"), key=lambda file: file.stat().st_size))
             with pytest.raises(KmcError) as raised:

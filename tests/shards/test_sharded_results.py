@@ -6,18 +6,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.native_results import CASES, TINY, told
-from support.shipped_models import shipped_model
-from support.small_specs import COUNTER, model_of
+from support.oracles.results import CASES, TINY, told
+from support.specs.shipped import shipped_model
+from support.specs.small import COUNTER, model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.engine.layout.search_outcome import Settings
 from kmc.result import Bound, Limits
-from kmc.shards.on_threads import sharded
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import ExpandTask
+from kmc.shards.on_one_machine import sharded
 from kmc.shards.sharded_search import ShardedSearch
-from kmc.shards.sharding import Sharding
-from kmc.shards.tasks import ExpandTask
 
 SMALL = Sharding(1, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)
 """So that small models too are cut into several tasks of several segments, and runs into pieces."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from support.s3_server import S3Server
-from support.shard_runs import store_in
+from support.runs.s3_server import S3Server
+from support.runs.shards import store_in
 
 from kmc.engine.native.memory import Words
 from kmc.errors import CommandLineError, KmcError, SystemFault
-from kmc.shards import object_store, remote_folder
-from kmc.shards.file_cache import FileCache
-from kmc.shards.object_store import PyarrowStore
-from kmc.shards.remote_folder import RemoteFolder, inside, parent_and_name, require_address
-from kmc.shards.store import ShardStore, new_name
+from kmc.shards.files.store import ShardStore, new_name
+from kmc.shards.storage import object_store, remote_folder
+from kmc.shards.storage.file_cache import FileCache
+from kmc.shards.storage.object_store import PyarrowStore
+from kmc.shards.storage.remote_folder import RemoteFolder, inside, parent_and_name, require_address
 
 KINDS = ("folder", "directory", "s3")
 AddressOf = Callable[[str], str]
@@ -115,9 +116,14 @@ def test_a_file_that_threads_wait_for_is_fetched_once(
 ) -> None:
     address = s3.address(tmp_path.name)
     name = written(pyarrow_store(address, tmp_path / "writer"), new_name("bits", 1, 0), np.arange(1000))
-    store, fetched = pyarrow_store(address, tmp_path / "reader"), []
-    parts = RemoteFolder.parts
-    monkeypatch.setattr(RemoteFolder, "parts", lambda self, name: fetched.append(name) or parts(self, name))
+    store, parts = pyarrow_store(address, tmp_path / "reader"), RemoteFolder.parts
+    fetched: list[str] = []
+
+    def recorded(folder: RemoteFolder, name: str) -> Any:
+        fetched.append(name)
+        return parts(folder, name)
+
+    monkeypatch.setattr(RemoteFolder, "parts", recorded)
     sums: list[int] = []
     threads = [threading.Thread(target=lambda: sums.append(int(store.read(name, 1000).array.sum()))) for _ in range(8)]
     for thread in threads:

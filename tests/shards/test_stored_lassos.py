@@ -6,8 +6,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from support.graph_parts import runs_in, searches_in, stored_in_parts
-from support.random_lassos import (
+from support.drawing.lassos import (
     LABELS,
     busy_fairness,
     disagreement,
@@ -16,15 +15,17 @@ from support.random_lassos import (
     random_query,
     random_steps,
 )
-from support.shard_runs import store_in
+from support.runs.graph_parts import runs_in, searches_in, stored_in_parts
+from support.runs.shards import store_in
 
 from kmc.bench.lasso_job import always_eventually, property_that_holds, weak_fairness
 from kmc.bench.lasso_job import random_graph as large_graph
-from kmc.engine.liveness import lasso_search, phase_levels
-from kmc.engine.liveness.lasso_search import LassoSearch
+from kmc.engine.lassos import phase_levels
+from kmc.engine.lassos import search as lasso_search
+from kmc.engine.lassos.search import LassoSearch
 from kmc.liveness import lasso_queries as q
-from kmc.shards.graph_rounds import GraphRounds
-from kmc.shards.stored_lassos import StoredLassoSearch
+from kmc.shards.graph.graph_rounds import GraphRounds
+from kmc.shards.graph.stored_lassos import StoredLassoSearch
 
 NOTHING_FITS = 0
 LITTLE_FITS = 600

@@ -11,25 +11,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.native_results import told
-from support.s3_server import S3Server
-from support.shard_runs import drop_rows
-from support.shipped_models import shipped_model
-from support.small_specs import RIVER, model_of
-from support.stored_checks import begun, left_in, searched, taken_up
+from support.oracles.results import told
+from support.runs.s3_server import S3Server
+from support.runs.shards import drop_rows
+from support.runs.stored import begun, left_in, searched, taken_up
+from support.specs.shipped import shipped_model
+from support.specs.small import RIVER, model_of
 
+from kmc import failpoints
 from kmc.engine.check_model import check_native
-from kmc.engine.files import durable_folder
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import SystemFault
+from kmc.frontend.model import Model
 from kmc.result import Limits
-from kmc.shards import remote_folder, stored_directories
-from kmc.shards.on_threads import sharded
-from kmc.shards.run_in_storage import RunInStorage, StoredRun
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import new_name
-from kmc.shards.word_files import write_words
-from kmc.spec.model import Model
+from kmc.shards.files.store import new_name
+from kmc.shards.files.word_files import write_words
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
+from kmc.shards.storage import remote_folder, stored_directories
+from kmc.shards.storage.run_in_storage import RunInStorage, StoredRun
 
 DIVIDED = Sharding(3, task_rows=100, segment_rows=16)
 TINY = Sharding(2, task_rows=4, segment_rows=2, slice_chunks=1, slots_min=8, piece=2, batch=2, chunk_rows=2)
@@ -76,7 +76,7 @@ class Steps:
         """A whole search, with its files in `folder`/storage/run."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(remote_folder, "_REMOVERS", 1)
-            patch.setattr(durable_folder, "reach", self.reach)
+            patch.setattr(failpoints, "reach", self.reach)
             return searched(small, begun(folder / "run", f"file://{folder}/storage/run"), sharded(TINY))
 
 
@@ -126,7 +126,7 @@ def test_a_rival_at_any_step_takes_over_and_nothing_is_lost(
 ) -> None:
     wanted = told(check_native(small, Limits()))
     # Kept first, so that it is back at the end, whatever is there when it is set again.
-    monkeypatch.setattr(durable_folder, "reach", durable_folder.reach)
+    monkeypatch.setattr(failpoints, "reach", failpoints.reach)
     codes: Counter[str] = Counter()
     for last in chosen(points, 12):
         folder = tmp_path / f"{last}"
@@ -138,7 +138,7 @@ def test_a_rival_at_any_step_takes_over_and_nothing_is_lost(
             _: int, folder: Path = folder, address: str = address, taken: Any = taken, found: Any = found
         ) -> None:
             if goes_on(address):
-                monkeypatch.setattr(durable_folder, "reach", lambda point: None)
+                monkeypatch.setattr(failpoints, "reach", lambda point: None)
                 taken.append(taken_up(folder / "rival", address))
                 if at_once:
                     found.append(searched(small, taken[0], sharded(TINY)))
@@ -165,10 +165,10 @@ def test_two_that_take_over_at_once_do_not_both_go_on(tmp_path: Path, monkeypatc
     failed = []
 
     def another(point: str) -> None:
-        monkeypatch.setattr(durable_folder, "reach", lambda point: None)
+        monkeypatch.setattr(failpoints, "reach", lambda point: None)
         owners.append(RunInStorage(address, tmp_path / "cache1"))
 
-    monkeypatch.setattr(durable_folder, "reach", another)
+    monkeypatch.setattr(failpoints, "reach", another)
     with pytest.raises(SystemFault, match="has taken it over") as caught:
         owners.append(RunInStorage(address, tmp_path / "cache2"))
     assert caught.value.code == "KMC571"

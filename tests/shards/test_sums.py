@@ -7,15 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.shipped_models import shipped_model
+from support.specs.shipped import shipped_model
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.errors import InternalError
 from kmc.result import Limits
-from kmc.shards import expander, merger
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
+from kmc.shards.files.frontier_file import FrontierReader
+from kmc.shards.level import expander, merger
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 
 def explored(folder: Path) -> None:
@@ -56,13 +57,13 @@ def test_a_state_that_was_not_expanded_is_noticed(tmp_path: Path, monkeypatch: p
 
 @pytest.mark.usefixtures("rows")
 def test_rows_that_do_not_match_the_bits_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    segment_of = expander.FrontierReader.segment
+    segment_of = FrontierReader.segment
 
     def shifted(self: Any, number: int) -> Any:
         found = segment_of(self, number)
         return replace(found, sent_until=found.sent_until + (found.sent_until > 0))
 
-    monkeypatch.setattr(expander.FrontierReader, "segment", shifted)
+    monkeypatch.setattr(FrontierReader, "segment", shifted)
     with pytest.raises(InternalError, match="not those that were sent") as caught:
         explored(tmp_path)
     assert caught.value.code == "KMC927"

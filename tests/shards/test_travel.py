@@ -9,21 +9,21 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.shipped_models import shipped_model
-from support.small_specs import BALLOT, model_of
+from support.specs.shipped import shipped_model
+from support.specs.small import BALLOT, model_of
 
 from kmc.engine.check_model import check_native
 from kmc.engine.compiled_model import compile_model
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.engine.layout.word_dictionary import Dictionary
-from kmc.reference.initial import initial_states
+from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
-from kmc.shards.sharding import Sharding
-from kmc.shards.store import FolderStore, new_name
-from kmc.shards.store_place import StorePlace
-from kmc.shards.tasks import ExpandTask, RowsTask
-from kmc.shards.travel import ShardJob
-from kmc.shards.word_files import write_words
+from kmc.shards.executors.travel import ShardJob
+from kmc.shards.files.store import FolderStore, new_name
+from kmc.shards.files.word_files import write_words
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import ExpandTask, RowsTask
+from kmc.shards.storage.store_place import StorePlace
 
 ELSEWHERE = """
 import importlib.abc, json, pickle, sys
@@ -34,7 +34,7 @@ class Bare(importlib.abc.MetaPathFinder):
             raise ImportError(f"{name} is not there")
 
 sys.meta_path.insert(0, Bare())
-from kmc.shards.tasks import ExpandTask, MergeTask, RowsTask, SeekTask, SegmentRef
+from kmc.shards.level.tasks import ExpandTask, MergeTask, RowsTask, SeekTask, SegmentRef
 
 with open(sys.argv[1], "rb") as file:
     job, task = pickle.load(file)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
-from support.s3_server import CREDENTIALS
-from support.spark_cluster import Cluster, standalone_cluster
-from support.spark_sessions import Sessions, submit_arguments
+from support.runs.s3_server import CREDENTIALS
+from support.spark.cluster import Cluster, standalone_cluster
+from support.spark.sessions import Sessions, submit_arguments
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.faulty_daemon import Fault, happened
-from support.s3_server import CREDENTIALS, S3Server
-from support.spark_checks import THIN_ROWS
-from support.spark_cluster import SPARK_HOME, Cluster, processes, waited_for
-from support.spark_sessions import Sessions, submit_arguments
+from support.runs.s3_server import CREDENTIALS, S3Server
+from support.spark.checks import THIN_ROWS
+from support.spark.cluster import SPARK_HOME, Cluster, processes, waited_for
+from support.spark.faulty_daemon import Fault, happened
+from support.spark.sessions import Sessions, submit_arguments
 
 from kmc_spark.java import java_variables
 
@@ -27,7 +27,6 @@ PROGRAM = f"""
 import json, os, sys
 from dataclasses import replace
 from pathlib import Path
-from kmc.shards import sharding
 from kmc_spark import executor, on_spark
 
 made = on_spark.sharded_on_spark

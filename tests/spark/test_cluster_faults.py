@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
-from support.faulty_daemon import VERSION_VARIABLE, Fault, happened, repeated
-from support.native_results import told
-from support.shipped_models import shipped_model
-from support.spark_checks import checked_on_spark, told_of_smoke
-from support.spark_cluster import Cluster, waited_for
-from support.spark_sessions import Sessions, submit_arguments
+from support.oracles.results import told
+from support.spark.checks import checked_on_spark, told_of_smoke
+from support.spark.cluster import Cluster, waited_for
+from support.spark.faulty_daemon import VERSION_VARIABLE, Fault, happened, repeated
+from support.spark.sessions import Sessions, submit_arguments
+from support.specs.shipped import shipped_model
 
 from kmc.errors import SystemFault
 from kmc.result import Bound, Limits, Result
-from kmc.shards.level_watch import EndedTask, LevelWatch
+from kmc.shards.level.level_watch import EndedTask, LevelWatch
 
 pytestmark = pytest.mark.cluster
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
-from support.native_results import CASES, told
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
-from support.spark_checks import checked_on_spark, told_of_smoke
-from support.spark_cluster import SPARK_HOME, Cluster, processes, standalone_cluster
-from support.spark_sessions import Sessions
+from support.oracles.results import CASES, told
+from support.spark.checks import checked_on_spark, told_of_smoke
+from support.spark.cluster import SPARK_HOME, Cluster, processes, standalone_cluster
+from support.spark.sessions import Sessions
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
 from kmc.engine.check_model import check_native
 from kmc.result import Limits

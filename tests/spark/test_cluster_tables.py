@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
-from support.faulty_daemon import Fault, happened, repeated
-from support.kept_runs import checked
-from support.shipped_models import shipped_model
-from support.spark_cluster import Cluster
-from support.spark_sessions import Sessions, submit_arguments
-from support.spark_tables import both_written, rows_of_both
+from support.runs.kept import checked
+from support.spark.cluster import Cluster
+from support.spark.faulty_daemon import Fault, happened, repeated
+from support.spark.sessions import Sessions, submit_arguments
+from support.spark.tables import both_written, rows_of_both
+from support.specs.shipped import shipped_model
 
 from kmc.errors import SystemFault
+from kmc.frontend.model import Model
 from kmc.result import Limits
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
+from kmc.shards.level.sharding import Sharding
 
 pytestmark = pytest.mark.cluster
 

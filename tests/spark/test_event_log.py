@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 from pyspark import SparkContext
-from support.native_results import CASES
-from support.small_specs import model_of
-from support.spark_checks import checked_on_spark
-from support.spark_cluster import waited_for
+from support.oracles.results import CASES
+from support.spark.checks import checked_on_spark
+from support.spark.cluster import waited_for
+from support.specs.small import model_of
 
-from kmc.shards.sharding import Sharding
+from kmc.shards.level.sharding import Sharding
 from kmc_spark.jobs import Jobs
 
 SMALL = Sharding(2, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from pyspark import SparkContext
-from support.spark_cluster import processes
-from support.spark_sessions import Sessions
+from support.spark.cluster import processes
+from support.spark.sessions import Sessions
 
 from kmc.errors import SystemFault
-from kmc_spark import master
 from kmc_spark.master import require_reachable, require_registered
 from kmc_spark.session import spark_context
 
@@ -51,7 +50,7 @@ def test_one_of_several_masters_is_enough(closed_port: int, open_port: int) -> N
 
 @pytest.mark.parametrize("url", ["local[2]", "yarn", "k8s://https://127.0.0.1:1", "spark://a-host-without-a-port"])
 def test_other_masters_are_left_to_spark(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(master.socket, "create_connection", None)
+    monkeypatch.setattr(socket, "create_connection", None)
     require_reachable(configured(url))
 
 
@@ -62,7 +61,7 @@ def test_a_connection_has_as_long_as_spark_says(monkeypatch: pytest.MonkeyPatch)
         asked.append((address, seconds))
         raise TimeoutError
 
-    monkeypatch.setattr(master.socket, "create_connection", connect)
+    monkeypatch.setattr(socket, "create_connection", connect)
     with pytest.raises(ConnectionError):
         require_reachable(configured("spark://[::1]:7077,other:7078"))
     assert asked == [(("::1", 7077), 5), (("other", 7078), 5)]
@@ -86,8 +85,10 @@ def made(url: str, application: str) -> Any:
 def test_a_jvm_that_ends_between_jobs_is_an_error_of_spark(sessions: Sessions) -> None:
     def ask_after_its_end() -> None:
         with spark_context("local[1]", "kmc tests") as context:
-            SparkContext._gateway.proc.kill()
-            SparkContext._gateway.proc.wait()
+            gateway = SparkContext._gateway
+            assert gateway is not None
+            gateway.proc.kill()
+            gateway.proc.wait()
             context.parallelize([1], 1)
 
     sessions.end()

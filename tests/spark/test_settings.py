@@ -12,18 +12,19 @@ from typing import Any, cast
 
 import pytest
 from pyspark import SparkContext
-from support.shipped_models import shipped_model
-from support.spark_checks import DIVIDED
-from support.spark_cluster import waited_for
+from support.spark.checks import DIVIDED
+from support.spark.cluster import waited_for
+from support.specs.shipped import shipped_model
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
+from kmc.engine.search import level_search
 from kmc.errors import CommandLineError
 from kmc.result import Counters, Limits
-from kmc.shards import sharded_search
+from kmc.shards.level.sharding import THIN_ROWS
 from kmc_spark import executor
 from kmc_spark.application import application_line, executor_count
-from kmc_spark.executor import THIN_ROWS, thin_rows_of
+from kmc_spark.executor import thin_rows_of
 from kmc_spark.on_spark import sharded_on_spark
 
 
@@ -66,7 +67,7 @@ def test_the_rows_of_a_thin_level_are_a_setting() -> None:
 def test_progress_has_the_number_of_executors_while_a_job_runs(
     tmp_path: Path, local_spark: SparkContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sharded_search, "_PROGRESS_SECONDS", 0.0)
+    monkeypatch.setattr(level_search, "PROGRESS_SECONDS", 0.0)
     monkeypatch.setattr(executor, "_COUNT_SECONDS", 0.0)
     monkeypatch.setattr(executor, "executor_count", lambda context: 0)
     reports: list[Counters] = []

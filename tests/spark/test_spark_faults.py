@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,12 +11,12 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
-from support.spark_sessions import Sessions
+from support.spark.sessions import Sessions
 
 from kmc.engine.files.durable_folder import DurableFolder
 from kmc.errors import CommandLineError, SystemFault
-from kmc.shards.store import FolderStore
-from kmc.shards.store_place import StorePlace
+from kmc.shards.files.store import FolderStore
+from kmc.shards.storage.store_place import StorePlace
 from kmc_spark import facts, faults, java, probe
 from kmc_spark.jobs import Jobs
 from kmc_spark.session import spark_context
@@ -44,7 +45,7 @@ def test_other_texts_hold_no_error(text: str) -> None:
 
 def without_java(patch: pytest.MonkeyPatch) -> None:
     patch.delenv("JAVA_HOME", raising=False)
-    patch.setattr(java.shutil, "which", lambda name: None)
+    patch.setattr(shutil, "which", lambda name: None)
 
 
 def test_java_is_taken_from_the_package_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 from pyspark import SparkContext
-from support.liveness_cases import liveness_cases
-from support.sharded_graphs import all_said, checked_in_memory, graphs_of_checks, unequal_fields
+from support.runs.sharded_graphs import all_said, checked_in_memory, graphs_of_checks, unequal_fields
+from support.specs.temporal import liveness_cases
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits
-from kmc.shards import graph_maker
-from kmc.shards.sharding import Sharding
+from kmc.shards.graph import graph_maker
+from kmc.shards.level.sharding import Sharding
 from kmc_spark import executor
 from kmc_spark.jobs import Jobs
 from kmc_spark.on_spark import sharded_on_spark

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
-from support.golden_cases import GoldenCase, all_golden_cases, is_small, outcome
-from support.spark_checks import checked_on_spark
+from support.spark.checks import checked_on_spark
+from support.specs.golden import GoldenCase, all_golden_cases, is_small, outcome
 
 from kmc.engine.check_model import check_native
 from kmc.engine.files.run_directory import RunDirectory
 from kmc.result import Limits, Result
-from kmc.shards.on_threads import sharded
-from kmc.shards.sharding import Sharding
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.on_one_machine import sharded
 
 pytestmark = pytest.mark.cluster
 

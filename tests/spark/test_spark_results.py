@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
-from support.ended_tasks import assert_all_told, ended_tasks
-from support.failing_levels import CFG, SOURCE, cases
-from support.native_results import CASES, told
-from support.sharded_graphs import all_said
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
-from support.spark_checks import checked_on_spark, told_of_smoke
+from support.oracles.results import CASES, told
+from support.runs.ended_tasks import assert_all_told, ended_tasks
+from support.runs.sharded_graphs import all_said
+from support.spark.checks import checked_on_spark, told_of_smoke
+from support.specs.failing_levels import CFG, SOURCE, cases
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
 from kmc.engine.check_model import check_native
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits
-from kmc.shards.sharding import Sharding
+from kmc.shards.level.sharding import Sharding
 
 SMALL = Sharding(3, task_rows=3, segment_rows=2, slice_chunks=1, slots_min=8, piece=3, batch=2, chunk_rows=2)
 """So that small models too are cut into several tasks of several segments."""

@@ -7,18 +7,19 @@ from typing import Any
 
 import pytest
 from pyspark import SparkContext
-from support.native_results import told
-from support.s3_server import S3Server
-from support.shipped_models import shipped_model
-from support.spark_checks import DIVIDED, told_of_smoke
-from support.stored_checks import begun, left_in
+from support.oracles.results import told
+from support.runs.s3_server import S3Server
+from support.runs.stored import begun, left_in
+from support.spark.checks import DIVIDED, told_of_smoke
+from support.specs.shipped import shipped_model
 
 from kmc.engine.check_model import check_native
 from kmc.engine.layout.search_outcome import Settings
 from kmc.errors import SystemFault
 from kmc.result import Limits
-from kmc.shards.run_in_storage import place_of, store_of
+from kmc.shards.storage.run_in_storage import place_of, store_of
 from kmc_spark import probe
+from kmc_spark.jobs import Jobs
 from kmc_spark.on_spark import sharded_on_spark
 
 
@@ -78,7 +79,7 @@ def test_a_busy_storage_is_not_a_matter_of_access(
     def found(*_: Any) -> list[probe.Found]:
         return [probe.Found("host7", trouble, None)]
 
-    monkeypatch.setattr(probe.Jobs, "run", found)
+    monkeypatch.setattr(Jobs, "run", found)
     with pytest.raises(SystemFault, match=r"executor on host7") as caught:
         probe.probe(local_spark, store_of(directory), place_of(directory).elsewhere)
     assert (caught.value.code, trouble in caught.value.message) == (code, True)

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 from pyspark import SparkContext
-from support.kept_runs import SMALL, checked
-from support.native_results import CASES
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
-from support.spark_tables import both_written, rows_of_both
+from support.oracles.results import CASES
+from support.runs.kept import SMALL, checked
+from support.spark.tables import both_written, rows_of_both
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
 from kmc.errors import SystemFault
 from kmc.result import Limits
-from kmc.shards.store_place import StorePlace
+from kmc.shards.storage.store_place import StorePlace
 
 pytestmark = pytest.mark.cluster
 
@@ -49,7 +49,7 @@ def test_a_run_that_executors_do_not_see_is_refused(
 ) -> None:
     model = shipped_model("kraft", "smoke")
     checked(model, tmp_path, limits=Limits(depth=3))
-    monkeypatch.setattr("support.spark_tables.place_of", lambda _: StorePlace.at(tmp_path / "elsewhere"))
+    monkeypatch.setattr("support.spark.tables.place_of", lambda _: StorePlace.at(tmp_path / "elsewhere"))
     with pytest.raises(SystemFault, match="it is not there") as caught:
         both_written(local_spark, model, tmp_path, part_rows=100)
     assert caught.value.code == "KMC562"

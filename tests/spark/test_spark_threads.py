@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
@@ -9,14 +10,14 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from support.ended_tasks import assert_all_told, ended_tasks
-from support.native_results import told
-from support.shipped_models import shipped_model
-from support.spark_checks import checked_on_spark, told_of_smoke
-from support.spark_sessions import Sessions
+from support.oracles.results import told
+from support.runs.ended_tasks import assert_all_told, ended_tasks
+from support.spark.checks import checked_on_spark, told_of_smoke
+from support.spark.sessions import Sessions
+from support.specs.shipped import shipped_model
 
 from kmc.errors import SystemFault
-from kmc.shards.sharding import Sharding
+from kmc.shards.level.sharding import Sharding
 from kmc_spark import tasks
 
 THREADS = 3
@@ -54,6 +55,7 @@ def test_few_answers_wait(job: Any) -> None:
     found = tasks.each(job, range(100), lambda worker, task: done.append(task))
     next(found)
     assert len(done) <= 2 * THREADS
+    assert isinstance(found, Generator)
     found.close()
 
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.spark_cluster import SPARK_HOME
+from support.spark.cluster import SPARK_HOME
 
 from kmc.errors import ExitStatus
 from kmc_spark.java import java_variables
@@ -19,9 +19,9 @@ SUBMIT = Path(__file__).resolve().parents[2] / "distributed" / "submit"
 # The application, with a line of progress whenever one may come: as in a run of minutes.
 PROGRAM = f"""
 import runpy
-from kmc.cli import progress
-from kmc.shards import sharded_search
-progress.FIRST_SECONDS = progress.PLAIN_INTERVAL_SECONDS = sharded_search._PROGRESS_SECONDS = 0.0
+from kmc.cli.text import progress
+from kmc.engine.search import level_search
+progress.FIRST_SECONDS = progress.PLAIN_INTERVAL_SECONDS = level_search.PROGRESS_SECONDS = 0.0
 runpy.run_path({str(SUBMIT / "kmc_check.py")!r}, run_name="__main__")
 """
 

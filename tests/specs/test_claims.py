@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from kmc.errors import ModelError
-from kmc.lang.manifest import Manifest, parse_manifest
-from kmc.spec.shipped import manifest_of, shipped_folder, shipped_specs
-from kmc.spec.shown_claims import CLAIMS_NAME, ShownClaim, read_claims, shown_claims
+from kmc.frontend.shipped import manifest_of, shipped_folder, shipped_specs
+from kmc.frontend.shown_claims import CLAIMS_NAME, ShownClaim, read_claims, shown_claims
+from kmc.model_files.manifest import Manifest, parse_manifest
 
 _CLAIM = '[claims.3]\ntitle = "t"\ndocument = "d"\nwithout = "w"\n'
 

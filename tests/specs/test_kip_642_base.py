@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.bisimulation import relation_of
-from support.golden_cases import GoldenCase, golden_cases, outcome
+from support.oracles.bisimulation import relation_of
+from support.specs.golden import GoldenCase, golden_cases, outcome
 
 from kmc.actions.relation import NextStateRelation
 from kmc.engine.check_model import check_native
@@ -17,7 +17,7 @@ from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue
 from kmc.lang.order import sort_key
 from kmc.lang.records import Record
-from kmc.reference.initial import initial_states
+from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
 
 ADDED = {"assignment", "applied", "mcluster", "mvoter", "plan", "connected", "crashed", "counters", "observes"}

@@ -6,23 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from support.bisimulation import relation_of
-from support.shipped_models import shipped_model
+from support.oracles.bisimulation import relation_of
+from support.specs.shipped import shipped_manifest, shipped_model
 
 from kmc.engine.check_model import check_native
+from kmc.frontend.loader import load_spec
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_spec_root
 from kmc.invariants.properties import Reachable
-from kmc.lang.modelfile import ModelFile, parse_set
 from kmc.lang.order import sort_key
 from kmc.lang.permutation import permute, swaps
-from kmc.reference.initial import initial_states
+from kmc.model_files.model_file import ModelFile, parse_set
+from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
-from kmc.spec.loader import load_spec
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_spec_root, manifest_of
 
 ROOT = find_spec_root("kip_642")
-MANIFEST = manifest_of(ROOT)
-assert MANIFEST is not None
+MANIFEST = shipped_manifest("kip_642")
 MODELS = MANIFEST.models
 SPEC = load_spec(ROOT, MODELS["grow"].constants)
 

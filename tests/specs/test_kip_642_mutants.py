@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from support.specs.shipped import shipped_manifest
 
 from kmc.engine.check_model import check_native
+from kmc.frontend.loader import load_spec
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_spec_root
 from kmc.invariants.properties import ActionProperty, Invariant
-from kmc.lang.modelfile import ModelFile
+from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Limits, Verdict
-from kmc.spec.loader import load_spec
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_spec_root, manifest_of
 
 ROOT = find_spec_root("kip_642")
-MANIFEST = manifest_of(ROOT)
-assert MANIFEST is not None
+MANIFEST = shipped_manifest("kip_642")
 ENTRIES = MANIFEST.entries
 MUTANTS = MANIFEST.mutants
 SPEC = load_spec(ROOT, MANIFEST.models["grow"].constants)

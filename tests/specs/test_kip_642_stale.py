@@ -12,15 +12,15 @@ from functools import cache
 from typing import Any
 
 import pytest
-from support.bisimulation import Abstraction, relation_of, walk
-from support.shipped_models import shipped_model
+from support.oracles.bisimulation import Abstraction, relation_of, walk
+from support.specs.shipped import shipped_model
 
-from kmc.lang.modelfile import parse_set
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.lang.order import sort_key
-from kmc.reference.initial import initial_states
+from kmc.model_files.model_file import parse_set
 from kmc.reference.search import Search
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
+from kmc.reference.states.initial import initial_states
 
 Stale = Callable[[Any, Any], bool]
 
@@ -50,7 +50,7 @@ def stale(st: Any, m: Any) -> bool:
             tells = m.mleader is not None or m.merror is not None or str(receiver.state) == "Candidate"
             return m.mepoch < receiver.current_epoch or (m.mepoch == receiver.current_epoch and not tells)
         case "FetchRequest":
-            return m.mepoch < receiver.current_epoch and st.servers[m.msource].pending_fetch != m
+            return bool(m.mepoch < receiver.current_epoch and st.servers[m.msource].pending_fetch != m)
         case "BeginQuorumRequest" | "EndQuorumRequest":
             return bool(m.mepoch < receiver.current_epoch)
     return unawaited(st, m)

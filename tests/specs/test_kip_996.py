@@ -10,18 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.golden_cases import LARGE
+from support.specs.golden import LARGE
 
 from kmc.engine.check_model import check_native
+from kmc.frontend.loader import Spec, load_spec
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.invariants.properties import ActionProperty, Invariant, Reachable
-from kmc.lang.manifest import Manifest
-from kmc.lang.modelfile import ModelFile
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.model_files.manifest import Manifest
+from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits, Verdict
-from kmc.spec.loader import Spec, load_spec
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_spec_root, manifest_of
 
 ROOTS = {name: find_spec_root(name) for name in ("kip_996", "kip_996_draft")}
 ALWAYS_TRUE = {"TestInv"}

@@ -8,13 +8,13 @@ from functools import cache, reduce
 from typing import Any
 
 import pytest
-from support.bisimulation import first_levels, follow, relation_of, steps_differ, walk
-from support.shipped_models import shipped_model
+from support.oracles.bisimulation import first_levels, follow, relation_of, steps_differ, walk
+from support.specs.shipped import shipped_model
 
+from kmc.frontend.model import Model
 from kmc.lang.order import sort_key
 from kmc.lang.records import Record
 from kmc.lang.seqs import SeqValue
-from kmc.spec.model import Model
 
 EPOCHS = {"current_epoch", "replica_epoch", "last_log_epoch", "last_fetched_epoch", "diverging_epoch", "epoch"}
 """The fields that hold an epoch."""
@@ -54,7 +54,7 @@ def _is_taken(st: Any, m: Any) -> bool:
         return m.replica_epoch >= receiver.current_epoch or _is_read(st, m)
     if type(m).__name__.startswith("FetchResponse"):
         is_awaited = receiver.fetch_state.pending_fetch == m.correlation
-        return is_awaited or m.correlation.replica_epoch >= receiver.current_epoch
+        return bool(is_awaited or m.correlation.replica_epoch >= receiver.current_epoch)
     return True
 
 

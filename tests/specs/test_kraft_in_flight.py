@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.bisimulation import relation_of
-from support.shipped_models import shipped_model
+from support.oracles.bisimulation import relation_of
+from support.specs.shipped import shipped_model
 
+from kmc.frontend.model import Model
 from kmc.lang.order import sort_key
-from kmc.reference.initial import initial_states
 from kmc.reference.search import Search
-from kmc.spec.model import Model
+from kmc.reference.states.initial import initial_states
 
 RESTARTS = ("MaxElections=2", "MaxRestarts=1", "RestartFromQuorumState=TRUE", "RestartedLeaderResigns=TRUE")
 

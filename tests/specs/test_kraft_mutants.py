@@ -6,22 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from support.specs.shipped import expected_figure, shipped_manifest
 
 from kmc.engine.check_model import check_native
-from kmc.lang.modelfile import ModelFile
+from kmc.frontend.loader import load_spec
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_spec_root
+from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Limits, Verdict
-from kmc.spec.loader import load_spec
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_spec_root, manifest_of
 
 ROOT = find_spec_root("kraft")
-MANIFEST = manifest_of(ROOT)
-assert MANIFEST is not None
+MANIFEST = shipped_manifest("kraft")
 MUTANTS = MANIFEST.mutants
 SPEC = load_spec(ROOT, MANIFEST.models["smoke"].constants)
 MUTATIONS = {constant.name for constant in SPEC.constants.values() if constant.meaning.startswith("Mutant: ")}
-PROMISES = {"ElectionSafety", "Durability", "LeaderHasAllAckedValues"}
+PROMISES = {"ElectionSafety", "Durability", "LeaderHasAllAckedValues", "FollowersCatchUp"}
 INTERPRETED_MAX = 2_000
 """More states take the interpreter several seconds."""
 
@@ -42,16 +42,14 @@ def test_every_mutant_breaks_a_promise_to_users() -> None:
 
 
 def _marks(file: ModelFile) -> Any:
-    assert file.expect is not None
-    return pytest.mark.golden_large if int(file.expect["distinct"]) > INTERPRETED_MAX else pytest.mark.slow
+    return pytest.mark.golden_large if expected_figure(file, "distinct") > INTERPRETED_MAX else pytest.mark.slow
 
 
 @pytest.mark.parametrize("file", [pytest.param(f, id=name, marks=_marks(f)) for name, f in MUTANTS.items()])
 def test_nothing_fails_as_early_with_the_rule(file: ModelFile) -> None:
-    assert file.expect is not None
     whole = tuple(constant for constant in file.constants if constant.name not in MUTATIONS)
     model = bind(ROOT, replace(file, constants=whole))
-    limits = Limits(depth=int(file.expect["trace_length"]))
-    native = int(file.expect["distinct"]) > INTERPRETED_MAX
+    limits = Limits(depth=expected_figure(file, "trace_length"))
+    native = expected_figure(file, "distinct") > INTERPRETED_MAX
     result = check_native(model, limits) if native else Search(model, limits).run()
     assert result.verdict in (Verdict.OK, Verdict.BOUND_REACHED)

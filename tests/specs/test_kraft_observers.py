@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.bisimulation import relation_of
-from support.shipped_models import shipped_model
+from support.oracles.bisimulation import relation_of
+from support.specs.shipped import shipped_model
 
-from kmc.reference.initial import initial_states
+from kmc.reference.states.initial import initial_states
 
 FETCHES = {"FetchRequest", "FetchResponseOk", "FetchResponseNotOk", "FetchResponseDiverging"}
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.cli_runner import kmc
+from support.commands.cli_runner import kmc
 
-from kmc.spec.shipped import manifest_of, shipped_specs
+from kmc.frontend.shipped import manifest_of, shipped_specs
 
 RESULTS = Path(__file__).parents[2] / "results"
 QUICK_STATES = 60

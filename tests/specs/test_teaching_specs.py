@@ -5,11 +5,11 @@ That their models give the figures of TLC is held by test_manifests.py.
 
 from __future__ import annotations
 
-from kmc.lang.modelfile import ModelFile
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_spec_root, manifest_of
+from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
 from kmc.result import Result
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_spec_root, manifest_of
 
 
 def models_of(name: str) -> dict[str, ModelFile]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.reference.search import Search
-from kmc.story.story import LaneColumn, Story
+from kmc.story.parts.story import LaneColumn, Story
 from kmc.story.tell import tell
 from kmc.views.markdown import markdown_text
 from kmc.views.page.data import committed_column, logs_of

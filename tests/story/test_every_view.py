@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.odd_shapes import SHAPES
-from support.ported_specs import PORTED
-from support.process_kinds import violation_of
-from support.small_specs import model_of
-from support.told_in_views import check_regression, told_in_every_view
+from support.specs.odd_shapes import SHAPES
+from support.specs.ported import PORTED
+from support.specs.process_kinds import violation_of
+from support.specs.small import model_of
+from support.views.read_back import check_regression, told_in_every_view
 
-from kmc.lang.modelfile import ModelFile
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_spec_root, manifest_of
+from kmc.model_files.model_file import ModelFile
 from kmc.result import Verdict
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_spec_root, manifest_of
 
 TEACHING = ("die_hard", "two_phase_commit")
 

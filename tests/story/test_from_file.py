@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.story.from_file import story_of_file
-from kmc.story.story import Change
+from kmc.story.parts.story import Change
 from kmc.trace.untyped_trace import FileStep, TraceFile
 
 

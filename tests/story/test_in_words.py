@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.story.in_words import field_in_words, in_words
+from kmc.story.parts.in_words import field_in_words, in_words
 
 ENTRY = TlaRecord((("epoch", 1), ("value", TlaSet(("n1", "n2")))))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.process_kinds import FAILURES, KINDS, process_model, violation_of
-from support.told_in_views import check_regression, told_in_every_view
+from support.specs.process_kinds import FAILURES, KINDS, process_model, violation_of
+from support.views.read_back import check_regression, told_in_every_view
 
 
 def check_kind(folder: Path, kind: str, failure: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.process_kinds import violation_of
-from support.small_specs import model_of
+from support.specs.process_kinds import violation_of
+from support.specs.small import model_of
 
-from kmc.story.story import Change
+from kmc.story.parts.story import Change
 from kmc.story.tell import tell
 
 TALK = """

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import copied, model_of
-from support.stories import shipped_model
+from support.specs.small import copied, model_of
+from support.views.stories import shipped_model
 
 from kmc.engine.check_model import check_native
-from kmc.lang.manifest import read_manifest
+from kmc.frontend.shipped import find_spec_root
+from kmc.frontend.sources import read_sources
+from kmc.model_files.manifest import read_manifest
 from kmc.reference.search import Search
 from kmc.result import Limits
-from kmc.spec.shipped import find_spec_root
-from kmc.spec.sources import read_sources
-from kmc.story.story import Story
-from kmc.story.story_of import story_of
+from kmc.story.counterexample import story_of
+from kmc.story.parts.story import Story
 from kmc.story.tell import tell
 from kmc.views.text_options import TextOptions
 from kmc.views.text_view import text_view

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from support.cli_runner import kmc
-from support.small_specs import IMPORTS
+from support.commands.cli_runner import kmc
+from support.specs.small import IMPORTS
 
 ALARM = """
 Server = constant("Server", IdentSet(), "The servers")

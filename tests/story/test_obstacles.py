@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.small_specs import IMPORTS, model_of
+from support.specs.small import IMPORTS, model_of
 
 from kmc.actions.relation import NextStateRelation
-from kmc.reference.initial import initial_states
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.search import Search
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
-from kmc.story.obstacles import Obstacle, disabled
+from kmc.reference.states.initial import initial_states
+from kmc.story.explain.obstacles import Obstacle, disabled
 
 GUARDED = """
 Server = constant("Server", IdentSet(), "The servers")

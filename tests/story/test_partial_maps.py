@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.reference.search import Search
-from kmc.story.story import Change, Story
+from kmc.story.parts.story import Change, Story
 from kmc.story.tell import tell
 from kmc.views.page.data import page_data
 from kmc.views.text_options import TextOptions

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from support.small_specs import COUNTER, IMPORTS
+from support.specs.small import COUNTER, IMPORTS
 
 from kmc.errors import TraceError
 from kmc.story import regression

@@ -6,14 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
+from support.specs.small import model_of
 
 from kmc.errors import TraceError
+from kmc.frontend.model import Model
+from kmc.frontend.temporal_problem import problem_of
 from kmc.reference.recurrence import RecordedFailure, recurs
 from kmc.reference.search import Search
 from kmc.result import Verdict
-from kmc.spec.model import Model
-from kmc.spec.temporal_problem import problem_of
 from kmc.story.retaken import Retaken, StopReason, retake
 from kmc.trace.files import trace_file
 from kmc.trace.tlc_json import parse_tlc_json, tlc_json_text

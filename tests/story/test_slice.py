@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.guarded_runs import GUARDED, kept_within, run_of
-from support.small_specs import model_of
+from support.specs.guarded import GUARDED, kept_within, run_of
+from support.specs.small import model_of
 
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.search import Search
 from kmc.reference.simulation import simulate
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Verdict, Violation
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
 from kmc.story import slice as slicing
+from kmc.story.counterexample import story_of
 from kmc.story.slice import replays, slice_of
-from kmc.story.story_of import story_of
 
 PINGS = """
 Server = constant("Server", IdentSet(), "The servers")

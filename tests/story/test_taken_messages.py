@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.stories import lossy_story
+from support.views.stories import lossy_story
 
 from kmc.views.text_options import TextOptions
 from kmc.views.text_view import text_view

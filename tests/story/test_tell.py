@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.small_specs import model_of
-from support.stories import story_of_finding
+from support.specs.small import model_of
+from support.views.stories import story_of_finding
 
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.reference.search import Search
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_model, find_spec_root
-from kmc.story.story import Change, Story
+from kmc.story.parts.story import Change, Story
 from kmc.story.tell import tell
 
 PINGS = """
@@ -134,7 +134,7 @@ def test_spawned_servers_carry_a_letter_and_declared_columns_are_shown() -> None
     assert violation is not None
     told = tell(model.spec, violation.trace)
     assert told.lanes == ("s1", "s2", "s3")
-    assert [column.title for column in told.columns] == ["role", "epoch", "leader", "log end", "high watermark"]
+    assert [column.title for column in told.columns] == ["state", "epoch", "leader", "log end", "high watermark"]
     assert [column.length for column in told.columns] == [False, False, False, True, False]
     assert told.networks == ("net_messages",)
     assert told.archives == ("net_messages_processed",)

@@ -10,19 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.small_specs import IMPORTS, model_of
+from support.specs.small import IMPORTS, model_of
 
+from kmc.frontend.model import Model, bind
+from kmc.frontend.shipped import find_model, find_spec_root
 from kmc.invariants.properties import Invariant
-from kmc.reference.accepted_problem import accepted_problem
-from kmc.reference.initial import initial_states
 from kmc.reference.search import Search
-from kmc.spec.model import Model, bind
-from kmc.spec.shipped import find_model, find_spec_root
-from kmc.story.facts import compared_fact, reproduced
-from kmc.story.functions import source_of
-from kmc.story.scopes import Binding, Context, Label, Wording
-from kmc.story.story import Why
-from kmc.story.why import why, why_fails
+from kmc.reference.states.initial import initial_states
+from kmc.reference.temporal.accepted_problem import accepted_problem
+from kmc.story.explain.facts import compared_fact, reproduced
+from kmc.story.explain.functions import source_of
+from kmc.story.explain.scopes import Binding, Context, Label, Wording
+from kmc.story.explain.why import why, why_fails
+from kmc.story.parts.story import Why
 
 SERVERS = """
 Server = constant("Server", IdentSet(), "The servers")
@@ -203,8 +203,8 @@ def test_the_instance_is_the_least_that_fails(tmp_path: Path, seed: int) -> None
     model = model_of(tmp_path, f"{source}\n\n@spec.invariant\ndef Wanted(st):\n    {body}\n", CFG)
     prop = model.spec.properties["Wanted"]
     assert isinstance(prop, Invariant)
-    wanted = prop.function.__globals__["wanted"]  # type: ignore[attr-defined]  # a function of the spec
-    servers = list(prop.function.__globals__["Server"])  # type: ignore[attr-defined]  # as above
+    wanted = prop.function.__globals__["wanted"]
+    servers = list(prop.function.__globals__["Server"])
     for state in reached(model):
         failing = [
             (str(s), str(t), str(o))

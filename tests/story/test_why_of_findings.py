@@ -8,13 +8,13 @@ import pytest
 
 from kmc.engine.check_model import check_native
 from kmc.errors import SpecError
-from kmc.lang.modelfile import ModelFile
-from kmc.reference.accepted_problem import accepted_problem
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import find_spec_root, manifest_of
+from kmc.model_files.model_file import ModelFile
 from kmc.reference.search import Search
+from kmc.reference.temporal.accepted_problem import accepted_problem
 from kmc.result import Limits
-from kmc.spec.model import bind
-from kmc.spec.shipped import find_spec_root, manifest_of
-from kmc.story.story_of import story_of
+from kmc.story.counterexample import story_of
 
 SPECS = ("die_hard", "two_phase_commit", "kraft", "kip_996", "kip_996_draft", "kip_642")
 STATES_MAX = 5_000

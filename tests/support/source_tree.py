@@ -40,6 +40,12 @@ def tree_of(source: Source) -> ast.Module:
 
 
 @cache
+def nodes_of(source: Source) -> tuple[ast.AST, ...]:
+    """All nodes of the syntax tree of a source: many rules walk it."""
+    return tuple(ast.walk(tree_of(source)))
+
+
+@cache
 def sources(*folders: str) -> tuple[Source, ...]:
     """The sources under these folders of the checkout, sorted by path; a folder that is not there holds none."""
     paths = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))

@@ -22,7 +22,8 @@ def _drawn(chance: Random, count: int, width: int) -> NDArray[np.uint64]:
 
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_equal_values_have_one_number(width: int) -> None:
-    chance, interner, known = Random(width), Interner(width), {}
+    chance, interner = Random(width), Interner(width)
+    known: dict[tuple[int, ...], int] = {}
     for count in (0, 1, 700, 3000):
         values = _drawn(chance, count, width)
         places = list(range(count))

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.kept_runs import checked, kept
-from support.small_specs import COUNTER, model_of
+from support.runs.kept import checked, kept
+from support.specs.small import COUNTER, model_of
 
 from kmc.errors import InternalError
 from kmc.tables import parts

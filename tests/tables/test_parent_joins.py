@@ -8,14 +8,14 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from support.kept_runs import SMALL, checked, kept, written_by_threads
-from support.native_results import CASES
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
+from support.oracles.results import CASES
+from support.runs.kept import SMALL, checked, kept, written_by_threads
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
+from kmc.frontend.model import Model
 from kmc.result import Limits
-from kmc.spec.model import Model
-from kmc.tables.parent_joins import joined, records_for
+from kmc.tables.parent_joins import parent_rows, records_for
 from kmc.tables.parts import parts_of
 from kmc.tables.state_tables import StateReader
 from kmc.tables.write_tables import Wanted
@@ -30,8 +30,8 @@ def both(model: Model, folder: Path, owners: int, bits: int = 64) -> tuple[list[
             for owner, known, steps in records_for(reader, part, owners):
                 sent[owner].append((known, steps))
         # What comes late is not told apart.
-        batches = [joined(compiled.spec, *zip(*records[::-1], strict=True)) for records in sent.values()]
-        empty = joined(compiled.spec, [], [])
+        batches = [parent_rows(compiled.spec, *zip(*records[::-1], strict=True)) for records in sent.values()]
+        empty = parent_rows(compiled.spec, [], [])
         assert (empty.num_rows, empty.schema) == (0, batches[0].schema)
         wanted = Wanted(columns=(), parents=True)
         written_by_threads(compiled.spec, states, folder / "t", wanted, threads=1, part_rows=1 << 20)

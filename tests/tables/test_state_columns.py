@@ -11,23 +11,23 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
-from support.native_results import CASES
-from support.native_steps import walk_states
-from support.random_specs import Drawn, spec_of, specs
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
-from support.table_values import by_text, row_of_state
+from support.drawing.specs import Drawn, spec_of, specs
+from support.oracles.results import CASES
+from support.oracles.steps import walk_states
+from support.oracles.table_values import by_text, row_of_state
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
 from kmc.compiler.compile_spec import compile_spec
 from kmc.compiler.view_order import fingerprint_order
 from kmc.errors import KmcError
+from kmc.frontend.model import Model
 from kmc.lang.types import NetworkType
-from kmc.reference.initial import initial_states
 from kmc.reference.search import Search
+from kmc.reference.states.initial import initial_states
 from kmc.result import Limits
 from kmc.runtime.blocks import RowBatch
 from kmc.runtime.codec import encode_row
-from kmc.spec.model import Model
 from kmc.tables import interned
 from kmc.tables.cells import Narrow
 from kmc.tables.columns import IntColumn

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from support.kept_runs import SMALL, checked, kept
-from support.shipped_models import shipped_model
+from support.runs.kept import SMALL, checked, kept
+from support.specs.shipped import shipped_model
 
 from kmc.result import Limits
-from kmc.shards.store_place import StorePlace
+from kmc.shards.storage.store_place import StorePlace
 from kmc.tables.parts import parts_of
 from kmc.tables.state_tables import StateReader, write_states
 from kmc.tables.step_tables import write_edges

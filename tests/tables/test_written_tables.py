@@ -8,21 +8,21 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from support.kept_runs import SMALL, checked, kept, listed, written_by_threads
-from support.leaps import edges_of_leaps
-from support.native_results import CASES
-from support.native_steps import expected_steps
-from support.shipped_models import shipped_model
-from support.small_specs import model_of
-from support.table_values import by_text, row_of_state
+from support.oracles.leaps import edges_of_leaps
+from support.oracles.results import CASES
+from support.oracles.steps import expected_steps
+from support.oracles.table_values import by_text, row_of_state
+from support.runs.kept import SMALL, checked, kept, listed, written_by_threads
+from support.specs.shipped import shipped_model
+from support.specs.small import model_of
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import CommandLineError, SystemFault
+from kmc.frontend.model import Model
 from kmc.lang.types import NetworkType
 from kmc.result import Limits
 from kmc.runtime.compiled_spec import CompiledSpec
-from kmc.shards.sharding import Sharding
-from kmc.spec.model import Model
+from kmc.shards.level.sharding import Sharding
 from kmc.tables.new_tables import new_tables
 from kmc.tables.parts import parts_of
 from kmc.tables.state_tables import StateReader
@@ -64,7 +64,7 @@ def _state(row: dict[str, Any], model: Model) -> dict[str, Any]:
 
 def _check_states(model: Model, folder: Path, bits: int = 64) -> None:
     """The rows are the states of all levels, in their order."""
-    wanted = []
+    wanted: list[tuple[Any, ...]] = []
     with kept(model, folder, bits) as (compiled, states):
         for level in range(1, len(states.levels) + 1):
             for fingerprint, state in listed(compiled, states, level, 1 << 17):

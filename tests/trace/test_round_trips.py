@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kmc.lang.cfg_file import parse_cfg
-from kmc.spec.loader import Spec, load_spec
-from kmc.spec.shipped import find_spec_root
+from kmc.frontend.loader import Spec, load_spec
+from kmc.frontend.shipped import find_spec_root
+from kmc.model_files.cfg import parse_cfg
 from kmc.trace.files import read_trace, resolved
 from kmc.trace.itf import itf_text, parse_itf
 from kmc.trace.tlc_json import parse_tlc_json, tlc_json_text

@@ -7,10 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from support.trace_samples import DATA, kinds, kraft
+from support.views.trace_samples import DATA, kinds, kraft
 
 from kmc.errors import TraceError
-from kmc.lang.modelfile import render_cfg
+from kmc.lang.tla import Tla
+from kmc.model_files.model_file import render_cfg
 from kmc.result import TraceStep
 from kmc.trace.files import pick, pick_state, read_trace, to_trace, trace_file
 from kmc.trace.itf import itf_text
@@ -144,7 +145,7 @@ def test_the_sample_of_tlc_is_read_from_its_file() -> None:
         (("extra", 3), ("v", "v1"), ("i", "n1")),
     ],
 )
-def test_arguments_are_taken_by_name_or_by_position(given: tuple[tuple[str, object], ...]) -> None:
+def test_arguments_are_taken_by_name_or_by_position(given: tuple[tuple[str, Tla], ...]) -> None:
     sample = kraft()
     steps = [*sample.file.steps]
     steps[1] = replace(steps[1], action="ClientRequest", arguments=given)

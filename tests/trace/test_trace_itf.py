@@ -10,9 +10,9 @@ import itf_py
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.trace_samples import from_itf_py, in_python, kinds, kraft, trees
+from support.views.trace_samples import from_itf_py, in_python, kinds, kraft, trees
 
-from kmc.cli.traced_model import model_of_trace
+from kmc.cli.saved.traced_model import model_of_trace
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.trace.files import FileStep, TraceFile, read_trace, to_trace, trace_file
 from kmc.trace.itf import itf_text, parse_itf

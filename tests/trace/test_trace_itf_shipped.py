@@ -9,15 +9,15 @@ from pathlib import Path
 
 import itf_py
 import pytest
-from support.trace_samples import from_itf_py, in_python
+from support.views.trace_samples import from_itf_py, in_python
 
 from kmc.actions.relation import NextStateRelation
-from kmc.lang.modelfile import ModelFile
-from kmc.reference.initial import initial_states
-from kmc.reference.traces import trace_step
+from kmc.frontend.model import bind
+from kmc.frontend.shipped import manifest_of, shipped_specs
+from kmc.model_files.model_file import ModelFile
+from kmc.reference.states.initial import initial_states
+from kmc.reference.states.traces import trace_step
 from kmc.result import Trace, TraceStep
-from kmc.spec.model import bind
-from kmc.spec.shipped import manifest_of, shipped_specs
 from kmc.trace.files import FileStep, TraceFile, trace_file
 from kmc.trace.itf import itf_text
 

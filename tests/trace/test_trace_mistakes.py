@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.trace_samples import DATA, kraft
+from support.views.trace_samples import DATA, kraft
 
 from kmc.errors import TraceError
 from kmc.trace.files import read_trace, to_trace, trace_file
@@ -286,7 +286,7 @@ def test_a_file_cut_off_anywhere_is_refused(document: Callable[[], str], tmp_pat
         assert refusal(path, whole[:end]).code == "KMC421"
 
 
-JUNK = st.sampled_from(
+JUNK: st.SearchStrategy[Any] = st.sampled_from(
     [
         *(None, True, 0, -1, 3, 10**40, 1.5, "", "n1", "Nil", [], [1], [[1, 2]], {}, {"n1": 1}, {"tag": "a"}),
         *({"#map": [[1, 1]]}, {"#set": ["n1"]}, {"#bigint": "7"}, {"#bigint": "x"}),

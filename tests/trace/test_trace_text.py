@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.trace_samples import DATA, NAMES, kinds, kraft, trees
+from support.views.trace_samples import DATA, NAMES, kinds, kraft, trees
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
 from kmc.trace.files import FileStep, TraceFile, trace_file

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.trace_samples import DATA, NAMES, kinds, kraft, trees
+from support.views.trace_samples import DATA, NAMES, kinds, kraft, trees
 
 from kmc.actions.relation import NextStateRelation
 from kmc.errors import Span, TraceError
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.reference.initial import initial_states
+from kmc.reference.states.initial import initial_states
 from kmc.trace.files import FileStep, TraceFile, resolved, to_trace, trace_file
 from kmc.trace.tla_text import parse_value
 from kmc.trace.tlc_json import parse_tlc_json, tlc_json_text
@@ -167,7 +167,8 @@ def test_the_types_of_a_spec_settle_what_tlc_leaves_open() -> None:
     step = resolved(parse_tlc_json(THREE_STATES), kraft().spec).steps[1]
     assert step.variables["votesGranted"] == TlaMap((("n1", TlaSet(("n1",))), ("n2", TlaSet(())), ("n3", TlaSet(()))))
     assert step.variables["log"] == TlaMap((("n1", TlaSeq(())), ("n2", TlaSeq(())), ("n3", TlaSeq(()))))
-    request = {"mtype": "RequestVoteRequest", "mepoch": 2, "mdest": "n2", "mlastLogEpoch": 0, "mlastLogOffset": 0}
+    request: dict[str, Tla] = {"mtype": "RequestVoteRequest", "mepoch": 2, "mdest": "n2"}
+    request |= {"mlastLogEpoch": 0, "mlastLogOffset": 0}
     messages = step.variables["messages"]
     assert isinstance(messages, TlaMap)
     assert messages.pairs[0] == (TlaRecord((*request.items(), ("msource", "n1"))), 1)

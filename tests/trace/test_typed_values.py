@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from support.value_strategies import Server, Value, VoteRequest, record_class
+from support.drawing.values import Server, Value, VoteRequest, record_class
 
-from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set, as_type
+from kmc.lang.annotations import Bool, Int, Map, MessageBag, MessageSet, Opt, Pair, PartialMap, Seq, Set
 from kmc.lang.naming import lower_camel_case
 from kmc.lang.tla import Naming, Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
+from kmc.lang.types import as_type
 from kmc.trace.typed import typed
 
 Node = record_class({"some_ids": Set[Server], "epoch": Int(0, 3)}, name="Node")

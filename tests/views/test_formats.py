@@ -16,11 +16,11 @@ from typing import Any
 
 import networkx
 import pytest
-from support.diagram_readers import read_markdown_tables, read_shiviz
+from support.views.diagram_readers import read_markdown_tables, read_shiviz
 
-from kmc.cli.traced_story import traced_story
+from kmc.cli.saved.traced_story import traced_story
 from kmc.lang.tla import TlaMap, TlaRecord
-from kmc.story.story import Change, LaneColumn, SentMessage, Story, StoryLoop, StoryStep
+from kmc.story.parts.story import Change, LaneColumn, SentMessage, Story, StoryLoop, StoryStep
 from kmc.trace.files import read_trace
 from kmc.views.formats import FORMATS, written
 from kmc.views.markdown import markdown_text

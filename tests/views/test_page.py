@@ -11,12 +11,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from support.stories import HOSTILE, hand_made_story, long_story, story_of_finding
+from support.views.stories import HOSTILE, hand_made_story, long_story, story_of_finding
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.story.story import LaneColumn, Story
+from kmc.story.parts.story import ComparedValue, LaneColumn, Story
 from kmc.views.page.data import Values, committed_column, logs_of, page_data
-from kmc.views.page.page import page
+from kmc.views.page.page import page, purpose_of
 
 SIZE_MAX = 500_000
 
@@ -127,7 +127,7 @@ def test_the_verdict_names_the_property_its_meaning_and_the_instance() -> None:
 
 
 def test_the_commands_are_those_that_led_here() -> None:
-    lines = ("kmc check './my spec' 'a<b'", "kmc explore './my spec' --trace last")
+    lines = ("kmc check './my spec' 'a<b'", "kmc explore './my spec' --from last")
     shown = page(replace(hand_made_story(), commands=lines))
     assert "<pre>kmc check &#x27;./my spec&#x27; &#x27;a&lt;b&#x27;\nkmc explore" in shown
     assert "kmc check" not in page(hand_made_story())
@@ -136,3 +136,23 @@ def test_the_commands_are_those_that_led_here() -> None:
 @pytest.mark.parametrize("story", [Story({}, (), (), (), hand_made_story().steps[:1], ())], ids=["bare"])
 def test_a_trace_of_which_nothing_is_known_has_a_page(story: Story) -> None:
     assert "<h1>A trace</h1>" in page(story)
+
+
+def test_the_authors_sentence_is_the_second_line_and_not_in_the_fold() -> None:
+    about = {"constants": "\\* A restart\n\\* a voter forgets `x` <b>\n\\* level bound: 3\nCONSTANTS\n\\* no\n"}
+    story = hand_made_story()
+    text = page(replace(story, about={**story.about, **about}))
+    told = '<p class="purpose">A restart. a voter forgets <code>x</code> &lt;b&gt;.</p>'
+    assert text.index("</h1>") < text.index(told) < text.index("<details>")
+    assert purpose_of({}) == purpose_of({"constants": "CONSTANTS N = 1"}) == ""
+
+
+def test_long_compared_values_are_in_the_fold_and_what_the_sentence_says_is_in_neither() -> None:
+    story = hand_made_story()
+    assert story.why is not None
+    compared = (ComparedValue("x", "1"), ComparedValue("y", "2"), ComparedValue("z", "long " * 30))
+    text = page(replace(story, why=replace(story.why, compared=compared, sentence="a fails: x is 1.")))
+    above, fold = text.split("<details>", 1)
+    assert "<dt>x =</dt>" not in text
+    assert "<dt>y =</dt>" in above
+    assert "<dt>z =</dt>" in fold

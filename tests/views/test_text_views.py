@@ -13,13 +13,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from support.stories import hand_made_story
+from support.views.stories import hand_made_story, reading
 
-from kmc.cli.traced_story import traced_story
+from kmc.cli.saved.traced_story import traced_story
 from kmc.lang.tla import TlaMap
-from kmc.story.story import ComparedValue, Story, Why
+from kmc.story.parts.story import ComparedValue, Story, Why
+from kmc.text_lines import DIM, TextLine
 from kmc.trace.files import read_trace
-from kmc.views.lines import DIM, TextLine
 from kmc.views.text_options import TextOptions
 from kmc.views.text_view import VIEWS, text_step, text_view
 
@@ -126,3 +126,14 @@ def test_a_table_of_one_process_fits_a_narrow_terminal() -> None:
     column = whole.columns[0]
     wide = replace(whole, columns=tuple(replace(column, title=f"column {number}") for number in range(8)))
     assert max(len(found.text) for found in text_view(wide, "table", TextOptions(38))) <= 38
+
+
+def test_in_a_cycle_no_change_is_counted_instead_of_told() -> None:
+    lines = [line.text for line in text_view(reading("no_check_quorum"), "steps", TextOptions(80))]
+    begin = next(number for number, text in enumerate(lines) if text.startswith("| 5  "))
+    cycle = " ".join(text.strip() for text in lines[begin : lines.index("", begin)])
+    assert "more" not in cycle.replace("any more", "")
+    assert "fetch_state.pending_fetch none -> {type: FetchRequest" in cycle
+    assert "back: state Follower -> Prospective" in cycle
+    assert "source: s2, dest: s1} -> none; votes_recv + {s2}" in cycle
+    assert max(map(len, lines)) <= 80

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.installed_kmc import InstalledKmc
+from support.commands.installed_kmc import InstalledKmc
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,11 +11,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from support.cli_runner import steady
-from support.command_entries import CommandRun, shipped_entries
-from support.installed_kmc import InstalledKmc
-from support.printed_commands import PAGES, ROOT, PrintedCommand, commands_of_help, commands_of_page
-from support.tutorial_page import rewritten
+from support.commands.cli_runner import steady
+from support.commands.installed_kmc import InstalledKmc
+from support.pages.command_entries import CommandRun, shipped_entries
+from support.pages.printed_commands import PAGES, ROOT, PrintedCommand, commands_of_help, commands_of_page
+from support.pages.tutorial import rewritten
 
 TUTORIAL = "docs/writing_a_spec.md"
 ENTRIES = shipped_entries()

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.installed_kmc import InstalledKmc
-from support.printed_commands import ROOT
+from support.commands.installed_kmc import InstalledKmc
+from support.pages.printed_commands import ROOT
 
 PACKAGES = {"kmc": "kmc", "specs": "kmc_specs", "distributed/kmc_spark": "kmc_spark"}
 

@@ -1,1 +1,1 @@
-"""Checks of a spec before it is compiled: what compiled code has no room for, and what a view forgets."""
+"""Checks of a spec before it is compiled: values too large for compiled code, and fields that a view forgets."""

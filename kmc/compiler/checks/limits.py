@@ -14,8 +14,8 @@ from typing import Any
 from kmc.actions.action import Action
 from kmc.compiler.lowering.arithmetic import NUMBER_MAX
 from kmc.errors import Span, SpecError
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import SHOWN
-from kmc.lang.annotations import shapes_of
 from kmc.lang.domains import describe, members
 from kmc.lang.types import (
     IntType,
@@ -28,9 +28,9 @@ from kmc.lang.types import (
     SetType,
     Type,
     UnionType,
+    shapes_of,
 )
 from kmc.runtime.state_layout import WORD, is_scalar, key_count
-from kmc.spec.model import Model
 from kmc.spec.places import span_of
 
 PROPERTIES_MAX = 62
@@ -38,7 +38,7 @@ PROPERTIES_MAX = 62
 
 
 INSTANCES_MAX = (1 << 16) - 1
-"""Instances of actions that a successor's 16 bits tell apart, with the initial states."""
+"""The number of instances of actions, with the initial states, that a successor's 16 bits can distinguish."""
 
 
 _SETS_OF_RECORDS = "an example: docs/language.md, Messages without a sender or a receiver, and sets of records"
@@ -55,7 +55,7 @@ def check_fits(model: Model) -> None:
 
 
 def check_instances(actions: Iterable[Action]) -> None:
-    """Raise SpecError (KMC807) where actions have more instances than a successor can tell apart."""
+    """Raise SpecError (KMC807) if actions have more instances than a successor can distinguish."""
     count = 0
     for action in actions:
         count += prod(len(members(parameter.type)) for parameter in action.parameters)
@@ -115,7 +115,7 @@ def _problem(declared: Type) -> tuple[str, str, str] | None:
 
 
 def _set_advice(element: Type) -> str:
-    """What compiled code stores in the place of a set, with the same states and steps."""
+    """The type that compiled code stores in the place of a set, with the same states and steps."""
     if isinstance(element, RecordType):
         kind = describe(element)
         return (
@@ -137,7 +137,7 @@ def _inner_network(part: Type, cls: Any, declared: Type) -> tuple[str, str, str]
 
 
 def _field_span(cls: Any, name: str, files: Collection[str]) -> Span | None:
-    """Where a field is declared."""
+    """The span of a field's declaration."""
     for path in files:
         with open(path, encoding="utf-8") as source:
             tree = ast.parse(source.read(), path)

@@ -1,4 +1,4 @@
-"""What a check warns of before it runs: what a view forgets, comparisons without a meaning, members of one name."""
+"""The warnings before a check runs: fields that a view forgets, comparisons without a meaning, members of one name."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from itertools import combinations
 
 from kmc.compiler.checks.kinds.spec_kinds import check_kinds
 from kmc.compiler.checks.view_reads import view_warnings
+from kmc.frontend.loader import Spec
+from kmc.frontend.model import Model
 from kmc.lang.enums import Enum, EnumMeta
-from kmc.lang.records import RecordMeta
-from kmc.lang.types import EnumType, MapType, SeqType, SetType, Type, UnionType
-from kmc.spec.loader import Spec
-from kmc.spec.model import Model
+from kmc.lang.types import EnumType, MapType, RecordMeta, SeqType, SetType, Type, UnionType
 
 _ShownPath = Callable[[str], str]
 
 
 def model_warnings(model: Model, shown_path: _ShownPath) -> tuple[str, ...]:
-    """What a person should know of a model, apart from its result; `shown_path` words a file's path."""
+    """The warnings about a model, apart from its result; `shown_path` words a file's path."""
     return (*view_warnings(model, shown_path), *spec_warnings(model.spec, shown_path))
 
 
 def spec_warnings(spec: Spec, shown_path: _ShownPath) -> tuple[str, ...]:
-    """What a person should know of a spec, whatever the model. Raises SpecError for a mistake of kind."""
+    """The warnings about a spec, whatever the model. Raises SpecError for a mistake of kind."""
     comparisons = [f"{why} ({shown_path(path)}:{line})." for path, line, why in check_kinds(spec)]
     return (*comparisons, *_told_apart(spec))
 

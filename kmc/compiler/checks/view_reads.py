@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kmc.compiler.values.scope import definition, is_spec_function
+from kmc.frontend.model import Model
 from kmc.invariants.kinds import KINDS
-from kmc.spec.model import Model
 
 
 @dataclass(frozen=True, slots=True)

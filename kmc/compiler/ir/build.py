@@ -156,6 +156,6 @@ def matches(pointer: str, index: Expr, mask: Expr, wanted: Expr, lanes: int = LA
 
 
 def lanes_below(count: Expr, lanes: int = LANES) -> Expr:
-    """The mask of the first `count` of the words that `matches` looks at; all of them if there are more."""
+    """The mask of the first `count` of the words that `matches` compares; all of them if there are more."""
     few = binary("slt", count, Const(lanes))
     return sub(place_at(ONE, select(few, count, Const(lanes))), ONE)

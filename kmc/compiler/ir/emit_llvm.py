@@ -129,7 +129,7 @@ class _Emitter:
         return "\n".join([head, "entry:", *self.lines, "}", ""])
 
     def pointer_attributes(self, name: str) -> str:
-        """What LLVM may assume of a pointer parameter."""
+        """The attributes that LLVM may assume of a pointer parameter."""
         return "noalias readonly " if name in self.function.readonly else ""
 
     def temporary(self, instruction: str) -> str:
@@ -325,7 +325,9 @@ class _Emitter:
         return self.temporary(f"{op} i64 {left}, {right}")
 
     def amount(self, operand: str) -> str:
-        """The amount of a shift, modulo 64: other amounts are poison to LLVM, and the machine takes them modulo 64."""
+        """The amount of a shift, modulo 64: other amounts are poison to LLVM, and the machine reduces them
+        modulo 64.
+        """
         if operand.startswith("%"):
             return self.temporary(f"and i64 {operand}, 63")
         return str(int(operand) % 64)
@@ -357,7 +359,7 @@ class _Emitter:
         return self.folded_product(mixed, mixing.SECOND_FACTOR)
 
     def keys(self, salt: str) -> tuple[str, str]:
-        """The key that a salt stands for, and its swapped form."""
+        """The key that a salt represents, and its swapped form."""
         if not salt.startswith("%"):
             key = (int(salt) * mixing.SALT_FACTOR + mixing.SALT_OFFSET) & mixing.WORD_MASK
             return _constant(key), _constant(mixing.halves_swapped(key))

@@ -1,4 +1,4 @@
-"""IR to Python, to step through what was generated and to compare it with the native kernels.
+"""IR to Python, to step through the generated code and to compare it with the native kernels.
 
 A pointer is a pair (list of words, offset), a word an int in 0..2**64-1. Every operation has the result that
 `emit_llvm` gives it. An index outside the list, undefined there, is an IndexError here, on both sides of a select too;
@@ -49,7 +49,7 @@ _SIGN_BIT = 1 << 63
 _RETURN = "*return"
 _INDENT = "    "
 
-# Python takes at most 20 nested loops and 100 indentations; what lies deeper moves into a function of its own.
+# Python allows at most 20 nested loops and 100 indentations; deeper code moves into a function of its own.
 _LOOPS_MAX = 12
 _INDENTATIONS_MAX = 50
 _EXPRESSION_DEPTH_MAX = 30
@@ -81,7 +81,7 @@ class PythonModule:
     kernels: dict[str, Kernel]
 
     def call(self, name: str, pointers: Sequence[tuple[Words, int]], arguments: Sequence[int] = ()) -> int:
-        """The result of a kernel, 0..2**64-1; the words must be in that range, arguments are taken modulo 2**64."""
+        """The result of a kernel, 0..2**64-1; the words must be in that range, arguments are reduced modulo 2**64."""
         return self.kernels[name](*pointers, *(argument & WORD_MASK for argument in arguments))
 
 
@@ -108,7 +108,7 @@ def emit_python(module: Module) -> PythonModule:
 
 
 def _cttz(word: int) -> int:
-    """How many zeros a word has below its lowest one."""
+    """The number of zeros in a word below its lowest one."""
     return (word & -word).bit_length() - 1 if word else 64
 
 
@@ -236,7 +236,7 @@ class _PythonWriter:
         return [f"leave = '{label}'", "break"] if frames else [f"return '{label}', 0"]
 
     def moved(self, body: Sequence[Stmt], frames: tuple[str, ...]) -> list[str]:
-        """Move a body into a function that tells how it ended; the lines that call it."""
+        """Move a body into a function that returns how it ended; return the lines that call it."""
         name = f"part_{len(self.parts)}_{self.temporaries}"
         self.temporaries += 1
         outer_part, outer_far, self.in_part, self.far = self.in_part, self.far, True, set()
@@ -270,7 +270,7 @@ class _PythonWriter:
         return _operand(*self.expr(expr))
 
     def expr(self, expr: Expr) -> tuple[str, int]:
-        """The text of an expression and its depth; what is deep goes into a variable of its own first."""
+        """The text of an expression and its depth; a deep part is assigned to a variable first."""
         match expr:
             case Const(value):
                 return _constant(value), 0
@@ -304,12 +304,12 @@ class _PythonWriter:
 
 
 def _operand(text: str, depth: int) -> str:
-    """Parentheses around what is more than one term."""
+    """Parentheses around more than one term."""
     return f"({text})" if depth else text
 
 
 def _tag(in_part: bool, ending: str) -> str:
-    """How a function that holds a moved body marks what it returns."""
+    """The prefix by which a function that holds a moved body marks its return values."""
     return f"'{ending}', " if in_part else ""
 
 

@@ -1,9 +1,9 @@
 """The compiler's intermediate representation: structured code over 64-bit integers, and its printable form.
 
 Everything is an `i64`: booleans are 0 or 1, indices count from 0, memory is pointers to 64-bit words. A kernel is a
-`Function`; what a stage after this one needs (LLVM, Python) is a walk over these few nodes. Expressions have no side
-effects, so they may be evaluated any number of times; `and` of booleans that guard each other must be `If` or `Select`
-of safe operands, since both sides of `Bin` are evaluated.
+`Function`; each later stage (LLVM, Python) is a walk over these few nodes. Expressions have no side effects, so they
+may be evaluated any number of times; `and` of booleans that guard each other must be `If` or `Select` of safe operands,
+since both sides of `Bin` are evaluated.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ BinaryOp: TypeAlias = Literal[
 
 
 LANES = 32
-"""How many words `Matches` looks at, if not told otherwise."""
+"""The default number of words that `Matches` reads."""
 
 COPY_STEP = 8
-"""How many words `Copy` moves at once."""
+"""The number of words that `Copy` moves at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A constant; any Python int, taken modulo 2**64."""
+    """A constant; any Python int, reduced modulo 2**64."""
 
     value: int
 

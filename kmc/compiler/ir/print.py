@@ -67,7 +67,7 @@ def print_function(function: Function, *, comments: bool = True) -> str:
 
 
 def print_expr(expr: Expr) -> str:
-    """The text of an expression; what is not a name, a constant or a load stands in parentheses."""
+    """The text of an expression; everything but a name, a constant or a load is in parentheses."""
     match expr:
         case Const(value):
             return _constant(value)

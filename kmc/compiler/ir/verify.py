@@ -105,7 +105,9 @@ class _Check:
             self.fail("KMC916", f"{name!r} is not a name")
 
     def suite(self, body: tuple[Stmt, ...], assigned: set[str]) -> set[str] | None:
-        """The variables assigned after `body`, given those before it, which is altered; what cannot run is skipped."""
+        """The variables assigned after `body`, given those before it, which is altered; unreachable statements are
+        skipped.
+        """
         flow: set[str] | None = assigned
         for statement in body:
             if flow is None:
@@ -145,7 +147,7 @@ class _Check:
                 return None
             case If(condition, then, otherwise):
                 self.expr(condition, assigned)
-                return _met(self.suite(then, set(assigned)), self.suite(otherwise, assigned))
+                return _assigned_on_both(self.suite(then, set(assigned)), self.suite(otherwise, assigned))
             case Block(label, body) | Loop(label, body):
                 return self.labelled(label, body, assigned, again=isinstance(statement, Loop))
             case Comment():
@@ -163,7 +165,7 @@ class _Check:
         end = self.suite(body, assigned)
         flow = None if again else end
         for leaving in self.exits.pop(label):
-            flow = _met(flow, leaving)
+            flow = _assigned_on_both(flow, leaving)
         return flow
 
     def assign(self, name: str, assigned: set[str]) -> None:
@@ -245,7 +247,7 @@ def _places(call: CallKernel, callee: Function, *, readonly: bool) -> Iterator[t
             yield pointer, repr(offset)
 
 
-def _met(first: set[str] | None, second: set[str] | None) -> set[str] | None:
+def _assigned_on_both(first: set[str] | None, second: set[str] | None) -> set[str] | None:
     """The variables that are assigned on both ways to a place."""
     if first is None or second is None:
         return second if first is None else first

@@ -7,14 +7,15 @@ import ast
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
 from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.value import Num, Value
 
 NUMBER_MAX = 1 << 62
-"""No number of compiled code is larger: sums and products of two such numbers are within what a word holds or known."""
+"""No number of compiled code is larger: sums and products of two such numbers fit a word, or their range is known."""
 
 
-def in_range(low: Lowering, value: Value, node: ast.AST) -> Value:
-    """`value`, unless it is a number that may lie beyond what compiled code counts with."""
+def in_range(low: Lowering, value: Value, node: Origin) -> Value:
+    """`value`, unless it is a number that may lie beyond the numbers of compiled code."""
     if isinstance(value, Num) and max(abs(value.low), abs(value.high)) > NUMBER_MAX:
         low.code.refuse(
             node,
@@ -32,7 +33,7 @@ def divided(low: Lowering, left: Num, right: Num, node: ast.BinOp, *, remainder:
     by = low.code.keep(x.select(x.eq(by, x.ZERO), x.ONE, by))
     quotient, rest = low.code.keep(x.binary("udiv", size, by)), low.code.keep(x.binary("urem", size, by))
     opposite = low.code.keep(x.binary("xor", x.binary("slt", a, x.ZERO), x.binary("slt", b, x.ZERO)))
-    # Rounded towards 0 so far: of opposite signs, what is left over takes one more.
+    # Rounded towards 0 so far: for opposite signs, a remainder adds one before the sign is set.
     more = x.both(opposite, x.negate(x.eq(rest, x.ZERO)))
     total = low.code.keep(x.add(quotient, more))
     result = low.code.keep(x.select(opposite, x.sub(x.ZERO, total), total))

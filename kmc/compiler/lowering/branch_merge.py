@@ -6,7 +6,6 @@ each behind a guard that its branch sets. Networks are merged by their changes, 
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
 from functools import partial
 
@@ -16,6 +15,7 @@ from kmc.compiler.lowering.context import Lowering, Setter
 from kmc.compiler.lowering.iteration import is_collection, kind_of
 from kmc.compiler.lowering.map_operations import words_as
 from kmc.compiler.lowering.network_operations import whole_network
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import field, lift
 from kmc.compiler.values.value import (
     Chosen,
@@ -38,7 +38,7 @@ from kmc.lang.types import MessageBagType, MessageSetType, Type
 from kmc.runtime.state_layout import layout_of
 
 
-def merge(low: Lowering, found: list[Value], node: ast.AST) -> tuple[Value, list[Setter]]:
+def merge(low: Lowering, found: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
     """One value for several branches, and for each branch the code that gives it its value there."""
     if any(isinstance(value, Net) for value in found):
         return _merge_networks(low, found, node)
@@ -65,7 +65,7 @@ def merge(low: Lowering, found: list[Value], node: ast.AST) -> tuple[Value, list
     return lift(declared, tuple(Var(name) for name in names)), [assign for _ in found]
 
 
-def _joint_type(low: Lowering, found: list[Value], node: ast.AST) -> Type | None:
+def _joint_type(low: Lowering, found: list[Value], node: Origin) -> Type | None:
     """The least type that holds all values, if there is one and it has a layout."""
     joined: Type | None = None
     stand_in: Value | None = None
@@ -98,7 +98,7 @@ def _has_network(value: Rec) -> bool:
     return any(isinstance(kind, MessageSetType | MessageBagType) for kind in value.type.cls.fields.values())
 
 
-def _merge_several(low: Lowering, found: list[Several], node: ast.AST) -> tuple[Value, list[Setter]]:
+def _merge_several(low: Lowering, found: list[Several], node: Origin) -> tuple[Value, list[Setter]]:
     if len({len(value.items) for value in found}) != 1:
         low.code.refuse(node, "branches that give different numbers of values")
     parts = [low.merge(list(column), node) for column in zip(*(value.items for value in found), strict=True)]
@@ -112,7 +112,7 @@ def _merge_several(low: Lowering, found: list[Several], node: ast.AST) -> tuple[
     return Several(tuple(value for value, _ in parts)), setters
 
 
-def _merge_states(low: Lowering, found: list[Rec], node: ast.AST) -> tuple[Value, list[Setter]]:
+def _merge_states(low: Lowering, found: list[Rec], node: Origin) -> tuple[Value, list[Setter]]:
     """States are merged field by field: fields that no branch changes stay where they lie."""
     parts = {}
     for name in found[0].type.cls.fields:
@@ -130,7 +130,7 @@ def _merge_states(low: Lowering, found: list[Rec], node: ast.AST) -> tuple[Value
 
 
 def _keep_separate(low: Lowering, found: list[Value]) -> tuple[Value, list[Setter]]:
-    """Collections that no type holds: each is iterated where it is used, if its branch was taken."""
+    """Collections that no type holds: each is iterated where it is used, if its branch was executed."""
     low.code.forgiving = True
     guards = [low.code.fresh("taken") for _ in found]
     low.code.emit(*(Let(guard, x.ZERO) for guard in guards))
@@ -154,7 +154,7 @@ def _merge_numbers(low: Lowering, found: list[Num]) -> tuple[Value, list[Setter]
     return Num(Var(name), least, most), [assign for _ in found]
 
 
-def _merge_networks(low: Lowering, found: list[Value], node: ast.AST) -> tuple[Value, list[Setter]]:
+def _merge_networks(low: Lowering, found: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
     """Networks are merged by their changes: each keeps the words that its branch gives it, behind a guard."""
     numbers = {(value.number, value.pointer) for value in found if isinstance(value, Net)}
     if len(numbers) != 1:

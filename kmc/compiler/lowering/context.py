@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from kmc.compiler.ir.nodes import Expr
-from kmc.compiler.values.code import Code, Draft
+from kmc.compiler.values.code import Code, Draft, Origin
 from kmc.compiler.values.packing import Words, unwrap
 from kmc.compiler.values.scope import Scope, is_spec_function, lookup, scope_of, syntax
 from kmc.compiler.values.value import Bool, Num, SeqLiteral, Several, Sym, Value
@@ -22,12 +22,12 @@ from kmc.lang.types import Type
 from kmc.runtime.state_layout import RowLayout
 
 Body: TypeAlias = Callable[[Value], object]
-"""What is done with each element of a collection."""
+"""The action applied to each element of a collection."""
 
 Setter: TypeAlias = Callable[[Value], None]
 """Emits, in one branch, the code that gives a merged value its value there."""
 
-Yield = Callable[["Lowering", Value, ast.AST], None]
+Yield = Callable[["Lowering", Value, Origin], None]
 
 UNROLL = 4
 """Loops over a constant domain of at most so many elements are unrolled."""
@@ -35,7 +35,7 @@ UNROLL = 4
 
 @dataclass(slots=True)
 class Call:
-    """An inlined function: where to go on, and what each return found."""
+    """An inlined function: the label after it, and the value of each return."""
 
     label: str
     returns: list[tuple[Draft, Value]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class EachElement(Protocol):
     """The type of `iteration.each`."""
 
     def __call__(
-        self, low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL, *, once: bool = True
+        self, low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UNROLL, *, once: bool = True
     ) -> None: ...
 
 
@@ -56,15 +56,17 @@ class Operations:
     evaluate: Callable[[Lowering, ast.expr, Scope], Value]
     run: Callable[[Lowering, list[ast.stmt], Scope], bool]
     each: EachElement
-    member: Callable[[Lowering, Value, Value, ast.AST], Expr]
-    entry: Callable[[Lowering, Value, Value, ast.AST], Value]
-    words_as: Callable[[Lowering, Value, Type, ast.AST], Words]
-    merge: Callable[[Lowering, list[Value], ast.AST], tuple[Value, list[Setter]]]
+    member: Callable[[Lowering, Value, Value, Origin], Expr]
+    entry: Callable[[Lowering, Value, Value, Origin], Value]
+    words_as: Callable[[Lowering, Value, Type, Origin], Words]
+    merge: Callable[[Lowering, list[Value], Origin], tuple[Value, list[Setter]]]
 
 
 @dataclass(slots=True)
 class Lowering:
-    """State of the evaluation of one kernel; `times` is how often the code that is being emitted runs at most."""
+    """State of the evaluation of one kernel; `times` is the greatest number of times that the code being emitted
+    runs.
+    """
 
     code: Code
     operations: Operations
@@ -94,19 +96,19 @@ class Lowering:
         self.calls.pop()
         self.code.block(call.label, body)
 
-    def each(self, whole: Value, body: Body, node: ast.AST, *, once: bool = True) -> None:
+    def each(self, whole: Value, body: Body, node: Origin, *, once: bool = True) -> None:
         """Call `body` with every element of a collection; `once` is false where equal ones do no harm."""
         self.operations.each(self, whole, body, node, once=once)
 
-    def member(self, item: Value, whole: Value, node: ast.AST) -> Expr:
+    def member(self, item: Value, whole: Value, node: Origin) -> Expr:
         """1 if `item` is in a set, map, sequence, range or network."""
         return self.operations.member(self, item, whole, node)
 
-    def words_as(self, value: Value, declared: Type, node: ast.AST) -> Words:
+    def words_as(self, value: Value, declared: Type, node: Origin) -> Words:
         """The words of a value in a type, whatever it was written as."""
         return self.operations.words_as(self, value, declared, node)
 
-    def merge(self, found: list[Value], node: ast.AST) -> tuple[Value, list[Setter]]:
+    def merge(self, found: list[Value], node: Origin) -> tuple[Value, list[Setter]]:
         """One value for several branches, and for each branch the code that gives it its value there."""
         return self.operations.merge(self, found, node)
 
@@ -129,23 +131,23 @@ class Lowering:
             self.code.refuse(node, f"the name '{node.id}'")
         return found
 
-    def entry(self, owner: Value, key: Value, node: ast.AST) -> Value:
-        """What a map has at one of its keys, or a bag for one of its messages."""
+    def entry(self, owner: Value, key: Value, node: Origin) -> Value:
+        """The value of a map at one of its keys, or the count of a message in a bag."""
         return self.operations.entry(self, owner, key, node)
 
     def capture_only(self, body: Callable[[], object]) -> None:
-        """Let `body` run to see what it meets, and forget what it emits."""
+        """Run `body` to see which cases it meets, and discard the code that it emits."""
         self.code.capture(body)
 
     def repeated(self, times: int, body: Callable[[], object]) -> None:
-        """Emit what `body` emits, which runs up to `times` times as often as what is around it."""
+        """Emit the code of `body`, which runs up to `times` times as often as the code around it."""
         outer, self.times = self.times, self.times * max(times, 0)
         try:
             body()
         finally:
             self.times = outer
 
-    def truth(self, value: Value, node: ast.AST) -> Expr:
+    def truth(self, value: Value, node: Origin) -> Expr:
         """The code of a condition."""
         value = unwrap(self.code, value, node)
         if not isinstance(value, Bool):
@@ -182,7 +184,7 @@ class Lowering:
             self.calls.pop()
             return self._returned(call, body, node)
 
-    def _returned(self, call: Call, body: Draft, node: ast.AST) -> Value:
+    def _returned(self, call: Call, body: Draft, node: Origin) -> Value:
         if not call.returns:
             self.code.refuse(node, "a helper that returns nothing")
         if len(call.returns) == 1 and len(body) >= 2 and body[-2] is call.returns[0][0]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
 from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import is_none, pack
 from kmc.compiler.values.value import EmptySet, Nothing, Num, Python, Several, Value
 from kmc.compiler.values.value_types import common_type
 
 
-def equal(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+def equal(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     """1 if two values are equal; 0 across kinds."""
     if isinstance(left, Nothing) or isinstance(right, Nothing):
         other = right if isinstance(left, Nothing) else left

@@ -11,11 +11,11 @@ from kmc.compiler.ir.nodes import Const, Expr, Let, Stmt, Var
 from kmc.compiler.lowering.arithmetic import divided, in_range
 from kmc.compiler.lowering.calls import call
 from kmc.compiler.lowering.context import Lowering
-from kmc.compiler.lowering.iteration import check_elements, is_collection, settled
+from kmc.compiler.lowering.iteration import check_elements, is_collection, materialize
 from kmc.compiler.lowering.map_literals import as_list
 from kmc.compiler.lowering.map_operations import subscript
 from kmc.compiler.lowering.membership import member, same, subset
-from kmc.compiler.values.code import flat
+from kmc.compiler.values.code import Origin, flat
 from kmc.compiler.values.packing import field, is_none, pack, unwrap
 from kmc.compiler.values.scope import Scope, python_value
 from kmc.compiler.values.value import (
@@ -43,7 +43,7 @@ from kmc.lang.types import BoolType, IntType, SetType, Type, UnionType
 from kmc.runtime.state_layout import WORD, key_count
 
 _HARMLESS = 8
-"""How many values may be computed instead of a branch around them."""
+"""The number of values that may be computed instead of a branch around them."""
 
 
 def evaluate(low: Lowering, node: ast.expr, scope: Scope) -> Value:
@@ -108,7 +108,7 @@ def _compare(low: Lowering, node: ast.Compare, scope: Scope) -> Value:
 
 
 def _chain(low: Lowering, node: ast.Compare, left: Value, place: int, scope: Scope) -> Expr:
-    """`a < b < c` from operator `place` on; what follows a false comparison is not evaluated."""
+    """`a < b < c` from operator `place` on; the operands after a false comparison are not evaluated."""
     right = low.evaluate(node.comparators[place], scope)
     more = place + 1 < len(node.ops)
     _refuse_mixed(low, left, right, node)
@@ -120,7 +120,9 @@ def _chain(low: Lowering, node: ast.Compare, left: Value, place: int, scope: Sco
 
 
 def _refuse_mixed(low: Lowering, left: Value, right: Value, node: ast.Compare) -> None:
-    """Python takes True for 1 and False for 0, a spec does not: the literals 0 and 1 are compared with numbers only."""
+    """To Python, True is 1 and False is 0; to a spec they are not: the literals 0 and 1 are compared with numbers
+    only.
+    """
     for one, other in ((left, right), (right, left)):
         if _may_be(one, Bool, BoolType) and _may_be(other, Num, IntType):
             literal = node.comparators[0]
@@ -137,7 +139,7 @@ def _may_be(value: Value, scalar: type[Any], declared: type[Type]) -> bool:
     return isinstance(value, scalar)
 
 
-def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
+def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: Origin) -> Expr:
     match operator:
         case ast.Eq():
             return same(low, left, right, node)
@@ -172,7 +174,7 @@ def _comparison(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
 
 
 def _order_of_tuples(
-    low: Lowering, operator: ast.cmpop, left: tuple[Value, ...], right: tuple[Value, ...], node: ast.AST
+    low: Lowering, operator: ast.cmpop, left: tuple[Value, ...], right: tuple[Value, ...], node: Origin
 ) -> Expr:
     """The order of tuples: that of the first items which differ, else that of their lengths."""
     if not left or not right:
@@ -191,11 +193,11 @@ def _bool_op(low: Lowering, node: ast.BoolOp, scope: Scope) -> Value:
     for operand in node.values[1:]:
         if isinstance(result, Const) and bool(result.value) != conjunction:
             return Bool(result)
-        result = _joined(low, result, operand, scope, conjunction=conjunction)
+        result = _connected(low, result, operand, scope, conjunction=conjunction)
     return Bool(result)
 
 
-def _joined(low: Lowering, result: Expr, operand: ast.expr, scope: Scope, *, conjunction: bool) -> Expr:
+def _connected(low: Lowering, result: Expr, operand: ast.expr, scope: Scope, *, conjunction: bool) -> Expr:
     return _if_needed(low, result, lambda: low.truth(low.evaluate(operand, scope), operand), conjunction=conjunction)
 
 
@@ -234,7 +236,7 @@ def _unary(low: Lowering, node: ast.UnaryOp, scope: Scope) -> Value:
 
 def _bin_op(low: Lowering, node: ast.BinOp, scope: Scope) -> Value:
     left, right = low.evaluate(node.left, scope), low.evaluate(node.right, scope)
-    left, right = (settled(low, unwrap(low.code, value, node), node) for value in (left, right))
+    left, right = (materialize(low, unwrap(low.code, value, node), node) for value in (left, right))
     if isinstance(left, Num) and isinstance(right, Num):
         return in_range(low, _arithmetic(low, node, left, right), node)
     if isinstance(left, Num | Bool) and isinstance(right, Num | Bool):
@@ -321,7 +323,7 @@ def _if_expression(low: Lowering, node: ast.IfExp, scope: Scope) -> Value:
     return value
 
 
-def _set_literal(low: Lowering, items: list[Value], node: ast.AST) -> Value:
+def _set_literal(low: Lowering, items: list[Value], node: Origin) -> Value:
     if all(isinstance(item, Sym | Num | Bool) for item in items):
         kinds = {type_of(item) for item in items}
         declared = kinds.pop()

@@ -17,7 +17,7 @@ from kmc.compiler.lowering.lazy_collections import each_different, each_lazy, pi
 from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.lowering.network_entries import among
 from kmc.compiler.lowering.network_operations import each_message
-from kmc.compiler.values.code import Draft, placed_like
+from kmc.compiler.values.code import Draft, Origin, placed_like
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import array_head, element, unwrap, words
 from kmc.compiler.values.scope import Scope, is_injective
@@ -48,15 +48,14 @@ from kmc.compiler.values.value import (
     Value,
 )
 from kmc.compiler.values.value_types import joined_type, type_of
-from kmc.lang.symbols import SymbolMeta
-from kmc.lang.types import BoolType, MapType, PairType, SeqType, SetType, Type, UnionType
+from kmc.lang.types import BoolType, MapType, PairType, SeqType, SetType, SymbolMeta, Type, UnionType
 from kmc.runtime.state_layout import WORD, is_scalar, key_count
 
 _MESSAGES_MAX = 1 << 20
 """More messages than any network holds."""
 
 
-def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = UNROLL, *, once: bool = True) -> None:
+def each(low: Lowering, whole: Value, body: Body, node: Origin, unroll: int = UNROLL, *, once: bool = True) -> None:
     """Call `body` with every element of a collection; `once` is false where equal ones do no harm."""
     whole = unwrap(low.code, whole, node)
     match whole:
@@ -100,7 +99,7 @@ def each(low: Lowering, whole: Value, body: Body, node: ast.AST, unroll: int = U
             low.code.refuse(node, "iterating over this value")
 
 
-def _each_joint(low: Lowering, parts: tuple[Messages, ...], body: Body, node: ast.AST) -> None:
+def _each_joint(low: Lowering, parts: tuple[Messages, ...], body: Body, node: Origin) -> None:
     """The messages of several networks, those that are in an earlier one left out."""
     for number, part in enumerate(parts):
 
@@ -113,7 +112,7 @@ def _each_joint(low: Lowering, parts: tuple[Messages, ...], body: Body, node: as
         each_message(low, part, one, node)
 
 
-def _entries(low: Lowering, owner: Value, kind: str, body: Body, node: ast.AST) -> None:
+def _entries(low: Lowering, owner: Value, kind: str, body: Body, node: Origin) -> None:
     """`values()` and `items()` of a map, `counts()` of a bag."""
 
     def one(key: Value) -> None:
@@ -123,7 +122,7 @@ def _entries(low: Lowering, owner: Value, kind: str, body: Body, node: ast.AST) 
     each(low, owner, one, node)
 
 
-def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: ast.AST) -> None:
+def _different(low: Lowering, items: tuple[Value, ...], body: Body, node: Origin) -> None:
     """The elements of a set literal, equal ones once."""
     for number, item in enumerate(items):
         new: Expr = x.ONE
@@ -169,7 +168,7 @@ def range_length(whole: Numbers) -> Num:
     return Num(x.select(there, count, x.ZERO), 0, most)
 
 
-def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, node: ast.AST, unroll: int) -> None:
+def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, node: Origin, unroll: int) -> None:
     match declared:
         case SetType(inner) | PairType(inner):
             mask = low.code.keep(words(whole)[0], "mask")
@@ -200,9 +199,9 @@ def _each_of(low: Lowering, whole: Packed | Stored, declared: Type, body: Body, 
             low.code.refuse(node, "iterating over this value")
 
 
-def _subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> None:
+def _subsets(low: Lowering, whole: Value, body: Body, node: Origin) -> None:
     """All subsets of a set of identifiers: submasks, counted up."""
-    whole = settled(low, whole, node)
+    whole = materialize(low, whole, node)
     if isinstance(whole, EmptySet):
         body(whole)
         return
@@ -258,8 +257,8 @@ def run(low: Lowering, comprehension: Comprehension, body: Body, *, once: bool =
     level(0)
 
 
-def count_of(low: Lowering, whole: Value, node: ast.AST) -> Num:
-    """How many elements are true."""
+def count_of(low: Lowering, whole: Value, node: Origin) -> Num:
+    """The number of true elements."""
     total = low.code.fresh("n")
     low.code.emit(Let(total, x.ZERO))
     most = [0]
@@ -273,7 +272,7 @@ def count_of(low: Lowering, whole: Value, node: ast.AST) -> Num:
     return Num(Var(total), 0, most[0])
 
 
-def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *, largest: bool) -> Value:
+def best_of(low: Lowering, whole: Value, node: Origin, default: Value | None, *, largest: bool) -> Value:
     """The largest or smallest number, or `default` if there is none."""
     if default is not None and not isinstance(default, Num):
         return _best_or(low, whole, node, default, largest=largest)
@@ -299,7 +298,7 @@ def best_of(low: Lowering, whole: Value, node: ast.AST, default: Value | None, *
     return Num(Var(best), min(b[0] for b in bounds), max(b[1] for b in bounds))
 
 
-def _best_or(low: Lowering, whole: Value, node: ast.AST, default: Value, *, largest: bool) -> Value:
+def _best_or(low: Lowering, whole: Value, node: Origin, default: Value, *, largest: bool) -> Value:
     """The largest or smallest number, or a default that is none, such as None."""
     some = low.code.fresh("some")
     low.code.emit(Let(some, x.ZERO))
@@ -317,7 +316,7 @@ def as_set(low: Lowering, comprehension: Comprehension) -> Value | None:
     return _collected(low, lambda body: run(low, comprehension, body, once=False), comprehension.node)
 
 
-def _set_kind(low: Lowering, source: Callable[[Body], object], node: ast.AST) -> Type | None:
+def _set_kind(low: Lowering, source: Callable[[Body], object], node: Origin) -> Type | None:
     """The type of the set of the elements of `source`: SetType with a mask, _NO_ELEMENTS, or None if it has no mask."""
     kinds: list[Type | None] = []
 
@@ -348,9 +347,9 @@ def _has_mask(kind: Type) -> bool:
 
 
 def _collected(
-    low: Lowering, source: Callable[[Body], object], node: ast.AST, declared: Type | None = None
+    low: Lowering, source: Callable[[Body], object], node: Origin, declared: Type | None = None
 ) -> Value | None:
-    """The set of the scalars that `source` runs through; gone through once before unless their type is given."""
+    """The set of the scalars that `source` yields; iterated once before unless their type is given."""
     kind = _set_kind(low, source, node) if declared is None else SetType(declared)
     if kind is _NO_ELEMENTS:
         return EmptySet()
@@ -367,7 +366,7 @@ def _collected(
     return Packed(kind, (Var(name),))
 
 
-def _plain(low: Lowering, item: Value, node: ast.AST) -> Value:
+def _plain(low: Lowering, item: Value, node: Origin) -> Value:
     """An element of a set as its kind; None may be one, and has no place in a mask."""
     if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType) and item.type.optional:
         raise _NoMask
@@ -382,7 +381,7 @@ def check_elements(low: Lowering, comprehension: Comprehension) -> None:
         low.code.slot().extend(draft)
 
 
-def settled(low: Lowering, value: Value, node: ast.AST) -> Value:
+def materialize(low: Lowering, value: Value, node: Origin) -> Value:
     """A collection of scalars as a set, a map that is written here as a map; anything else as it is."""
     if isinstance(value, Comprehension):
         return as_set(low, value) or value
@@ -396,7 +395,7 @@ def settled(low: Lowering, value: Value, node: ast.AST) -> Value:
     return value
 
 
-def as_collection(low: Lowering, value: Value, node: ast.AST) -> Value:
+def as_collection(low: Lowering, value: Value, node: Origin) -> Value:
     """`set(...)`: the set of the elements of a value that can be iterated over."""
     source = ast.parse("{item for item in items}", mode="eval").body
     assert isinstance(source, ast.SetComp)
@@ -404,13 +403,13 @@ def as_collection(low: Lowering, value: Value, node: ast.AST) -> Value:
         placed_like(part, node)
     if isinstance(value, Comprehension) and isinstance(value.node, ast.GeneratorExp):
         found = ast.SetComp(value.node.elt, value.node.generators)
-        return settled(low, Comprehension(placed_like(found, value.node), value.scope), node)
+        return materialize(low, Comprehension(placed_like(found, value.node), value.scope), node)
     if is_collection(value):
-        return settled(low, value, node)
-    return settled(low, Comprehension(source, Scope({}, {"items": value})), node)
+        return materialize(low, value, node)
+    return materialize(low, Comprehension(source, Scope({}, {"items": value})), node)
 
 
-def typed_set(low: Lowering, value: Value, declared: SetType, node: ast.AST) -> Value:
+def typed_set(low: Lowering, value: Value, declared: SetType, node: Origin) -> Value:
     """A collection as a set of declared elements."""
     found = _collected(low, lambda body: each(low, value, body, node, once=False), node, declared.element)
     assert found is not None
@@ -434,8 +433,8 @@ def is_collection(value: Value) -> bool:
             return False
 
 
-def kind_of(low: Lowering, value: Value, node: ast.AST) -> Type | None:
-    """The type of a value once it is settled; None for what has no words."""
+def kind_of(low: Lowering, value: Value, node: Origin) -> Type | None:
+    """The type of a value once it is settled; None for a value without words."""
     match value:
         case Comprehension() | SetLiteral() | SetOp() | Chosen() | Python() if is_collection(value):
             kind = _set_kind(low, lambda body: each(low, value, body, node, once=False), node)

@@ -5,7 +5,6 @@ Each is iterated where it is used, also for membership and inclusion. Sets of sc
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 
 from kmc.compiler.ir import build as x
@@ -13,10 +12,11 @@ from kmc.compiler.ir.nodes import Break, Const, Expr, If, Let, Var
 from kmc.compiler.lowering.context import Body, Lowering
 from kmc.compiler.lowering.equality import equal
 from kmc.compiler.lowering.quantifiers import all_of
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.value import Chosen, Comprehension, Generator, Num, Picked, SetOp, Value
 
 
-def each_lazy(low: Lowering, whole: SetOp | Chosen | Picked | Generator, body: Body, node: ast.AST) -> None:
+def each_lazy(low: Lowering, whole: SetOp | Chosen | Picked | Generator, body: Body, node: Origin) -> None:
     """Call `body` with every element, equal ones once."""
     match whole:
         case SetOp("or", left, right):
@@ -43,7 +43,7 @@ def each_lazy(low: Lowering, whole: SetOp | Chosen | Picked | Generator, body: B
             _run_generator(low, whole, body)
 
 
-def _each_if(low: Lowering, whole: Value, test: Callable[[Value], Expr], body: Body, node: ast.AST) -> None:
+def _each_if(low: Lowering, whole: Value, test: Callable[[Value], Expr], body: Body, node: Origin) -> None:
     def one(item: Value) -> None:
         wanted = test(item)
         low.code.branch(wanted, low.code.capture(lambda: body(item)))
@@ -51,7 +51,7 @@ def _each_if(low: Lowering, whole: Value, test: Callable[[Value], Expr], body: B
     low.each(whole, one, node)
 
 
-def lazy_member(low: Lowering, item: Value, whole: SetOp | Chosen, node: ast.AST) -> Expr:
+def lazy_member(low: Lowering, item: Value, whole: SetOp | Chosen, node: Origin) -> Expr:
     """1 if `item` is an element."""
     if isinstance(whole, SetOp):
         left = low.member(item, whole.left, node)
@@ -70,7 +70,7 @@ def lazy_member(low: Lowering, item: Value, whole: SetOp | Chosen, node: ast.AST
     return Var(found)
 
 
-def each_different(low: Lowering, whole: Comprehension, body: Body, node: ast.AST) -> None:
+def each_different(low: Lowering, whole: Comprehension, body: Body, node: Origin) -> None:
     """The values of a comprehension, equal ones once: an element counts if none before it is equal."""
     place = low.code.fresh("place")
     low.code.emit(Let(place, x.ZERO))
@@ -91,8 +91,8 @@ def each_different(low: Lowering, whole: Comprehension, body: Body, node: ast.AS
     low.each(whole, one, node, once=False)
 
 
-def lazy_length(low: Lowering, whole: Value, node: ast.AST) -> Num:
-    """How many different elements a collection has."""
+def lazy_length(low: Lowering, whole: Value, node: Origin) -> Num:
+    """The number of different elements of a collection."""
     total = low.code.fresh("size")
     low.code.emit(Let(total, x.ZERO))
     most = [0]
@@ -106,12 +106,12 @@ def lazy_length(low: Lowering, whole: Value, node: ast.AST) -> Num:
     return Num(Var(total), 0, most[0])
 
 
-def lazy_subset(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+def lazy_subset(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     """1 if every element of `left` is one of `right`."""
     return low.code.keep(all_of(low, left, lambda item: low.member(item, right, node), node))
 
 
-def picked_subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> None:
+def picked_subsets(low: Lowering, whole: Value, body: Body, node: Origin) -> None:
     """All subsets of a collection of any elements, by the places of their elements."""
     count = low.code.keep(lazy_length(low, whole, node).code, "size")
     low.code.check(x.binary("slt", count, Const(31)), node)
@@ -122,7 +122,7 @@ def picked_subsets(low: Lowering, whole: Value, body: Body, node: ast.AST) -> No
 def _run_generator(low: Lowering, whole: Generator, body: Body) -> None:
     outer, choice = low.on_yield, low.choice_label
 
-    def found(lowering: Lowering, value: Value, node: ast.AST) -> None:
+    def found(lowering: Lowering, value: Value, node: Origin) -> None:
         lowering.on_yield, inner, lowering.choice_label = outer, lowering.choice_label, choice
         body(value)
         lowering.on_yield, lowering.choice_label = found, inner

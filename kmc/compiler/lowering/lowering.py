@@ -1,6 +1,6 @@
 """The top of this package: a `Lowering` that holds every operation which its modules call back.
 
-Each module of this package imports only those below it; what it needs of those above it comes through `Operations`.
+Each module of this package imports only those below it; functions of modules above it are called through `Operations`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.equality import equal
-from kmc.compiler.values.code import placed_like
+from kmc.compiler.values.code import Origin, placed_like
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import Words, array_head, array_of, element, keep_words, lift, pack, value_words
 from kmc.compiler.values.scope import Scope
@@ -56,7 +56,7 @@ def each_entry(low: Lowering, written: MapItems | MapLiteral, put: Put) -> None:
     low.each(Comprehension(node, written.scope), one, node, once=False)
 
 
-def map_kind(low: Lowering, written: MapItems | MapLiteral, node: ast.AST) -> MapType | None:
+def map_kind(low: Lowering, written: MapItems | MapLiteral, node: Origin) -> MapType | None:
     """The type of a map that is written in the spec; None if it is empty or its keys have no mask."""
     keys: list[Value] = []
     values: list[Value] = []
@@ -76,7 +76,7 @@ def _may_be_key(kind: Type) -> bool:
     return (is_scalar(kind) or isinstance(kind, PairType)) and key_count(kind) <= WORD
 
 
-def as_map(low: Lowering, written: MapItems | MapLiteral, node: ast.AST) -> Value:
+def as_map(low: Lowering, written: MapItems | MapLiteral, node: Origin) -> Value:
     """A map that is written in the spec, in words; an empty one as it is."""
     if isinstance(written, MapItems) and not written.items:
         return written
@@ -86,7 +86,7 @@ def as_map(low: Lowering, written: MapItems | MapLiteral, node: ast.AST) -> Valu
     return Packed(kind, build_map(low, kind, lambda put: each_entry(low, written, put), node))
 
 
-def in_words(low: Lowering, value: Value, node: ast.AST) -> Value:
+def in_words(low: Lowering, value: Value, node: Origin) -> Value:
     """A map that was changed, or is written in the spec, in words."""
     if isinstance(value, MapUpdate):
         return Packed(value.type, keep_words(low.code, pack(low.code, value, value.type, node)))
@@ -94,7 +94,7 @@ def in_words(low: Lowering, value: Value, node: ast.AST) -> Value:
 
 
 def map_length(value: Value) -> Expr:
-    """How many keys a map in words has."""
+    """The number of keys of a map in words."""
     if isinstance(value, MapItems):
         return x.ZERO
     assert isinstance(value, Packed | Stored)
@@ -102,7 +102,7 @@ def map_length(value: Value) -> Expr:
     return Const(key_count(value.type.key)) if value.type.total else Intrinsic("popcount", (array_head(value),))
 
 
-def build_map(low: Lowering, declared: MapType, source: Callable[[Put], None], node: ast.AST) -> Words:
+def build_map(low: Lowering, declared: MapType, source: Callable[[Put], None], node: Origin) -> Words:
     """The words of the map whose entries `source` gives; a check that no key has two values, and each one if total."""
     if key_count(declared.key) > WORD:
         low.code.refuse(node, f"a map of more than {WORD} keys that is written here", "give it value by value: m.set")
@@ -138,7 +138,7 @@ def each_key(low: Lowering, value: Packed | Stored, body: Callable[[Expr, Value,
         body(here, key_value(value.type.key, Const(number)), element(value, Const(number)))
 
 
-def converted_map(low: Lowering, value: Packed | Stored, declared: MapType, node: ast.AST) -> Words:
+def converted_map(low: Lowering, value: Packed | Stored, declared: MapType, node: Origin) -> Words:
     """A map in another type of map."""
 
     def source(put: Put) -> None:
@@ -147,7 +147,7 @@ def converted_map(low: Lowering, value: Packed | Stored, declared: MapType, node
     return build_map(low, declared, source, node)
 
 
-def equal_maps(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+def equal_maps(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     """1 if two maps have the same keys, and equal values there; of any types."""
     result = low.code.fresh("same")
     low.code.emit(Let(result, x.ONE))
@@ -178,7 +178,7 @@ def equal_maps(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
 
 
 def as_list(low: Lowering, node: ast.ListComp, scope: Scope) -> Value:
-    """A list comprehension in words; its capacity is how many elements it can have."""
+    """A list comprehension in words; its capacity is the greatest number of elements that it can have."""
     written = Comprehension(placed_like(ast.GeneratorExp(node.elt, node.generators), node), scope)
     items: list[Value] = []
     most = [0]
@@ -201,14 +201,14 @@ def as_list(low: Lowering, node: ast.ListComp, scope: Scope) -> Value:
 
 
 def _check_order(low: Lowering, whole: Value, node: ast.ListComp) -> None:
-    """Refuse a list over what has no order, as the interpreter does (KMC225)."""
+    """Refuse a list over a collection without an order, as the interpreter does (KMC225)."""
     declared = whole.type if isinstance(whole, Packed | Stored) else None
     unordered = isinstance(whole, Python | SetLiteral | SetOp | EmptySet | Subsets | Net | Messages)
     if unordered or isinstance(declared, SetType | MapType):
         low.code.refuse(node, "a list over what has no order", "build a set {... for ... in ...}")
 
 
-def _filled(low: Lowering, declared: SeqType, written: Comprehension, node: ast.AST) -> Value:
+def _filled(low: Lowering, declared: SeqType, written: Comprehension, node: Origin) -> Value:
     array = array_of(declared)
     names = [low.code.fresh("list") for _ in range(array.layout.words)]
     length = low.code.fresh("length")
@@ -238,6 +238,6 @@ def placed(declared: SeqType, old: Words, index: Expr, item: Words) -> Words:
         for offset, word in enumerate(item):
             at = place.word + offset
             moved = x.place_at(word, place.bit) if array.element.narrow else word
-            # What was there stands once in what comes: else words of many elements would double with each of them.
+            # The old value occurs once in the new one: otherwise words of many elements would double with each of them.
             result[at] = x.binary("or", result[at], x.select(here, moved, x.ZERO))
     return tuple(result)

@@ -8,10 +8,11 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.lowering.context import Lowering
-from kmc.compiler.lowering.iteration import is_collection, settled, typed_set
+from kmc.compiler.lowering.iteration import is_collection, materialize, typed_set
 from kmc.compiler.lowering.map_literals import as_map, build_map, converted_map, each_entry, in_words, map_kind
 from kmc.compiler.lowering.membership import member
 from kmc.compiler.lowering.network_operations import count_of_message
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_number
 from kmc.compiler.values.packing import Words, array_head, array_of, combine, element, keep_words, lift, pack, unwrap
 from kmc.compiler.values.scope import Scope
@@ -34,12 +35,22 @@ from kmc.compiler.values.value import (
 )
 from kmc.compiler.values.value_types import FreeMap, joined_type
 from kmc.lang.domains import members
-from kmc.lang.symbols import SymbolMeta
-from kmc.lang.types import IntType, MapType, MessageBagType, MessageSetType, PairType, SeqType, SetType, Type, UnionType
+from kmc.lang.types import (
+    IntType,
+    MapType,
+    MessageBagType,
+    MessageSetType,
+    PairType,
+    SeqType,
+    SetType,
+    SymbolMeta,
+    Type,
+    UnionType,
+)
 from kmc.runtime.state_layout import Place, key_count, layout_of
 
 
-def words_as(low: Lowering, value: Value, declared: Type, node: ast.AST) -> Words:
+def words_as(low: Lowering, value: Value, declared: Type, node: Origin) -> Words:
     """The words of a value in a type, whatever it was written as."""
     if isinstance(declared, MapType):
         return map_words(low, value, declared, node)
@@ -66,7 +77,7 @@ def _written_as(value: Value, declared: UnionType) -> Type | None:
     return found[0] if len(found) == 1 and (found[0] != kind or isinstance(value, MapUpdate)) else None
 
 
-def map_words(low: Lowering, value: Value, declared: MapType, node: ast.AST) -> Words:
+def map_words(low: Lowering, value: Value, declared: MapType, node: Origin) -> Words:
     """The words of a value that is stored as a map."""
     if isinstance(value, MapLiteral) and _is_over_its_keys(value.node):
         return _literal(low, value, declared)
@@ -109,13 +120,15 @@ def _literal(low: Lowering, literal: MapLiteral, declared: MapType) -> Words:
 
 
 def _domain(low: Lowering, literal: MapLiteral, key: Type) -> tuple[Value, Value | None] | None:
-    """What a map comprehension runs over, and the map whose items these are; None unless its keys are of type `key`."""
+    """The collection of a map comprehension, and the map whose items these are; None unless its keys are of type
+    `key`.
+    """
     generator = literal.node.generators[0]
     domain = low.evaluate(generator.iter, literal.scope)
     owner = domain.owner if isinstance(domain, Entries) else None
     if isinstance(domain, Entries) and (domain.kind != "items" or isinstance(domain.owner, Net)):
         return None
-    domain = settled(low, owner or domain, literal.node)
+    domain = materialize(low, owner or domain, literal.node)
     domain = in_words(low, domain, literal.node) if isinstance(domain, MapItems | MapLiteral) else domain
     kind = domain.type if isinstance(domain, MapUpdate | Packed | Stored) else None
     found = kind.key if isinstance(kind, MapType) else kind.element if isinstance(kind, SetType) else None
@@ -154,7 +167,7 @@ def _entries(
 
 
 def _item(low: Lowering, owner: Value, number: int) -> Value:
-    """What a map has at key `number`; anything if it has no such key."""
+    """The value of a map at key `number`; any value if it has no such key."""
     if isinstance(owner, MapUpdate):
         other = _item(low, owner.base, number)
         if owner.key == Const(number):
@@ -204,7 +217,7 @@ def _key(declared: Type, number: int) -> Value:
     return lift(declared, (Const(number),))
 
 
-def _in_domain(low: Lowering, domain: Value, key: Type, number: int, node: ast.AST) -> Expr:
+def _in_domain(low: Lowering, domain: Value, key: Type, number: int, node: Origin) -> Expr:
     if isinstance(domain, Python) and isinstance(domain.object, SymbolMeta):
         return x.ONE
     return member(low, _key(key, number), domain, node)
@@ -239,7 +252,7 @@ def map_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     low.code.refuse(node, f"'{name}' of a map")
 
 
-def _with_room(low: Lowering, owner: Value, entry: list[Value], declared: FreeMap, node: ast.AST) -> Packed:
+def _with_room(low: Lowering, owner: Value, entry: list[Value], declared: FreeMap, node: Origin) -> Packed:
     """A map that is not stored, in a type that holds one more entry."""
     more = map_kind(low, MapItems(((entry[0], entry[1]),)), node)
     wider = declared if more is None else joined_type(declared, more)
@@ -248,14 +261,14 @@ def _with_room(low: Lowering, owner: Value, entry: list[Value], declared: FreeMa
     return Packed(wider, keep_words(low.code, map_words(low, owner, wider, node)))
 
 
-def entry(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
-    """What a map has at one of its keys, or a bag for one of its messages."""
+def entry(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
+    """The value of a map at one of its keys, or the count of a message in a bag."""
     if isinstance(owner, Net):
         return count_of_message(low, owner, key, node)
     return subscript(low, owner, key, node)
 
 
-def _shrunk(low: Lowering, owner: Value, declared: MapType, key: Value, node: ast.AST) -> Value:
+def _shrunk(low: Lowering, owner: Value, declared: MapType, key: Value, node: Origin) -> Value:
     number = low.code.keep(key_number(low.code, key, declared, node), "k")
     head = low.code.keep(_present(low, owner, declared))
     low.code.check(x.extract(head, number, 1), node)
@@ -272,7 +285,7 @@ def _present(low: Lowering, owner: Value, declared: MapType) -> Expr:
     return x.low_mask(key_count(declared.key)) if declared.total else array_head(owner)
 
 
-def _grown(low: Lowering, owner: Value, declared: MapType, key: Value, value: Value, node: ast.AST) -> Value:
+def _grown(low: Lowering, owner: Value, declared: MapType, key: Value, value: Value, node: Origin) -> Value:
     number = low.code.keep(key_number(low.code, key, declared, node), "k")
     low.code.check(x.negate(x.extract(_present(low, owner, declared), number, 1)), node)
     changed = list(pack(low.code, MapUpdate(declared, owner, number, value), declared, node))
@@ -280,7 +293,7 @@ def _grown(low: Lowering, owner: Value, declared: MapType, key: Value, value: Va
     return Packed(declared, tuple(changed))
 
 
-def subscript(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
+def subscript(low: Lowering, owner: Value, key: Value, node: Origin) -> Value:
     """`m[k]`: a map at a key."""
     if isinstance(owner, MapUpdate):
         number = key_number(low.code, key, owner.type, node)
@@ -308,8 +321,8 @@ def subscript(low: Lowering, owner: Value, key: Value, node: ast.AST) -> Value:
     return element(owner, number)
 
 
-def admitted(low: Lowering, value: Value, declared: Any, node: ast.AST) -> Value:
-    """A value that is stored in a field: checked, and in words unless it is a change of what is stored already."""
+def admitted(low: Lowering, value: Value, declared: Any, node: Origin) -> Value:
+    """A value that is stored in a field: checked, and in words unless it is a change of the stored value."""
     if isinstance(value, Net) or isinstance(declared, MessageSetType | MessageBagType):
         # A whole network is written down where the successor is.
         return value

@@ -8,13 +8,14 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.equality import equal
-from kmc.compiler.lowering.iteration import is_collection, range_length, settled
+from kmc.compiler.lowering.iteration import is_collection, materialize, range_length
 from kmc.compiler.lowering.lazy_collections import lazy_member, lazy_subset
 from kmc.compiler.lowering.map_literals import as_map, equal_maps, in_words, map_length
 from kmc.compiler.lowering.network_entries import among, is_message
 from kmc.compiler.lowering.network_equality import same_network
 from kmc.compiler.lowering.network_operations import contains
 from kmc.compiler.lowering.quantifiers import any_of
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_number
 from kmc.compiler.values.packing import alternatives, array_head, field, pack, unwrap, words
 from kmc.compiler.values.value import (
@@ -39,8 +40,6 @@ from kmc.compiler.values.value import (
     Value,
 )
 from kmc.compiler.values.value_types import common_type, joined_type, type_of
-from kmc.lang.annotations import as_type
-from kmc.lang.symbols import SymbolMeta
 from kmc.lang.types import (
     IntType,
     MapType,
@@ -49,13 +48,15 @@ from kmc.lang.types import (
     PairType,
     RecordType,
     SetType,
+    SymbolMeta,
     Type,
     UnionType,
+    as_type,
 )
 from kmc.runtime.state_layout import WORD, key_count
 
 
-def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
+def member(low: Lowering, item: Value, whole: Value, node: Origin) -> Expr:
     """1 if `item` is in a set, map, sequence, range or network."""
     whole = unwrap(low.code, whole, node)
     if isinstance(whole, Net):
@@ -69,7 +70,7 @@ def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
     if isinstance(whole, SetLiteral):
         return any_of(low, whole, lambda other: equal(low, item, other, node), node)
     if isinstance(whole, Comprehension):
-        whole = settled(low, whole, node)
+        whole = materialize(low, whole, node)
     if isinstance(whole, EmptySet):
         return x.ZERO
     if isinstance(whole, Python) and isinstance(whole.object, SymbolMeta):
@@ -93,7 +94,7 @@ def member(low: Lowering, item: Value, whole: Value, node: ast.AST) -> Expr:
     return any_of(low, whole, lambda other: equal(low, item, other, node), node)
 
 
-def _in_range(low: Lowering, item: Value, whole: Numbers, node: ast.AST) -> Expr:
+def _in_range(low: Lowering, item: Value, whole: Numbers, node: Origin) -> Expr:
     """1 if a value is a number of a range; 0 for None and for other kinds of values."""
     if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
         return any_of(low, whole, lambda other: equal(low, item, other, node), node)
@@ -103,7 +104,7 @@ def _in_range(low: Lowering, item: Value, whole: Numbers, node: ast.AST) -> Expr
     return x.both(x.binary("sle", whole.start.code, code), x.binary("slt", code, whole.stop.code))
 
 
-def _has_type(low: Lowering, item: Value, declared: Type, node: ast.AST) -> Expr:
+def _has_type(low: Lowering, item: Value, declared: Type, node: Origin) -> Expr:
     """1 if a value is one of a scalar type."""
     if isinstance(declared, IntType):
         ends = [Num(Const(end), end, end) for end in (declared.low, declared.high + 1)]
@@ -122,7 +123,7 @@ def _is_of(low: Lowering, item: Value, declared: Type) -> Expr:
     return low.code.keep(found)
 
 
-def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: ast.AST) -> Expr:
+def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: Origin) -> Expr:
     """1 if a scalar is a value of type `declared` whose bit is set; 0 for None and for values of other types."""
     if isinstance(item, Packed | Stored) and isinstance(item.type, UnionType):
         joint = joined_type(item.type, declared)
@@ -148,9 +149,9 @@ def _bit(low: Lowering, item: Value, mask: Expr, declared: Type, node: ast.AST) 
     return x.extract(mask, pack(low.code, item, declared, node)[0], 1)
 
 
-def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
+def subset(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: Origin) -> Expr:
     """`s <= t` and its kin on sets."""
-    left, right = settled(low, left, node), settled(low, right, node)
+    left, right = materialize(low, left, node), materialize(low, right, node)
     declared = common_type(left, right)
     if isinstance(left, EmptySet) and isinstance(right, EmptySet):
         return Const(int(isinstance(operator, ast.LtE | ast.GtE)))
@@ -169,7 +170,7 @@ def _both_masks(left: Value, right: Value) -> bool:
     return all(isinstance(value, Packed | Stored | EmptySet) for value in (left, right))
 
 
-def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Expr:
+def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, node: Origin) -> Expr:
     if isinstance(operator, ast.Gt | ast.GtE):
         left, right = right, left
     inside = lazy_subset(low, left, right, node)
@@ -178,11 +179,11 @@ def _lazy_order(low: Lowering, operator: ast.cmpop, left: Value, right: Value, n
     return inside
 
 
-def same(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+def same(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     """1 if two values are equal, whatever they were written as."""
     if isinstance(left, Rec) and isinstance(right, Rec) and left.type == right.type and _has_networks(left.type):
         return _same_states(low, left, right, node)
-    left, right = settled(low, left, node), settled(low, right, node)
+    left, right = materialize(low, left, node), materialize(low, right, node)
     if isinstance(left, Several) and isinstance(right, Several):
         return _same_tuples(low, left, right, node)
     if isinstance(left, Net) or isinstance(right, Net):
@@ -201,7 +202,7 @@ def _has_networks(declared: RecordType) -> bool:
     return any(isinstance(field_type, MessageSetType | MessageBagType) for field_type in fields)
 
 
-def _same_states(low: Lowering, left: Rec, right: Rec, node: ast.AST) -> Expr:
+def _same_states(low: Lowering, left: Rec, right: Rec, node: Origin) -> Expr:
     """1 if two states are equal, field by field: a network has no layout inside of a record."""
     result: Expr = x.ONE
     for name in left.type.cls.fields:
@@ -210,7 +211,7 @@ def _same_states(low: Lowering, left: Rec, right: Rec, node: ast.AST) -> Expr:
     return result
 
 
-def _same_tuples(low: Lowering, left: Several, right: Several, node: ast.AST) -> Expr:
+def _same_tuples(low: Lowering, left: Several, right: Several, node: Origin) -> Expr:
     """1 if two tuples are equal; like `equal`, but their parts may be written in any way."""
     result: Expr = Const(int(len(left.items) == len(right.items)))
     for one, other in zip(left.items, right.items, strict=False):
@@ -231,7 +232,7 @@ def _is_map(value: Value) -> bool:
     return isinstance(value, Packed | Stored) and isinstance(value.type, MapType)
 
 
-def _same_maps(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+def _same_maps(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     left, right = in_words(low, left, node), in_words(low, right, node)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, MapItems):

@@ -1,11 +1,10 @@
 """Networks as they are in the state: the layout of their entries, looking a message up, iterating over messages.
 
-A `Net` may carry changes that the step makes; nothing here looks at them (see `pending_networks`).
+A `Net` may carry changes that the step makes; this module ignores them (see `pending_networks`).
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import LANES, Break, CallKernel, Const, Expr, If, Intrinsic, Let, Matches, Var
 from kmc.compiler.lowering.context import Lowering
-from kmc.compiler.values.code import Code
+from kmc.compiler.values.code import Code, Origin
 from kmc.compiler.values.packing import Words, alternatives, combine, is_none, pack, unwrap
 from kmc.compiler.values.value import Messages, Net, Num, Packed, Rec, Received, Stored, Value
 from kmc.lang.types import RecordType, Type, UnionType
@@ -32,11 +31,11 @@ def layout_at(low: Lowering, number: int) -> NetworkLayout:
 
 
 def size_word(low: Lowering, net: Net | Messages) -> Expr:
-    """How many entries the network has."""
+    """The number of entries of the network."""
     return x.load(net.pointer, Const(row_of(low).counts + net.number))
 
 
-def message_words(low: Lowering, value: Value, number: int, node: ast.AST) -> Words:
+def message_words(low: Lowering, value: Value, number: int, node: Origin) -> Words:
     """The entry of a message, with count 0."""
     layout = layout_at(low, number)
     if isinstance(value, Received) and value.network == number:
@@ -63,7 +62,7 @@ def _has_shapes(declared: Type | None) -> bool:
     return isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) != 1)
 
 
-def _words_of_any(low: Lowering, value: Packed | Stored, number: int, node: ast.AST) -> Words:
+def _words_of_any(low: Lowering, value: Packed | Stored, number: int, node: Origin) -> Words:
     """The entry of a message that has one of several shapes."""
     names = [low.code.fresh("any") for _ in range(layout_at(low, number).words)]
     low.code.emit(*(Let(name, x.ZERO) for name in names))
@@ -128,7 +127,7 @@ def find(low: Lowering, net: Net, words: Words) -> Expr:
     return Var(target)
 
 
-def among(low: Lowering, whole: Messages, message: Value, node: ast.AST) -> Expr:
+def among(low: Lowering, whole: Messages, message: Value, node: Origin) -> Expr:
     """1 if a message is among those of some shapes of a network."""
     if message_shape(message) not in whole.shapes:
         return x.ZERO
@@ -186,7 +185,7 @@ def _at_lane(matches: Expr, start: Expr) -> Expr:
 def each_lane(code: Code, size: Expr, hits: Callable[[Expr], Expr], body: Callable[[Expr], object]) -> None:
     """Run through the indices below `size` of entries of one word that `hits` finds.
 
-    `hits(start)` is a mask of the entries from `start` on, as many as `matches` looks at.
+    `hits(start)` is a mask of the entries from `start` on, as many as `matches` compares.
     """
     start, mask, outer, inner = (code.fresh(stem) for stem in ("start", "mask", "loop", "loop"))
     code.emit(Let(start, x.ZERO))
@@ -230,8 +229,10 @@ def is_own(value: Value, net: Net) -> bool:
     return isinstance(value, Received) and (value.network, value.value.pointer) == (net.number, net.pointer)
 
 
-def count_in_state(low: Lowering, net: Net, value: Value, node: ast.AST) -> Num:
-    """How often a message can be delivered in the state, whatever the changes; 0 if it is not in the bag."""
+def count_in_state(low: Lowering, net: Net, value: Value, node: Origin) -> Num:
+    """The number of times that a message can be delivered in the state, whatever the changes; 0 if it is not in the
+    bag.
+    """
     layout = layout_at(low, net.number)
     top = (1 << layout.count_bits) - 1
     if is_own(value, net):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Expr, Let, Var
 from kmc.compiler.lowering.context import Lowering
@@ -13,10 +11,11 @@ from kmc.compiler.lowering.map_literals import each_entry
 from kmc.compiler.lowering.network_entries import is_message, layout_at
 from kmc.compiler.lowering.network_operations import count_of_message, size
 from kmc.compiler.lowering.quantifiers import all_of
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.value import EmptySet, MapItems, MapLiteral, Messages, Net, Num, Value
 
 
-def same_network(low: Lowering, left: Value, right: Value, node: ast.AST) -> Expr:
+def same_network(low: Lowering, left: Value, right: Value, node: Origin) -> Expr:
     """1 if a network equals a network, a set of messages (a set network), or a map from messages to counts (a bag)."""
     net, other = (left, right) if isinstance(left, Net) else (right, left)
     assert isinstance(net, Net)
@@ -39,7 +38,7 @@ def same_network(low: Lowering, left: Value, right: Value, node: ast.AST) -> Exp
     return x.both(lazy_subset(low, whole, other, node), lazy_subset(low, other, net, node))
 
 
-def _all_there(low: Lowering, mine: Net, other: Net, node: ast.AST, *, counts: bool) -> Expr:
+def _all_there(low: Lowering, mine: Net, other: Net, node: Origin, *, counts: bool) -> Expr:
     """1 if every message of a network is in another, with the same count."""
     whole = Messages(mine.number, mine.pointer, layout_at(low, mine.number).shapes, mine.changes)
 
@@ -60,8 +59,8 @@ def _all_there(low: Lowering, mine: Net, other: Net, node: ast.AST, *, counts: b
     return low.code.keep(all_of(low, whole, is_there, node))
 
 
-def _same_bag(low: Lowering, net: Net, literal: MapItems | MapLiteral, node: ast.AST) -> Expr:
-    """1 if a bag is what a map from messages to counts says; every message of the map is in it, and as many are."""
+def _same_bag(low: Lowering, net: Net, literal: MapItems | MapLiteral, node: Origin) -> Expr:
+    """1 if a bag equals a map from messages to counts; every message of the map is in it, and as many are."""
     result, entries = low.code.fresh("bag"), low.code.fresh("entries")
     low.code.emit(Let(result, x.ONE), Let(entries, x.ZERO))
 

@@ -22,7 +22,7 @@ Term = Callable[[Words], Expr]
 
 
 def is_filter(low: Lowering, net: Net) -> bool:
-    """Whether the first change of a network takes out what a condition says of each message of the state."""
+    """Whether the first change of a network removes messages by a condition on each message of the state."""
     return bool(net.changes) and _condition(low, net.changes[0], net.number) is not None
 
 
@@ -42,7 +42,9 @@ def _condition(low: Lowering, change: NetOp | Each, number: int) -> Comprehensio
 
 
 def write_kept(low: Lowering, net: Net, there: Expr, terms: Sequence[Term]) -> tuple[Expr, list[Expr]]:
-    """Write the entries that stay to `out` from word `there` on: how many, and the sums of the terms of the others."""
+    """Write the entries that stay to `out` from word `there` on: return their number, and the sums of the terms of the
+    others.
+    """
     code, layout = low.code, layout_at(low, net.number)
     condition = _condition(low, net.changes[0], net.number)
     assert condition is not None

@@ -9,7 +9,7 @@ from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import as_collection
 from kmc.compiler.lowering.network_entries import is_own, layout_at, message_words
 from kmc.compiler.lowering.network_operations import count_of_message
-from kmc.compiler.values.code import placed_like
+from kmc.compiler.values.code import Origin, placed_like
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     Comprehension,
@@ -59,7 +59,7 @@ def net_method(low: Lowering, net: Net, name: str, node: ast.Call, scope: Scope)
     return Net(net.number, net.pointer, (*net.changes, NetOp(kinds[name], words, x.ONE, index)))
 
 
-def _sent(low: Lowering, messages: Value, node: ast.AST) -> Value:
+def _sent(low: Lowering, messages: Value, node: Origin) -> Value:
     """Messages that are sent together, equal ones once."""
     messages = as_collection(low, messages, node)
     if isinstance(messages, Packed | Stored):
@@ -67,7 +67,7 @@ def _sent(low: Lowering, messages: Value, node: ast.AST) -> Value:
     return messages
 
 
-def _kept(net: Net, wanted: Value, node: ast.AST) -> Net:
+def _kept(net: Net, wanted: Value, node: Origin) -> Net:
     """The network without the messages for which `wanted` does not hold."""
     scope = Scope({}, {"messages": net, "wanted": wanted})
     dropped = ast.parse("{m for m in messages if not wanted(m)}", mode="eval").body

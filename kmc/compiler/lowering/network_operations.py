@@ -6,7 +6,6 @@ the successor, after its entries have been copied (`kmc.compiler.successor.write
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 
 from kmc.compiler.ir import build as x
@@ -22,6 +21,7 @@ from kmc.compiler.lowering.network_entries import (
     size_word,
 )
 from kmc.compiler.lowering.pending_networks import count_after, each_after, size_after, there_after
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.value import (
     Chosen,
     Comprehension,
@@ -41,14 +41,14 @@ from kmc.compiler.values.value import (
 )
 
 
-def size(low: Lowering, net: Net, node: ast.AST) -> Num:
+def size(low: Lowering, net: Net, node: Origin) -> Num:
     """len(net)."""
     if net.changes:
         return size_after(low, net, node)
     return Num(size_word(low, net), 0, 1 << 31)
 
 
-def contains(low: Lowering, net: Net, value: Value, node: ast.AST) -> Expr:
+def contains(low: Lowering, net: Net, value: Value, node: Origin) -> Expr:
     """1 if the message is in the network; in a bag also with count 0."""
     if is_own(value, net) and not net.changes:
         return x.ONE
@@ -58,7 +58,7 @@ def contains(low: Lowering, net: Net, value: Value, node: ast.AST) -> Expr:
     return x.binary("sle", x.ZERO, find(low, net, words))
 
 
-def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], object], node: ast.AST) -> None:
+def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], object], node: Origin) -> None:
     """Iterate over the messages of a network, or of some shapes of it."""
     shapes = whole.shapes if isinstance(whole, Messages) else layout_at(low, whole.number).shapes
     if whole.changes:
@@ -67,15 +67,15 @@ def each_message(low: Lowering, whole: Messages | Net, body: Callable[[Value], o
         each_in_state(low, whole, shapes, body)
 
 
-def count_of_message(low: Lowering, net: Net, value: Value, node: ast.AST) -> Num:
-    """How often a message can still be delivered; 0 if it is not in the bag."""
+def count_of_message(low: Lowering, net: Net, value: Value, node: Origin) -> Num:
+    """The number of times that a message can still be delivered; 0 if it is not in the bag."""
     if not net.changes:
         return count_in_state(low, net, value, node)
     words = tuple(low.code.keep(word) for word in message_words(low, value, net.number, node))
     return count_after(low, net, words, value, node)
 
 
-def whole_network(low: Lowering, value: Value, number: int, pointer: str, node: ast.AST) -> Net:
+def whole_network(low: Lowering, value: Value, number: int, pointer: str, node: Origin) -> Net:
     """A value that is stored as network `number`: its own with changes, or emptied and filled again."""
     if isinstance(value, Net) and (value.number, value.pointer) == (number, pointer):
         return value

@@ -5,8 +5,6 @@ The changes of a `Net` are applied one by one: a message is there if the last ch
 
 from __future__ import annotations
 
-import ast
-
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Expr, Let, Var
 from kmc.compiler.lowering.context import Body, Lowering
@@ -20,11 +18,12 @@ from kmc.compiler.lowering.network_entries import (
     payload_value,
 )
 from kmc.compiler.lowering.quantifiers import any_of
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import Words, keep_words
 from kmc.compiler.values.value import Each, Messages, Net, NetOp, Num, Value
 
 
-def there_after(low: Lowering, net: Net, changes: tuple[NetOp | Each, ...], entry: Words, node: ast.AST) -> Expr:
+def there_after(low: Lowering, net: Net, changes: tuple[NetOp | Each, ...], entry: Words, node: Origin) -> Expr:
     """1 if a message is in the network after some changes; in a bag also with count 0."""
     found = low.code.fresh("there")
     low.code.emit(Let(found, x.binary("sle", x.ZERO, find(low, Net(net.number, net.pointer), entry))))
@@ -37,8 +36,8 @@ def there_after(low: Lowering, net: Net, changes: tuple[NetOp | Each, ...], entr
     return Var(found)
 
 
-def count_after(low: Lowering, net: Net, entry: Words, message: Value, node: ast.AST) -> Num:
-    """How often a message of a bag can be delivered after all changes."""
+def count_after(low: Lowering, net: Net, entry: Words, message: Value, node: Origin) -> Num:
+    """The number of times that a message of a bag can be delivered after all changes."""
     first = count_in_state(low, Net(net.number, net.pointer), message, node)
     found = low.code.fresh("count")
     low.code.emit(Let(found, first.code))
@@ -53,8 +52,8 @@ def count_after(low: Lowering, net: Net, entry: Words, message: Value, node: ast
     return Num(Var(found), 0, most)
 
 
-def _concerns(low: Lowering, change: NetOp | Each, number: int, entry: Words, node: ast.AST) -> Expr:
-    """1 if a change is about the message with these words; asked only if the change is made."""
+def _concerns(low: Lowering, change: NetOp | Each, number: int, entry: Words, node: Origin) -> Expr:
+    """1 if a change is about the message with these words; evaluated only if the change is made."""
     if isinstance(change, NetOp):
         return _same_words(change.words, entry)
     found = low.code.fresh("hit")
@@ -77,7 +76,7 @@ def _same_words(first: Words, second: Words) -> Expr:
     return result
 
 
-def each_after(low: Lowering, net: Net, shapes: tuple[object, ...], body: Body, node: ast.AST) -> None:
+def each_after(low: Lowering, net: Net, shapes: tuple[object, ...], body: Body, node: Origin) -> None:
     """Run through the messages of some shapes that are in the network after all changes."""
     before = Messages(net.number, net.pointer, shapes)
 
@@ -93,7 +92,7 @@ def each_after(low: Lowering, net: Net, shapes: tuple[object, ...], body: Body, 
             low.code.branch(change.guard, draft)
 
 
-def _each_added(low: Lowering, net: Net, place: int, shapes: tuple[object, ...], body: Body, node: ast.AST) -> None:
+def _each_added(low: Lowering, net: Net, place: int, shapes: tuple[object, ...], body: Body, node: Origin) -> None:
     """The messages that one change adds, that no earlier one did and that stay."""
     change = net.changes[place]
 
@@ -120,6 +119,6 @@ def _each_added(low: Lowering, net: Net, place: int, shapes: tuple[object, ...],
     low.each(change.messages, lambda item: new(message_words(low, item, net.number, node)), node)
 
 
-def size_after(low: Lowering, net: Net, node: ast.AST) -> Num:
-    """How many messages the network has after all changes."""
+def size_after(low: Lowering, net: Net, node: Origin) -> Num:
+    """The number of messages of the network after all changes."""
     return lazy_length(low, Messages(net.number, net.pointer, layout_at(low, net.number).shapes, net.changes), node)

@@ -7,6 +7,7 @@ import ast
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
 from kmc.compiler.lowering.context import Lowering
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.packing import array_head, element, keep_words, lift, make_seq, pack, unwrap, value_words
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Num, Numbers, Packed, SeqLiteral, Stored, Value
@@ -41,7 +42,7 @@ def seq_method(low: Lowering, owner: Value, name: str, node: ast.Call, scope: Sc
     low.code.refuse(node, f"'{name}' of a sequence")
 
 
-def _sequence(low: Lowering, literal: SeqLiteral, more: Value | None, node: ast.AST) -> Packed:
+def _sequence(low: Lowering, literal: SeqLiteral, more: Value | None, node: Origin) -> Packed:
     """A list that is written in the spec, in words, with room for one more element if that is to come."""
     items = literal.items if more is None else (*literal.items, more)
     element_type = type_of_all(items)
@@ -51,7 +52,7 @@ def _sequence(low: Lowering, literal: SeqLiteral, more: Value | None, node: ast.
     return Packed(declared, pack(low.code, literal, declared, node))
 
 
-def _with_room(low: Lowering, owner: Packed | Stored, more: Value, node: ast.AST) -> Packed:
+def _with_room(low: Lowering, owner: Packed | Stored, more: Value, node: Origin) -> Packed:
     """A list that is not stored, in a type that holds one more element."""
     assert isinstance(owner.type, SeqType)
     kind = type_of(more)
@@ -62,7 +63,7 @@ def _with_room(low: Lowering, owner: Packed | Stored, more: Value, node: ast.AST
     return Packed(declared, keep_words(low.code, pack(low.code, owner, declared, node)))
 
 
-def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value], new: Value, node: ast.AST) -> Value:
+def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value], new: Value, node: Origin) -> Value:
     count = low.code.keep(count)
     added = keep_words(low.code, pack(low.code, new, declared.element, node))
     longer = []
@@ -73,7 +74,7 @@ def _appended(low: Lowering, declared: SeqType, count: Expr, items: list[Value],
     return Packed(declared, make_seq(low.code, declared, x.add(count, x.ONE), longer, node))
 
 
-def _prefix(low: Lowering, declared: SeqType, count: Expr, items: list[Value], node: ast.AST) -> Value:
+def _prefix(low: Lowering, declared: SeqType, count: Expr, items: list[Value], node: Origin) -> Value:
     kept = []
     for number, item in enumerate(items):
         here = x.binary("slt", Const(number), count)

@@ -8,7 +8,7 @@ from kmc.compiler.ir.nodes import Break, Const
 from kmc.compiler.lowering.calls import bound_call
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import each
-from kmc.compiler.values.code import Draft, placed_like
+from kmc.compiler.values.code import Draft, Origin, placed_like
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Closure, Value
 
@@ -86,7 +86,7 @@ def _if(low: Lowering, node: ast.If, scope: Scope) -> bool:
     return any(falls)
 
 
-def _join(low: Lowering, scope: Scope, scopes: tuple[Scope, Scope], drafts: list[Draft], node: ast.AST) -> None:
+def _join(low: Lowering, scope: Scope, scopes: tuple[Scope, Scope], drafts: list[Draft], node: Origin) -> None:
     first, second = (inner.locals for inner in scopes)
     joined = {}
     for name in first.keys() & second.keys():

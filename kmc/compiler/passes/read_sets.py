@@ -64,7 +64,7 @@ def only_changed(kind: PropertyKind, functions: Iterable[Function], row: RowLayo
 
 
 def _changed(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | None]) -> Function:
-    """`<kind>_changed`. Properties with equal read sets are asked together."""
+    """Build `<kind>_changed`. Properties with equal read sets are tested together."""
     holding = kind.answer is Answer.HOLDING
     body: list[Stmt] = [Let("mask", x.ZERO)]
     if kind.states == 2:
@@ -87,7 +87,7 @@ def _changed(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | 
 
 
 def _kept(kind: PropertyKind, names: Sequence[str], read: Sequence[ReadSet | None]) -> Function:
-    """`<kind>_kept`: the properties that have a read set, asked of a state as the successor of itself."""
+    """`<kind>_kept`: the properties that have a read set, evaluated on a state as the successor of itself."""
     body: list[Stmt] = [Let("mask", x.ZERO)]
     for number, bits in enumerate(read):
         if bits is not None:
@@ -116,7 +116,7 @@ def unless_stuttering() -> Stmt:
 
 
 def _if_differs(read: Iterable[tuple[int, int]] | None, body: Sequence[Stmt]) -> tuple[Stmt, ...]:
-    """The statements, under the condition that the states differ in what is read."""
+    """The statements, under the condition that the states differ in the bits that are read."""
     if read is None:
         return tuple(body)
     by_mask: dict[int, list[Expr]] = {}

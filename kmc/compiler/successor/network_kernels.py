@@ -210,7 +210,7 @@ class _NetworkKernels:
         return self._function("take", body)
 
     def discard(self) -> Function:
-        """Remove the entry if it is there; the last one takes its place."""
+        """Remove the entry if it is there; the last one moves to its place."""
         known = If(x.binary("sle", x.ZERO, Var("index")), (Let("found", Var("index")),), (self._find(),))
         last = x.sub(x.load(ROW, self._size), x.ONE)
         words = range(self._layout.words)

@@ -6,7 +6,6 @@ read again to hash it. Two writes that may go to the same word are done one afte
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -18,7 +17,7 @@ from kmc.compiler.lowering.map_literals import each_entry
 from kmc.compiler.lowering.network_entries import message_words
 from kmc.compiler.lowering.network_filter import is_filter, write_kept
 from kmc.compiler.lowering.network_operations import whole_network
-from kmc.compiler.values.code import Code
+from kmc.compiler.values.code import Code, Origin
 from kmc.compiler.values.packing import Words, array_of, field, lift, pack, words
 from kmc.compiler.values.value import (
     Each,
@@ -34,13 +33,12 @@ from kmc.compiler.values.value import (
     Stored,
     Value,
 )
-from kmc.lang.records import RecordMeta
-from kmc.lang.types import MapType, RecordType, Type
+from kmc.lang.types import MapType, RecordMeta, RecordType, Type
 from kmc.runtime.hashing import WIDE_WORDS, network_salt
 from kmc.runtime.state_layout import RowLayout, is_scalar, layout_of, record_layout
 
 SLACK = 4096
-"""How many words longer than its source a successor may be; checked before it is written."""
+"""The number of words by which a successor may be longer than its source; checked before it is written."""
 
 HEADER = 2
 
@@ -55,7 +53,7 @@ def state_value(row: RowLayout, state_class: RecordMeta, pointer: str) -> Rec:
         fields[name] = _lifted(stored)
     for number, (name, _) in enumerate(row.networks):
         fields[name] = Net(number, pointer)
-    return Rec(RecordType(state_class), None, fields)  # type: ignore[arg-type]  # a record class
+    return Rec(RecordType(state_class), None, fields)
 
 
 def chained(entry: Words, salt: Expr, mix: Mixer) -> Expr:
@@ -70,7 +68,7 @@ def _lifted(stored: Stored) -> Value:
 
 
 class Writer:
-    """Emits the successor of one yield; `action` is the number that its record gets, `wide` asks for 128 bits."""
+    """Emits the successor of one yield; `action` is the number that its record gets, `wide` requests 128 bits."""
 
     def __init__(self, low: Lowering, row: RowLayout, state: Rec, action: Expr, *, wide: bool = False) -> None:
         self._low = low
@@ -87,7 +85,7 @@ class Writer:
         self._flushed = False
         self._totals: list[Expr] = []
 
-    def write(self, value: Value, node: ast.AST) -> None:
+    def write(self, value: Value, node: Origin) -> None:
         """Append the successor `value` to the output."""
         if isinstance(value, Rec | Packed) and value.type == self._state.type:
             value = self._whole(value, node)
@@ -111,21 +109,21 @@ class Writer:
         end = self._networks(nets, node)
         self._finish(end)
 
-    def _whole(self, value: Rec | Packed, node: ast.AST) -> Rec:
+    def _whole(self, value: Rec | Packed, node: Origin) -> Rec:
         """A state with all its fields; one that branches gave is packed, or differs from one that is."""
         if isinstance(value, Rec) and value.base is None:
             return value
         declared = self._state.type
         return Rec(declared, None, {name: field(self._code, value, name, node) for name in declared.cls.fields})
 
-    def _fixed(self, fields: Mapping[str, Value], node: ast.AST) -> None:
+    def _fixed(self, fields: Mapping[str, Value], node: Origin) -> None:
         declared = self._state.type.cls.fields
         for name, place in self._row.fixed.fields.items():
             if fields[name] is not self._state.fields[name]:
                 self._put(Const(1 + place.word), place.bit, declared[name], fields[name], node)
         self._flush()
 
-    def _put(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: ast.AST) -> None:
+    def _put(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: Origin) -> None:
         value = value.value if isinstance(value, Received) else value
         if isinstance(value, Stored) and (value.pointer, value.word, value.bit) == ("cur", word, bit):
             return
@@ -143,14 +141,14 @@ class Writer:
             return
         self._put_words(word, bit, declared, value, node)
 
-    def _put_words(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: ast.AST) -> None:
+    def _put_words(self, word: Expr, bit: Expr | int, declared: Type, value: Value, node: Origin) -> None:
         layout = layout_of(declared)
         for offset, part in enumerate(pack(self._code, value, declared, node)):
             bits = layout.bits if layout.narrow else 64
             if bits:
                 self._pending.setdefault(x.add(word, Const(offset)), []).append((bit, bits, part))
 
-    def _put_update(self, word: Expr, bit: Expr | int, declared: MapType, value: MapUpdate, node: ast.AST) -> None:
+    def _put_update(self, word: Expr, bit: Expr | int, declared: MapType, value: MapUpdate, node: Origin) -> None:
         base = value.base
         self._put(word, bit, declared, base, node)
         if not isinstance(base, Stored) or (base.pointer, base.word, base.bit) != ("cur", word, bit):
@@ -173,7 +171,7 @@ class Writer:
         self._put(x.add(first, x.binary("mul", value.key, Const(stride))), 0, declared.value, value.value, node)
 
     def _flush(self) -> None:
-        """Write what is pending, each word once."""
+        """Write the pending words, each once."""
         for word, changes in self._pending.items():
             address = x.add(self._at, word)
             # A word that was not changed yet is the source's, which is in the cache.
@@ -199,7 +197,7 @@ class Writer:
             self._code.emit(Store("out", x.add(self._at, Const(-number)), total))
         self._totals = []
 
-    def _networks(self, nets: list[Net], node: ast.AST) -> Expr:
+    def _networks(self, nets: list[Net], node: Origin) -> Expr:
         here: Expr = Const(self._row.entries)
         there: Expr = here
         for number, net in enumerate(nets):
@@ -254,7 +252,7 @@ class Writer:
             size = x.load("out", x.add(self._at, Const(self._row.counts + number)))
             self._first = x.ZERO if self._added else self._code.keep(size, "first")
 
-    def _change(self, number: int, base: Expr, change: NetOp | Each, node: ast.AST) -> None:
+    def _change(self, number: int, base: Expr, change: NetOp | Each, node: Origin) -> None:
         if isinstance(change, Each):
             draft = self._code.capture(lambda: self._change_each(number, base, change, node))
             self._code.branch(change.guard, draft)
@@ -265,7 +263,7 @@ class Writer:
         draft = self._code.capture(lambda: self._apply(number, base, change, node))
         self._code.branch(change.guard, draft)
 
-    def _change_each(self, number: int, base: Expr, change: Each, node: ast.AST) -> None:
+    def _change_each(self, number: int, base: Expr, change: Each, node: Origin) -> None:
         def one(item: Value, kind: str = change.kind) -> None:
             words = message_words(self._low, item, number, node)
             self._change(number, base, NetOp(kind, words, x.ONE), node)
@@ -298,7 +296,7 @@ class Writer:
         self._code.count_up(x.ZERO, self._code.keep(x.load("out", size), "size"), one)
         self._code.emit(Store("out", size, x.ZERO))
 
-    def _apply(self, number: int, base: Expr, change: NetOp, node: ast.AST) -> None:
+    def _apply(self, number: int, base: Expr, change: NetOp, node: Origin) -> None:
         target = self._code.fresh("failed")
         pointers: tuple[tuple[str, Expr], ...] = (("out", self._at),)
         arguments: tuple[Expr, ...] = (base, Const(-1) if change.index is None else change.index)
@@ -319,7 +317,7 @@ class Writer:
         )
 
     def _second_fingerprint(self) -> tuple[Stmt, ...]:
-        """The second word of the fingerprint stands first in the record's row."""
+        """The second word of the fingerprint is the first word of the record's row."""
         if not self._before:
             return ()
         second = self._code.fresh("second")

@@ -2,10 +2,10 @@
 
 `permutation(row)` is a table: for every member of the permuted classes, class by class, four bits with its new index
 within its class. Invariant: all states of an orbit are permuted to the same state. A signature moves with its member,
-so the order by signature is the same in the whole orbit. Signatures are asked in the order of their cost, each only of
-members that look alike so far. Among members with equal signatures all orders are tried, and
-the permuted state with the least hash wins. That hash uses other salts than the fingerprint, so the fingerprint of the
-chosen state is not the least of several.
+so the order by signature is the same in the whole orbit. Signatures are computed in the order of their cost, each only
+for members that are still tied. Among members with equal signatures all orders are tried, and the permuted state with
+the least hash wins. That hash uses other salts than the fingerprint, so the fingerprint of the chosen state is not the
+least of several.
 
 Members usually have equal signatures because they are interchangeable. So if no exchange of two neighbours in an order
 changes the hash, no permutation does, and the other orders are not tried.
@@ -19,7 +19,7 @@ from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Break, CallKernel, Const, Expr, Function, If, Intrinsic, Let, Return, Stmt, Var
-from kmc.compiler.symmetry.permute import MEMBER_BITS
+from kmc.compiler.symmetry.member_change import MEMBER_BITS
 from kmc.compiler.symmetry.signatures import ROW, Signatures, Subject, keys_in_use
 from kmc.compiler.values.code import Code
 
@@ -66,7 +66,7 @@ class CanonicalPermutation:
         return x.extract(word, MEMBER_BITS * (self._firsts[number] + member), MEMBER_BITS)
 
     def _permutation(self) -> Function:
-        """Order by own signatures, or by what no permutation changes; with ties, refine or pick."""
+        """Order by own signatures, or by the bits that no permutation changes; with ties, refine or pick."""
         code = Code(self.name)
         given: list[Expr] = []
         bases: list[Expr] = []
@@ -92,7 +92,7 @@ class CanonicalPermutation:
                     if other < member:
                         tied = x.either(tied, x.both(both, x.eq(own[other], own[member])))
                 bases.append(code.keep(x.select(used[member], base, Const(member)), "base"))
-        table = code.keep(self._joined(bases), "table")
+        table = code.keep(self._table_of(bases), "table")
         slow = f"{self._prefix}_{'compare' if self._begins_fixed else 'refine' if self._refines else 'pick'}"
         code.emit(If(x.eq(tied, x.ZERO), (Return(table),)))
         code.emit(CallKernel("picked", slow, ((ROW, x.ZERO),), (table,)), Return(Var("picked")))
@@ -108,7 +108,7 @@ class CanonicalPermutation:
         in_order = code.keep(x.eq(x.binary("and", mask, x.add(mask, x.ONE)), x.ZERO), "in_order")
         return [code.keep(x.both(in_order, x.extract(mask, k, 1)), "used") for k in range(len(cls.members))]
 
-    def _joined(self, places: list[Expr]) -> Expr:
+    def _table_of(self, places: list[Expr]) -> Expr:
         table: Expr = x.ZERO
         for (number, member), place in zip(self._members, places, strict=True):
             table = x.binary("or", table, x.place_at(place, MEMBER_BITS * (self._firsts[number] + member)))
@@ -130,7 +130,7 @@ class CanonicalPermutation:
                 for member in range(count)
                 for other in range(member + 1, count)
             }
-            seen = [self._asked(code, kernels[number], member, alike) for member in range(count)]
+            seen = [self._signature_among_equals(code, kernels[number], member, alike) for member in range(count)]
             for (member, other), pair in alike.items():
                 tied = x.either(tied, x.both(pair, x.eq(seen[member], seen[other])))
             for member in range(count):
@@ -140,13 +140,15 @@ class CanonicalPermutation:
                         pair = alike[min(member, other), max(member, other)]
                         base = x.add(base, x.both(pair, x.binary("ult", seen[other], seen[member])))
                 bases.append(code.keep(base, "base"))
-        ordered = code.keep(self._joined(bases), "ordered")
+        ordered = code.keep(self._table_of(bases), "ordered")
         code.emit(If(x.eq(tied, x.ZERO), (Return(ordered),)))
         code.emit(CallKernel("picked", f"{self._prefix}_{following}", ((ROW, x.ZERO),), (ordered,)))
         code.emit(Return(Var("picked")))
         return Function(f"{self._prefix}_{name}", (ROW,), ("table",), code.statements(), frozenset({ROW}))
 
-    def _asked(self, code: Code, kernel: str | None, member: int, alike: dict[tuple[int, int], Expr]) -> Expr:
+    def _signature_among_equals(
+        self, code: Code, kernel: str | None, member: int, alike: dict[tuple[int, int], Expr]
+    ) -> Expr:
         """A signature of a member that looks like another so far; 0 for other members."""
         if kernel is None:
             return x.ZERO
@@ -174,7 +176,7 @@ class CanonicalPermutation:
             at = x.add(Const(self._firsts[number]), x.sub(place, x.ONE))
             same = x.binary("or", same, x.select(any_before, x.place_at(x.ONE, at), x.ZERO))
         same = code.keep(same, "same")
-        code.emit(Let("best", self._joined(places)), If(x.eq(same, x.ZERO), (Return(Var("best")),)))
+        code.emit(Let("best", self._table_of(places)), If(x.eq(same, x.ZERO), (Return(Var("best")),)))
         code.emit(Let("order", self._order(places)), *self._weighed("weight", Var("best")))
         self._skip_if_interchangeable(code, same)
         self._try_all(code, same)

@@ -1,9 +1,9 @@
 """The kernel `identity(row)`: the fingerprint by which a state is known, from its row and hash sum.
 
-Without reductions it is the hash sum. A view leaves out the bits of dropped fields. Under symmetry it is that of the
+Without reductions it is the hash sum. A view omits the bits of dropped fields. Under symmetry it is that of the
 canonical representative (`kmc.compiler.symmetry.canonical`), which is not built: only the hash sum of its words is
-computed, and if the state is its own representative, that is the hash sum of the row.
-`rank(row)` is the fingerprint without the view. It tells states of one view apart.
+computed, and if the state is its own representative, that is the hash sum of the row. `rank(row)` is the fingerprint
+without the view, and distinguishes states of one view.
 
 `settle(row, fingerprint)` turns a row, in place, into the canonical representative. A search keeps such rows, because
 most of their successors are canonical too.
@@ -16,7 +16,8 @@ from typing import Any
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import CallKernel, Const, Expr, Function, If, Let, Return, Store, Var
 from kmc.compiler.symmetry.canonical import MEMBERS_MAX, CanonicalPermutation, firsts, identity_table
-from kmc.compiler.symmetry.permute import MEMBER_BITS, Tables, image, part_words, permuted
+from kmc.compiler.symmetry.member_change import MEMBER_BITS, part_words
+from kmc.compiler.symmetry.permute import Tables, image, permuted
 from kmc.compiler.symmetry.signatures import (
     ROW,
     Subject,
@@ -29,10 +30,10 @@ from kmc.compiler.symmetry.signatures import (
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
 from kmc.errors import SpecError
+from kmc.frontend.model import Model
 from kmc.invariants.properties import View
 from kmc.lang.types import IdentType, MapType, Type
 from kmc.runtime.state_layout import NetworkLayout, Place, RowLayout, layout_of
-from kmc.spec.model import Model
 
 WEIGHT_SALT = 1 << 40
 """Added to all salts of the hash that breaks ties between members, so that it differs from the fingerprint's."""

@@ -7,39 +7,16 @@ stored can be permuted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Any, assert_never
+from collections.abc import Mapping
+from typing import Any
 
 from kmc.compiler.ir import build as x
-from kmc.compiler.ir.nodes import Const, Expr, Let, Var
+from kmc.compiler.ir.nodes import Const, Expr
+from kmc.compiler.symmetry.member_change import MEMBER_BITS, MemberChange, mentions
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
-from kmc.lang.types import (
-    BoolType,
-    EnumType,
-    IdentType,
-    IntType,
-    MapType,
-    MessageBagType,
-    MessageSetType,
-    PairType,
-    RecordType,
-    SeqType,
-    SetType,
-    Type,
-    UnionType,
-)
-from kmc.runtime.state_layout import (
-    Place,
-    key_count,
-    layout_of,
-    record_layout,
-    scalar_count,
-    union_layout,
-)
-
-MEMBER_BITS = 4
+from kmc.lang.types import IdentType, MapType, PairType, Type
+from kmc.runtime.state_layout import Place, key_count
 
 Tables = Mapping[Any, Expr]
 """Permuted identifier classes with their permutations."""
@@ -50,56 +27,38 @@ def image(index: Expr, table: Expr) -> Expr:
     return x.extract(table, x.binary("mul", index, Const(MEMBER_BITS)), MEMBER_BITS)
 
 
-def mentions(declared: Type, classes: Mapping[Any, object]) -> bool:
-    """Whether values of a type can hold members of one of the classes."""
-    match declared:
-        case IdentType(cls):
-            return cls in classes
-        case BoolType() | IntType() | EnumType():
-            return False
-        case PairType(element) | SetType(element) | SeqType(element):
-            return mentions(element, classes)
-        case RecordType(cls):
-            return any(mentions(kind, classes) for shape in cls.shapes for kind in shape.fields.values())
-        case UnionType(alternatives):
-            return any(mentions(kind, classes) for kind in alternatives)
-        case MapType(key, value):
-            return mentions(key, classes) or mentions(value, classes)
-        case MessageSetType(messages) | MessageBagType(messages):
-            return any(mentions(kind, classes) for kind in messages)
-        case _:
-            assert_never(declared)
-
-
-def part_words(words: Words, place: Place, declared: Type) -> Words:
-    """The words of the part at `place`."""
-    layout = layout_of(declared)
-    if layout.narrow:
-        return (x.extract(words[place.word], place.bit, layout.bits),)
-    return words[place.word : place.word + layout.words]
-
-
 def permuted(code: Code, words: Words, declared: Type, tables: Tables) -> Words:
     """The words of a value of type `declared` with all identifiers exchanged."""
-    if not mentions(declared, tables):
-        return words
-    match declared:
-        case IdentType(cls):
-            return (image(words[0], tables[cls]),)
-        case SetType(element):
-            return (_moved_bits(words[0], _image_numbers(code, element, tables)),)
-        case PairType(element):
-            return (_moved_bits(words[0], _image_numbers(code, element, tables)),)
-        case RecordType(cls) if len(cls.shapes) == 1:
-            return _record(code, words, cls.shapes[0], tables)
-        case UnionType() | RecordType():
-            return _union(code, words, declared, tables)
-        case SeqType():
-            return _sequence(code, words, declared, tables)
-        case MapType():
-            return _map(code, words, declared, tables)
-        case _:
-            raise AssertionError(declared)  # no type without a layout lies in a row
+    return Permutation(code, tables).changed(words, declared)
+
+
+class Permutation(MemberChange):
+    """Each member becomes its image."""
+
+    def __init__(self, code: Code, tables: Tables) -> None:
+        super().__init__(code, tables)
+        self._tables = tables
+
+    def member(self, cls: Any, index: Expr) -> Expr:
+        """The image of a member."""
+        return image(index, self._tables[cls])
+
+    def mask(self, mask: Expr, element: Type) -> Expr:
+        """The set of the images."""
+        return _moved_bits(mask, _image_numbers(self.code, element, self._tables))
+
+    def keyed(self, declared: MapType, head: Expr | None, items: list[Words]) -> Words:
+        """The map in which each value is at the image of its key."""
+        array = array_of(declared)
+        images = [self.code.keep(number) for number in _image_numbers(self.code, declared.key, self._tables)]
+        pieces: list[tuple[Place, int, Words]] = []
+        if head is not None:
+            pieces.append((Place(0, 0), array.head_bits, (_moved_bits(head, images),)))
+        if array.element.narrow:
+            return keep_words(self.code, _packed(combine(array.layout.words, pieces), declared, images, items))
+        for position in range(len(items)):
+            pieces.append((array.place(position), array.element.bits, _at(position, images, items)))
+        return keep_words(self.code, combine(array.layout.words, pieces))
 
 
 def pair_numbers(count: int) -> dict[tuple[int, int], int]:
@@ -152,100 +111,6 @@ def _looked_up(mask: Expr, images: list[Expr]) -> Expr:
         holding = sum(1 << count * other for other in range(1 << count) if other >> number & 1)
         table = x.binary("or", table, x.place_at(Const(x.signed(holding)), to))
     return x.extract(table, x.binary("mul", mask, Const(count)), count)
-
-
-def _record(code: Code, words: Words, cls: Any, tables: Tables) -> Words:
-    layout = record_layout(cls)
-    pieces = []
-    for name, kind in cls.fields.items():
-        place = layout.fields[name]
-        inner = permuted(code, part_words(words, place, kind), kind, tables)
-        pieces.append((place, layout_of(kind).bits, inner))
-    return combine(layout.layout.words, pieces)
-
-
-def _union(code: Code, words: Words, declared: UnionType | RecordType, tables: Tables) -> Words:
-    union = union_layout(declared)
-    words = keep_words(code, words)
-    if union.coded:
-        return (code.keep(_union_code(words[0], declared, tables)),)
-    tag = code.keep(x.extract(words[0], 0, union.tag_bits))
-    result = words
-    for number, alternative in enumerate(union.alternatives):
-        if not mentions(alternative, tables):
-            continue
-        inner = permuted(code, part_words(words, union.payload, alternative), alternative, tables)
-        pieces = [(Place(0, 0), union.tag_bits, (tag,)), (union.payload, layout_of(alternative).bits, inner)]
-        changed = combine(union.layout.words, pieces)
-        here = x.eq(tag, Const(number + union.optional))
-        chosen = tuple(x.select(here, new, old) for new, old in zip(changed, result, strict=True))
-        result = keep_words(code, chosen)
-    return result
-
-
-def _union_code(word: Expr, declared: UnionType | RecordType, tables: Tables) -> Expr:
-    union = union_layout(declared)
-    result = word
-    first = int(union.optional)
-    for alternative in union.alternatives:
-        count = scalar_count(alternative)
-        if isinstance(alternative, IdentType) and alternative.cls in tables:
-            inside = x.both(x.binary("sle", Const(first), word), x.binary("slt", word, Const(first + count)))
-            member = x.binary("and", x.sub(word, Const(first)), Const((1 << MEMBER_BITS) - 1))
-            result = x.select(inside, x.add(Const(first), image(member, tables[alternative.cls])), result)
-        first += count
-    return result
-
-
-def _sequence(code: Code, words: Words, declared: SeqType, tables: Tables) -> Words:
-    array = array_of(declared)
-    words = keep_words(code, words)
-    length = code.keep(x.extract(words[0], 0, array.head_bits))
-    pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (length,))]
-    for index in range(declared.capacity):
-        place = array.place(index)
-        item = part_words(words, place, declared.element)
-        change = partial(permuted, code, item, declared.element, tables)
-        inner = if_there(code, x.binary("slt", Const(index), length), change, len(item))
-        pieces.append((place, array.element.bits, inner))
-    return keep_words(code, combine(array.layout.words, pieces))
-
-
-def if_there(code: Code, there: Expr, change: Callable[[], Words], count: int) -> Words:
-    """The words of an element of a sequence, computed if it is there, else 0."""
-    names = [code.fresh("item") for _ in range(count)]
-    code.emit(*(Let(name, x.ZERO) for name in names))
-    draft = code.capture(lambda: code.emit(*(Let(name, word) for name, word in zip(names, change(), strict=True))))
-    code.branch(there, draft)
-    return tuple(map(Var, names))
-
-
-def _map(code: Code, words: Words, declared: MapType, tables: Tables) -> Words:
-    array = array_of(declared)
-    words = keep_words(code, words)
-    head: Words = () if declared.total else part_head(words, array.head_bits)
-    items = []
-    for number in range(key_count(declared.key)):
-        item = permuted(code, part_words(words, array.place(number), declared.value), declared.value, tables)
-        if not declared.total and mentions(declared.value, tables):
-            item = tuple(x.select(x.extract(head[0], number, 1), word, x.ZERO) for word in item)
-        items.append(keep_words(code, item))
-    images = [code.keep(number) for number in _image_numbers(code, declared.key, tables)]
-    head = tuple(_moved_bits(word, images) for word in head)
-    pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, head)] if head else []
-    if all(isinstance(number, Const) for number in images):
-        pieces += [(array.place(number), array.element.bits, item) for number, item in enumerate(items)]
-        return keep_words(code, combine(array.layout.words, pieces))
-    if array.element.narrow:
-        return keep_words(code, _packed(combine(array.layout.words, pieces), declared, images, items))
-    for position in range(len(items)):
-        pieces.append((array.place(position), array.element.bits, _at(position, images, items)))
-    return keep_words(code, combine(array.layout.words, pieces))
-
-
-def part_head(words: Words, bits: int) -> Words:
-    """The mask of the keys of a partial map, at its beginning."""
-    return (x.extract(words[0], 0, bits),)
 
 
 def _packed(words: Words, declared: MapType, images: list[Expr], items: list[Words]) -> Words:

@@ -11,15 +11,15 @@ the class are anonymous. The result has as many words as the value; words beyond
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Intrinsic
-from kmc.compiler.symmetry.permute import if_there, mentions, pair_numbers, part_words
+from kmc.compiler.symmetry.member_change import MemberChange, mentions
+from kmc.compiler.symmetry.permute import pair_numbers
 from kmc.compiler.values.code import Code
-from kmc.compiler.values.packing import Words, array_of, combine, keep_words
-from kmc.lang.types import IdentType, MapType, PairType, RecordType, SeqType, SetType, Type, UnionType
+from kmc.compiler.values.packing import Words, array_of, keep_words
+from kmc.lang.types import IdentType, MapType, PairType, RecordType, SeqType, Type, UnionType
 from kmc.runtime.state_layout import (
     WORD,
     Place,
@@ -27,7 +27,6 @@ from kmc.runtime.state_layout import (
     key_count,
     layout_of,
     record_layout,
-    scalar_count,
     union_layout,
 )
 
@@ -42,25 +41,28 @@ Distinguished = Mapping[Any, Expr | None]
 
 def projected(code: Code, words: Words, declared: Type, distinguished: Distinguished) -> Words:
     """The words of a value of type `declared`, projected onto the distinguished members."""
-    if not mentions(declared, distinguished):
-        return words
-    match declared:
-        case IdentType(cls):
-            return (_is_distinguished(words[0], distinguished[cls]),)
-        case SetType(element):
-            return (_projected_mask(code, words[0], element, distinguished),)
-        case PairType(element):
-            return (_projected_mask(code, words[0], element, distinguished),)
-        case RecordType(cls) if len(cls.shapes) == 1:
-            return _record(code, words, cls.shapes[0], distinguished)
-        case UnionType() | RecordType():
-            return _union(code, words, declared, distinguished)
-        case SeqType():
-            return _sequence(code, words, declared, distinguished)
-        case MapType():
-            return _map(code, words, declared, distinguished)
-        case _:
-            raise AssertionError(declared)  # no type without a layout lies in a row
+    return Projection(code, distinguished).changed(words, declared)
+
+
+class Projection(MemberChange):
+    """The distinguished member becomes 1, every other one 0."""
+
+    def __init__(self, code: Code, distinguished: Distinguished) -> None:
+        super().__init__(code, distinguished)
+        self._distinguished = distinguished
+
+    def member(self, cls: Any, index: Expr) -> Expr:
+        """1 for the distinguished member, 0 for any other one."""
+        own = self._distinguished[cls]
+        return x.ZERO if own is None else x.eq(index, own)
+
+    def mask(self, mask: Expr, element: Type) -> Expr:
+        """The numbers of elements that are or contain the distinguished member, and of the others."""
+        return _projected_mask(self.code, mask, element, self._distinguished)
+
+    def keyed(self, declared: MapType, head: Expr | None, items: list[Words]) -> Words:
+        """The sum of the distinguished member's items, and the sum of all others."""
+        return _summed(self.code, declared, x.ZERO if head is None else head, items, self._distinguished)
 
 
 def unmoved_bits(declared: Type, classes: Distinguished) -> tuple[int, ...]:
@@ -98,12 +100,8 @@ def digest(code: Code, words: Words) -> Expr:
     return code.keep(total, "digest")
 
 
-def _is_distinguished(member: Expr, own: Expr | None) -> Expr:
-    return x.ZERO if own is None else x.eq(member, own)
-
-
 def _projected_mask(code: Code, mask: Expr, element: Type, distinguished: Distinguished) -> Expr:
-    """A set: how many of its elements are or contain the distinguished member, and how many do not."""
+    """A set: the number of its elements that are or contain the distinguished member, and the number of the others."""
     count = key_count(element)
     size = Intrinsic("popcount", (mask,))
     own_bits = _own(element, distinguished)
@@ -117,7 +115,7 @@ def _projected_mask(code: Code, mask: Expr, element: Type, distinguished: Distin
 
 
 def element_class(element: Type) -> tuple[Any, int]:
-    """The class of an identifier, or of the ends of a pair, and how many members it has."""
+    """The class of an identifier, or of the ends of a pair, and the number of its members."""
     inner = element.element if isinstance(element, PairType) else element
     assert isinstance(inner, IdentType)
     return inner.cls, len(inner.cls.members)
@@ -136,82 +134,6 @@ def _own(key: Type, distinguished: Distinguished) -> Expr | None:
         mask = sum(1 << number for pair, number in pair_numbers(count).items() if member in pair)
         result = x.select(x.eq(own, Const(member)), Const(x.signed(mask)), result)
     return result
-
-
-def _record(code: Code, words: Words, cls: Any, distinguished: Distinguished) -> Words:
-    layout = record_layout(cls)
-    pieces = []
-    for name, kind in cls.fields.items():
-        place = layout.fields[name]
-        inner = projected(code, part_words(words, place, kind), kind, distinguished)
-        pieces.append((place, layout_of(kind).bits, inner))
-    return combine(layout.layout.words, pieces)
-
-
-def _union(code: Code, words: Words, declared: UnionType | RecordType, distinguished: Distinguished) -> Words:
-    union = union_layout(declared)
-    words = keep_words(code, words)
-    if union.coded:
-        return (code.keep(_union_code(words[0], declared, distinguished)),)
-    tag = code.keep(x.extract(words[0], 0, union.tag_bits))
-    result = words
-    for number, alternative in enumerate(union.alternatives):
-        if not mentions(alternative, distinguished):
-            continue
-        inner = projected(code, part_words(words, union.payload, alternative), alternative, distinguished)
-        pieces = [(Place(0, 0), union.tag_bits, (tag,)), (union.payload, layout_of(alternative).bits, inner)]
-        changed = combine(union.layout.words, pieces)
-        here = x.eq(tag, Const(number + union.optional))
-        chosen = tuple(x.select(here, new, old) for new, old in zip(changed, result, strict=True))
-        result = keep_words(code, chosen)
-    return result
-
-
-def _union_code(word: Expr, declared: UnionType | RecordType, distinguished: Distinguished) -> Expr:
-    union = union_layout(declared)
-    result = word
-    first = int(union.optional)
-    for alternative in union.alternatives:
-        count = scalar_count(alternative)
-        if isinstance(alternative, IdentType) and alternative.cls in distinguished:
-            inside = x.both(x.binary("sle", Const(first), word), x.binary("slt", word, Const(first + count)))
-            member = _is_distinguished(x.sub(word, Const(first)), distinguished[alternative.cls])
-            result = x.select(inside, x.add(Const(first), member), result)
-        first += count
-    return result
-
-
-def _sequence(code: Code, words: Words, declared: SeqType, distinguished: Distinguished) -> Words:
-    array = array_of(declared)
-    words = keep_words(code, words)
-    length = code.keep(x.extract(words[0], 0, array.head_bits))
-    pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (length,))]
-    for index in range(declared.capacity):
-        place = array.place(index)
-        # Without this, absent elements would read as the first member.
-        there = x.binary("slt", Const(index), length)
-        item = part_words(words, place, declared.element)
-        change = partial(projected, code, item, declared.element, distinguished)
-        inner = if_there(code, there, change, len(item))
-        pieces.append((place, array.element.bits, inner))
-    return keep_words(code, combine(array.layout.words, pieces))
-
-
-def _map(code: Code, words: Words, declared: MapType, distinguished: Distinguished) -> Words:
-    array = array_of(declared)
-    words = keep_words(code, words)
-    head = code.keep(x.extract(words[0], 0, array.head_bits)) if array.head_bits else x.ZERO
-    items = []
-    for number in range(key_count(declared.key)):
-        item = projected(code, part_words(words, array.place(number), declared.value), declared.value, distinguished)
-        if not declared.total and mentions(declared.value, distinguished):
-            item = tuple(x.select(x.extract(head, number, 1), word, x.ZERO) for word in item)
-        items.append(keep_words(code, item))
-    if not mentions(declared.key, distinguished):
-        kept: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (head,))] if array.head_bits else []
-        kept += [(array.place(number), array.element.bits, item) for number, item in enumerate(items)]
-        return combine(array.layout.words, kept)
-    return _summed(code, declared, head, items, distinguished)
 
 
 def _summed(code: Code, declared: MapType, head: Expr, items: list[Words], distinguished: Distinguished) -> Words:

@@ -2,9 +2,9 @@
 
 `own_k(row, member, ...)` reads the member's own data: its items of maps keyed by the type, and how the other fields of
 the fixed part mention it. `fixed_k(row, member)` reads only those bits of its items that no permutation changes, which
-takes a tenth of the time. `seen_k(row, member)` reads what others hold about it: their items, and all messages. All
-are sums of hashes of projections (`kmc.compiler.symmetry.project`), so members with equal signatures look alike but
-may still differ. Words are hashed whole, so the position of a field and the kind of a message count.
+needs a tenth of the time. `seen_k(row, member)` reads the data of others about it: their items, and all messages. All
+are sums of hashes of projections (`kmc.compiler.symmetry.project`), so members with equal signatures look alike but may
+still differ. Words are hashed whole, so the position of a field and the kind of a message count.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Function, Let, Return, Var
-from kmc.compiler.symmetry.permute import mentions, part_words
+from kmc.compiler.symmetry.member_change import mentions, part_words
 from kmc.compiler.symmetry.project import SIGNATURE_SALT, Distinguished, digest, projected, unmoved_bits
 from kmc.compiler.values.code import Code
 from kmc.compiler.values.packing import Words, array_of, combine, keep_words
-from kmc.lang.records import RecordMeta
-from kmc.lang.types import IdentType, MapType, RecordType, Type
+from kmc.lang.types import IdentType, MapType, RecordMeta, RecordType, Type
 from kmc.runtime.hashing import network_salt
 from kmc.runtime.state_layout import NetworkLayout, Place, RowLayout, layout_of, record_layout
 
@@ -30,7 +29,7 @@ _MEMBER = "member"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is permuted: the classes, and the fields of the state that count."""
+    """The subject of a permutation: the classes, and the fields of the state that count."""
 
     state_class: RecordMeta
     row: RowLayout
@@ -91,7 +90,7 @@ def changed_entry(
     head_bits = layout.count_bits + layout.tag_bits
     tag = code.keep(x.extract(entry[0], layout.count_bits, layout.tag_bits), "tag")
     for number, shape in enumerate(layout.shapes):
-        declared = RecordType(shape)  # type: ignore[arg-type]  # a record class
+        declared = RecordType(shape)
         if not mentions(declared, classes):
             continue
 
@@ -115,7 +114,7 @@ def entry_term(entry: Words, number: int, base: int = 0) -> Expr:
 
 
 class Signatures:
-    """The signature kernels of one class; `own` takes the signatures of the classes before it as arguments."""
+    """The signature kernels of one class; the parameters of `own` are the signatures of the classes before it."""
 
     def __init__(self, subject: Subject, number: int, prefix: str) -> None:
         self._subject = subject
@@ -160,11 +159,11 @@ class Signatures:
         return [(declared, place, masks) for declared, place, masks in found if any(masks)]
 
     def has_fixed(self) -> bool:
-        """Whether members have so much data that it pays to look first at what no permutation changes."""
+        """Whether members have so much data that it pays to compare first the bits that no permutation changes."""
         return any(len(masks) > 1 for _, _, masks in self._items())
 
     def fixed(self) -> Function:
-        """The signature from what no permutation changes in the member's own data."""
+        """The signature from the bits of the member's own data that no permutation changes."""
         code = Code(self.fixed_name)
         found = [
             x.binary("and", word, Const(x.signed(mask)))
@@ -181,13 +180,13 @@ class Signatures:
         if any(isinstance(kind, MapType) and mentions(kind.value, {self._cls: None}) for kind in maps):
             return True
         return any(
-            mentions(RecordType(shape), {self._cls: None})  # type: ignore[arg-type]  # a record class
+            mentions(RecordType(shape), {self._cls: None})
             for _, layout in self._subject.networks()
             for shape in layout.shapes
         )
 
     def seen(self) -> Function:
-        """The signature from what others hold about the member."""
+        """The signature from the data of others about the member."""
         code = Code(self.seen_name)
         code.emit(Let("total", x.ZERO))
         for position, (declared, place) in enumerate(self._subject.fixed_fields()):
@@ -232,7 +231,9 @@ class Signatures:
         return tuple(found)
 
     def _weighted(self, code: Code, declared: MapType, place: Place) -> Expr:
-        """How the items of a map keyed by another permuted class mention the member, salted by the key's signature."""
+        """Digest the items of a map keyed by another permuted class that mention the member, salted by the key's
+        signature.
+        """
         assert isinstance(declared.key, IdentType)
         owner = declared.key.cls
         total: Expr = x.ZERO
@@ -249,7 +250,7 @@ class Signatures:
         return total
 
     def _of_others(self, code: Code, declared: MapType, place: Place, salt: int) -> None:
-        """Add what the items of all other members hold about the member."""
+        """Add the data about the member in the items of all other members."""
 
         def one(other: Expr) -> None:
             words = keep_words(code, item_at(declared, place, other))

@@ -33,6 +33,9 @@ class Nest:
     body: Draft
 
 
+Origin: TypeAlias = ast.AST
+"""The part of a spec from which code is made, with its place in the spec: a node of the spec's syntax tree."""
+
 Draft: TypeAlias = "list[Stmt | Branch | Nest | Draft]"
 """Statements being written. A nested draft can be filled in until `flat` is called."""
 
@@ -47,7 +50,7 @@ class Code:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.checks: list[ast.AST] = []
+        self.checks: list[Origin] = []
         self._draft: Draft = []
         self._fresh = 0
         self.forgiving = False
@@ -130,8 +133,8 @@ class Code:
         done = If(negate(binary("slt", Var(name), stop)), (Break(label),))
         self.loop(label, [done, inner, Let(name, add(Var(name), ONE))])
 
-    def check(self, condition: Expr, node: ast.AST) -> None:
-        """Stop the kernel unless `condition` holds; the interpreter then says what is wrong."""
+    def check(self, condition: Expr, node: Origin) -> None:
+        """Stop the kernel unless `condition` holds; the interpreter then reports the error."""
         if isinstance(condition, Const) and condition.value:
             return
         number = len(self.checks)
@@ -157,8 +160,8 @@ class Code:
         finally:
             self.path = outer
 
-    def refuse(self, node: ast.AST, what: str, help_line: str | None = None) -> NoReturn:
-        """Raise SpecError: the compiler does not take this construct."""
+    def refuse(self, node: Origin, what: str, help_line: str | None = None) -> NoReturn:
+        """Raise SpecError: the compiler does not accept this construct."""
         # A comprehension or a lambda is read where its value is used, which may be in a function of another file.
         path = file_of(node) or self.path
         span = span_of(node, path) if hasattr(node, "lineno") else Span(path, 1)
@@ -168,12 +171,12 @@ class Code:
 def note_file(tree: ast.AST, path: str) -> None:
     """Note in every node of a file which file it is of."""
     for node in ast.walk(tree):
-        if hasattr(node, "lineno"):  # other nodes are one object wherever they stand
+        if hasattr(node, "lineno"):  # other nodes are one object wherever they occur
             node.kmc_file = path  # type: ignore[attr-defined]  # read by `file_of` only
 
 
-def file_of(node: ast.AST) -> str | None:
-    """The file that a node was written in, if it was noted there."""
+def file_of(node: Origin) -> str | None:
+    """The file that contains a node, if the file was recorded in the node."""
     return getattr(node, "kmc_file", None)
 
 
@@ -181,7 +184,7 @@ _ADVICE = "write it in a way that docs/compiled.md shows"
 _Node = TypeVar("_Node", bound=ast.AST)
 
 
-def placed_like(made: _Node, written: ast.AST) -> _Node:
+def placed_like(made: _Node, written: Origin) -> _Node:
     """`made`, a node that the compiler makes, at the place of one that the author wrote."""
     file = file_of(written)
     if file is not None:

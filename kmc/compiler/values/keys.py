@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import ast
-
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr
-from kmc.compiler.values.code import Code
+from kmc.compiler.values.code import Code, Origin
 from kmc.compiler.values.packing import lift, pack, unwrap
 from kmc.compiler.values.value import Packed, Value
 from kmc.lang.types import MapType, PairType, Type
 from kmc.runtime.state_layout import WORD, layout_of, scalar_count
 
 
-def key_number(code: Code, key: Value, declared: MapType, node: ast.AST) -> Expr:
+def key_number(code: Code, key: Value, declared: MapType, node: Origin) -> Expr:
     """The number of a key."""
     return key_code(code, key, declared.key, node)
 
 
-def key_code(code: Code, key: Value, declared: Type, node: ast.AST) -> Expr:
+def key_code(code: Code, key: Value, declared: Type, node: Origin) -> Expr:
     """The number of a scalar or a pair among the values of its type."""
     if isinstance(declared, PairType):
         return _pair_number(pack(code, key, declared, node)[0], layout_of(declared).bits)

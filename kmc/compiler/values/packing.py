@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Let, Var
-from kmc.compiler.values.code import Code
+from kmc.compiler.values.code import Code, Origin
 from kmc.compiler.values.value import (
     Bool,
     EmptySet,
@@ -87,7 +86,7 @@ def words(value: Packed | Stored) -> Words:
     return tuple(x.load(value.pointer, x.add(value.word, Const(word))) for word in range(layout.words))
 
 
-def field(code: Code, value: Value, name: str, node: ast.AST) -> Value:
+def field(code: Code, value: Value, name: str, node: Origin) -> Value:
     """Field `name` of a record, of any of its shapes."""
     if isinstance(value, Received):
         return field(code, value.value, name, node)
@@ -107,7 +106,7 @@ def field(code: Code, value: Value, name: str, node: ast.AST) -> Value:
     return _union_field(code, value, name, node)
 
 
-def _union_field(code: Code, value: Packed | Stored, name: str, node: ast.AST) -> Value:
+def _union_field(code: Code, value: Packed | Stored, name: str, node: Origin) -> Value:
     if not isinstance(value.type, UnionType | RecordType):
         code.refuse(node, f"a field of {describe(value.type)}")
     union = union_layout(value.type)
@@ -155,7 +154,7 @@ def is_none(value: Value) -> Expr:
     return x.ZERO
 
 
-def unwrap(code: Code, value: Value, node: ast.AST) -> Value:
+def unwrap(code: Code, value: Value, node: Origin) -> Value:
     """A value that must not be None here, as its only alternative; other values as they are."""
     if not (isinstance(value, Packed | Stored) and isinstance(value.type, UnionType)):
         return value
@@ -243,7 +242,7 @@ def combine(layout_words: int, pieces: list[tuple[Place, int, Words]]) -> Words:
     return tuple(result)
 
 
-def pack(code: Code, value: Value, declared: Type, node: ast.AST) -> Words:
+def pack(code: Code, value: Value, declared: Type, node: Origin) -> Words:
     """The words of `value` as a `declared`; emits a check where the value could lie outside of the domain."""
     value = value.value if isinstance(value, Received) else value
     if isinstance(value, Packed | Stored) and value.type == declared:
@@ -285,7 +284,7 @@ def _is_narrower(value: Value, declared: Type) -> TypeGuard[Packed | Stored]:
     return not joint and len(union_layout(value.type).alternatives) > 1
 
 
-def _narrowed(code: Code, value: Packed | Stored, declared: Type, node: ast.AST) -> Value:
+def _narrowed(code: Code, value: Packed | Stored, declared: Type, node: Origin) -> Value:
     """The value of a union as its one alternative that can be a `declared`; a check where it could be another."""
     fitting = [(here, item) for here, item in alternatives(code, value) if _is_alternative(item, declared)]
     if len(fitting) != 1:
@@ -295,7 +294,7 @@ def _narrowed(code: Code, value: Packed | Stored, declared: Type, node: ast.AST)
     return item
 
 
-def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, node: ast.AST) -> Expr:
+def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, node: Origin) -> Expr:
     """The mask of a set as another type of set, whose numbers may start at another lower bound."""
     assert isinstance(value.type, SetType | PairType)
     mine, wanted, mask = value.type.element, declared.element, words(value)[0]
@@ -319,7 +318,7 @@ def _pack_set(code: Code, value: Packed | Stored, declared: SetType | PairType, 
     return x.place_at(mask, above) if above > 0 else mask
 
 
-def _pack_int(code: Code, value: Value, low: int, high: int, node: ast.AST) -> Expr:
+def _pack_int(code: Code, value: Value, low: int, high: int, node: Origin) -> Expr:
     value = unwrap(code, value, node)
     if not isinstance(value, Num):
         code.refuse(node, f"this value as {low}..{high}")
@@ -330,7 +329,7 @@ def _pack_int(code: Code, value: Value, low: int, high: int, node: ast.AST) -> E
     return x.sub(value.code, Const(low))
 
 
-def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node: ast.AST) -> Words:
+def pack_union(code: Code, value: Value, declared: UnionType | RecordType, node: Origin) -> Words:
     """The words of a value as an alternative of a union."""
     union = union_layout(declared)
     if isinstance(value, Nothing):
@@ -359,7 +358,7 @@ def _is_joint(declared: Type) -> bool:
     return isinstance(declared, UnionType) or (isinstance(declared, RecordType) and len(declared.cls.shapes) > 1)
 
 
-def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | RecordType, node: ast.AST) -> Words:
+def _pack_joint(code: Code, value: Packed | Stored, declared: UnionType | RecordType, node: Origin) -> Words:
     """The words of a value of one union as a value of another, alternative by alternative."""
     assert isinstance(value.type, UnionType | RecordType)
     if value.type == declared:
@@ -410,7 +409,7 @@ def _is_alternative(value: Value, alternative: Type) -> bool:
             return False
 
 
-def _pack_record(code: Code, value: Value, declared: RecordType, node: ast.AST) -> Words:
+def _pack_record(code: Code, value: Value, declared: RecordType, node: Origin) -> Words:
     shapes = declared.cls.shapes
     if len(shapes) > 1:
         return pack_union(code, value, declared, node)
@@ -427,7 +426,7 @@ def _pack_record(code: Code, value: Value, declared: RecordType, node: ast.AST) 
     return combine(layout.layout.words, pieces)
 
 
-def _pack_seq(code: Code, value: Value, declared: SeqType, node: ast.AST) -> Words:
+def _pack_seq(code: Code, value: Value, declared: SeqType, node: Origin) -> Words:
     if isinstance(value, Packed | Stored) and isinstance(value.type, SeqType):
         length = code.keep(array_head(value))
         if value.type.capacity > declared.capacity:
@@ -443,7 +442,7 @@ def _pack_seq(code: Code, value: Value, declared: SeqType, node: ast.AST) -> Wor
     return make_seq(code, declared, Const(len(value.items)), list(value.items[: declared.capacity]), node)
 
 
-def _item_if(code: Code, here: Expr, item: Value, declared: SeqType, node: ast.AST) -> Value:
+def _item_if(code: Code, here: Expr, item: Value, declared: SeqType, node: Origin) -> Value:
     """An item converted to the element type; its words are 0 beyond the end of the sequence."""
     names = [code.fresh("e") for _ in range(layout_of(declared.element).words)]
     code.emit(*(Let(name, x.ZERO) for name in names))
@@ -456,7 +455,7 @@ def _item_if(code: Code, here: Expr, item: Value, declared: SeqType, node: ast.A
     return Packed(declared.element, tuple(Var(name) for name in names))
 
 
-def make_seq(code: Code, declared: SeqType, length: Expr, items: list[Value], node: ast.AST) -> Words:
+def make_seq(code: Code, declared: SeqType, length: Expr, items: list[Value], node: Origin) -> Words:
     """A sequence of this length; elements beyond it must be 0 already."""
     array = array_of(declared)
     pieces: list[tuple[Place, int, Words]] = [(Place(0, 0), array.head_bits, (length,))]
@@ -465,7 +464,7 @@ def make_seq(code: Code, declared: SeqType, length: Expr, items: list[Value], no
     return combine(array.layout.words, pieces)
 
 
-def _pack_update(code: Code, value: MapUpdate, declared: MapType, node: ast.AST) -> Words:
+def _pack_update(code: Code, value: MapUpdate, declared: MapType, node: Origin) -> Words:
     array = array_of(declared)
     old = pack(code, value.base, declared, node)
     new = pack(code, value.value, declared.value, node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -30,21 +29,20 @@ from kmc.compiler.values.value import (
     Sym,
     Value,
 )
+from kmc.lang.functions import BUILTINS
 from kmc.lang.maps import MapValue
 from kmc.lang.order import sort_key
-from kmc.lang.records import RecordMeta
 from kmc.lang.seqs import SeqValue
 from kmc.lang.symbols import Symbol
-from kmc.lang.types import IntType, SetType
+from kmc.lang.types import IntType, RecordMeta, SetType
 from kmc.runtime.state_layout import shape_type
-from kmc.spec.subset import ALLOWED_BUILTINS
 
 LAMBDA = "<lambda>"
 
 
 @dataclass(slots=True)
 class Scope:
-    """Local values of one function, and the file that it stands in; no file for code that the compiler makes."""
+    """Local values of one function, and the file that contains it; no file for code that the compiler makes."""
 
     globals: dict[str, Any]
     locals: dict[str, Value] = field(default_factory=dict)
@@ -181,7 +179,7 @@ def _lambdas(path: str, version: tuple[int, int]) -> dict[int, list[ast.Lambda]]
 
 
 def scope_of(function: Any) -> Scope:
-    """What a function sees around it: its module, and the variables of the functions that it stands in."""
+    """The scope around a function: its module, and the variables of the functions that enclose it."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     around = {name: python_value(cell.cell_contents) for name, cell in cells.items()}
     return Scope(function.__globals__, around, function.__code__.co_filename)
@@ -205,13 +203,13 @@ def is_injective(node: ast.SetComp) -> bool:
 
 
 def lookup(scope: Scope, name: str) -> Value | None:
-    """What `name` means here."""
+    """The value of `name` in a scope; None if it has none."""
     if name in scope.locals:
         return scope.locals[name]
     if name in scope.globals:
         return python_value(scope.globals[name])
-    if name in ALLOWED_BUILTINS:
-        return Python(frozenset if name == "set" else getattr(builtins, name))
+    if name in BUILTINS:
+        return Python(BUILTINS[name])
     return None
 
 

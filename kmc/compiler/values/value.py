@@ -1,8 +1,8 @@
-"""What an expression of a spec is while it is compiled: typed code, never an object at run time.
+"""The compile-time value of a spec's expression: typed code, never an object at run time.
 
-Scalars are code in the form in which they are computed with (an Int as its own number). Everything else is words in
-the layout of its type: already computed (`Packed`), still in memory (`Stored`), or a base with changes on top (`Rec`,
-`MapUpdate`, `Net`), so that a successor writes only what differs.
+Scalars are code in the form in which they are computed with (an Int as its own number). Everything else is words in the
+layout of its type: already computed (`Packed`), still in memory (`Stored`), or a base with changes on top (`Rec`,
+`MapUpdate`, `Net`), so that a successor writes only the words that differ.
 """
 
 from __future__ import annotations

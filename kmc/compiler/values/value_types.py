@@ -43,7 +43,7 @@ class FreeMap(MapType):
 
 
 def type_of(value: Value) -> Type | None:
-    """The type of a value that has words; None for what has none (None, literals, Python objects)."""
+    """The type of a value that has words; None for a value without words (None, literals, Python objects)."""
     match value:
         case Bool():
             return BoolType()

@@ -31,7 +31,7 @@ from kmc.engine.layout.frontier import Level
 from kmc.engine.layout.record_structs import Chunk
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.checksums import WORD_MASK, checksum, run_storing
-from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.memory import Memory, Words, address_of
 from kmc.engine.native.threads import WorkerPool
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.engine.stores.fingerprint_table import FingerprintTable
@@ -51,7 +51,7 @@ class SavedGraph(Protocol):
     """A behaviour graph that is saved level by level."""
 
     def words_of_level(self, level: int, /) -> Iterator[Words]:
-        """What the graph has of a level, counted from 0, that was made; in pieces."""
+        """The words of the graph for a finished level, counted from 0, in pieces."""
 
     def restore(self, words: Words, levels: int, /) -> None:
         """Stand where so many levels had been made."""
@@ -118,7 +118,7 @@ class Saver:
         return time.monotonic() - self._ended >= self._seconds
 
     def end_level(self, snapshot: Snapshot, level: Level, table: FingerprintTable) -> None:
-        """Take note of a level that has ended, and save it if a checkpoint is due."""
+        """Record a level that has ended, and save it if a checkpoint is due."""
         began = time.monotonic()
         self._latest = snapshot, level
         if self._file is not None:
@@ -137,13 +137,13 @@ class Saver:
 
     @property
     def lacking_bytes(self) -> int:
-        """How many bytes the disk lacks for a save of the last level that ended; 0 if there is room."""
+        """The number of bytes that the disk lacks for saving the last level that ended; 0 if there is room."""
         if self._latest is None:
             return 0
         return max(0, self._bytes_to_write(*self._latest) - self._directory.free_bytes)
 
     def anew(self) -> Saver:
-        """Give back what a failed save has written; a saver that writes everything. Nothing may be saved yet."""
+        """Give back the files of a failed save; return a saver that writes everything. No level may be saved yet."""
         assert not self.levels, "a save that is whole is not written over"
         for file in (self._file, self._graph_file):
             if file is not None:
@@ -207,8 +207,8 @@ class Saver:
         self._graph_file = self._graph_file or self._directory.file(_GRAPH)
         pieces = map(self._parts.graph.words_of_level, range(self._graph_levels, levels))
         for words in filter(len, itertools.chain.from_iterable(pieces)):
-            found = checksum(words.ctypes.data, len(words), self._graph.words)
-            self._graph_file.write(words.ctypes.data, len(words), self._graph.words)
+            found = checksum(address_of(words), len(words), self._graph.words)
+            self._graph_file.write(address_of(words), len(words), self._graph.words)
             self._graph = _longer(self._graph, len(words), found)
         self._graph_levels = levels
         self._graph_file.sync()
@@ -235,12 +235,12 @@ class Saver:
     def _add(self, words: Words) -> None:
         if len(words):
             assert self._file is not None, "it was opened"
-            found = checksum(words.ctypes.data, len(words), self._known.words)
-            self._file.write(words.ctypes.data, len(words), self._known.words)
+            found = checksum(address_of(words), len(words), self._known.words)
+            self._file.write(address_of(words), len(words), self._known.words)
             self._known = _longer(self._known, len(words), found)
 
     def _add_level(self, level: Level, entry_words: int) -> None:
-        """Append a level's fingerprints. Each thread takes ranges of chunks, whose places in the file are known."""
+        """Append a level's fingerprints. Each thread claims ranges of chunks, whose offsets in the file are known."""
         file, before = self._file, self._known.words
         assert file is not None, "it was opened"
         ranges = itertools.count(0, _RANGE_CHUNKS)
@@ -266,7 +266,7 @@ class Saver:
         found = Memory(rows * entry_words)
         run_storing(
             "collect" if entry_words == 1 else "collect_wide",
-            source=chunks.ctypes.data,
+            source=address_of(chunks),
             count=len(chunks),
             place=first,
             target=found.address,

@@ -4,8 +4,9 @@ Invariants: a file that `replace` wrote holds the old bytes or the new ones, whe
 the folder is read, written or removed, whatever lies under a name: files are found from the folder's descriptor, which
 stays the same when somebody moves the folder, and are opened without following symbolic links.
 
-Each step stands between two failpoints: with `KMC_FAILPOINT="after sync known:2"` in its environment, the process is
-killed as it comes there for the second time. So a test can die at every place where a crash could matter.
+Each step lies between two failpoints: with `KMC_FAILPOINT="after sync known:2"` in its environment, the process is
+killed when it reaches that failpoint for the second time. So a test can kill the process at every point where a crash
+could matter.
 """
 
 from __future__ import annotations
@@ -13,17 +14,14 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import signal
 import stat
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
+from kmc import failpoints
 from kmc.errors import SystemFault
-
-FAILPOINT_VARIABLE = "KMC_FAILPOINT"
 
 # Without a wait for the other end of a FIFO.
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -31,18 +29,6 @@ _FILE_MODE = 0o644
 
 _LINK = "it is a symbolic link"
 _NOT_REGULAR = "it is not a regular file"
-
-_passed: Counter[str] = Counter()
-
-
-def reach(point: str) -> None:
-    """Die here, by a signal that cannot be caught, if the environment says so."""
-    wanted = os.environ.get(FAILPOINT_VARIABLE)
-    if wanted is None:
-        return
-    _passed[point] += 1
-    if wanted in (point, f"{point}:{_passed[point]}"):
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def cannot_save(what: str, path: Path, error: OSError) -> SystemFault:
@@ -75,14 +61,14 @@ Fault = Callable[[str, Path, OSError], SystemFault]
 def step(what: str, path: Path, fault: Fault = cannot_save) -> Iterator[None]:
     """A step on a file, between its failpoints; `fault` (KMC550) if the system refuses it, KMC556 at a link."""
     kind = path.name.split("-")[0]
-    reach(f"before {what} {kind}")
+    failpoints.reach(f"before {what} {kind}")
     try:
         yield
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise foreign(path, _LINK) from None
         raise fault(what, path, error) from None
-    reach(f"after {what} {kind}")
+    failpoints.reach(f"after {what} {kind}")
 
 
 class DurableFolder:
@@ -98,7 +84,7 @@ class DurableFolder:
     def inside(cls, path: Path, *, create: bool = False, fault: Fault = cannot_save) -> Self:
         """The folder `path`, which must not be a link itself, made if it is not there and `create` says so.
 
-        `fault` says what it means that the system does not open it; files in it are opened to be written, so a later
+        `fault` makes the error if the system cannot open the folder; files in it are opened for writing, so a later
         fault is KMC550.
         """
         with cls(path.parent, fault) as outer:
@@ -137,7 +123,7 @@ class DurableFolder:
         return os.fstat(self._descriptor).st_uid
 
     def names(self) -> list[str]:
-        """What lies in it, sorted."""
+        """The names of the folder's files, sorted."""
         return sorted(os.listdir(self._descriptor))
 
     def is_file(self, name: str) -> bool:
@@ -155,7 +141,7 @@ class DurableFolder:
 
     @property
     def free_bytes(self) -> int:
-        """How much more its disk takes."""
+        """The number of bytes that its disk has free."""
         found = os.fstatvfs(self._descriptor)
         return found.f_bavail * found.f_frsize
 
@@ -208,7 +194,7 @@ class DurableFolder:
             descriptor = self._opened(temporary, flags)
             try:
                 _write_all(descriptor, data)
-                reach(f"before sync {name}")
+                failpoints.reach(f"before sync {name}")
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

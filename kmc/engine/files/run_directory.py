@@ -1,9 +1,9 @@
 """The folder of a run that can be resumed: a manifest, the files that it speaks of, and a lock.
 
-Invariants: a file that the manifest speaks of is not changed where the manifest speaks of it, and is removed only after
-a manifest that does without it is on the disk. So the folder holds a whole level, whenever the process dies; what kmc
-left over otherwise is removed when the run is resumed. Only files with kmc's names are ever removed: whatever else lies
-in the folder stays, and then the folder does too.
+Invariants: a part of a file that a manifest names is never changed, and the file is removed only after a manifest
+without it is on disk. So the folder holds a whole level, whenever the process dies; files left over otherwise are
+removed when the run is resumed. Only files with kmc's names are ever removed: any other file in the folder stays, and
+then the folder does too.
 
 The run's own folder may be given through a symbolic link, as a place on another disk often is. The folder `checkpoint`
 in it and its files may not be links. A manifest says which spec is loaded, and loading a spec runs its code, so one
@@ -32,20 +32,22 @@ SPEC_DIGEST = "the spec or its model"
 _LOCK = "lock"
 _RESERVE = "reserve"
 RESERVE_BYTES = 1 << 20
-"""Room on the disk that a run takes when it begins, for its manifest once the disk is full."""
+"""The disk space that a run reserves when it begins, for its manifest once the disk is full."""
 
 _OWN = frozenset({NAME, f"{NAME}.new", _LOCK, _RESERVE})
 _ROOT = 0
 
 
 class ManifestCopy(Protocol):
-    """Another place that holds the files of the run and its manifest. What this place holds is what counts."""
+    """Another place that holds the files of the run and its manifest. The copy, not the local folder, is
+    authoritative.
+    """
 
     def require_owned(self) -> None:
         """Raise SystemFault KMC571 if another process works on the run."""
 
     def commit(self, manifest: RunManifest) -> None:
-        """Make `manifest`, whose files are there, what the place holds."""
+        """Make `manifest`, whose files are there, the manifest of this place."""
 
     def publish(self, files: Mapping[str, str]) -> None:
         """Write the texts of a result there, by name."""
@@ -60,8 +62,8 @@ class ManifestCopy(Protocol):
 class RunDirectory:
     """The folder `checkpoint` in `path`, locked.
 
-    `resumed` tells whether the search goes on from what is there, `ended` whether it came to its end and needs nothing
-    of it any more, as soon as its result is on the disk. With `copy`, the files lie there.
+    `resumed` is whether the search continues from the saved files. `ended` is whether it came to its end, so that none
+    of these files is needed once its result is on disk. With `copy`, the files lie in the copy.
     """
 
     def __init__(self, path: Path, manifest: RunManifest, files: DurableFolder, *, resumed: bool) -> None:
@@ -124,7 +126,7 @@ class RunDirectory:
         return self._files
 
     def begin(self, digests: Mapping[str, str]) -> None:
-        """The search begins: note what is searched, or refuse with SystemFault KMC554 if that is something else now.
+        """The search begins: record what is searched, or refuse with SystemFault KMC554 if that is something else now.
 
         SystemFault KMC550 if the disk has no room for the reserve: better now than after hours.
         """
@@ -138,7 +140,7 @@ class RunDirectory:
 
     @property
     def free_bytes(self) -> int:
-        """How much more the disk of the run takes."""
+        """The number of bytes that the disk of the run has free."""
         return self._files.free_bytes
 
     def spend_reserve(self) -> None:
@@ -184,7 +186,7 @@ class RunDirectory:
                 raise damaged(path, str(error)) from None
 
     def commit(self, manifest: RunManifest) -> None:
-        """Make `manifest`, whose files are on the disk, what the folder holds."""
+        """Make `manifest`, whose files are on the disk, the manifest of the folder."""
         if not self.manifest.levels:
             # The names of the folders themselves, which nothing else syncs.
             for outer in (self.path, self.path.parent):
@@ -243,7 +245,7 @@ class RunDirectory:
 
 
 def refuse_changed(path: Path, saved: Mapping[str, str], digests: Mapping[str, str]) -> None:
-    """Raise SystemFault KMC554 unless a run was begun with what has these digests now."""
+    """Raise SystemFault KMC554 unless a run was begun with code and a model of these digests."""
     for name, digest in digests.items():
         if saved.get(name) != digest:
             raise SystemFault(
@@ -269,7 +271,7 @@ def _cannot_read(what: str, path: Path, error: OSError) -> SystemFault:
 
 
 def _manifest_bytes(files: DurableFolder) -> bytes:
-    """What the manifest's file holds; nothing if there is none."""
+    """The content of the manifest's file; empty if there is none."""
     try:
         return files.read(NAME)
     except FileNotFoundError:
@@ -315,7 +317,7 @@ def is_locked(path: Path) -> bool:
 
 
 def remove_saved(path: Path, folder: str) -> bool:
-    """Remove what kmc saved in a folder of a run, whole or damaged; False if a process works on it.
+    """Remove kmc's files in a folder of a run, whole or damaged; False if a process works on it.
 
     SystemFault KMC550 or KMC556 where that is refused.
     """

@@ -1,7 +1,7 @@
-"""What a saved run says about itself: one JSON file, from which everything else in its folder can be found and checked.
+"""The manifest of a saved run: one JSON file, from which every other file in its folder can be found and checked.
 
-Invariant: it speaks of whole levels only, and of files that were on the disk before it; it is replaced whole. Words
-in files stand as this machine's processor keeps them, which are those of every machine that kmc runs on.
+Invariant: the manifest names only whole levels, and only files that were on disk before it was written; it is replaced
+as a whole. Words in files have this machine's byte order, which is that of every machine that kmc runs on.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ FORMAT = 10
 SHARD_FILE = (
     r"(rows|bits|run|words|sent|sources|steps|states|found|known|graph|asked|told)-[0-9]{1,9}-[0-9]{1,9}-[0-9a-f]{16}"
 )
-"""The names of the files of a search in shards; what kind of file it is stands first."""
+"""The names of the files of a search in shards; each begins with the kind of file."""
 
 _DATA_FILE = re.compile(rf"known|graph|rows-[0-9]{{1,18}}|{SHARD_FILE}")
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Where a search stands at the end of a level: its counters, and what it noted.
+    """The state of a search at the end of a level: its counters, and its records.
 
     `generated` counts by action, and initial states last; `cut` are those of them outside of the constraints. `met` is
-    how many violating states were counted once. `seconds` and `cpu_seconds` are those of all sessions.
+    the number of violating states that were counted once. `seconds` and `cpu_seconds` are those of all sessions.
     """
 
     levels: tuple[int, ...]
@@ -76,10 +76,11 @@ class Frontier:
 
 @dataclass(frozen=True, slots=True)
 class RunManifest:
-    """A saved run. `about` is the command line's, `digests` tell what was compiled; at first no level is saved.
+    """A saved run. `about` comes from the command line, `digests` identify the compiled code; at first no level is
+    saved.
 
-    `graph` is the behaviour graph of a search in memory that checks temporal properties.
-    What a sharded search saves of its files is `sharded`, and then `known`, `met` and `frontier` are None.
+    `graph` is the behaviour graph of a search in memory that checks temporal properties. A sharded search saves its
+    files in `sharded`; then `known`, `met` and `frontier` are None.
     """
 
     about: Mapping[str, Any]
@@ -94,7 +95,7 @@ class RunManifest:
 
     @property
     def levels(self) -> int:
-        """How many levels are saved."""
+        """The number of saved levels."""
         return len(self.snapshot.levels) if self.snapshot else 0
 
     @property
@@ -125,7 +126,7 @@ class RunManifest:
 
 
 def _names_in(saved: Any) -> Iterator[str]:
-    """The values of all keys `name` in what a sharded search saved: they name its files."""
+    """The values of all keys `name` in the state of a sharded search: they name its files."""
     if isinstance(saved, Mapping):
         for key, value in saved.items():
             if key == "name":
@@ -189,7 +190,7 @@ def require_lengths(snapshot: Snapshot, generated: int, failed: int) -> None:
 
 @contextmanager
 def restoring(path: Path | str) -> Iterator[None]:
-    """Take what a search stands on from a manifest; SystemFault KMC551 where that does not fit the search."""
+    """Read from a manifest the values that a search needs; raises SystemFault KMC551 if they do not fit the search."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -198,7 +199,9 @@ def restoring(path: Path | str) -> Iterator[None]:
 
 
 def _refuse_misleading(manifest: RunManifest, path: Path | str) -> None:
-    """Raise KMC551 where a manifest leads out of its folder or its files; a checksum only tells of accidents."""
+    """Raise KMC551 if a manifest names a path outside its folder or a file of another kind; a checksum detects only
+    accidents.
+    """
     for extent in manifest.all_extents:
         if not is_data_file(extent.file):
             raise damaged(path, f"it names {extent.file!r}, which is not a file of a run")
@@ -219,7 +222,7 @@ def _refuse_misleading(manifest: RunManifest, path: Path | str) -> None:
 
 
 def damaged(path: Path | str, why: str) -> SystemFault:
-    """KMC551: a file of a saved run is not what was written."""
+    """KMC551: a file of a saved run differs from the one that was written."""
     return SystemFault("KMC551", f"the saved run is damaged: {path}: {why}", help="the run cannot go on: begin it anew")
 
 

@@ -1,7 +1,7 @@
 """Files that hold blocks of the frontier, for a later process that resumes the run, or to free memory.
 
 Invariant: a block keeps its address. One that is spilled is written to the file of its level, and that file is mapped
-where the block lay. So threads may read it meanwhile, and the system may take its pages whenever it needs them.
+where the block lay. So threads may read it meanwhile, and the system may reclaim its pages whenever it needs them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from kmc.engine.files.run_manifest import Extent
 from kmc.engine.layout.control_words import SLACK_WORDS
 from kmc.engine.layout.frontier import RowBlock
 from kmc.engine.loops.checksums import checksum
-from kmc.engine.native.memory import PAGE_WORDS, Memory, Words
+from kmc.engine.native.memory import PAGE_WORDS, Memory, Words, address_of
 
 
 def file_name(level: int) -> str:
@@ -72,8 +72,8 @@ class SpillFiles:
             return Extent(file_name(level), 0, 0, 0)
         kept = np.ascontiguousarray(words)
         with self._lock:
-            place = self._append(kept.ctypes.data, len(kept), level)
-        return Extent(file_name(level), place, len(kept), checksum(kept.ctypes.data, len(kept), place))
+            place = self._append(address_of(kept), len(kept), level)
+        return Extent(file_name(level), place, len(kept), checksum(address_of(kept), len(kept), place))
 
     def saved(self, block: RowBlock, level: int) -> Extent:
         """The extent of a finished level's block in its file; it is written now if it was not yet."""

@@ -1,7 +1,7 @@
 """Values of declared classes from JSON that may be forged: their types and ranges are those of the declarations.
 
-Invariant: a value that is read has exactly the types of its class; a number is never taken for a text, nor a truth
-value for a number. An integer is a count, so not below 0, but for the fields that hold words of 64 bits.
+Invariant: a value that is read has exactly the types of its class; a number is never accepted as a text, nor a truth
+value as a number. An integer is a count, so not below 0, but for the fields that hold words of 64 bits.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What lies where: control words, packed rows, chunks of a frontier, the kernel interface, outcomes."""
+"""The memory layout: control words, packed rows, chunks of a frontier, the kernel interface, outcomes."""

@@ -1,4 +1,4 @@
-"""The frontier: the states of one level as packed records in blocks, cut into chunks that threads take in turn.
+"""The frontier: the states of one level as packed records in blocks, cut into chunks that threads claim in turn.
 
 Invariant: the ordinal of a state in its level is its place in the chunks. Ordinals differ from run to run, levels as
 sets do not. A row that does not represent its view keeps its ordinal and is marked dead.
@@ -32,8 +32,8 @@ class PackedState:
 class RowBlock:
     """Memory that rows are written into, one after another: `used` words of it once it is full or its level ends.
 
-    `place` is where its words stand in the file of their level, once they were written there, with their checksum if
-    that is known; `on_disk` tells whether that file is what the memory maps.
+    `place` is the index of its first word in the file of its level, once the block was written there with its checksum,
+    if that is known; `on_disk` is whether the memory maps that file.
     """
 
     memory: Memory
@@ -51,7 +51,7 @@ class RowBlock:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One level: `rows` states, chunks as `[address, rows, first ordinal]`, and what holds them.
+    """One level: `rows` states, chunks as `[address, rows, first ordinal]`, and the owner of their memory.
 
     That is blocks, or the file of a run that was resumed.
     """
@@ -93,7 +93,7 @@ def signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 
 
-def joined(parts: Sequence[tuple[Words, int]]) -> Words:
+def all_chunks(parts: Sequence[tuple[Words, int]]) -> Words:
     """The chunks of all threads, with ordinals in the level. Each part comes with the number of rows before it."""
     moved = []
     for chunks, before in parts:

@@ -1,25 +1,24 @@
 """The narrow interface to a compiled model: a few functions by address, on packed states.
 
 All parameters and results are 64-bit integers, addresses included; memory is counted in 64-bit words. A row may be
-read, never written, and never kept. Up to 64 words behind what a kernel is given may be read, and behind what it
-reports in `out` overwritten.
+read, never written, and never kept. Up to 64 words behind the arguments of a kernel may be read, and up to 64 words
+behind its output in `out` overwritten.
 
-- `expand(row, out, out_words)`: the unconstrained successors of a state, written to `out` one after another as
-  records `[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index
-  << 32, and how many times more TLC counts this step << 48. Returns how many records there are; -1 if `out` is too
-  small for all of them (it is called again with more); <= -16 for error number -(result + 16) of the model.
-- `check(row)`: a mask with a bit for each invariant that fails; `reachable(row, wanted)`: for each wanted reachable
-  property that holds; `outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first
-  action constraint; `step(source, row)`: for each action property that fails, none for a stuttering step.
-- `check_changed(source, row)` and `reachable_changed(source, row, wanted)`: the same for a successor, without what the
-  source says too: an invariant that fails in both, or a property that both have, may be missing.
-- `step_changed(source, row)`: the same as `step`, if `step_kept(source)` is 0. That is a mask of the action properties
-  that fail in every step which changes nothing that they read.
-- `settle(row, fingerprint)`: under symmetry, turns a successor into the state that stands for its orbit, before it is
-  kept. The one exception to rows that are never written; its length stays.
-- `expand_all(row, out, out_words)`: `expand` with the actions beside the next-state relation, where there are some.
-- `atoms[n](row)`, `step_atoms[n](source, row)`: masks of the atoms of temporal properties that hold.
-- `rank(row)`: for a view that forgets something, the fingerprint of all that it forgets too.
+- `expand(row, out, out_words)`: the unconstrained successors of a state, written to `out` one after another as records
+`[header][fingerprint][row ...]`, the header being the length of the row in words, the action's index << 32, and the
+number of times more that TLC counts this step << 48. Returns the number of records; -1 if `out` is too small for all of
+them (it is called again with more); <= -16 for error number -(result + 16) of the model. - `check(row)`: a mask with a
+bit for each invariant that fails; `reachable(row, wanted)`: for each wanted reachable property that holds;
+`outside(row)`: for the first constraint that fails. `step_outside(source, row)`: for the first action constraint;
+`step(source, row)`: for each action property that fails, none for a stuttering step. - `check_changed(source, row)` and
+`reachable_changed(source, row, wanted)`: the same for a successor, without the properties with the same result in the
+source: an invariant that fails in both, or a property that both have, may be missing. - `step_changed(source, row)`:
+the same as `step`, if `step_kept(source)` is 0. That is a mask of the action properties that fail in every step which
+changes nothing that they read. - `settle(row, fingerprint)`: under symmetry, turns a successor into the state that
+represents its orbit, before it is kept. The one exception to rows that are never written; its length stays. -
+`expand_all(row, out, out_words)`: `expand` with the actions beside the next-state relation, where there are some. -
+`atoms[n](row)`, `step_atoms[n](source, row)`: masks of the atoms of temporal properties that hold. - `rank(row)`: for a
+view that forgets something, the fingerprint of all that it forgets too.
 
 All of these return <= -16 for an error, as `expand`. A state is known by its fingerprint, that of its view and orbit,
 which is never 0. If `wide`, a fingerprint has a second word, which is the first of the row and never 0 either. The
@@ -32,12 +31,14 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import Any
 
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.frontier import UNSIGNED, PackedState, state_at
 from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.words import NULL, Address
 from kmc.invariants.kinds import KINDS, Role, kind_of
 from kmc.runtime.compiled_spec import CompiledSpec
 
@@ -46,30 +47,30 @@ PROPERTIES_MAX = 62
 
 @dataclass(frozen=True, slots=True)
 class KernelTable:
-    """Addresses of a model's functions, 0 for one that it does not need, and how many of each thing there are."""
+    """Addresses of a model's functions, 0 for one that it does not need, and the number of each kind of thing."""
 
-    expand: int
+    expand: Address
     action_count: int
-    check: int = 0
-    reachable: int = 0
-    outside: int = 0
-    step_outside: int = 0
-    step: int = 0
-    check_changed: int = 0
-    reachable_changed: int = 0
-    step_changed: int = 0
-    step_kept: int = 0
-    rank: int = 0
-    settle: int = 0
+    check: Address = NULL
+    reachable: Address = NULL
+    outside: Address = NULL
+    step_outside: Address = NULL
+    step: Address = NULL
+    check_changed: Address = NULL
+    reachable_changed: Address = NULL
+    step_changed: Address = NULL
+    step_kept: Address = NULL
+    rank: Address = NULL
+    settle: Address = NULL
     check_count: int = 0
     reachable_count: int = 0
     step_count: int = 0
     plain_words: int = 1
     implied_words: int = 0
     wide: bool = False
-    atoms: tuple[int, ...] = ()
-    step_atoms: tuple[int, ...] = ()
-    expand_all: int = 0
+    atoms: tuple[Address, ...] = ()
+    step_atoms: tuple[Address, ...] = ()
+    expand_all: Address = NULL
 
     def __post_init__(self) -> None:
         if max(self.check_count, self.reachable_count, self.step_count) > PROPERTIES_MAX:
@@ -82,22 +83,25 @@ class KernelTable:
         """The kernels of a compiled spec, which keeps their code alive; no sources and no compiler are needed."""
         names = spec.names
 
-        def address(name: str, wanted: bool = True) -> int:
-            return spec.module.address(spec.kernels[name]) if wanted else 0
+        def address(name: str, wanted: bool = True) -> Address:
+            return Address(spec.module.address(spec.kernels[name])) if wanted else NULL
 
-        return cls(
-            expand=address("expand"),
-            action_count=len(names.actions),
+        kernels: dict[str, Any] = {
             **{kind.kernel: address(kind.kernel, bool(names.of(kind))) for kind in KINDS},
             **{
                 f"{kind.kernel}_changed": address(f"{kind.kernel}_changed", bool(names.of(kind)))
                 for kind in KINDS
                 if kind.role is not Role.BOUNDING
             },
+            **{f"{kind.kernel}_count": len(names.of(kind)) for kind in KINDS if kind.role is not Role.BOUNDING},
+        }
+        return cls(
+            expand=address("expand"),
+            action_count=len(names.actions),
+            **kernels,
             step_kept=address("step_kept", bool(names.of(kind_of(Role.CHECKED, 2)))),
             rank=address("rank", spec.rules.view),
             settle=address("settle", "settle" in spec.kernels),
-            **{f"{kind.kernel}_count": len(names.of(kind)) for kind in KINDS if kind.role is not Role.BOUNDING},
             plain_words=1 + spec.words_before,
             # Without a view, the hash sum of a row that is kept is the fingerprint.
             implied_words=int(not spec.rules.view and spec.words_before == 0),
@@ -131,7 +135,7 @@ class KernelTable:
         records, place = [], out.address
         for _ in range(found):
             records.append(state_at(place))
-            place += (r.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES
+            place = Address(place + (r.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES)
         return records
 
     def rank_of(self, row: Words) -> int:

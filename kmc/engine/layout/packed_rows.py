@@ -25,6 +25,7 @@ from kmc.engine.layout.control_words import Shared
 from kmc.engine.layout.record_structs import LENGTH_MASK, RECORD_HEAD_WORDS, StateRecord
 from kmc.engine.layout.word_dictionary import ESCAPE
 from kmc.engine.native.intrinsics import inlined, load_anywhere, load_code, ones, store_code
+from kmc.engine.native.words import Address, Mask
 
 UNIT_BITS = 16
 SHORT_LENGTH = (1 << 14) - 1
@@ -41,35 +42,35 @@ Codes = NDArray[np.uint16]
 
 
 @inlined
-def length_of(packed: int) -> int:
+def length_of(packed: Address) -> int:
     """The length of a packed row."""
     short = load_code(packed, 0) & SHORT_LENGTH
     return short if short != SHORT_LENGTH else load_anywhere(packed + f.UNIT_BYTES) & LENGTH_MASK
 
 
 @inlined
-def body_of(packed: int) -> int:
+def body_of(packed: Address) -> Address:
     """The address of a packed record's fingerprint, which is even; the plain words follow."""
     long = load_code(packed, 0) & SHORT_LENGTH == SHORT_LENGTH
-    return packed + (f.UNIT_BYTES + LONG_BYTES if long else f.UNIT_BYTES)
+    return Address(packed + (f.UNIT_BYTES + LONG_BYTES if long else f.UNIT_BYTES))
 
 
 @inlined
-def is_dead(packed: int) -> int:
+def is_dead(packed: Address) -> int:
     """Not 0 if a packed record was marked."""
     return load_code(packed, 0) & DEAD
 
 
 @inlined
-def mark_dead(packed: int) -> None:
+def mark_dead(packed: Address) -> None:
     """Mark a packed record as dead: another state represents its view."""
     store_code(packed, 0, load_code(packed, 0) | DEAD)
 
 
 @inlined
-def row_of(record: StateRecord) -> int:
+def row_of(record: StateRecord) -> Address:
     """The address of the row of an unpacked record."""
-    return record + RECORD_HEAD_WORDS * f.WORD_BYTES
+    return Address(record + RECORD_HEAD_WORDS * f.WORD_BYTES)
 
 
 @inlined
@@ -85,9 +86,9 @@ def record_after(record: StateRecord) -> StateRecord:
 
 
 @inlined
-def codes_of(record: StateRecord) -> int:
+def codes_of(record: StateRecord) -> Address:
     """The address of the codes of an unpacked record, one for each word that is not plain."""
-    return row_of(record) + ((record.header & LENGTH_MASK) + STEP) * f.WORD_BYTES
+    return Address(row_of(record) + ((record.header & LENGTH_MASK) + STEP) * f.WORD_BYTES)
 
 
 @inlined
@@ -97,20 +98,20 @@ def unpacked_words(length: int) -> int:
 
 
 @inlined
-def lowest_bits(count: int) -> int:
+def lowest_bits(count: int) -> Mask:
     """A mask of so many bits, from 1 to 64."""
-    return ~(-2 << count - 1)
+    return Mask(~(-2 << count - 1))
 
 
 @inlined
 def mask_bytes(count: int) -> int:
-    """The bytes that a mask of so many bits takes."""
+    """The number of bytes of a mask of so many bits."""
     return (count + UNIT_BITS - 1) // UNIT_BITS * f.UNIT_BYTES
 
 
 @inlined
-def packed_end(shared: Shared, packed: int) -> int:
-    """Where a packed record ends."""
+def packed_end(shared: Shared, packed: Address) -> Address:
+    """Return the address just behind a packed record."""
     length = length_of(packed)
     plain = min(shared.plain_words, length)
     place = body_of(packed) + (1 + plain - shared.implied_words) * f.WORD_BYTES
@@ -123,7 +124,7 @@ def packed_end(shared: Shared, packed: int) -> int:
             for index in range(changed):
                 escaped += 1 if load_code(place, index) == ESCAPE else 0
         place += changed * f.UNIT_BYTES
-    return place + escaped * f.WORD_BYTES
+    return Address(place + escaped * f.WORD_BYTES)
 
 
 def length_at(address: int) -> int:

@@ -1,10 +1,11 @@
-"""What stands in the buffers of a search: states, chunks of a frontier, pending sources, candidates, findings."""
+"""The records in the buffers of a search: states, chunks of a frontier, pending sources, candidates, findings."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from kmc.engine.native.structs import Struct
+from kmc.engine.native.words import Address, Fingerprint
 
 LENGTH_MASK: Final = (1 << 32) - 1
 ACTION_SHIFT: Final = 32
@@ -17,7 +18,7 @@ class StateRecord(Struct):
     """A state as `expand` writes it, or unpacked; its row begins with `first_word` and has any length."""
 
     header: int  # the length of the row; of a successor also its action, and how many times more TLC counts its step
-    fingerprint: int
+    fingerprint: Fingerprint
     first_word: int  # with fingerprints of 128 bits, their second word
 
 
@@ -27,7 +28,7 @@ RECORD_HEAD_WORDS: Final = StateRecord.first_word
 class Chunk(Struct):
     """Some rows of a frontier, packed one behind another; see packed_rows.py for their format."""
 
-    first: int  # the address of the first row
+    first: Address  # of the first row
     rows: int  # how many
     ordinal: int  # of the first row in its level
 
@@ -44,13 +45,13 @@ class Candidate(Struct):
 
     record: StateRecord
     source: int  # the number of its source among the pending ones
-    note: int  # where slots are noted: the address of the label of its step, see behaviour_log.py; 0 without a step
+    note: Address  # if slots are recorded: of the label of its step, see behaviour_log.py; 0 without a step
 
 
 class BitCursor(Struct):
-    """A place in the bits by which one shard says, row by row, whether it accepted what was sent to it."""
+    """A place in the bits by which one shard says, row by row, whether it accepted the entry sent to it."""
 
-    bits: int  # the address of the first bit
+    bits: Address  # of the first bit
     index: int  # of the bit of the next row
 
 
@@ -59,9 +60,9 @@ class FindingEntry(Struct, words=8):
 
     kind: int
     value: int
-    fingerprint: int
+    fingerprint: Fingerprint
     rank: int
-    source: int
+    source: Fingerprint
 
 
 # Kinds of entries.

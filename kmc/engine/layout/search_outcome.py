@@ -1,4 +1,4 @@
-"""What a native search is told and what it finds out, in numbers and fingerprints: names are for the layer above."""
+"""The settings and results of a native search, as numbers and fingerprints; the layer above adds the names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kmc.result import Bound, Limits, ShardFigures
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to search. Only `limits`, `deadlock` and `keep_going` make a difference to what is found.
+    """The settings of a search. Only `limits`, `deadlock` and `keep_going` change the result.
 
     `history_bytes`: frontiers of earlier levels are kept up to this size, for `Predecessors`.
     `save_seconds`: a run with a folder is saved at most so often; with 0, at the end of every level.
@@ -40,7 +40,7 @@ class Settings:
 
 
 class FindingKind(Enum):
-    """What a finding says of its state, in the order in which findings of one length are reported."""
+    """The kinds of finding, in the order in which findings of one length are reported."""
 
     ERROR = r.EXPAND_ERROR
     CHECK_ERROR = r.CHECK_ERROR
@@ -101,10 +101,9 @@ class SearchOutcome:
 
     `cut` counts the generated states outside of the constraints. `failed` counts violating states per invariant, then
     violating steps per action property, over the whole search. `reached` is the mask of the reachable properties that
-    were reached; `reachable_asked` of those asked for in the first level with findings. `table_bytes` is that at the
-    end, `rows_bytes` those of all packed rows, level after level; `growths` are those of the table
-    (`FingerprintTable`). `cpu_seconds_elsewhere`: of other processes, and of earlier
-    sessions of a run that was resumed.
+    were reached; `reachable_asked` of those tested in the first level with findings. `table_bytes` is that at the end,
+    `rows_bytes` those of all packed rows, level after level; `growths` are those of the table (`FingerprintTable`).
+    `cpu_seconds_elsewhere`: of other processes, and of earlier sessions of a run that was resumed.
     """
 
     generated: int

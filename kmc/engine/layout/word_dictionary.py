@@ -9,6 +9,7 @@ from __future__ import annotations
 from kmc.engine.layout.control_words import Shared
 from kmc.engine.native.intrinsics import compare_and_swap, inlined, load
 from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.words import Address
 
 ESCAPE = (1 << 16) - 1
 """Stands for the code of a word that has none. The dictionary has no word under it."""
@@ -58,7 +59,8 @@ def known_code_of(dictionary: int, word: int) -> int:
 class Dictionary:
     """The words that have codes.
 
-    `plain` is how many words at the beginning of a row are left as they are, `implied` how many of them are left out.
+    `plain` is the number of words at the beginning of a row that are not coded, `implied` the number of them that are
+    omitted.
     """
 
     def __init__(self, plain: int, implied: int = 0) -> None:
@@ -67,8 +69,8 @@ class Dictionary:
         self.implied = implied
 
     @property
-    def address(self) -> int:
-        """Where the words lie, by code."""
+    def address(self) -> Address:
+        """The address of the words, which are indexed by code."""
         return self._memory.address
 
     def tell(self, shared: Shared) -> None:

@@ -33,8 +33,8 @@ _PROGRAM += "from kmc.engine.loops.background_compile import send; send(*loop)"
 def compiled_in_background(loop: NativeLoop, *instead: NativeLoop) -> Iterator[None]:
     """Compile a loop in another process during the block, unless that saves no time or it is compiled already.
 
-    The loop takes the code when it is loaded; the process ends with the block. The block may need one of `instead` and
-    not this loop. If one of them is compiled already, it is the likelier one, and nothing is started.
+    The loop receives the code when it is loaded; the process ends with the block. The block may need one of `instead`
+    and not this loop. If one of them is compiled already, it is the likelier one, and nothing is started.
     """
     ready = any(each.is_ready() for each in (loop, *instead))
     useful = usable_cpus() > 1 and loop.prefetched_code is None and not ready
@@ -82,7 +82,7 @@ def _received(child: subprocess.Popen[bytes], key: str) -> bytes | None:
 
 
 def send(module: str, name: str, specialization: dict[str, bool]) -> None:
-    """What the other process does: compile a function of a module, and write code with its key to its stdout."""
+    """The work of the other process: compile a function of a module, and write code with its key to its stdout."""
     function: Callable[..., int] = getattr(import_module(module), name)
     loop = NativeLoop(function, Specialization(**specialization))
     sys.stdout.buffer.write(container_of([loop.key.encode(), loop.compiled()]))

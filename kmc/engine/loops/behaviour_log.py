@@ -1,13 +1,13 @@
-"""What a search notes for the behaviour graph: the steps of each expanded state, and each new state.
+"""The records of a search for the behaviour graph: the steps of each expanded state, and each new state.
 
-A thread notes words one after another. Steps: a state's fingerprint and how many steps follow, then for each step the
-fingerprint of its target, its label with flags, and the masks of the step's atoms. New states: the fingerprint and the
-masks of the state's atoms. A fingerprint is one word, or two where the search is `WIDE`.
+A thread writes words one after another. Steps: a state's fingerprint and the number of steps that follow, then for each
+step the fingerprint of its target, its label with flags, and the masks of the step's atoms. New states: the fingerprint
+and the masks of the state's atoms. A fingerprint is one word, or two if the search is `WIDE`.
 
-Where one word is a fingerprint, and one table has all states (`NOTES_SLOTS`), a step takes half of that: its label with
-the slot of its target in the table, and the masks of its atoms. Where the target has no slot, its fingerprint comes
-behind them (`FOLLOWED`). If the table grows while a level is made, `unfold_steps` gives each step its fingerprint
-again. Beside how many steps follow a state stands how many words they have.
+If a fingerprint is one word, and one table has all states (`NOTES_SLOTS`), a step needs half of that: its label with
+the slot of its target in the table, and the masks of its atoms. If the target has no slot, its fingerprint follows them
+(`FOLLOWED`). If the table grows while a level is made, `unfold_steps` gives each step its fingerprint again. The number
+of words of the steps is stored beside the number of steps of a state.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kmc.engine.loops.check_properties import add_finding
 from kmc.engine.loops.visited_set import inserted, taken_slot
 from kmc.engine.native.intrinsics import call_one, call_two, inlined, load, store, store_half
 from kmc.engine.native.specialization import NOTES_SLOTS, WIDE
+from kmc.engine.native.words import Address, Status
 
 DROPPED = 1 << 16
 """A constraint drops the step."""
@@ -37,10 +38,10 @@ HEAD_WORDS = 2
 """Without the second word of a fingerprint: those of a source, and those of a step without atoms."""
 
 COUNT = 2
-"""Where a source has the number of its steps: so many times 32 bits behind its address."""
+"""The index of the number of steps in a source's record, in units of 32 bits."""
 
 LENGTH = 3
-"""Where it has the number of their words."""
+"""The index of the number of words of these steps, likewise."""
 
 
 @inlined
@@ -50,7 +51,7 @@ def is_apart(shared: Shared, action: int) -> int:
 
 
 @inlined
-def log_shortage(shared: Shared, thread: Thread) -> int:
+def log_shortage(shared: Shared, thread: Thread) -> Status:
     """The status that names a log which has no room for the pending batch, or DONE."""
     words = thread.source_count * (HEAD_WORDS + WIDE)
     words += thread.pending * (HEAD_WORDS + WIDE + shared.step_atom_words)
@@ -62,12 +63,12 @@ def log_shortage(shared: Shared, thread: Thread) -> int:
 
 
 @inlined
-def note_fingerprint(place: int, record: StateRecord) -> int:
+def note_fingerprint(place: Address, record: StateRecord) -> Address:
     """Write the fingerprint of a record; the address behind it."""
     store(place, 0, record.fingerprint)
     if WIDE != 0:
         store(place, 1, record.first_word)
-    return place + (1 + WIDE) * f.WORD_BYTES
+    return Address(place + (1 + WIDE) * f.WORD_BYTES)
 
 
 @inlined
@@ -75,7 +76,7 @@ def note_source(shared: Shared, thread: Thread, successors: int, first: StateRec
     """Note the source, whose steps follow. Initial states have none."""
     source = thread.source
     if source != 0:
-        place = note_fingerprint(thread.steps.address + thread.steps.used * f.WORD_BYTES, source)
+        place = note_fingerprint(Address(thread.steps.address + thread.steps.used * f.WORD_BYTES), source)
         store(place, 0, successors)
         thread.steps.used += HEAD_WORDS + WIDE
         if shared.apart != 0 and shared.deadlock != 0:
@@ -95,20 +96,22 @@ def check_deadlock(shared: Shared, thread: Thread, successors: int, first: State
 
 @inlined
 def end_source(thread: Thread, begin: int) -> None:
-    """Note how many words the steps of the source have; `begin` is how many there were before it was noted."""
+    """Record the number of words of the source's steps; `begin` is the number of words before the source was
+    recorded.
+    """
     if NOTES_SLOTS != 0 and thread.source != 0:
         store_half(thread.steps.address + begin * f.WORD_BYTES, LENGTH, thread.steps.used - begin - HEAD_WORDS)
 
 
 @inlined
 def note_step(shared: Shared, thread: Thread, successor: StateRecord, label: int, slot: int, has_slot: int) -> None:
-    """Note a step of the source: `label` is its label with flags, `slot` that of its target where slots are noted.
+    """Record a step of the source: `label` is its label with flags, `slot` that of its target if slots are recorded.
 
     Slot -1 is not known yet, see `let_note_slot`. If `has_slot` is 0, the target has none.
     """
     source = thread.source
     if source != 0:
-        place = thread.steps.address + thread.steps.used * f.WORD_BYTES
+        place = Address(thread.steps.address + thread.steps.used * f.WORD_BYTES)
         if NOTES_SLOTS != 0:
             store(place, 0, label | noted_slot(slot) if has_slot != 0 else label | FOLLOWED)
         else:
@@ -130,23 +133,26 @@ def note_step(shared: Shared, thread: Thread, successor: StateRecord, label: int
 
 @inlined
 def noted_slot(slot: int) -> int:
-    """The part of a step's label that tells the slot of its target; 0 for slot -1."""
+    """The part of a step's label that contains the slot of its target; 0 for slot -1."""
     return slot << SLOT_SHIFT if slot >= 0 else 0
 
 
 @inlined
 def let_note_slot(shared: Shared, thread: Thread, candidate: Candidate) -> None:
-    """Tell a candidate where its slot is to be noted: with the step that was noted last."""
+    """Give a candidate the address at which its slot is to be recorded: in the last recorded step."""
     if NOTES_SLOTS != 0:
         place = thread.steps.used - 1 - shared.step_atom_words
-        candidate.note = thread.steps.address + place * f.WORD_BYTES if thread.source != 0 else 0
+        candidate.note = Address(thread.steps.address + place * f.WORD_BYTES if thread.source != 0 else 0)
 
 
 @inlined
 def insert_candidate(shared: Shared, candidate: Candidate) -> int:
-    """Put the fingerprint of a candidate into the table of all levels, and note its slot: 1 if it was new, else 0."""
+    """Put the fingerprint of a candidate into the table of all levels, and record its slot; return 1 if it was new,
+    else 0.
+    """
     if NOTES_SLOTS == 0:
         return inserted(shared, shared.table, shared.slots, candidate.record)
+    # A fingerprint keeps its slot until the table grows; `unfold_steps` replaces slots by fingerprints before that.
     taken, note = taken_slot(shared, candidate.record), candidate.note
     if note != 0:
         store(note, 0, load(note, 0) | noted_slot(taken >> 1))
@@ -156,7 +162,7 @@ def insert_candidate(shared: Shared, candidate: Candidate) -> int:
 @inlined
 def note_state(shared: Shared, thread: Thread, state: StateRecord) -> None:
     """Note a new state."""
-    place = note_fingerprint(thread.states.address + thread.states.used * f.WORD_BYTES, state)
+    place = note_fingerprint(Address(thread.states.address + thread.states.used * f.WORD_BYTES), state)
     for number in range(shared.atom_words):
         mask = call_one(load(shared.atom_kernels, number), row_of(state))
         if mask < 0:

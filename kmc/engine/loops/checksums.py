@@ -19,5 +19,5 @@ def run_storing(name: str, **fields: int) -> int:
 
 
 def checksum(address: int, words: int, place: int) -> int:
-    """The checksum of `words` words at `address` that stand from `place` on in their file."""
+    """The checksum of `words` words at `address`; `place` is the index of the first of them in its file."""
     return run_storing("total", source=address, count=words, place=place) & WORD_MASK if words else 0

@@ -2,8 +2,8 @@
 
 Invariant: the key of an object code covers everything that it depends on: all files of `kmc.engine`, since a loop is
 made of several; the loop's own file; its specialization; numba, llvmlite and the target. Nothing is compiled or loaded
-on import, and each loop only when it is first needed. The files are read on import, which takes milliseconds: later
-changes of them are not what this process runs.
+on import, and each loop only when it is first needed. The files are read on import, which takes milliseconds: this
+process does not run later changes of them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class NativeLoop:
 
     @property
     def address(self) -> int:
-        """Where it lies: a function of C from 64-bit integers to one, there as long as this object."""
+        """The address of the loop: a C function from 64-bit integers to one, valid as long as this object lives."""
         return self.load().address(_KERNEL)
 
     @cached_property
@@ -93,7 +93,7 @@ class NativeLoop:
         return emit_object(llvm_text(self.function, _KERNEL, self.specialization.values))
 
     def object_code(self) -> bytes:
-        """Its object code: what was received, or from the cache, or prefetched, or compiled now."""
+        """Its object code: received from another process, or from the cache, or prefetched, or compiled now."""
         if (received := _received.get(self.key)) is not None:
             return received
         kept = KernelCache.of_environment()
@@ -244,7 +244,7 @@ def loops_of(specialization: Specialization) -> tuple[NativeLoop, ...]:
 
 
 def sharded_loops_of(wide: bool, ranked: bool, edges: bool = False) -> tuple[NativeLoop, ...]:
-    """All loops that the tasks of a sharded search may run; with `edges`, of one that notes steps."""
+    """All loops that the tasks of a sharded search may run; with `edges`, of one that records steps."""
     specialization = Specialization(wide=wide, ranked=ranked, sharded=True, edges=edges)
     tables = [loop(ranked, wide) for loop in (move_loop, settle_loop)]
     passes = [view_representatives_loop(specialization)] if ranked else []
@@ -262,7 +262,7 @@ def table_loops() -> tuple[NativeLoop, ...]:
 
 
 def object_codes(loops: Iterable[NativeLoop]) -> dict[str, bytes]:
-    """The object code of loops by key, for another process on a machine of this kind; `receive` takes it."""
+    """The object code of loops by key, for another process on a machine of this kind; `receive` accepts it."""
     return {loop.key: loop.object_code() for loop in loops}
 
 

@@ -61,7 +61,7 @@ def slot_with(values: DistinctValues, value: int) -> int:
 
 
 def number_values(values: DistinctValues, _: int) -> int:
-    """Number the values from `done` on: DONE, or NEED_TABLE when half of the slots are taken."""
+    """Number the values from `done` on: DONE, or NEED_TABLE when half of the slots are used."""
     width = values.width
     for index in range(values.done, values.count):
         value = values.words + load(values.first, index) * f.WORD_BYTES
@@ -115,7 +115,7 @@ def exchange(width: int, left: int, right: int) -> None:
 
 
 def sort_entries(entries: RowEntries, _: int) -> int:
-    """Sort the entries of each network of all rows, which have few and mostly stand in order."""
+    """Sort the entries of each network of all rows, which are few and mostly in order already."""
     row = entries.words
     for number in range(entries.rows):
         place = row + (entries.counts + entries.networks) * f.WORD_BYTES

@@ -4,7 +4,7 @@ Invariant: a loop returns only between two batches, with everything that it need
 enlarge any buffer and call it again, and a thread that pauses loses nothing. A batch is processed only when all memory
 that it may need is there.
 
-Each thread takes chunks of the frontier from a counter. The successors of `Thread.batch` states wait in its out buffer
+Each thread claims chunks of the frontier from a counter. The successors of `Thread.batch` states wait in its out buffer
 while the cache lines of their slots are prefetched.
 """
 
@@ -13,15 +13,7 @@ from __future__ import annotations
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout import record_structs as r
 from kmc.engine.layout.control_words import Shared, Thread
-from kmc.engine.layout.packed_rows import (
-    is_dead,
-    length_of,
-    mark_dead,
-    record_after,
-    row_of,
-    unpacked_words,
-    words_of,
-)
+from kmc.engine.layout.packed_rows import is_dead, length_of, mark_dead, record_after, row_of, unpacked_words, words_of
 from kmc.engine.layout.record_structs import Candidate, Chunk, FindingEntry, PendingSource, StateRecord
 from kmc.engine.loops.behaviour_log import (
     APART,
@@ -61,22 +53,16 @@ from kmc.engine.loops.visited_set import (
     rank_in_level,
     slot_in_level,
 )
-from kmc.engine.native.intrinsics import (
-    add,
-    call_one,
-    call_three,
-    call_two,
-    copy_eight,
-    inlined,
-    load_shared,
-)
+from kmc.engine.native.intrinsics import add, call_one, call_three, call_two, copy_eight, inlined, load_shared
 from kmc.engine.native.specialization import EDGES, FUZZ_SCHEDULE, RANKED, SHARDED
+from kmc.engine.native.words import Address, Slot, Status
 
 
 @inlined
 def next_row(shared: Shared, thread: Thread) -> int:
     """Step to the next record of the frontier: 1, or 0 when there is none."""
     if thread.rows_left == 0:
+        # Each thread that finds no chunk adds 1 too, so the counter passes `chunk_count` by a few.
         number = add(shared, Shared.next_chunk, 1)
         if number >= shared.chunk_count:
             return 0
@@ -118,20 +104,20 @@ def enter_row(shared: Shared, thread: Thread) -> int:
 @inlined
 def keep_last_row(thread: Thread) -> None:
     """Reset the row buffer, keeping only the row the next one is delta-decoded against."""
-    before, rows = thread.before, thread.rows.address
+    before, rows = thread.before, StateRecord(thread.rows.address)
     used = 0
     if before != thread.empty_record:
         used = unpacked_words(before.header)
         if before != rows:
             for place in range(0, used * f.WORD_BYTES, f.LINE_WORDS * f.WORD_BYTES):
                 copy_eight(rows + place, before + place)
-            thread.before = StateRecord(rows)
+            thread.before = rows
     thread.rows.used = used
 
 
 @inlined
 def accept(shared: Shared, thread: Thread, found: int) -> None:
-    """Take `found` successors that the source wrote: prefetch their slots, and note their source."""
+    """Take `found` successors that the source wrote: prefetch their slots, and record their source."""
     used = thread.out.used
     out = thread.out.address
     for _ in range(found):
@@ -169,7 +155,7 @@ def is_skipped(shared: Shared, thread: Thread) -> int:
 
 
 @inlined
-def fill(shared: Shared, thread: Thread) -> int:
+def fill(shared: Shared, thread: Thread) -> Status:
     """Expand rows until the batch or a buffer is full or no row is left (DONE); or which buffer is too small."""
     while thread.pending < thread.batch:
         if next_row(shared, thread) == 0:
@@ -198,11 +184,11 @@ def fill(shared: Shared, thread: Thread) -> int:
 
 
 @inlined
-def shortage(shared: Shared, thread: Thread) -> int:
+def shortage(shared: Shared, thread: Thread) -> Status:
     """The status that names a buffer which may be too small for the pending batch, or DONE."""
     pending = thread.pending
     used = thread.out.used
-    # Packed, a record whose words are all different takes a little more than a quarter more.
+    # Packed, a record whose words are all different needs a little more than a quarter more.
     if thread.block.used + used + used // 2 + pending > thread.block.words:
         return f.NEED_BLOCK
     if thread.findings.used + (3 + 2 * EDGES) * pending * FindingEntry.WORDS > thread.findings.words:
@@ -240,7 +226,7 @@ def enter_chunk(shared: Shared, thread: Thread) -> Chunk:
     chunk = Chunk(thread.made.address + (made - Chunk.WORDS) * f.WORD_BYTES)
     if thread.begin_chunk != 0 or chunk.rows == shared.chunk_rows:
         chunk = Chunk(chunk + Chunk.BYTES)
-        thread.block_end = thread.block.address + thread.block.used * f.WORD_BYTES
+        thread.block_end = Address(thread.block.address + thread.block.used * f.WORD_BYTES)
         chunk.first = thread.block_end
         chunk.rows = 0
         chunk.ordinal = thread.stored_in_level
@@ -260,7 +246,8 @@ def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
     if FUZZ_SCHEDULE != 0:
         inject_delay(shared, thread)
     new = 1 if slot < 0 else 0
-    order = rank_in_level(shared, -1 - slot if slot < 0 else slot, rank)
+    # Threads may store several rows of one view, each the least so far; `select_view_representatives` keeps one.
+    order = rank_in_level(shared, Slot(-1 - slot if slot < 0 else slot), rank)
     if order == LEAST:
         append(shared, thread, successor)
     if order != EQUAL:
@@ -270,7 +257,9 @@ def take_ranked(shared: Shared, thread: Thread, successor: StateRecord) -> int:
 
 @inlined
 def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> int:
-    """Process a successor: count it, check its step, and make it a candidate if it may be stored; the slots it took."""
+    """Process a successor: count it, check its step, and make it a candidate if it may be stored; return the slots it
+    used.
+    """
     header = successor.header
     times = 1 + (header >> r.TIMES_SHIFT & r.TIMES_MASK)
     action = header >> r.ACTION_SHIFT & r.ACTION_MASK
@@ -309,7 +298,7 @@ def take(shared: Shared, thread: Thread, successor: StateRecord, index: int) -> 
 
 @inlined
 def enter_source(thread: Thread, index: int) -> int:
-    """Make a pending source the source; how many successors it has."""
+    """Make a pending source the source; return the number of its successors."""
     pending = PendingSource(thread.sources + index * PendingSource.BYTES)
     thread.source = pending.record
     return pending.successors
@@ -317,7 +306,7 @@ def enter_source(thread: Thread, index: int) -> int:
 
 @inlined
 def insert_new_fingerprints(shared: Shared, thread: Thread) -> int:
-    """Insert the fingerprints of the candidates, and keep the candidates that were new; how many they are.
+    """Insert the fingerprints of the candidates, and keep the candidates that were new; return their number.
 
     A pass of its own: whether a state is new is unpredictable, and a misprediction costs as much as a lookup.
     """
@@ -339,7 +328,8 @@ def insert_new_fingerprints(shared: Shared, thread: Thread) -> int:
 def keep(shared: Shared, thread: Thread) -> None:
     """Store and check the candidates that were new.
 
-    A pass of its own: a compare-and-swap waits for all writes before it, and writes to new memory are slow.
+    A pass of its own: a compare-and-swap waits for all writes before it, and writes to new memory are slow. No other
+    thread has these candidates, so the order of the two passes does not matter to it.
     """
     candidate = Candidate(thread.candidates.address)
     end = candidate + thread.candidates.used * f.WORD_BYTES
@@ -357,12 +347,14 @@ def keep(shared: Shared, thread: Thread) -> None:
 
 
 @inlined
-def flush(shared: Shared, thread: Thread) -> int:
+def flush(shared: Shared, thread: Thread) -> Status:
     """Process the whole pending batch: DONE, or which buffer is too small for it."""
     status = shortage(shared, thread)
     pending = thread.pending
     if status != f.DONE:
         return status
+    # Reserve a slot for every successor before the first is inserted: so the table never fills, and every probe ends.
+    # Two threads may refuse each other's last slots; then the table grows though one of them had room.
     if add(shared, Shared.count, pending) + pending > shared.limit:
         add(shared, Shared.count, -pending)
         return f.NEED_TABLE
@@ -384,6 +376,7 @@ def flush(shared: Shared, thread: Thread) -> int:
     if RANKED == 0 and thread.candidates.used != 0:
         new += insert_new_fingerprints(shared, thread)
         keep(shared, thread)
+    # Of what was reserved, only what was new stays.
     add(shared, Shared.count, new - pending)
     thread.stored += new
     empty(thread)
@@ -399,8 +392,12 @@ def empty(thread: Thread) -> None:
     keep_last_row(thread)
 
 
-def work(shared: Shared, thread: Thread) -> int:
-    """Expand the frontier together with the other threads: DONE, PAUSED, or which buffer is too small."""
+def work(shared: Shared, thread: Thread) -> Status:
+    """Expand the frontier together with the other threads: DONE, PAUSED, or which buffer is too small.
+
+    `pause` is read only here, between two batches: a thread that was stopped holds no reserved slot, and the table may
+    be moved. A batch that found a buffer too small stays pending, and is processed by the next call.
+    """
     while load_shared(shared, Shared.pause) == 0:
         status = fill(shared, thread)
         if FUZZ_SCHEDULE != 0:
@@ -414,7 +411,7 @@ def work(shared: Shared, thread: Thread) -> int:
     return f.PAUSED
 
 
-def select_view_representatives(shared: Shared, thread: Thread) -> int:
+def select_view_representatives(shared: Shared, thread: Thread) -> Status:
     """Keep one row of each view in a ranked level, the one of the least rank: mark all others as dead.
 
     The fingerprints of those kept go into the table of all levels, or to their owners. Runs over the new chunks before
@@ -452,7 +449,7 @@ def leads_to_target(shared: Shared, found: int, successor: StateRecord) -> int:
     return 0
 
 
-def seek(shared: Shared, thread: Thread) -> int:
+def seek(shared: Shared, thread: Thread) -> Status:
     """Find the rows of a level whose fingerprints are targets, or that have a step to a target.
 
     DONE, PAUSED, or which buffer is too small.
@@ -481,7 +478,7 @@ def seek(shared: Shared, thread: Thread) -> int:
     return f.PAUSED
 
 
-def check_accepted(shared: Shared, thread: Thread) -> int:
+def check_accepted(shared: Shared, thread: Thread) -> Status:
     """Evaluate all properties of states for the rows of a level that their owners accepted.
 
     Beyond the bound no state is stored: then `Shared.storing` is 0. DONE, PAUSED, or which buffer is too small.

@@ -1,9 +1,12 @@
 """The fingerprint table for fingerprints of two words, 128 bits; see `fingerprint_table_64` for one word.
 
 A line of first words is followed by the line of their second words. Invariant: a slot belongs to the first word that
-was written there, and to the second word that was; who finds his first word in a slot without a second one takes it.
-All look at the slots of a first word in the same order, so a fingerprint gets one slot whoever writes it first, and
-none is lost. Neither word of a fingerprint is 0.
+was written there, and to the second word that was; a thread that finds its first word in a slot without a second one
+claims the slot. All threads visit the slots of a first word in the same order, so a fingerprint gets one slot,
+whichever thread writes it first, and none is lost. Neither word of a fingerprint is 0.
+
+A line that is read in parts may show a slot empty and a later slot used. So words behind the first empty one are not
+compared: the slots of a first word are read in the order in which they are claimed.
 
 In ranked searches, a slot of the table of a level is three words: first, complement of the least rank, second.
 """
@@ -26,6 +29,7 @@ from kmc.engine.native.intrinsics import (
     slot_of,
     store,
 )
+from kmc.engine.native.words import Address, Fingerprint, Slot, Status
 
 RANKED_WORDS = 3
 _TAKEN = 1
@@ -33,14 +37,23 @@ _OTHER = -1
 
 
 @inlined
-def word_of(slot: int) -> int:
-    """Where the first word of a slot stands; the second stands LINE_WORDS behind it."""
+def word_of(slot: Slot) -> int:
+    """The index of the first word of a slot; the second word lies LINE_WORDS behind it.
+
+    Two lines and not one: one vector comparison covers eight first words, and only an equal one costs the other line.
+    """
     return slot + slot // f.LINE_WORDS * f.LINE_WORDS
 
 
 @inlined
-def claim(table: int, place: int, second: int) -> int:
-    """Take what a second word is for: _TAKEN if this call wrote it, 0 if it stood there, _OTHER if another does."""
+def claim(table: Address, place: int, second: int) -> int:
+    """Claim a slot for a second word: return _TAKEN if this call wrote it, 0 if it was there already, _OTHER if another
+    word is there.
+
+    A thread may write a second word where another wrote the first one: which of them writes it does not matter, only
+    that one does. The answer _TAKEN makes the state new, and a compare-and-swap gives it to one thread.
+    """
+    # 0 may be out of date, any other word is final.
     found = load(table, place)
     if found == 0:
         found = compare_and_swap(table, place, 0, second)
@@ -50,19 +63,26 @@ def claim(table: int, place: int, second: int) -> int:
 
 
 @inlined
-def insert_wide(table: int, slots: int, first: int, second: int) -> int:
-    """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there."""
+def insert_wide(table: Address, slots: int, first: Fingerprint, second: int) -> int:
+    """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there.
+
+    Only `claim` answers. A first word alone is not a fingerprint, so writing one is never an answer.
+    """
     line = word_of(home(first, slots))
     while True:
-        same = equal_in_line(table, line, first)
+        # From one load, as compiled; see `slot_taken`. Of two loads, the second could see the line full of slots that
+        # the first saw empty and that may be free for this fingerprint, which would go on to the next line.
+        empty = equal_in_line(table, line, 0)
+        # Of the equal words, those before the first empty one: all of them where the line is full.
+        same = equal_in_line(table, line, first) & (empty & -empty) - 1
         while same != 0:
             answer = claim(table, line + lowest(same) + f.LINE_WORDS, second)
             if answer != _OTHER:
                 return answer
             same &= same - 1
-        empty = equal_in_line(table, line, 0)
         if empty != 0:
-            # Whoever writes the first word here, the line is looked at again: it may be ours.
+            # Read the line again even if another thread won the slot: its second word may be ours. And even if this
+            # one won: another thread with the same first word may claim the slot before it does.
             compare_and_swap(table, line + lowest(empty), 0, first)
         else:
             line += 2 * f.LINE_WORDS
@@ -71,8 +91,8 @@ def insert_wide(table: int, slots: int, first: int, second: int) -> int:
 
 
 @inlined
-def contains_wide(table: int, slots: int, first: int, second: int) -> int:
-    """1 if the fingerprint is in the table, else 0."""
+def contains_wide(table: Address, slots: int, first: Fingerprint, second: int) -> int:
+    """1 if the fingerprint is in the table, else 0. For tables that no other thread writes to meanwhile."""
     line = word_of(home(first, slots))
     while True:
         same = equal_in_line(table, line, first)
@@ -88,10 +108,11 @@ def contains_wide(table: int, slots: int, first: int, second: int) -> int:
 
 
 @inlined
-def ranked_slot_wide(table: int, slots: int, first: int, second: int) -> int:
-    """Where a fingerprint stands in the table of a level, put there if it is new: the slot, or -1 - slot if new."""
+def ranked_slot_wide(table: Address, slots: int, first: Fingerprint, second: int) -> int:
+    """Find or insert a fingerprint in the table of a level; return its slot, or -1 - slot if it is new."""
     slot = slot_of(first, slots)
     while True:
+        # Slot by slot, so that every thread meets the slots of a first word in the same order.
         found = load(table, slot * RANKED_WORDS)
         if found == 0:
             found = compare_and_swap(table, slot * RANKED_WORDS, 0, first)
@@ -105,13 +126,13 @@ def ranked_slot_wide(table: int, slots: int, first: int, second: int) -> int:
 
 
 @inlined
-def best_rank_wide(table: int, slots: int, first: int, second: int) -> int:
+def best_rank_wide(table: Address, slots: int, first: Fingerprint, second: int) -> int:
     """The least rank met of a fingerprint that is in the table of the level."""
     return ~load(table, RANKED_WORDS * ranked_slot_wide(table, slots, first, second) + 1)
 
 
 @inlined
-def lower_rank_wide(table: int, slot: int, rank: int) -> int:
+def lower_rank_wide(table: Address, slot: Slot, rank: int) -> int:
     """Note a rank: LEAST of its fingerprint so far, EQUAL to the least, or 0."""
     before = raise_to(table, RANKED_WORDS * slot + 1, ~rank)
     if before == ~rank:
@@ -119,22 +140,22 @@ def lower_rank_wide(table: int, slot: int, rank: int) -> int:
     return LEAST if is_less(before, ~rank) != 0 else 0
 
 
-def move_wide(shared: Shared, plan: TableMove) -> int:
-    """`fingerprint_table_64.move` for two words."""
+def move_wide(shared: Shared, plan: TableMove) -> Status:
+    """`fingerprint_table_64.move` for two words. A slot without a second word is moved like any other, and stays so."""
     table = plan.table
     slots = plan.slots
     before = plan.slots_before
     high = plan.high
     while load_shared(shared, Shared.pause) == 0:
-        slot = add(plan, TableMove.cursor, MOVE_STEP)
+        slot = Slot(add(plan, TableMove.cursor, MOVE_STEP))
         if slot >= high:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
-        first = max(high, (slot * (slots // f.LINE_WORDS) + before - 1) // before * f.LINE_WORDS)
-        last = end * (slots // f.LINE_WORDS) // before * f.LINE_WORDS
+        first = Slot(max(high, (slot * (slots // f.LINE_WORDS) + before - 1) // before * f.LINE_WORDS))
+        last = Slot(end * (slots // f.LINE_WORDS) // before * f.LINE_WORDS)
         while slot < end:
             word = word_of(slot)
-            found = load(table, word)
+            found = Fingerprint(load(table, word))
             if found != 0:
                 second = load(table, word + f.LINE_WORDS)
                 store(table, word, 0)
@@ -143,12 +164,12 @@ def move_wide(shared: Shared, plan: TableMove) -> int:
                     aside = 2 * add(plan, TableMove.aside_count, 1)
                     store(plan.aside, aside, found)
                     store(plan.aside, aside + 1, second)
-            slot += 1
+            slot = Slot(slot + 1)
     return f.PAUSED
 
 
 @inlined
-def place_wide(table: int, slot: int, first: int, last: int, fingerprint: int, second: int) -> int:
+def place_wide(table: Address, slot: Slot, first: Slot, last: Slot, fingerprint: Fingerprint, second: int) -> int:
     """Put a fingerprint whose line begins at `slot` into a slot from `first` to before `last`, all of this thread.
 
     1, or 0 if it belongs elsewhere.
@@ -161,38 +182,39 @@ def place_wide(table: int, slot: int, first: int, last: int, fingerprint: int, s
             store(table, word, fingerprint)
             store(table, word + f.LINE_WORDS, second)
             return 1
-        slot += 1
+        slot = Slot(slot + 1)
     return 0
 
 
-def settle_wide(shared: Shared, plan: TableMove) -> int:
+def settle_wide(shared: Shared, plan: TableMove) -> Status:
     """Put what `move_wide` put aside into the table, after all ranges are done; DONE."""
     aside = plan.aside
     for index in range(0, 2 * plan.aside_count, 2):
-        table, slots = plan.table, plan.slots
-        insert_wide(table, slots, load(aside, index), load(aside, index + 1))
+        first = Fingerprint(load(aside, index))
+        insert_wide(plan.table, plan.slots, first, load(aside, index + 1))
     return f.DONE
 
 
 @inlined
-def insert_ranked_wide(table: int, slots: int, first: int, rank: int, second: int) -> None:
-    """Put a fingerprint that is not there with its rank, as it stands in memory, into the table of a level."""
+def insert_ranked_wide(table: Address, slots: int, first: Fingerprint, rank: int, second: int) -> None:
+    """Put a new fingerprint with its rank, as both lie in memory, into the table of a level."""
     store(table, RANKED_WORDS * (-1 - ranked_slot_wide(table, slots, first, second)) + 1, rank)
 
 
-def move_ranked_wide(shared: Shared, plan: TableMove) -> int:
+def move_ranked_wide(shared: Shared, plan: TableMove) -> Status:
     """`move_wide` for the table of a level."""
     table = plan.table
     slots = plan.slots
     high = plan.high
     while load_shared(shared, Shared.pause) == 0:
-        slot = add(plan, TableMove.cursor, MOVE_STEP)
+        slot = Slot(add(plan, TableMove.cursor, MOVE_STEP))
         if slot >= high:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
         while slot < end:
             word = RANKED_WORDS * slot
-            found, rank, second = load(table, word), load(table, word + 1), load(table, word + 2)
+            found = Fingerprint(load(table, word))
+            rank, second = load(table, word + 1), load(table, word + 2)
             if found != 0:
                 for part in range(RANKED_WORDS):
                     store(table, word + part, 0)
@@ -204,14 +226,14 @@ def move_ranked_wide(shared: Shared, plan: TableMove) -> int:
                     store(aside, place + 2, second)
                 else:
                     insert_ranked_wide(table, slots, found, rank, second)
-            slot += 1
+            slot = Slot(slot + 1)
     return f.PAUSED
 
 
-def settle_ranked_wide(shared: Shared, plan: TableMove) -> int:
+def settle_ranked_wide(shared: Shared, plan: TableMove) -> Status:
     """`settle_wide` for the table of a level."""
     aside = plan.aside
     for index in range(0, RANKED_WORDS * plan.aside_count, RANKED_WORDS):
-        table, slots = plan.table, plan.slots
-        insert_ranked_wide(table, slots, load(aside, index), load(aside, index + 1), load(aside, index + 2))
+        first = Fingerprint(load(aside, index))
+        insert_ranked_wide(plan.table, plan.slots, first, load(aside, index + 1), load(aside, index + 2))
     return f.DONE

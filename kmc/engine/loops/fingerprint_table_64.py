@@ -1,9 +1,12 @@
 """The fingerprint table: open addressing by cache lines, in one array that all threads share without locks.
 
-Invariant: a line fills from its first slot on and a slot that holds a fingerprint keeps it, so a fingerprint is in the
-table exactly if it stands in its home line or, that being full, in the lines behind it up to the first with an empty
-slot. 0 marks an empty slot. Homes keep the order of fingerprints (`slot_of`): a table may have any number of lines,
-and one that grows in place moves every fingerprint upwards, reading and writing memory in order.
+Invariant: a line fills from its first slot on and a slot that holds a fingerprint keeps it. So a fingerprint is in the
+table exactly if it is in its home line or, if that is full, in a following line up to the first with an empty slot. 0
+marks an empty slot. Homes keep the order of fingerprints (`slot_of`): a table may have any number of lines, and a table
+that grows in place moves every fingerprint upwards, reading and writing memory in order.
+
+Threads insert without locks, and no thread inserts while the table grows. `docs/fingerprint_table.md` says why that is
+right, and the spec `fingerprint_table` follows these functions access by access.
 
 The table of a level, in ranked searches, has slots of two words: fingerprint, and the complement of the least rank
 met, so that memory that starts as zeros means "no rank yet".
@@ -29,6 +32,7 @@ from kmc.engine.native.intrinsics import (
     slot_of,
     store,
 )
+from kmc.engine.native.words import Address, Fingerprint, Slot, Status
 
 MOVE_STEP = 1 << 14
 LEAST = 1
@@ -36,51 +40,59 @@ EQUAL = 2
 
 
 @inlined
-def home(fingerprint: int, slots: int) -> int:
+def home(fingerprint: Fingerprint, slots: int) -> Slot:
     """The first slot of the line where a fingerprint belongs in a table of `slots` slots."""
-    return slot_of(fingerprint, slots // f.LINE_WORDS) * f.LINE_WORDS
+    return Slot(slot_of(fingerprint, slots // f.LINE_WORDS) * f.LINE_WORDS)
 
 
 @inlined
-def insert(table: int, slots: int, fingerprint: int, alone: int) -> int:
+def insert(table: Address, slots: int, fingerprint: Fingerprint, alone: int) -> int:
     """Put a fingerprint into a table with an empty slot: 1 if this call did, 0 if it was there; see `slot_taken`."""
     return slot_taken(table, slots, fingerprint, alone) & 1
 
 
 @inlined
-def slot_taken(table: int, slots: int, fingerprint: int, alone: int) -> int:
+def slot_taken(table: Address, slots: int, fingerprint: Fingerprint, alone: int) -> int:
     """Put a fingerprint into a table with an empty slot: twice its slot, and 1 more if it was not there.
 
-    `alone`: not 0 if no other thread writes to the table.
+    `alone`: not 0 if no other thread writes to the table. The loop ends: the caller has reserved a slot (see `flush`),
+    so some line has an empty one, and each lost compare-and-swap means that another thread has filled a slot.
     """
     line = home(fingerprint, slots)
     while True:
         same = equal_in_line(table, line, fingerprint)
         if same != 0:
             return (line + lowest(same)) * 2
+        # Both masks must come from one load, as they do once compiled. Of two loads, the second could see full a slot
+        # that the first saw empty, and that another thread has just given to this very fingerprint: it would then get
+        # a second slot. In one load, every slot before the first empty one holds its final word, which is another.
+        # That holds whatever the age of each word, so the load need not be atomic.
         empty = equal_in_line(table, line, 0)
         if empty != 0:
             slot = line + lowest(empty)
             if alone != 0:
                 store(table, slot, fingerprint)
                 return slot * 2 + 1
-            # Threads that see an older line try for a slot that is taken by now, and look again.
+            # Threads that saw an older line try for a slot that is taken by now, and read the line again: that load
+            # follows the compare-and-swap, which has seen the slot full, so it sees it full too.
             found = compare_and_swap(table, slot, 0, fingerprint)
             if found == 0:
                 return slot * 2 + 1
             if found == fingerprint:
                 return slot * 2
         else:
-            line += f.LINE_WORDS
+            # A full line never changes, so the fingerprint is not in it and never will be.
+            line = Slot(line + f.LINE_WORDS)
             if line == slots:
-                line = 0
+                line = Slot(0)
 
 
 @inlined
-def is_not_at_home(table: int, slots: int, fingerprint: int) -> int:
-    """1 if a fingerprint is not in its home line, else 0; asks for the next line if that one is full.
+def is_not_at_home(table: Address, slots: int, fingerprint: Fingerprint) -> int:
+    """1 if a fingerprint is not in its home line, else 0; prefetches the next line if that one is full.
 
-    Nothing here is a branch: many calls wait for their lines together.
+    Nothing here is a branch: many calls wait for their lines together. A fingerprint that is seen stays; one that is
+    not seen may come meanwhile, and `slot_taken` decides.
     """
     line = home(fingerprint, slots)
     following = line + f.LINE_WORDS if line + f.LINE_WORDS != slots else 0
@@ -89,8 +101,8 @@ def is_not_at_home(table: int, slots: int, fingerprint: int) -> int:
 
 
 @inlined
-def slot_at_home(table: int, slots: int, fingerprint: int) -> int:
-    """The slot of a fingerprint in its home line, or -1. See `is_not_at_home`, which asks for less, and costs less."""
+def slot_at_home(table: Address, slots: int, fingerprint: Fingerprint) -> int:
+    """The slot of a fingerprint in its home line, or -1. `is_not_at_home` computes less and costs less."""
     line = home(fingerprint, slots)
     following = line + f.LINE_WORDS if line + f.LINE_WORDS != slots else 0
     prefetch(table, following if equal_in_line(table, line, 0) == 0 else line)
@@ -99,24 +111,25 @@ def slot_at_home(table: int, slots: int, fingerprint: int) -> int:
 
 
 @inlined
-def contains(table: int, slots: int, fingerprint: int) -> int:
-    """1 if the fingerprint is in the table, else 0."""
+def contains(table: Address, slots: int, fingerprint: Fingerprint) -> int:
+    """1 if the fingerprint is in the table, else 0. For tables that no other thread writes to meanwhile."""
     line = home(fingerprint, slots)
     while True:
         if equal_in_line(table, line, fingerprint) != 0:
             return 1
         if equal_in_line(table, line, 0) != 0:
             return 0
-        line += f.LINE_WORDS
+        line = Slot(line + f.LINE_WORDS)
         if line == slots:
-            line = 0
+            line = Slot(0)
 
 
 @inlined
-def ranked_slot(table: int, slots: int, fingerprint: int) -> int:
-    """Where a fingerprint stands in the table of a level, put there if it is new: the slot, or -1 - slot if new."""
+def ranked_slot(table: Address, slots: int, fingerprint: Fingerprint) -> int:
+    """Find or insert a fingerprint in the table of a level; return its slot, or -1 - slot if it is new."""
     slot = slot_of(fingerprint, slots)
     while True:
+        # One word at a time: a word that is not 0 is final, and whether 0 is, the compare-and-swap decides.
         found = load(table, slot * 2)
         if found == 0:
             found = compare_and_swap(table, slot * 2, 0, fingerprint)
@@ -130,46 +143,55 @@ def ranked_slot(table: int, slots: int, fingerprint: int) -> int:
 
 
 @inlined
-def best_rank(table: int, slots: int, fingerprint: int) -> int:
+def best_rank(table: Address, slots: int, fingerprint: Fingerprint) -> int:
     """The least rank met of a fingerprint that is in the table of the level."""
     return ~load(table, 2 * ranked_slot(table, slots, fingerprint) + 1)
 
 
 @inlined
-def lower_rank(table: int, slot: int, rank: int) -> int:
+def lower_rank(table: Address, slot: Slot, rank: int) -> int:
     """Note a rank: LEAST of its fingerprint so far, EQUAL to the least, or 0."""
+    # The rank may be raised before the thread that wrote the fingerprint raises it: 0 is less than every complement.
     before = raise_to(table, 2 * slot + 1, ~rank)
     if before == ~rank:
         return EQUAL
     return LEAST if is_less(before, ~rank) != 0 else 0
 
 
-def move(shared: Shared, plan: TableMove) -> int:
+def move(shared: Shared, plan: TableMove) -> Status:
     """Give the fingerprints in a range of slots their places in the enlarged table; DONE or PAUSED.
 
-    All slots from HIGH on are done or fresh, and those that belong below HIGH are put aside: so threads may do this
-    together for one range after another, downwards, in the memory of the table itself. What a thread takes goes to
+    All slots from HIGH on are done or fresh, and fingerprints that belong below HIGH are put aside. So threads may move
+    one range after another together, downwards, in the memory of the table itself. A thread moves fingerprints only to
     lines that are its own; the few fingerprints that belong to other lines are put aside too.
+
+    Plain loads and stores suffice. Slots below HIGH are read and emptied by the thread that claimed them, and slots
+    from HIGH on are written by the thread whose lines they are: those from `first` to before `last`, which no other
+    range of slots has. All threads are joined before the next range, and before `settle`.
     """
     table = plan.table
     slots = plan.slots
     before = plan.slots_before
     high = plan.high
-    filled = few_words()
+    filled = Address(few_words())
     while load_shared(shared, Shared.pause) == 0:
         slot = add(plan, TableMove.cursor, MOVE_STEP)
         if slot >= high:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
+        # The homes of the range [slot, end), rounded inwards to whole lines, so that no line has two owners. The
+        # products pass 63 bits in tables of more than 2^32.8 slots (56 GiB). A window is then too low to hold the homes
+        # of its range, or empty: all is put aside, which is slow and still right.
         first = max(high, (slot * (slots // f.LINE_WORDS) + before - 1) // before * f.LINE_WORDS)
         last = end * (slots // f.LINE_WORDS) // before * f.LINE_WORDS
         for entry in range(FEW_WORDS):
             store(filled, entry, 0)
         while slot < end:
-            found = load(table, slot)
+            found = Fingerprint(load(table, slot))
             if found != 0:
                 store(table, slot, 0)
                 line = home(found, slots)
+                # Outside are fingerprints that had passed a full line, and in the last range those that stay low.
                 if line < first or line >= last or place(table, line, filled, found) == 0:
                     store(plan.aside, add(plan, TableMove.aside_count, 1), found)
             slot += 1
@@ -177,11 +199,11 @@ def move(shared: Shared, plan: TableMove) -> int:
 
 
 @inlined
-def place(table: int, line: int, filled: int, fingerprint: int) -> int:
+def place(table: Address, line: Slot, filled: Address, fingerprint: Fingerprint) -> int:
     """Put a fingerprint into the next slot of a fresh line, where no other thread writes.
 
-    1, or 0 if the line is full. `filled` remembers for the lines just met how full they are, as `[number | slots 4
-    bits]`, each in the place that its number gives it; a line before one that took its place is as good as full.
+    1, or 0 if the line is full. `filled` remembers the fill of the last lines, as `[number | slots 4 bits]`, each entry
+    at an index computed from the line's number; a line whose entry was replaced by a later line's counts as full.
     """
     number = line // f.LINE_WORDS
     entry = number % FEW_WORDS
@@ -195,25 +217,25 @@ def place(table: int, line: int, filled: int, fingerprint: int) -> int:
     return 1
 
 
-def settle(shared: Shared, plan: TableMove) -> int:
-    """Put what `move` put aside into the table, after all ranges are done; DONE."""
+def settle(shared: Shared, plan: TableMove) -> Status:
+    """Put what `move` put aside into the table, after all ranges are done; DONE. No other thread runs."""
     aside = plan.aside
     for index in range(plan.aside_count):
-        insert(plan.table, plan.slots, load(aside, index), 1)
+        insert(plan.table, plan.slots, Fingerprint(load(aside, index)), 1)
     return f.DONE
 
 
 @inlined
-def insert_ranked(table: int, slots: int, fingerprint: int, rank: int) -> None:
-    """Put a fingerprint that is not there with its rank, as it stands in memory, into the table of a level."""
+def insert_ranked(table: Address, slots: int, fingerprint: Fingerprint, rank: int) -> None:
+    """Put a new fingerprint with its rank, as both lie in memory, into the table of a level."""
     store(table, 2 * (-1 - ranked_slot(table, slots, fingerprint)) + 1, rank)
 
 
-def move_ranked(shared: Shared, plan: TableMove) -> int:
+def move_ranked(shared: Shared, plan: TableMove) -> Status:
     """`move` for the table of a level.
 
-    Fingerprints that passed the end of the table and stand at its beginning are put aside too. The others never pass
-    the new end, so that none is put into a slot that has not been moved.
+    Fingerprints that passed the end of the table and lie at its beginning are put aside too. The others never pass the
+    new end, so no fingerprint is put into a slot that has not been moved.
     """
     table = plan.table
     slots = plan.slots
@@ -224,7 +246,7 @@ def move_ranked(shared: Shared, plan: TableMove) -> int:
             return f.DONE
         end = min(slot + MOVE_STEP, high)
         while slot < end:
-            found = load(table, 2 * slot)
+            found = Fingerprint(load(table, 2 * slot))
             rank = load(table, 2 * slot + 1)
             if found != 0:
                 store(table, 2 * slot, 0)
@@ -239,10 +261,10 @@ def move_ranked(shared: Shared, plan: TableMove) -> int:
     return f.PAUSED
 
 
-def settle_ranked(shared: Shared, plan: TableMove) -> int:
+def settle_ranked(shared: Shared, plan: TableMove) -> Status:
     """`settle` for the table of a level."""
     aside = plan.aside
     for index in range(0, 2 * plan.aside_count, 2):
-        table, slots = plan.table, plan.slots
-        insert_ranked(table, slots, load(aside, index), load(aside, index + 1))
+        fingerprint = Fingerprint(load(aside, index))
+        insert_ranked(plan.table, plan.slots, fingerprint, load(aside, index + 1))
     return f.DONE

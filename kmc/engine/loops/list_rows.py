@@ -9,10 +9,11 @@ from kmc.engine.layout.record_structs import LENGTH_MASK
 from kmc.engine.loops.expand import enter_row, is_skipped, leave_row, next_row
 from kmc.engine.native.intrinsics import copy_eight, inlined, load_shared, store
 from kmc.engine.native.structs import Struct, embedded
+from kmc.engine.native.words import Status
 
 
 class RowListing(Struct):
-    """What was listed: the words of all rows, and for each row where it ends and its fingerprint.
+    """The listed rows: the words of all rows, and for each row its end and its fingerprint.
 
     A row begins where the one before it ends.
     """
@@ -44,7 +45,7 @@ def copy_row(thread: Thread, listing: RowListing) -> None:
     listing.rows.used += ListedRow.WORDS
 
 
-def list_rows(shared: Shared, thread: Thread, listing: RowListing) -> int:
+def list_rows(shared: Shared, thread: Thread, listing: RowListing) -> Status:
     """List the rows of a level that are its states: DONE, PAUSED, or which buffer is too small.
 
     NEED_OUT is said of the words and rows of the listing.

@@ -1,7 +1,7 @@
-"""From fingerprints to numbers: the loops that turn what a search noted into parts of the behaviour graph.
+"""The loops that turn a search's records into parts of the behaviour graph, with numbers for fingerprints.
 
-The number of a state stands beside its slot in the fingerprint table. Numbers of one level follow the order of its
-fingerprints, and so do slots: they are written in order.
+The number of a state lies beside its slot in the fingerprint table. Numbers of one level follow the order of its
+fingerprints, and so do slots, so numbers are written in order.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from kmc.engine.native.intrinsics import (
     store_half,
 )
 from kmc.engine.native.specialization import NOTES_SLOTS, WIDE
+from kmc.engine.native.words import Address, Fingerprint, Slot
 
 OUTSIDE = 0xFFFF_FFFF
 """`kmc.liveness.behaviour_graph.OUTSIDE`."""
@@ -43,16 +44,18 @@ _LABEL_BITS = 16
 _AHEAD = 2
 _SOURCES_AHEAD = 8
 _NOTES_AHEAD = 256
-"""How many words ahead notes are prefetched that are read one after another: where one ends, only it tells."""
+"""The number of words by which prefetching is ahead; records are read one after another, and only a record itself gives
+its end.
+"""
 
 _FEW = 64
-"""So many entries are sorted by counting, for each, how many are less."""
+"""The number of entries up to which each entry is ranked by counting how many are less."""
 
 
 @inlined
-def slot_with(table: int, slots: int, fingerprint: int) -> int:
-    """The slot of the fingerprint at an address, -1 if it is not in the table."""
-    first = load(fingerprint, 0)
+def slot_with(table: Address, slots: int, fingerprint: Address) -> int:
+    """The slot of the fingerprint at an address, -1 if it is not in the table. No thread inserts meanwhile."""
+    first = Fingerprint(load(fingerprint, 0))
     line = home(first, slots)
     while True:
         place = word_of(line) if WIDE != 0 else line
@@ -67,20 +70,20 @@ def slot_with(table: int, slots: int, fingerprint: int) -> int:
                 same &= same - 1
         if equal_in_line(table, place, 0) != 0:
             return -1
-        line += f.LINE_WORDS
+        line = Slot(line + f.LINE_WORDS)
         if line == slots:
-            line = 0
+            line = Slot(0)
 
 
 @inlined
-def number_with(part: GraphPart, fingerprint: int) -> int:
+def number_with(part: GraphPart, fingerprint: Address) -> int:
     """The number of the state with the fingerprint at an address; OUTSIDE if it is not known."""
     slot = slot_with(part.table, part.slots, fingerprint)
     return OUTSIDE if slot < 0 else load_half(part.numbers, slot)
 
 
 @inlined
-def ask_for_number(part: GraphPart, fingerprint: int) -> None:
+def ask_for_number(part: GraphPart, fingerprint: Fingerprint) -> None:
     """Ask for the memory where a fingerprint and its number are likely to be."""
     line = home(fingerprint, part.slots)
     prefetch(part.table, word_of(line) if WIDE != 0 else line)
@@ -88,14 +91,14 @@ def ask_for_number(part: GraphPart, fingerprint: int) -> None:
 
 
 @inlined
-def label_of(step: int) -> int:
+def label_of(step: Address) -> int:
     """The label of a step, with flags."""
     return load(step, 0) if NOTES_SLOTS != 0 else load(step, 1 + WIDE)
 
 
 @inlined
-def step_words(part: GraphPart, step: int) -> int:
-    """The words that were noted of a step."""
+def step_words(part: GraphPart, step: Address) -> int:
+    """The number of words that were recorded for a step."""
     words = 1 + part.step_atom_words
     if NOTES_SLOTS == 0:
         return words + 1 + WIDE
@@ -103,64 +106,65 @@ def step_words(part: GraphPart, step: int) -> int:
 
 
 @inlined
-def fingerprint_of(part: GraphPart, step: int) -> int:
-    """Where the fingerprint of the target of a step stands, if that was noted."""
-    return step + (1 + part.step_atom_words) * f.WORD_BYTES if NOTES_SLOTS != 0 else step
+def fingerprint_of(part: GraphPart, step: Address) -> Address:
+    """The address of the fingerprint of the target of a step, if that was recorded."""
+    return Address(step + (1 + part.step_atom_words) * f.WORD_BYTES if NOTES_SLOTS != 0 else step)
 
 
 @inlined
-def atoms_of(step: int) -> int:
-    """Where the masks of the atoms of a step stand."""
+def atoms_of(step: Address) -> int:
+    """The address of the masks of the atoms of a step."""
     return step + f.WORD_BYTES if NOTES_SLOTS != 0 else step + (HEAD_WORDS + WIDE) * f.WORD_BYTES
 
 
 @inlined
-def behind(part: GraphPart, step: int) -> int:
-    """Where the next step stands."""
-    return step + step_words(part, step) * f.WORD_BYTES
+def behind(part: GraphPart, step: Address) -> Address:
+    """The address of the next step."""
+    return Address(step + step_words(part, step) * f.WORD_BYTES)
 
 
 @inlined
-def behind_steps(part: GraphPart, source: int) -> int:
-    """What was noted behind a source and its steps."""
+def behind_steps(part: GraphPart, source: Address) -> Address:
+    """The address of the record behind a source and its steps."""
     if NOTES_SLOTS != 0:
-        return source + (HEAD_WORDS + load_half(source, LENGTH)) * f.WORD_BYTES
-    return source + (HEAD_WORDS + WIDE + load(source, 1 + WIDE) * step_words(part, source)) * f.WORD_BYTES
+        return Address(source + (HEAD_WORDS + load_half(source, LENGTH)) * f.WORD_BYTES)
+    return Address(source + (HEAD_WORDS + WIDE + load(source, 1 + WIDE) * step_words(part, source)) * f.WORD_BYTES)
 
 
 @inlined
-def steps_of(source: int) -> int:
-    """How many steps a source has."""
+def steps_of(source: Address) -> int:
+    """The number of steps of a source."""
     return load_half(source, COUNT) if NOTES_SLOTS != 0 else load(source, 1 + WIDE)
 
 
 @inlined
-def number_of_target(part: GraphPart, step: int) -> int:
-    """The number of the target of a step, from its slot if that was noted."""
+def number_of_target(part: GraphPart, step: Address) -> int:
+    """The number of the target of a step, from its slot if the slot was recorded."""
     if NOTES_SLOTS != 0 and load(step, 0) & FOLLOWED == 0:
         return load_half(part.numbers, load(step, 0) >> SLOT_SHIFT)
     return number_with(part, fingerprint_of(part, step))
 
 
 @inlined
-def ask_for_target(part: GraphPart, step: int) -> None:
+def ask_for_target(part: GraphPart, step: Address) -> None:
     """Ask for the memory that `number_of_target` will read."""
     if NOTES_SLOTS != 0 and load(step, 0) & FOLLOWED == 0:
         prefetch(part.numbers, load(step, 0) >> (SLOT_SHIFT + 1))
     else:
-        ask_for_number(part, load(fingerprint_of(part, step), 0))
+        ask_for_number(part, Fingerprint(load(fingerprint_of(part, step), 0)))
 
 
-def give_numbers(part: GraphPart, fingerprints: int, count: int) -> int:
-    """Give `count` states, whose fingerprints stand at an address, the numbers from `first` on; 0."""
+def give_numbers(part: GraphPart, fingerprints: Address, count: int) -> int:
+    """Give `count` states, whose fingerprints lie at an address, the numbers from `first` on; return 0."""
+    # Tasks write numbers of different states side by side: 32 bits each, never more, so they do not meet.
     for index in range(count):
-        place = fingerprints + index * (1 + WIDE) * f.WORD_BYTES
+        place = Address(fingerprints + index * (1 + WIDE) * f.WORD_BYTES)
         store_half(part.numbers, slot_with(part.table, part.slots, place), part.first + index)
     return 0
 
 
 def list_sources(part: GraphPart) -> int:
-    """Write where each source was noted, in words from the first; how many sources there are."""
+    """Write the offset of each source, in words from the first; return the number of sources."""
     place, found = part.steps, 0
     while place != part.steps_end:
         store(part.places, found, (place - part.steps) // f.WORD_BYTES)
@@ -170,7 +174,7 @@ def list_sources(part: GraphPart) -> int:
 
 
 def unfold_steps(part: GraphPart) -> int:
-    """Write to `entries` what was noted, with fingerprints instead of slots; how many words that is.
+    """Write the records to `entries` with fingerprints instead of slots; return the number of words written.
 
     For the time when the table grows, and states get other slots.
     """
@@ -178,8 +182,8 @@ def unfold_steps(part: GraphPart) -> int:
     while place != part.steps_end:
         head, end = out, behind_steps(part, place)
         copy_words(out, place, HEAD_WORDS)
-        place += HEAD_WORDS * f.WORD_BYTES
-        out += HEAD_WORDS * f.WORD_BYTES
+        place = Address(place + HEAD_WORDS * f.WORD_BYTES)
+        out = Address(out + HEAD_WORDS * f.WORD_BYTES)
         while place != end:
             copy_words(out, place, step_words(part, place))
             if load(place, 0) & FOLLOWED == 0:
@@ -192,12 +196,13 @@ def unfold_steps(part: GraphPart) -> int:
 
 
 def find_sources(part: GraphPart) -> int:
-    """Write where the steps of each source were noted, and how many; 0."""
+    """Write the address and the number of the steps of each source; return 0."""
     place = ahead = part.steps
     for _ in range(_SOURCES_AHEAD):
         ahead = ask_for_source(part, ahead)
     while place != part.steps_end:
         ahead = ask_for_source(part, ahead)
+        # In bounds: sources are states of the level whose numbers begin at `first`, and each was given one before.
         number = number_with(part, place) - part.first
         store(part.places, number, place + (HEAD_WORDS + WIDE) * f.WORD_BYTES)
         store_half(part.counts, number, steps_of(place))
@@ -206,7 +211,9 @@ def find_sources(part: GraphPart) -> int:
 
 
 def write_steps(part: GraphPart) -> int:
-    """Write the steps of the states from `start` to `end`, and how many steps each has instead of its count; 0."""
+    """Write the steps of the states from `start` to `end`, and replace each state's count by its number of steps;
+    return 0.
+    """
     part.written = 0
     for index in range(part.start, part.end):
         if index + 2 * _AHEAD < part.end:
@@ -228,19 +235,19 @@ def write_steps(part: GraphPart) -> int:
 
 
 @inlined
-def ask_for_source(part: GraphPart, place: int) -> int:
-    """Ask for the number of the source that was noted at an address; where the next one was noted."""
+def ask_for_source(part: GraphPart, place: Address) -> Address:
+    """Prefetch the number of the source recorded at an address; return the address of the next source."""
     if place == part.steps_end:
         return place
     for word in range(_NOTES_AHEAD, _NOTES_AHEAD + 3 * f.LINE_WORDS, f.LINE_WORDS):
         prefetch(place, word)
-    ask_for_number(part, load(place, 0))
+    ask_for_number(part, Fingerprint(load(place, 0)))
     return behind_steps(part, place)
 
 
 @inlined
 def ask_for_steps(part: GraphPart, index: int) -> None:
-    """Ask for what was noted of a state's steps."""
+    """Prefetch the recorded steps of a state."""
     place = load(part.places, index)
     words = 1 + part.step_atom_words if NOTES_SLOTS != 0 else HEAD_WORDS + WIDE + part.step_atom_words
     for word in range(0, load_half(part.counts, index) * words, f.LINE_WORDS):
@@ -250,7 +257,7 @@ def ask_for_steps(part: GraphPart, index: int) -> None:
 @inlined
 def ask_for_targets(part: GraphPart, index: int) -> None:
     """Ask for the memory where the targets of a state's steps will be looked for."""
-    place = load(part.places, index)
+    place = Address(load(part.places, index))
     for _ in range(load_half(part.counts, index)):
         ask_for_target(part, place)
         place = behind(part, place)
@@ -267,13 +274,13 @@ def is_same(left: int, right: int) -> int:
 
 
 @inlined
-def target_of(part: GraphPart, index: int, count: int, step: int) -> int:
+def target_of(part: GraphPart, index: int, count: int, step: Address) -> int:
     """The number of the target of a step, or OUTSIDE."""
     flags = label_of(step)
     if flags & (DROPPED | APART) == 0:
         return number_of_target(part, step)
-    # What a person may take for a stuttering step is one, whoever allows it.
-    steps, fingerprint = load(part.places, index), fingerprint_of(part, step)
+    # A step that looks like stuttering to a person is a stuttering step, whichever action allows it.
+    steps, fingerprint = Address(load(part.places, index)), fingerprint_of(part, step)
     if is_same(fingerprint, steps - (HEAD_WORDS + WIDE) * f.WORD_BYTES) != 0:
         return part.first + index
     if flags & APART != 0:
@@ -289,13 +296,13 @@ def target_of(part: GraphPart, index: int, count: int, step: int) -> int:
 @inlined
 def translate(part: GraphPart, index: int, count: int) -> None:
     """Write an entry for each step of a state: target and label in one word, then the masks of its atoms."""
-    step = load(part.places, index)
+    step = Address(load(part.places, index))
     entry = part.entries
     for _ in range(count):
         store(entry, 0, target_of(part, index, count, step) << _LABEL_BITS | label_of(step) & LABEL_MASK)
         copy_words(entry + f.WORD_BYTES, atoms_of(step), part.step_atom_words)
         step = behind(part, step)
-        entry += (1 + part.step_atom_words) * f.WORD_BYTES
+        entry = Address(entry + (1 + part.step_atom_words) * f.WORD_BYTES)
 
 
 @inlined
@@ -322,7 +329,9 @@ def copy_words(target: int, source: int, words: int) -> None:
 
 @inlined
 def sort(part: GraphPart, count: int) -> None:
-    """Sort the entries, by insertion over shrinking gaps: most states have few. Behind them is room for one more."""
+    """Sort the entries, by insertion over shrinking gaps: most states have few. There is room for one more behind
+    them.
+    """
     words = 1 + part.step_atom_words
     gap = 1
     while gap < count // 3:
@@ -360,14 +369,17 @@ def sort_words(entries: int, count: int) -> None:
 def append_ranked(part: GraphPart, count: int) -> int:
     """Append entries of one word in their order, if all are different: 1, or 0. Up to 7 words behind them are written.
 
-    The rank of an entry is its place, and comparing eight entries at a time takes no branch that is hard to predict.
+    The rank of an entry is its index, and comparing eight entries at a time needs no branch that is hard to predict.
     """
     entries, written = part.entries, part.written
     targets, labels = part.targets, part.labels
     whole = (count + f.LINE_WORDS - 1) // f.LINE_WORDS * f.LINE_WORDS
+    # -1 is the largest unsigned number, so no entry ranks behind the padding.
     for index in range(count, whole):
         store(entries, index, -1)
     ranks = 0
+    # Equal entries have one rank, so the ranks of different ones alone are 0, 1, 2, ... and add up to their sum. The
+    # entries written for equal ones are overwritten by `append_words`.
     for index in range(count):
         entry = load(entries, index)
         rank = 0
@@ -400,7 +412,7 @@ def append_words(part: GraphPart, count: int) -> None:
 
 @inlined
 def append_different(part: GraphPart, count: int) -> None:
-    """Append the entries to what is written, each once."""
+    """Append the entries to the written steps, each once."""
     words = 1 + part.step_atom_words
     written = part.written
     for index in range(count):

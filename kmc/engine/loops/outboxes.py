@@ -1,8 +1,8 @@
-"""What a sharded search sends to the owners of fingerprints, and what they answered.
+"""The entries that a sharded search sends to the owners of fingerprints, and the owners' answers.
 
 Each fingerprint belongs to one shard. A successor that is new to the task that found it is packed at once, and its
 fingerprint is sent to the owner: an entry in the owner's outbox, in the order of the rows. The owner answers with one
-bit per entry. The bits are asked when a row is read for its expansion, so a refused row is skipped, never rewritten.
+bit per entry. The bit is read when the row is read for its expansion, so a refused row is skipped, never rewritten.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from kmc.engine.layout.record_structs import LENGTH_MASK, BitCursor, StateRecord
 from kmc.engine.layout.word_dictionary import ESCAPE, code_of
 from kmc.engine.native.intrinsics import inlined, load, load_code, slot_of, store
 from kmc.engine.native.specialization import RANKED, WIDE
+from kmc.engine.native.words import Fingerprint
 
 ENTRY_WORDS_MAX = 3
 """A fingerprint of two words, and a rank."""
@@ -22,8 +23,10 @@ SCATTER = -7046029254386353131
 
 
 @inlined
-def owner_of(fingerprint: int, shards: int) -> int:
-    """The number of the shard that owns a fingerprint. What one shard owns lies evenly among all fingerprints."""
+def owner_of(fingerprint: Fingerprint, shards: int) -> int:
+    """The number of the shard that owns a fingerprint. The fingerprints of one shard are spread evenly among all
+    fingerprints.
+    """
     return slot_of(fingerprint * SCATTER, shards)
 
 
@@ -54,10 +57,11 @@ def send(shared: Shared, thread: Thread, record: StateRecord, rank: int) -> None
 
 @inlined
 def is_refused(thread: Thread) -> int:
-    """1 if the owner of the row just entered did not accept it, else 0. It is asked once for each row, in order."""
+    """1 if the owner of the row just entered did not accept it, else 0. Call this once for each row, in order."""
     if thread.accepted == 0:
         return 0
     owner = owner_of(thread.source.fingerprint, thread.accepted_shards)
+    # The owner answered in the order of its entries, which is the order of the rows, so a cursor per owner suffices.
     cursor = BitCursor(thread.accepted + owner * BitCursor.BYTES)
     index = cursor.index
     cursor.index = index + 1

@@ -1,6 +1,6 @@
-"""Pack rows: write what differs from the row before, in the format of `kmc.engine.layout.packed_rows`.
+"""Pack rows: write the words that differ from the row before, in the format of `kmc.engine.layout.packed_rows`.
 
-Packing never fails. Rows whose words are all different take a little more than a quarter more packed than unpacked.
+Packing never fails. Rows whose words are all different need a little more than a quarter more packed than unpacked.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from kmc.engine.native.intrinsics import (
     store_some_codes,
 )
 from kmc.engine.native.specialization import SHARDED
+from kmc.engine.native.words import Address
 
 
 @inlined
-def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, target: int) -> int:
+def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecord, target: Address) -> Address:
     """Pack a record to `target`, an even address, as the next row after the one this thread packed last; where it ends.
 
     `source` is an unpacked record that shares most of its words. Up to eight words behind the end are overwritten;
@@ -53,7 +54,7 @@ def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecor
         count = min(length - plain - start, GROUP)
         changed = find_codes(shared, thread, record, source, start) & lowest_bits(count)
         store_anywhere(place, changed)
-        place += mask_bytes(count)
+        place = Address(place + mask_bytes(count))
         store_some_codes(place, codes, changed)
         if count > FEW_CODES:
             store_some_codes(
@@ -61,7 +62,7 @@ def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecor
                 codes + FEW_CODES * f.UNIT_BYTES,
                 changed >> FEW_CODES,
             )
-        place += ones(changed) * f.UNIT_BYTES
+        place = Address(place + ones(changed) * f.UNIT_BYTES)
     if thread.escaped != 0:
         store_code(target, 0, load_code(target, 0) | ESCAPED)
         place = write_escapes(record, plain, thread.codes, place)
@@ -73,7 +74,7 @@ def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecor
 
 
 @inlined
-def pack_head(shared: Shared, record: StateRecord, target: int) -> int:
+def pack_head(shared: Shared, record: StateRecord, target: Address) -> Address:
     """Write the header, the fingerprint and the plain words of a packed record; where they end."""
     length = record.header & LENGTH_MASK
     store_code(target, 0, min(length, SHORT_LENGTH))
@@ -81,10 +82,10 @@ def pack_head(shared: Shared, record: StateRecord, target: int) -> int:
         store_anywhere(target + f.UNIT_BYTES, length)
     place = body_of(target)
     store_anywhere(place, record.fingerprint)
-    place += f.WORD_BYTES
+    place = Address(place + f.WORD_BYTES)
     for word in range(shared.implied_words, min(shared.plain_words, length)):
         store_anywhere(place, load(row_of(record), word))
-        place += f.WORD_BYTES
+        place = Address(place + f.WORD_BYTES)
     return place
 
 
@@ -106,7 +107,7 @@ def find_codes(shared: Shared, thread: Thread, record: StateRecord, source: Stat
         new = differing_words(words, others, 0)
         if count > FEW_CODES:
             new |= differing_words(words, others, FEW_CODES)
-        changed = copy_codes(thread, codes_of(source) + start * f.UNIT_BYTES, min(count, known), codes, last)
+        changed = copy_codes(thread, codes_of(source) + start * f.UNIT_BYTES, min(count, known), Address(codes), last)
     if known < count:
         new |= -1 << max(0, known)
     new &= lowest_bits(count)
@@ -137,7 +138,7 @@ def find_code(shared: Shared, word: int) -> int:
 def differing_words(words: int, others: int, first: int) -> int:
     """A 64-bit mask of the words that differ among 32 from number `first` on, whether or not both rows go that far.
 
-    A loop up to the end of the shorter row takes longer: its exit branch is unpredictable.
+    A loop up to the end of the shorter row is slower: its exit branch is unpredictable.
     """
     found = differing(words, first, others, first) | differing(words, first + 8, others, first + 8) << 8
     found |= differing(words, first + 16, others, first + 16) << 16
@@ -146,7 +147,7 @@ def differing_words(words: int, others: int, first: int) -> int:
 
 
 @inlined
-def copy_codes(thread: Thread, source: int, count: int, codes: int, last: int) -> int:
+def copy_codes(thread: Thread, source: int, count: int, codes: Address, last: int) -> int:
     """Copy up to 64 codes; a mask of those that differ from the codes at `last` or are ESCAPE."""
     copy_eight(codes, source)
     changed, escapes = differing_codes(source, last), highest_codes(source)
@@ -162,11 +163,11 @@ def copy_codes(thread: Thread, source: int, count: int, codes: int, last: int) -
 
 
 @inlined
-def write_escapes(record: StateRecord, plain: int, codes: int, place: int) -> int:
+def write_escapes(record: StateRecord, plain: int, codes: Address, place: Address) -> Address:
     """Write the words of a record that have no code to `place`; where they end."""
     words = row_of(record) + plain * f.WORD_BYTES
     for index in range((record.header & LENGTH_MASK) - plain):
         if load_code(codes, index) == ESCAPE:
             store_anywhere(place, load(words, index))
-            place += f.WORD_BYTES
+            place = Address(place + f.WORD_BYTES)
     return place

@@ -1,10 +1,11 @@
-"""The new states of a level in the order of their fingerprints: the loops that sort what a search noted of them.
+"""The loops that sort a search's records of the new states of a level by their fingerprints.
 
 Fingerprints are evenly distributed, so ranges of equal size get a few states each. States are counted by range, each is
 put where its range begins, and those of a range are sorted by insertion.
 
 Invariant: the order depends on the states alone. A task counts and places some of the states. When all are placed, it
-sorts some of the ranges.
+sorts some of the ranges. A task has counts of its own for every range, so tasks share no word that one of them writes:
+the counts become places that do not overlap.
 """
 
 from __future__ import annotations
@@ -25,31 +26,32 @@ from kmc.engine.native.intrinsics import (
     store_half,
 )
 from kmc.engine.native.specialization import WIDE
+from kmc.engine.native.words import Address
 
 STATES_OF_RANGE = 4
-"""How many states a range has on average."""
+"""The average number of states of a range."""
 
 
 @inlined
 def row_bytes(new: NewStates) -> int:
-    """The bytes that were noted of a state."""
+    """The number of bytes that were recorded for a state."""
     return (1 + WIDE + new.atom_words) * f.WORD_BYTES
 
 
 def count_states(new: NewStates) -> int:
-    """Count the states of each range; how many they are."""
+    """Count the states of each range; return their total."""
     row, step, count = new.noted, row_bytes(new), 0
     ranges, places = new.ranges, new.places
     while row != new.noted_end:
         number = slot_of(load(row, 0), ranges)
         store_half(places, number, load_half(places, number) + 1)
         count += 1
-        row += step
+        row = Address(row + step)
     return count
 
 
 def add_counts(new: NewStates) -> int:
-    """Turn the counts of all tasks into places, range by range; how many states there are."""
+    """Turn the counts of all tasks into offsets, range by range; return the number of states."""
     places, ranges = new.places, new.ranges
     begin = 0
     for number in range(ranges):
@@ -75,12 +77,13 @@ def place_states(new: NewStates) -> int:
             copy_words(bits, place, masks, 0, new.atom_words)
         elif bit_bytes != 0:
             store_narrow(bits, place, bit_bytes, load(masks, 0))
-        row += step
+        row = Address(row + step)
     return 0
 
 
 def sort_states(new: NewStates) -> int:
     """Sort the states of each range from `first` to `end`; 0. `places` are those of the last task."""
+    # When all states are placed, the next place of the last task in a range is where that range ends.
     begin = load_half(new.places, new.first - 1) if new.first > 0 else 0
     for number in range(new.first, new.end):
         end = load_half(new.places, number)

@@ -4,9 +4,9 @@ A run is its fingerprints in ascending order, as unsigned numbers, one or two wo
 cache line and beyond, and an index: for each of `buckets` equal parts of all fingerprints, the place of the first
 fingerprint that lies in it or behind it. Two runs of one shard have no fingerprint in common.
 
-Candidates are entries of an outbox: a fingerprint and, with ranks, the rank. They are told apart by their index. Of
-entries with one fingerprint, the one of the least rank counts, and among these the one with the least index, so what
-is chosen does not depend on anything but the entries and their order.
+Candidates are entries of an outbox: a fingerprint and, with ranks, the rank. Their index identifies them. Of entries
+with one fingerprint, the one of the least rank wins, and among these the one with the least index, so the choice
+depends only on the entries and their order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kmc.engine.native.structs import Struct
 
 
 class CandidateSet(Struct):
-    """The candidates of one shard in one level, and what of them is left."""
+    """The candidates of one shard in one level, and those of them that remain."""
 
     entries: int  # the address of all entries, by index
     keys: int  # the address of one sortable word per entry
@@ -35,7 +35,7 @@ class CandidateSet(Struct):
     run_count: int
     run_index: int
     buckets: int
-    # What is accepted.
+    # The accepted entries.
     bits: int  # the address of one bit per index
     digest: int  # a sum over the accepted fingerprints, which does not depend on their order
 
@@ -154,7 +154,7 @@ def is_in_run(task: CandidateSet, fingerprint: int) -> int:
                 return 1
             place += 1
         return 0
-    # Whole lines: beyond the bucket stands no fingerprint that is equal, and behind the run stand zeros.
+    # Whole lines: beyond the bucket no fingerprint is equal, and behind the run there are zeros.
     line = place - place % f.LINE_WORDS
     while line < end:
         if equal_in_line(task.run, line, first) != 0:
@@ -171,6 +171,7 @@ def look_up(task: CandidateSet, _: int) -> int:
         known = is_in_run(task, fingerprint)
         copy_fingerprint(fingerprint_at(task.found, kept), fingerprint)
         store(task.chosen, kept, load(task.chosen, number))
+        # Written over what was read: `kept` is at most `number`, so nothing is lost that is still to be looked up.
         kept += 1 - known
     task.found_count = kept
     return 0
@@ -181,6 +182,7 @@ def accept(task: CandidateSet, _: int) -> int:
     digest = 0
     for number in range(task.found_count):
         index = load(task.chosen, number)
+        # Not atomic: one task at a time accepts for a shard, and the bits are its own.
         store(task.bits, index >> 6, load(task.bits, index >> 6) | 1 << (index & 63))
         fingerprint = fingerprint_at(task.found, number)
         digest += mixed(load(fingerprint, 0), load(fingerprint, 1) if WIDE != 0 else 0)
@@ -192,7 +194,7 @@ def accept(task: CandidateSet, _: int) -> int:
 def merge_some(left: RunCursor, right: RunCursor, out: int, count: int) -> None:
     """Write the next `count` fingerprints of two runs, of which neither ends before.
 
-    Which of two is less is unpredictable, so nothing here is a branch.
+    The result of each comparison is unpredictable, so nothing here is a branch.
     """
     first, second = fingerprint_at(left.run, left.place), fingerprint_at(right.run, right.place)
     start, width = first, (1 + WIDE) * f.WORD_BYTES
@@ -220,7 +222,9 @@ def copy_some(cursor: RunCursor, out: int, count: int) -> None:
 
 
 def merge(task: RunMerge, _: int) -> int:
-    """Write the next `room` fingerprints of the merged run; how many they are: fewer only at its end."""
+    """Write the next `room` fingerprints of the merged run; return their number, which is less than `room` only at its
+    end.
+    """
     left, right = task.cursors, RunCursor(task.cursors + RunCursor.BYTES)
     written = 0
     while written < task.room:

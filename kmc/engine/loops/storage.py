@@ -1,7 +1,7 @@
 """Native loops between memory and files: fingerprints out of a level, into a table, and checksums of words.
 
-Each takes a `StorageTask`. A checksum is a sum over words mixed with their places: parts of a file
-can be summed by different threads, one wrong word is always noticed, and any other damage but for odds of 2^-64.
+Each loop has a `StorageTask` as its argument. A checksum is a sum over words mixed with their indices: different
+threads can sum parts of a file, one wrong word is always detected, and any other damage except with odds of 2^-64.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from kmc.engine.loops.fingerprint_table_64 import insert
 from kmc.engine.loops.fingerprint_table_128 import insert_wide
 from kmc.engine.native.intrinsics import add, inlined, load, load_anywhere, store
 from kmc.engine.native.structs import Struct
+from kmc.engine.native.words import Address, Fingerprint
 
 
 class StorageTask(Struct):
-    """What a storage loop is told, and what it answers."""
+    """The arguments and the result of a storage loop."""
 
-    source: int  # the address of words, or of chunks
+    source: Address  # of words, or of chunks
     count: int  # how many
     place: int  # of the first word in its file; of `collect`: the first ordinal
-    target: int  # the address where `collect` writes, or of a table
+    target: Address  # where `collect` writes, or of a table
     slots: int
     result: int
     shared: Shared  # for `collect`
@@ -42,7 +43,7 @@ def mixed(word: int, place: int) -> int:
 
 
 def total(task: StorageTask, _: int) -> int:
-    """Add the checksum of `count` words that stand from `place` on in their file to `result`."""
+    """Add the checksum of `count` words, whose first has the index `place` in its file, to `result`."""
     words = task.source
     place = task.place
     found = 0
@@ -87,12 +88,13 @@ def collect_wide(task: StorageTask, _: int) -> int:
 
 
 def admit(task: StorageTask, _: int) -> int:
-    """Insert `count` fingerprints into the table at `target`, but for zeros; add how many were new to `result`."""
+    """Insert `count` fingerprints into the table at `target`, but for zeros; add the number of new ones to `result`."""
     words = task.source
     new = 0
     for index in range(task.count):
-        fingerprint = load(words, index)
+        fingerprint = Fingerprint(load(words, index))
         if fingerprint != 0:
+            # Not alone: parts of one file are admitted by several threads.
             new += insert(task.target, task.slots, fingerprint, 0)
     add(task, StorageTask.result, new)
     return 0
@@ -110,7 +112,7 @@ def admit_wide(task: StorageTask, _: int) -> int:
     words = task.source
     new = 0
     for index in range(0, 2 * task.count, 2):
-        first = load(words, index)
+        first = Fingerprint(load(words, index))
         if first != 0:
             new += insert_wide(task.target, task.slots, first, load(words, index + 1))
     add(task, StorageTask.result, new)

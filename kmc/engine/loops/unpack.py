@@ -42,29 +42,30 @@ from kmc.engine.native.intrinsics import (
 )
 from kmc.engine.native.memory import Words, words_at
 from kmc.engine.native.specialization import SHARDED
+from kmc.engine.native.words import Address, Fingerprint
 
 
 @inlined
-def unpack(shared: Shared, packed: int, before: StateRecord, record: StateRecord) -> int:
+def unpack(shared: Shared, packed: Address, before: StateRecord, record: StateRecord) -> Address:
     """Unpack a record to `record`; where the packed one ends.
 
     `before` is the unpacked record before it in its chunk, with an empty row for the first one. It does not overlap
-    `record`, which takes `unpacked_words`.
+    `record`, which needs `unpacked_words`.
     """
     length = length_of(packed)
     plain = min(shared.plain_words, length)
     place = body_of(packed)
     record.header = length
-    record.fingerprint = load_anywhere(place)
-    place += (1 - shared.implied_words) * f.WORD_BYTES
+    record.fingerprint = Fingerprint(load_anywhere(place))
+    place = Address(place + (1 - shared.implied_words) * f.WORD_BYTES)
     for word in range(plain):
         store(row_of(record), word, load_anywhere(place + word * f.WORD_BYTES))
-    place += plain * f.WORD_BYTES
+    place = Address(place + plain * f.WORD_BYTES)
     if length != plain:
         copy_coded(shared, before, record)
-        place = change_coded(shared.dictionary, record, plain, place)
+        place = Address(change_coded(shared.dictionary, record, plain, place))
         if load_code(packed, 0) & ESCAPED:
-            place = fill_escapes(shared.dictionary, record, plain, place)
+            place = Address(fill_escapes(shared.dictionary, record, plain, place))
     return place
 
 
@@ -82,12 +83,12 @@ def copy_coded(shared: Shared, before: StateRecord, record: StateRecord) -> None
     codes, source = codes_of(record), codes_of(before)
     for _ in range(0, count, FEW_CODES):
         copy_eight(codes, source)
-        codes += STEP * f.WORD_BYTES
+        codes = Address(codes + STEP * f.WORD_BYTES)
         source += STEP * f.WORD_BYTES
 
 
 @inlined
-def change_coded(dictionary: int, record: StateRecord, plain: int, place: int) -> int:
+def change_coded(dictionary: Address, record: StateRecord, plain: int, place: Address) -> int:
     """Apply the masks and codes from `place` on to an unpacked record; where they end.
 
     The dictionary has no word under ESCAPE, so 0 is written for it.
@@ -98,19 +99,19 @@ def change_coded(dictionary: int, record: StateRecord, plain: int, place: int) -
         codes = codes_of(record) + start * f.UNIT_BYTES
         words = row_of(record) + (plain + start) * f.WORD_BYTES
         changed = load_anywhere(place) & lowest_bits(count)
-        place += mask_bytes(count)
+        place = Address(place + mask_bytes(count))
         while changed != 0:
             index = lowest(changed)
             code = load_code(place, 0)
             store_code(codes, index, code)
             store(words, index, load(dictionary, code))
             changed &= changed - 1
-            place += f.UNIT_BYTES
+            place = Address(place + f.UNIT_BYTES)
     return place
 
 
 @inlined
-def fill_escapes(dictionary: int, record: StateRecord, plain: int, place: int) -> int:
+def fill_escapes(dictionary: Address, record: StateRecord, plain: int, place: Address) -> int:
     """Write the words without a code, which begin at `place`, into an unpacked record; where they end.
 
     In a sharded search a word may have got a code since its row was packed: then its successors are packed with it.
@@ -122,7 +123,7 @@ def fill_escapes(dictionary: int, record: StateRecord, plain: int, place: int) -
             store(words, index, load_anywhere(place))
             if SHARDED != 0:
                 store_code(codes, index, known_code_of(dictionary, load_anywhere(place)))
-            place += f.WORD_BYTES
+            place = Address(place + f.WORD_BYTES)
     return place
 
 

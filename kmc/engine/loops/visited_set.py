@@ -1,6 +1,6 @@
 """Records and the tables of a search: is a state known, has this level met it, with which rank.
 
-Fingerprints have one word, or two where the search is `WIDE`; which it is, nothing above this file asks.
+Fingerprints have one word, or two where the search is `WIDE`; no code above this file depends on which it is.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from kmc.engine.loops.fingerprint_table_128 import (
 )
 from kmc.engine.native.intrinsics import inlined, prefetch, slot_of
 from kmc.engine.native.specialization import NOTES_SLOTS, RANKED, WIDE
+from kmc.engine.native.words import Address, Slot
 
 
 @inlined
@@ -56,7 +57,7 @@ def is_known(shared: Shared, record: StateRecord) -> int:
 
 
 @inlined
-def inserted(shared: Shared, table: int, slots: int, record: StateRecord) -> int:
+def inserted(shared: Shared, table: Address, slots: int, record: StateRecord) -> int:
     """Put the fingerprint of a record into a table: 1 if this call did, 0 if it was there."""
     if WIDE != 0:
         return insert_wide(table, slots, record.fingerprint, record.first_word)
@@ -75,7 +76,7 @@ def may_be_new(shared: Shared, record: StateRecord, slot: int) -> int:
 
 @inlined
 def known_slot(shared: Shared, record: StateRecord) -> int:
-    """The slot of a record that is found at first sight, where slots are noted; otherwise -1."""
+    """The slot of a record if its home line has it and slots are recorded; otherwise -1."""
     if NOTES_SLOTS == 0:
         return -1
     return slot_at_home(shared.table, shared.slots, record.fingerprint)
@@ -89,7 +90,7 @@ def taken_slot(shared: Shared, record: StateRecord) -> int:
 
 @inlined
 def slot_in_level(shared: Shared, record: StateRecord) -> int:
-    """Where the fingerprint of a record stands in the table of a ranked level, see `ranked_slot`."""
+    """Find or insert the fingerprint of a record in the table of a ranked level, see `ranked_slot`."""
     table, slots = shared.table, shared.slots
     if WIDE != 0:
         return ranked_slot_wide(table, slots, record.fingerprint, record.first_word)
@@ -97,7 +98,7 @@ def slot_in_level(shared: Shared, record: StateRecord) -> int:
 
 
 @inlined
-def rank_in_level(shared: Shared, slot: int, rank: int) -> int:
+def rank_in_level(shared: Shared, slot: Slot, rank: int) -> int:
     """Note a rank for a slot of the table of a ranked level, see `lower_rank`."""
     if WIDE != 0:
         return lower_rank_wide(shared.table, slot, rank)

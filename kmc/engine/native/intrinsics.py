@@ -1,7 +1,13 @@
-"""What loops need beyond Python: memory by address, atomic words, prefetch, and calls of kernels by address.
+"""The operations that loops need beyond Python: memory by address, atomic words, prefetch, and calls of kernels by
+address.
 
 Addresses travel as integers: array arguments made kernels six times slower. A word is 64 bits; an index counts words.
 `inlined` marks a part of a loop. Only `kmc.engine.native.translate` gives it and the intrinsics a meaning.
+
+Every atomic access is monotonic (C's relaxed order): one word has one history, and an atomic update sees its newest
+value, but two words may be seen in any order. That is enough, since no thread reads memory that another thread wrote
+because of a word that it found: a row is read by other threads only after all threads were joined, which orders all.
+The tables rest on single words that change once, from 0 to their value; `docs/fingerprint_table.md` has the argument.
 """
 
 from __future__ import annotations
@@ -41,7 +47,7 @@ class LoopIntrinsic:
         self.arity = emit.__code__.co_argcount - 1
 
     def __call__(self, *words: int) -> int:
-        """What a type checker sees; never called."""
+        """The signature for a type checker; never called."""
         raise AssertionError("an intrinsic is a part of a compiled loop")
 
 
@@ -51,7 +57,11 @@ def _word(builder: Any, address: Any, index: Any) -> Any:
 
 @LoopIntrinsic
 def load(builder: Any, address: Any, index: Any) -> Any:
-    """The word at `address[index]`."""
+    """The word at `address[index]`.
+
+    A plain load: LLVM may move it, or use the value of an earlier load. Where another thread may write the word, the
+    caller relies on it only if it is not 0, since a word of a table never changes after that.
+    """
     return builder.load(_word(builder, address, index))
 
 
@@ -63,26 +73,27 @@ def load_shared(builder: Any, address: Any, index: Any) -> Any:
 
 @LoopIntrinsic
 def store(builder: Any, address: Any, index: Any, value: Any) -> None:
-    """Write the word at `address[index]`."""
+    """Write the word at `address[index]`, which no other thread reads or writes until the threads are joined."""
     builder.store(value, _word(builder, address, index))
 
 
 @LoopIntrinsic
 def compare_and_swap(builder: Any, address: Any, index: Any, old: Any, new: Any) -> Any:
-    """Write `new` at `address[index]` if `old` stands there; what stood there before."""
+    """Write `new` at `address[index]` if it holds `old`; the value before, `old` if and only if this call wrote."""
     place = _word(builder, address, index)
+    # Monotonic also where it fails: the value that it returns is all that callers use, and nothing is behind it.
     return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 0)
 
 
 @LoopIntrinsic
 def add(builder: Any, address: Any, index: Any, amount: Any) -> Any:
-    """Add to the word at `address[index]` atomically; what stood there before."""
+    """Add to the word at `address[index]` atomically; the value before, which no other thread gets."""
     return builder.atomic_rmw("add", _word(builder, address, index), amount, "monotonic")
 
 
 @LoopIntrinsic
 def raise_to(builder: Any, address: Any, index: Any, value: Any) -> Any:
-    """Make the word at `address[index]` at least `value`, as unsigned numbers, atomically; what stood there before."""
+    """Make the word at `address[index]` at least `value`, as unsigned numbers, atomically; the value before."""
     return builder.atomic_rmw("umax", _word(builder, address, index), value, "monotonic")
 
 
@@ -95,6 +106,7 @@ def is_less(builder: Any, left: Any, right: Any) -> Any:
 @LoopIntrinsic
 def slot_of(builder: Any, fingerprint: Any, slots: Any) -> Any:
     """The home of a fingerprint among `slots`: floor(fingerprint * slots / 2**64), which keeps their order."""
+    # 128 bits, since the product has up to 64 bits more than `slots`; the result is less than `slots`.
     wide = ir.IntType(128)
     product = builder.mul(builder.zext(fingerprint, wide), builder.zext(slots, wide))
     return builder.trunc(builder.lshr(product, wide(64)), _I64)
@@ -121,7 +133,12 @@ def differing(builder: Any, left: Any, left_index: Any, right: Any, right_index:
 
 @LoopIntrinsic
 def equal_in_line(builder: Any, address: Any, index: Any, word: Any) -> Any:
-    """A mask of the words that equal `word` among the eight from `address[index]` on, which are one cache line."""
+    """A mask of the words that equal `word` among the eight from `address[index]` on, which are one cache line.
+
+    The load is not atomic: each word is whole, but the words may be of different times, and another thread may write
+    them meanwhile. Two calls for one line without a write between them are one load, since LLVM's O2 merges equal
+    loads. The insertions into the fingerprint tables depend on that; tests/engine/table/test_table_code.py checks it.
+    """
     return _among_eight(builder, "==", address, index, word, align=64)
 
 
@@ -132,14 +149,9 @@ def before_among_eight(builder: Any, address: Any, index: Any, word: Any) -> Any
 
 
 @LoopIntrinsic
-def equal_among_eight(builder: Any, address: Any, index: Any, word: Any) -> Any:
-    """A mask of the words that equal `word` among the eight from `address[index]` on, at any place."""
-    return _among_eight(builder, "==", address, index, word)
-
-
-@LoopIntrinsic
 def few_words(builder: Any) -> Any:
-    """The address of `FEW_WORDS` words that belong to this call of the loop; what they hold at first is anything."""
+    """The address of `FEW_WORDS` words that belong to this call of the loop; they are not initialized."""
+    # In the entry block, since an `alloca` inside a loop takes more of the stack in every round.
     with builder.goto_entry_block():
         words = builder.alloca(_I64, FEW_WORDS)
     return builder.ptrtoint(words, _I64)
@@ -148,12 +160,13 @@ def few_words(builder: Any) -> Any:
 @LoopIntrinsic
 def lowest(builder: Any, mask: Any) -> Any:
     """The number of the lowest bit that is set in a mask, which is not 0."""
+    # The second operand lets LLVM assume that; of 0 the result would be anything.
     return builder.cttz(mask, ir.IntType(1)(1))
 
 
 @LoopIntrinsic
 def ones(builder: Any, mask: Any) -> Any:
-    """How many bits are set in a mask."""
+    """The number of bits set in a mask."""
     return builder.ctpop(mask)
 
 
@@ -207,7 +220,7 @@ def store_anywhere(builder: Any, address: Any, word: Any) -> None:
 
 @LoopIntrinsic
 def copy_eight(builder: Any, target: Any, source: Any) -> None:
-    """Copy eight words, all read before the first is written."""
+    """Copy eight words, all read before the first is written, so that source and target may overlap."""
     eight = ir.VectorType(_I64, 8).as_pointer()
     words = builder.load(builder.inttoptr(source, eight), align=8)
     builder.store(words, builder.inttoptr(target, eight), align=8)
@@ -229,9 +242,10 @@ def highest_codes(builder: Any, address: Any) -> Any:
 
 @LoopIntrinsic
 def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
-    """Write those of 32 codes at `source` that a mask tells to `target`, one behind another, and anything behind them.
+    """Write those of 32 codes at `source` that a mask selects to `target`, one behind another; the words behind them
+    are undefined.
 
-    So many bytes are written as 32 codes take, whatever the mask.
+    The number of bytes written is always that of 32 codes, whatever the mask.
     """
     mask_kind = ir.VectorType(ir.IntType(1), FEW_CODES)
     kind = ir.FunctionType(_CODES, [_CODES, mask_kind, _CODES])
@@ -245,6 +259,7 @@ def store_some_codes(builder: Any, target: Any, source: Any, mask: Any) -> None:
 def _among_eight(builder: Any, how: str, address: Any, index: Any, word: Any, align: int = 8) -> Any:
     eight = ir.VectorType(_I64, 8)
     line = builder.load(builder.bitcast(_word(builder, address, index), eight.as_pointer()), align=align)
+    # An aligned line lies in one cache line. A processor without 512-bit registers loads it in two or four parts.
     wanted = builder.insert_element(ir.Constant(eight, ir.Undefined), word, _I32(0))
     wanted = builder.shuffle_vector(wanted, wanted, ir.Constant(ir.VectorType(_I32, 8), [0] * 8))
     return builder.zext(builder.bitcast(builder.icmp_unsigned(how, line, wanted), ir.IntType(8)), _I64)

@@ -1,7 +1,7 @@
-"""Memory by address for native loops: anonymous maps, zero when new, which take pages from the system as they are used.
+"""Memory by address for native loops: anonymous maps, zero when new, which get pages from the system as they are used.
 
 Invariant: behind the words of every `Memory` lie `SLACK_WORDS` more, so that a loop or kernel may copy in steps of
-eight words and beyond the end of what it means.
+eight words and beyond the end of its data.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from kmc.engine.native.words import Address
 from kmc.errors import SystemFault
 
 Words = NDArray[np.int64]
@@ -27,8 +28,8 @@ Words = NDArray[np.int64]
 WORD_BYTES: Final = 8
 SLACK_WORDS: Final = 64
 
-# Where memory is read at random, huge pages save page walks. Where it is written in order they save nothing, and on a
-# virtual machine whose host takes back what is free, touching them costs five times as much as touching small ones.
+# If memory is read at random, huge pages save page walks. If it is written in order they save nothing, and on a virtual
+# machine whose host takes back free memory, touching them costs five times as much as touching small ones.
 _HUGE_FROM_BYTES = 1 << 22
 _HUGE_PAGE_BYTES = 1 << 21
 
@@ -44,7 +45,7 @@ PAGE_WORDS = mmap.PAGESIZE // WORD_BYTES
 
 
 class Memory:
-    """`words` words at `address`; `huge` asks for huge pages, for memory that is read at random."""
+    """`words` words at `address`; `huge` requests huge pages, for memory that is read at random."""
 
     __slots__ = ("_map", "_offset", "_pinned", "address", "words")
 
@@ -60,7 +61,7 @@ class Memory:
         self._pinned: Any = ctypes.c_char.from_buffer(self._map)
         start = ctypes.addressof(self._pinned)
         self._offset = -start % _HUGE_PAGE_BYTES if huge else 0
-        self.address = start + self._offset
+        self.address = Address(start + self._offset)
         self.words = words
 
     @property
@@ -84,9 +85,10 @@ class Memory:
             self._map.madvise(_POPULATE_WRITE, start, size)
 
     def map_file(self, descriptor: int, place: int, words: int, *, writable: bool) -> None:
-        """Let a file hold the first `words` words, at the same address: they stand there from word `place` on.
+        """Map a file over the first `words` words, at the same address; `place` is the index of the first word in the
+        file.
 
-        Both are a number of pages. What lies behind them is forgotten, and the pages are given back.
+        Both are a number of pages. The memory behind them is forgotten, and its pages are given back.
         """
         kept = words * WORD_BYTES
         access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
@@ -118,9 +120,9 @@ def no_memory(size: int) -> SystemFault:
 
 
 def reserved(words: int, share: int, *, huge: bool = False) -> Memory:
-    """Memory with room to grow: addresses for 1/`share` of the machine's memory, or what the system grants.
+    """Memory with room to grow: addresses for 1/`share` of the machine's memory, or as much as the system grants.
 
-    At least `words` words; pages are taken when they are used.
+    At least `words` words; pages are allocated when they are first used.
     """
     wanted = max(words, psutil.virtual_memory().total // share // WORD_BYTES)
     while True:
@@ -188,7 +190,7 @@ class BlockPool:
         self._size_max = size_max
 
     def take(self, before: int, words: int) -> Memory:
-        """A block of at least `words` words; `before` is how many a level has so far from one thread.
+        """A block of at least `words` words; `before` is the number of words that the level has so far from one thread.
 
         A level begins with a small block and goes on with larger ones, so that a thousand short levels stay small.
         """
@@ -207,6 +209,11 @@ class BlockPool:
         """Give the memory of all free blocks back to the system."""
         for free in self._free.values():
             free.clear()
+
+
+def address_of(array: NDArray[Any] | None) -> Address:
+    """The address of an array's data; 0 for None. The caller keeps the array alive."""
+    return Address(0 if array is None else int(array.ctypes.data))
 
 
 def words_at(address: int, count: int) -> Words:

@@ -12,7 +12,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
-def heard(stop: Callable[[], None]) -> Iterator[None]:
+def calling_on_signal(stop: Callable[[], None]) -> Iterator[None]:
     """Meanwhile the first of these signals calls `stop`, and every further one raises KeyboardInterrupt.
 
     A signal that is ignored stays ignored; outside of the main thread nothing changes.

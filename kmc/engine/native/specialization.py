@@ -1,4 +1,4 @@
-"""Options that are constants when a loop is compiled: code for what a search does not use is left out.
+"""Options that are constants when a loop is compiled: code for options that a search does not use is omitted.
 
 Loops read the names below. The translation replaces each by 0 or 1, as the `Specialization` of a search says.
 """
@@ -17,10 +17,10 @@ SHARDED: int = 1
 """1: other tables than this search's decide what is new. Fingerprints go to the shards that own them."""
 
 EDGES: int = 1
-"""1: the steps and the new states are noted, for the behaviour graph."""
+"""1: the steps and the new states are recorded, for the behaviour graph."""
 
 NOTES_SLOTS: int = 1
-"""1: with a step the slot of its target is noted. So where fingerprints have one word and all are in one table."""
+"""1: each recorded step contains the slot of its target. This needs one-word fingerprints that are all in one table."""
 
 FUZZ_SCHEDULE: int = 1
 """1: the schedule is fuzzed. Threads wait at random, and batches have random sizes."""
@@ -28,7 +28,7 @@ FUZZ_SCHEDULE: int = 1
 
 @dataclass(frozen=True, slots=True)
 class Specialization:
-    """Which of these options a search uses."""
+    """The options that a search uses."""
 
     wide: bool = False
     ranked: bool = False
@@ -38,7 +38,7 @@ class Specialization:
 
     @property
     def values(self) -> dict[str, int]:
-        """What stands for the names above."""
+        """The values that replace the names above."""
         return {
             "WIDE": int(self.wide),
             "RANKED": int(self.ranked),

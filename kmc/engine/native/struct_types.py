@@ -1,4 +1,4 @@
-"""How numba types and lowers the structs of `kmc.engine.native.structs` in loops.
+"""The types and the lowering, in numba, of the structs of `kmc.engine.native.structs` in loops.
 
 Invariant: a struct is a 64-bit word, its address. A field is read or written by the same instructions as
 `load(address, offset)` and `store(address, offset, value)`, and conversions between structs and words emit nothing.
@@ -23,7 +23,7 @@ _WORD = ir.IntType(64)
 _SIZES = ("WORDS", "BYTES")
 
 
-class Address(types.Type):
+class StructAddress(types.Type):
     """The type of a struct in a loop; `offset` counts words from the address to an embedded one."""
 
     def __init__(self, struct: type[Struct], offset: int = 0) -> None:
@@ -40,7 +40,7 @@ class Address(types.Type):
         if field is None:
             return None
         kind = type_of(field.kind)
-        return Address(kind.struct, self.offset + field.offset) if field.embedded else kind
+        return StructAddress(kind.struct, self.offset + field.offset) if field.embedded else kind
 
     def field(self, name: str) -> tuple[Field, Any]:
         """A field, and its offset from the address as a word."""
@@ -49,7 +49,7 @@ class Address(types.Type):
 
 
 class StructClass(types.Function):
-    """The type of a struct's class in a loop: called with an address, and asked for offsets and sizes."""
+    """The type of a struct's class in a loop: it is called with an address, and has offsets and sizes as attributes."""
 
     def __init__(self, struct: type[Struct], template: Any) -> None:
         self.struct = struct
@@ -57,28 +57,28 @@ class StructClass(types.Function):
 
 
 def type_of(kind: Any) -> Any:
-    """The type in loops of what an annotation names."""
+    """The type in loops that an annotation names."""
     if kind is None:
         return types.none
-    return Address(kind) if issubclass(kind, Struct) else types.int64
+    return StructAddress(kind) if isinstance(kind, type) and issubclass(kind, Struct) else types.int64
 
 
-@register_default(Address)
+@register_default(StructAddress)
 class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]  # numba has no types
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _WORD)
 
 
-@lower_cast(Address, types.Integer)  # type: ignore[untyped-decorator]  # numba has no types
+@lower_cast(StructAddress, types.Integer)  # type: ignore[untyped-decorator]  # numba has no types
 def _as_word(context: Any, builder: Any, kind: Any, target: Any, value: Any) -> Any:
     return builder.add(value, _WORD(kind.offset * WORD_BYTES)) if kind.offset else value
 
 
 @infer_getattr
 class _Fields(AttributeTemplate):  # type: ignore[misc]  # numba has no types
-    key = Address
+    key = StructAddress
 
-    def generic_resolve(self, kind: Address, name: str) -> Any:
+    def generic_resolve(self, kind: StructAddress, name: str) -> Any:
         return kind.member(name)
 
 
@@ -90,13 +90,13 @@ class _Offsets(AttributeTemplate):  # type: ignore[misc]  # numba has no types
         return types.int64 if name in kind.struct.FIELDS or name in _SIZES else None
 
 
-@lower_getattr_generic(Address)  # type: ignore[untyped-decorator]  # numba has no types
-def _read(context: Any, builder: Any, kind: Address, value: Any, name: str) -> Any:
+@lower_getattr_generic(StructAddress)  # type: ignore[untyped-decorator]  # numba has no types
+def _read(context: Any, builder: Any, kind: StructAddress, value: Any, name: str) -> Any:
     field, offset = kind.field(name)
     return value if field.embedded else builder.load(_place(builder, value, offset))
 
 
-@lower_setattr_generic(Address)  # type: ignore[untyped-decorator]  # numba has no types
+@lower_setattr_generic(StructAddress)  # type: ignore[untyped-decorator]  # numba has no types
 def _write(context: Any, builder: Any, signature: Any, arguments: Any, name: str) -> None:
     field, offset = signature.args[0].field(name)
     assert not field.embedded, f"{name} is a struct inside another: set its fields"

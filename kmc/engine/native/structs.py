@@ -9,13 +9,14 @@
         source: StateRecord  # one word, the address of a record
         pending: int = at(20)
 
-A struct is its address, an integer, in Python and in loops alike. Of an instance a field is what stands in memory
-(`thread.pending`, to be read and written); of the class it is the field's offset in words (`Thread.pending`), as atomic
-intrinsics and numpy arrays take it.
+A struct is its address, an integer, in Python and in loops alike. On an instance a field is the value in memory
+(`thread.pending`, to be read and written); on the class it is the field's offset in words (`Thread.pending`), as atomic
+intrinsics and numpy arrays need it.
 
-Invariant: no two fields share a word. A field follows the one before it, or stands where `at` says, further on.
+Invariant: no two fields share a word. A field follows the one before it, or lies further on at the offset given by
+`at`.
 
-How loops are translated is in `struct_types`; nothing here imports numba.
+`struct_types` translates loops; nothing here imports numba.
 """
 
 from __future__ import annotations
@@ -36,14 +37,14 @@ _WORD_MOST = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class _Placement:
-    """What a declaration says of a field beside its type."""
+    """The placement of a field that its declaration gives beside the type."""
 
     offset: int | None = None
     embedded: bool = False
 
 
 def at(offset: int) -> Any:
-    """Declare that a field stands at an offset in words, for instance on a cache line of its own."""
+    """Declare the offset of a field in words, for instance for a cache line of its own."""
     return _Placement(offset=offset)
 
 
@@ -54,7 +55,7 @@ def embedded(offset: int | None = None) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field: its offset in words, and its type, which is `int` or a struct."""
+    """One field: its offset in words, and its type: `int`, a struct, or for a kind of words `int` too."""
 
     name: str
     offset: int
@@ -63,7 +64,7 @@ class Field:
 
     @property
     def words(self) -> int:
-        """How many words it takes."""
+        """The number of words of the field."""
         return self.kind.WORDS if self.embedded and issubclass(self.kind, Struct) else 1
 
     def __get__(self, struct: Struct | None, owner: type[Struct]) -> int:
@@ -94,7 +95,7 @@ class Struct(int):
     BYTES: ClassVar[int] = 0
 
     def __init_subclass__(cls, words: int | None = None) -> None:
-        """Place the fields; `words` is the size where that is more than the fields take. TypeError if they overlap."""
+        """Place the fields; `words` is the size if that is more than the fields need. TypeError if they overlap."""
         fields = _fields_of(cls)
         end = max((field.offset + field.words for field in fields), default=0)
         if words is not None and words < end:
@@ -126,6 +127,7 @@ def _fields_of(struct: type[Struct]) -> list[Field]:
     for name, kind in inspect.get_annotations(struct, eval_str=True).items():
         if hasattr(Struct, name):
             raise TypeError(f"a field of {struct.__name__} cannot have the name {name}, which every struct has")
+        kind = getattr(kind, "__supertype__", kind)  # of a kind of words
         placement = struct.__dict__.get(name, _Placement())
         if not (isinstance(placement, _Placement) and isinstance(kind, type) and _is_kind(kind, placement)):
             raise TypeError(f"{struct.__name__}.{name} is not a word, an address of a struct, or an embedded struct")

@@ -1,6 +1,7 @@
 """Threads that run native loops, and the main thread that waits for them, awake for progress, limits and Ctrl-C.
 
-Invariant: when `run` returns or raises, all its threads have ended, so memory may be changed between runs.
+Invariant: when `run` returns or raises, all its threads have ended, so memory may be changed between runs. The end of a
+thread and the start of the next one order all that they read and write: loops need no ordering of their own.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class WorkerPool:
     def run(self, task: Callable[[int], _Answer], threads: int | None = None) -> list[_Answer]:
         """The results of `task(0)`, `task(1)`, ..., each in a thread; with `threads` 0, of `task(0)` in this one.
 
-        Raises what a task raised, and KeyboardInterrupt, after all have ended.
+        Raises the error of a task, and KeyboardInterrupt, after all have ended.
         """
         if threads == 0:
             return [task(0)]
@@ -81,7 +82,7 @@ class WorkerPool:
 
 
 def each_on(threads: WorkerPool, task: Callable[[_Item], _Answer], items: Sequence[_Item]) -> list[_Answer]:
-    """What `task` answers for each item, in their order, on all threads."""
+    """Return the results of `task` for each item, in their order, computed on all threads."""
     answers: dict[int, _Answer] = {}
 
     def run(number: int) -> None:

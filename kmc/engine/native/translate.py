@@ -1,10 +1,11 @@
 """From a loop in Python to LLVM IR, by numba: its types, its lowering, and only those.
 
 Invariant: one loop and all parts that it calls become one module with one function that others see, in C's convention
-for words. Nothing is optimised or loaded here: numba's usual way does so for each part once more, and takes three
-times as long. Parts are translated when a call of them is typed, so what a constant switches off costs nothing.
+for words. Nothing is optimised or loaded here: numba's usual way does so for each part once more, and needs three times
+as long. Parts are translated when a call of them is typed, so parts that a constant switches off cost nothing.
 
-Uses what numba's own ahead-of-time compiler is made of, which may change between its minor versions: kmc asks for one.
+Uses the parts of numba's own ahead-of-time compiler, which may change between its minor versions: kmc requires one of
+them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from types import FunctionType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NewType
 
 from llvmlite import ir
 from numba.core import codegen, types
@@ -25,7 +26,7 @@ from numba.core.typing.templates import AbstractTemplate, make_concrete_template
 from numba.core.untyped_passes import DeadBranchPrune, FixupArgs, IRProcessing, ReconstructSSA, TranslateByteCode
 
 from kmc.engine.native.intrinsics import LoopIntrinsic, parts
-from kmc.engine.native.struct_types import Address, StructClass, type_of
+from kmc.engine.native.struct_types import StructAddress, StructClass, type_of
 from kmc.engine.native.structs import Struct
 from kmc.runtime.native_module import symbol
 
@@ -60,7 +61,7 @@ def llvm_text(loop: Part, name: str, specialization: Mapping[str, int] | None = 
 
 
 class _Typing(BaseContext):  # type: ignore[misc]  # numba has no types
-    """Types of what a loop calls; numba's others, of arrays and the like, are left out."""
+    """Types of the functions that a loop calls; numba's others, of arrays and the like, are left out."""
 
     def __init__(self, known: Callable[[Any], Any]) -> None:
         super().__init__()
@@ -74,12 +75,12 @@ class _Typing(BaseContext):  # type: ignore[misc]  # numba has no types
             super().refresh()
 
     def resolve_value_type(self, val: Any) -> Any:
-        """The type of what a loop names."""
+        """The type of a name in a loop."""
         return self._known(val) or super().resolve_value_type(val)
 
 
 class _Target(CPUContext):  # type: ignore[misc]  # numba has no types
-    """How numbers, operators and `range` become LLVM IR."""
+    """The lowering of numbers, operators and `range` to LLVM IR."""
 
     _complete = False
 
@@ -89,7 +90,7 @@ class _Target(CPUContext):  # type: ignore[misc]  # numba has no types
         self._internal_codegen = codegen.AOTCPUCodegen("loops")
 
     def load_additional_registries(self) -> None:
-        """Register what a loop is made of."""
+        """Register the operations that loops use."""
         # Imported for what it registers.
         from numba.cpython import builtins, iterators, numbers, rangeobj  # noqa: F401  # see above
 
@@ -104,7 +105,7 @@ class _Target(CPUContext):  # type: ignore[misc]  # numba has no types
 
 
 class _Library:
-    """All that numba asks of a library whose functions go to one module."""
+    """The interface that numba requires of a library whose functions go to one module."""
 
     def __init__(self, module: ir.Module, generator: Any) -> None:
         self.codegen = generator
@@ -147,7 +148,7 @@ class _Compiler(CompilerBase):  # type: ignore[misc]  # numba has no types
 
 
 class _Translation:
-    """A module that grows by the parts that are asked for."""
+    """A module that grows by the parts that are requested."""
 
     def __init__(self, specialization: Mapping[str, int]) -> None:
         self._specialization = specialization
@@ -167,7 +168,11 @@ class _Translation:
         self._flags.error_model = "numpy"
 
     def _known(self, value: Any) -> Any:
-        """The type of an intrinsic, a part or the class of a struct; None for what is none of these."""
+        """The type of an intrinsic, a part, a kind of words or the class of a struct; None for anything else."""
+        if isinstance(value, NewType):
+            if value not in self._types:
+                self._types[value] = types.Function(self._template_of_words(value))
+            return self._types[value]
         if isinstance(value, type) and issubclass(value, Struct):
             if value not in self._types:
                 self._types[value] = StructClass(value, self._template_of_struct(value))
@@ -190,6 +195,15 @@ class _Translation:
         self._target.insert_func_defn([(emit, value, takes)])
         return make_concrete_template("intrinsic", value, [signature(types.int64, *takes)])
 
+    def _template_of_words(self, kind: NewType) -> Any:
+        """Called with a word, a kind of words gives this word."""
+
+        def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return arguments[0]
+
+        self._target.insert_func_defn([(emit, kind, (types.int64,))])
+        return make_concrete_template("words", kind, [signature(types.int64, types.int64)])
+
     def _template_of_struct(self, struct: type[Struct]) -> Any:
         """Called with an address, the class of a struct gives the struct there."""
 
@@ -197,7 +211,7 @@ class _Translation:
             return arguments[0]
 
         self._target.insert_func_defn([(emit, struct, (types.int64,))])
-        return make_concrete_template("struct", struct, [signature(Address(struct), types.int64)])
+        return make_concrete_template("struct", struct, [signature(StructAddress(struct), types.int64)])
 
     def _template_of_part(self, part: Part) -> Any:
         translation = self
@@ -242,7 +256,7 @@ class _Translation:
 
 
 def _signature(part: Part) -> Any:
-    """What a part takes and gives: words and structs, or nothing."""
+    """The types of the arguments and result of a part: words and structs, or nothing."""
     assert isinstance(part, FunctionType), part
     annotations = inspect.get_annotations(part, eval_str=True)
     names = part.__code__.co_varnames[: part.__code__.co_argcount]

@@ -1,16 +1,12 @@
-"""The breadth-first search over compiled kernels: the loop over levels, its limits, saves and result.
+"""The breadth-first search in memory: levels by a level maker on all threads, kept in a history, saved in a run.
 
-Invariant: counts, levels and the set of findings depend on the model alone, not on threads, chunks or the sizes of
-tables. So a level with a finding is finished. Who found a state first depends on threads and is not noted: a trace
-takes the least of all predecessors, which are found again by fingerprint (`predecessors`).
-
-The semantics are those of `kmc.reference.search`. What goes from one level to the next is a `Level` and nothing else:
-packed rows, in memory, on disk, or from another process.
+The thread that finds a state first is unpredictable and not recorded: a trace uses the least of all predecessors, which
+are found again by fingerprint (`predecessors`). The semantics are those of `kmc.reference.search`. A level passes a
+`Level` to the next and nothing else: packed rows, in memory, on disk, or from another process.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -28,11 +24,12 @@ from kmc.engine.layout.frontier import Level, PackedState
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.loops.compiled_loops import loops_of
-from kmc.engine.native.signals import heard
 from kmc.engine.native.threads import WorkerPool
+from kmc.engine.native.words import NULL
 from kmc.engine.search import counters
 from kmc.engine.search.history import History
 from kmc.engine.search.level_maker import LevelMaker, LevelRecorder, specialization_of
+from kmc.engine.search.level_search import LevelSearch
 from kmc.engine.search.predecessors import Predecessors
 from kmc.engine.stores.finding_log import FindingLog
 from kmc.engine.stores.fingerprint_table import slots_for
@@ -40,11 +37,9 @@ from kmc.engine.stores.memory_budget import MemoryBudget
 from kmc.errors import SystemFault
 from kmc.liveness.behaviour_graph import BehaviourSource
 from kmc.memory_limit import refuse_low_limit
-from kmc.process import cpu_seconds, memory_bytes
-from kmc.reference.search_end import search_end
+from kmc.process import memory_bytes
 from kmc.result import Bound, Counters, GrowingVariable, Limits
 
-_PROGRESS_SECONDS = 1.0
 _WORKER_BYTES = 1 << 21
 _MEMORY_CODES = ("KMC530", "KMC531")
 
@@ -52,10 +47,10 @@ _MEMORY_CODES = ("KMC530", "KMC531")
 def require_memory(
     kernels: KernelTable, settings: Settings, directory: RunDirectory | None, *, has_graph: bool
 ) -> None:
-    """Raise CommandLineError KMC636 if the limit is lower than what a search begins with.
+    """Raise CommandLineError KMC636 if the limit is lower than the least memory of a search.
 
-    That is its tables, with the states of a run that goes on, and its buffers. All its loops are loaded then, since
-    compiling them takes memory too.
+    The least memory is that of its tables, with the states of a run that is resumed, and of its buffers. All its loops
+    are loaded then, since compiling them needs memory too.
     """
     limit = settings.limits.memory_bytes
     if limit is None:
@@ -70,18 +65,18 @@ def require_memory(
 
 
 class LevelObserver(Protocol):
-    """What looks at a few states of each level, and says what grows."""
+    """An observer that samples a few states of each level and reports the variables that grow."""
 
     @property
     def growing(self) -> tuple[GrowingVariable, ...]:
-        """What seems to grow without bound."""
+        """The variables that seem to grow without bound."""
 
     def level_made(self, level: int, sample: Callable[[int], list[PackedState]], /) -> None:
         """Look at a level; `sample` gives so many of its states, or fewer."""
 
 
-class Search:
-    """One run of a model from `initial` states; `progress` is called about once a second, in the calling thread.
+class Search(LevelSearch):
+    """One run of a model from `initial` states, with all levels in memory.
 
     `predecessors` answers, after `run`, which states a level has and which steps lead to them. A `recorder` makes the
     behaviour graph meanwhile, and gives it away afterwards. A `watch` sees each level before it is expanded.
@@ -97,16 +92,11 @@ class Search:
         recorder: LevelRecorder | None = None,
         watch: LevelObserver | None = None,
     ) -> None:
+        super().__init__(settings or Settings(), progress)
         self._kernels = kernels
         self._initial = list(initial)
-        self._settings = settings or Settings()
-        self._limits = self._settings.limits
-        self._progress = progress
         self._watch = watch
-        self._began = self._told = time.monotonic()
-        self._seconds_before, self._cpu_before, self._cpu_began = 0.0, 0.0, cpu_seconds()
-        self._stopped: Bound | None = None
-        self._stopping = self._interrupted = False
+        self._level: Level | None = None
         self._levels: list[int] = []
         self._reachable_asked = 0
         self._findings = FindingLog(kernels.check_count, kernels.meets_again)
@@ -123,41 +113,44 @@ class Search:
             parts = Parts(self._findings, self._maker.dictionary, files, threads, self._maker.shared, recorder)
             self._saver = Saver(directory, parts, self._settings.save_seconds)
 
-    def run(self) -> SearchOutcome:
-        """Explore until done, a finding, a limit or Ctrl-C; where it was cut short, save the last level that ended.
+    @property
+    def depth(self) -> int:
+        """See `LevelSearch`."""
+        return len(self._levels)
 
-        SystemFault when a file or memory fails; what was saved then is as good as after a crash.
-        """
-        self._told = time.monotonic()
-        with heard(self._interrupt):
-            try:
-                self._explore(None)
-                if self._stopped is not None or self._interrupted or self._is_graph_due:
-                    self._save()
-            except SystemFault as fault:
-                if fault.code in _MEMORY_CODES:
-                    self._save()
-                raise
-            except KeyboardInterrupt:
-                # The second: wherever it came, what was saved before is whole.
-                self._interrupted = True
-        if self._stopping:
-            self._maker.forget_unfinished()
-        # Whoever looks back afterwards is not stopped by what ended the search.
-        self._limits = Limits()
-        return self._outcome()
+    @property
+    def _distinct(self) -> int:
+        return sum(self._levels)
+
+    @property
+    def _has_failed(self) -> bool:
+        return self._findings.found_any
+
+    @property
+    def _has_successors_beyond(self) -> bool:
+        return self._maker.cut_by_the_bound
+
+    def _is_refuted(self) -> bool:
+        return self._maker.is_refuted
+
+    def _stop_making(self) -> None:
+        self._maker.stop()
 
     def close(self) -> None:
         """Nothing is held but memory."""
 
-    def _interrupt(self) -> None:
-        self._interrupted = True
-        self._stop()
+    def _save_at_the_end(self, *, cut_short: bool) -> None:
+        if cut_short or self._is_graph_due:
+            self._save()
 
-    def _stop(self, bound: Bound | None = None) -> None:
-        self._stopped = self._stopped or bound
-        self._stopping = True
-        self._maker.stop()
+    def _save_after(self, fault: SystemFault) -> None:
+        if fault.code in _MEMORY_CODES:
+            self._save()
+
+    def _finish(self) -> None:
+        self._level = None
+        if self._stopping:
+            self._maker.forget_unfinished()
 
     def _save(self) -> None:
         if self._saver is not None:
@@ -169,48 +162,24 @@ class Search:
         saver = self._saver
         return self._has_graph and saver is not None and not self._findings.found_any and saver.is_due
 
-    def _explore(self, until: int | None) -> None:
-        """Expand level after level; with `until`, stop when that many are known, whatever they hold."""
-        level = self._resumed_level() or self._made(self._maker.first(self._initial))
-        while level is not None and not self._ends(level, until):
-            self._end_level(level)
-            if self._watch is not None:
-                self._watch.level_made(len(self._levels), partial(self._maker.sample, level))
-            self._look_at_limits()
-            if self._stopping:
-                return
-            level = self._next_level(level)
-        if self._stopped is None and self._maker.cut_by_the_bound:
-            self._stopped = Bound.DEPTH
+    def _first_level(self) -> bool:
+        return self._stands_at(self._resumed_level() or self._made(self._maker.first(self._initial)))
 
-    def _ends(self, level: Level, until: int | None) -> bool:
-        """Return whether the search ends with a level that is whole."""
-        if level.rows:
-            self._history.keep(len(self._levels), level)
-        if until is not None:
-            return not level.rows or len(self._levels) >= until
-        end = search_end(
-            keep_going=self._settings.keep_going,
-            has_states=level.rows > 0,
-            has_failed=self._findings.found_any,
-            is_refuted=lambda: self._maker.is_refuted,
-        )
-        return end is not None
-
-    def _look_at_limits(self) -> None:
-        """At the end of a level; the number of states is a limit only here."""
-        states = self._limits.states
-        if states is not None and len(self._levels) > 1 and sum(self._levels) >= states:
-            self._stop(Bound.STATES)
-        self._poll()
-
-    def _next_level(self, level: Level) -> Level | None:
-        depth = self._limits.depth
+    def _next_level(self, *, store: bool) -> bool:
+        assert self._level is not None, "the search stands at a level"
         self._budget.making = len(self._levels) + 1
-        return self._made(self._maker.next(level, store=depth is None or len(self._levels) < depth))
+        return self._stands_at(self._made(self._maker.next(self._level, store=store)))
+
+    def _stands_at(self, level: Level | None) -> bool:
+        """Keep a level that was made, if it has states."""
+        self._level = level
+        if level is None or not level.rows:
+            return False
+        self._history.keep(len(self._levels), level)
+        return True
 
     def _made(self, level: Level | None) -> Level | None:
-        """Note what making a level found, and its size; None stays None: it was stopped."""
+        """Record the findings of a level, and its size; None stays None: it was stopped."""
         had_any = self._findings.found_any
         self._findings.add(len(self._levels), self._maker.take_findings())
         if self._findings.found_any and not had_any:
@@ -220,23 +189,30 @@ class Search:
             self._levels.append(level.rows)
         return level
 
-    def _end_level(self, level: Level) -> None:
-        """Note where the search stands, and save it if that is due."""
-        if self._saver is not None and self._saver.levels < len(self._levels):
-            seconds = self._seconds_before + time.monotonic() - self._began
-            cpu = self._cpu_before + cpu_seconds() - self._cpu_began
-            workers = self._maker.workers
-            snapshot = counters.snapshot(workers, self._findings, self._levels, self._reachable_asked, seconds, cpu)
-            try:
-                self._saver.end_level(snapshot, level, self._maker.known)
-            except SystemFault as fault:
-                if not is_unsaved(fault) or self._saver.levels:
-                    raise
-                # All is in memory: the search goes on, and its next save writes everything.
-                self._saver = self._saver.anew()
+    def _end_level(self) -> None:
+        level = self._level
+        assert level is not None, "the search stands at a level"
+        self._offer_to_save(level)
+        if self._watch is not None:
+            self._watch.level_made(len(self._levels), partial(self._maker.sample, level))
+
+    def _offer_to_save(self, level: Level) -> None:
+        """Give the saver a snapshot of the search; the saver saves if that is due."""
+        if self._saver is None or self._saver.levels >= len(self._levels):
+            return
+        workers = self._maker.workers
+        seconds, cpu = self._seconds, self._cpu_seconds
+        snapshot = counters.snapshot(workers, self._findings, self._levels, self._reachable_asked, seconds, cpu)
+        try:
+            self._saver.end_level(snapshot, level, self._maker.known)
+        except SystemFault as fault:
+            if not is_unsaved(fault) or self._saver.levels:
+                raise
+            # All is in memory: the search goes on, and its next save writes everything.
+            self._saver = self._saver.anew()
 
     def _resumed_level(self) -> Level | None:
-        """The level that the folder holds, if one was saved, and the search as it stood there."""
+        """The level that the folder holds, if one was saved, and the state of the search there."""
         saver = self._saver
         if saver is None or (snapshot := saver.snapshot) is None:
             return None
@@ -250,7 +226,9 @@ class Search:
         return level
 
     def _fits(self, more_bytes: int) -> bool:
-        """Whether so much memory more may be taken, after what can be given back was; if not, the search stops."""
+        """Whether so much more memory may be used, after giving back what can be given back; if not, the search
+        stops.
+        """
         fits = self._budget.fits(more_bytes, self._give_back)
         if not fits:
             self._stop(Bound.MEMORY)
@@ -261,16 +239,8 @@ class Search:
         self._history.spill()
         self._budget.spill(self._budget.making, self._maker.full_blocks)
 
-    def _poll(self) -> None:
-        now = time.monotonic()
-        limits = self._limits
-        if limits.seconds is not None and now - self._began >= limits.seconds:
-            self._stop(Bound.TIME)
-        elif limits.memory_bytes is not None and not self._fits(0):
-            return
-        elif self._progress is not None and now - self._told >= _PROGRESS_SECONDS:
-            self._told = now
-            self._progress(self.counters())
+    def _has_memory(self) -> bool:
+        return self._limits.memory_bytes is None or self._fits(0)
 
     def counters(self) -> Counters:
         """The counters so far; while threads run, those of their last full batches."""
@@ -281,7 +251,7 @@ class Search:
             distinct=distinct,
             left=distinct - counters.expanded(workers),
             depth=max(1, len(self._levels)),
-            seconds=self._seconds_before + time.monotonic() - self._began,
+            seconds=self._seconds,
             memory_bytes=memory_bytes(),
             levels=tuple(self._levels),
             rows_bytes=sum(worker.rows_words for worker in workers) * f.WORD_BYTES,
@@ -319,7 +289,7 @@ class Search:
 
     def _search_again(self, level: int) -> Predecessors:
         """The predecessors by a search without properties that goes as far as `level`."""
-        kernels = replace(self._kernels, check=0, step=0, check_count=0, reachable_count=0, step_count=0)
+        kernels = replace(self._kernels, check=NULL, step=NULL, check_count=0, reachable_count=0, step_count=0)
         search = Search(kernels, self._initial, replace(self._settings, limits=Limits(), deadlock=False))
-        search._explore(level)
+        search.go_to(level)
         return search.predecessors

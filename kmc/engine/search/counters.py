@@ -7,27 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from kmc.engine.files.run_manifest import Snapshot, require_lengths
+from kmc.engine.native.words import Mask
 from kmc.engine.search.worker import Worker
 from kmc.engine.stores.finding_log import FindingLog
 
 
 def cut(workers: Sequence[Worker]) -> int:
-    """How many generated states lie outside of the constraints."""
+    """The number of generated states that lie outside of the constraints."""
     return sum(worker.thread.cut for worker in workers)
 
 
 def stored(workers: Sequence[Worker]) -> int:
-    """How many states were stored: the distinct ones."""
+    """The number of stored states: the distinct ones."""
     return sum(worker.thread.stored for worker in workers)
 
 
 def expanded(workers: Sequence[Worker]) -> int:
-    """How many states were expanded."""
+    """The number of expanded states."""
     return sum(worker.thread.expanded for worker in workers)
 
 
 def generated(workers: Sequence[Worker]) -> int:
-    """How many states were generated, as TLC counts them."""
+    """The number of generated states, as TLC counts them."""
     return sum(int(worker.generated.array.sum()) for worker in workers)
 
 
@@ -69,5 +70,5 @@ def restore(worker: Worker, snapshot: Snapshot) -> None:
     worker.thread.cut = snapshot.cut
     worker.thread.stored = snapshot.stored
     worker.thread.expanded = snapshot.expanded
-    worker.thread.reached = snapshot.reached
+    worker.thread.reached = Mask(snapshot.reached)
     worker.rows_words = snapshot.rows_words

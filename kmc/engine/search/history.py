@@ -42,7 +42,7 @@ class History:
         self._budget.spill(number, level.blocks)
 
     def drop_all_but_the_newest(self) -> None:
-        """Give back what only serves to look back."""
+        """Give back memory that only later queries need."""
         for old in sorted(self._levels)[:-1]:
             self._drop(old)
 

@@ -1,9 +1,9 @@
-"""From one level of the search to the next, on all threads: expand its rows, look up successors, keep what is new.
+"""From one level of the search to the next, on all threads: expand its rows, look up successors, keep the new ones.
 
-Invariant: between two calls no thread runs, and what depends on the order of threads is inside a level: the ordinal of
-a state, and the block that holds its row. Counts, levels as sets and findings depend on the model alone.
+Invariant: between two calls no thread runs, and everything that depends on the order of threads is inside a level: the
+ordinal of a state, and the block that holds its row. Counts, levels as sets and findings depend on the model alone.
 
-A level maker knows kernels, tables and threads. Limits, saving and what a finding means are for the search above it.
+A level maker knows kernels, tables and threads. The search above it handles limits, saving and the meaning of findings.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ import numpy as np
 from kmc.engine.files.run_manifest import Snapshot
 from kmc.engine.layout import control_words as f
 from kmc.engine.layout.control_words import Shared
-from kmc.engine.layout.frontier import Level, PackedState, RowBlock, joined
+from kmc.engine.layout.frontier import Level, PackedState, RowBlock, all_chunks
 from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.record_structs import Chunk, FindingEntry
 from kmc.engine.layout.search_outcome import Settings
 from kmc.engine.layout.word_dictionary import Dictionary
 from kmc.engine.loops.compiled_loops import NativeLoop, seek_loop, view_representatives_loop, work_loop, yield_address
 from kmc.engine.loops.unpack import records_of
-from kmc.engine.native.memory import Memory, Words
+from kmc.engine.native.memory import Memory, Words, address_of
 from kmc.engine.native.specialization import Specialization
 from kmc.engine.native.threads import WorkerPool
+from kmc.engine.native.words import Address, Mask
 from kmc.engine.search import counters
 from kmc.engine.search.worker import Worker
 from kmc.engine.stores.fingerprint_table import FingerprintTable, target_table
@@ -38,30 +39,30 @@ from kmc.process import give_back_heap, memory_bytes
 
 
 class LevelRecorder(BehaviourSource, Protocol):
-    """What makes the behaviour graph of a search."""
+    """A recorder that builds the behaviour graph of a search."""
 
     def worker(self, budget: MemoryBudget, batch: int, actions: int, properties: int, /) -> Worker:
-        """A worker that has room for what its loops note."""
+        """A worker that has room for the records of its loops."""
 
     def tell(self, shared: Shared, /) -> None:
         """Let loops call the kernels of atoms."""
 
     @property
     def more_bytes(self) -> int:
-        """The memory that `level_made` will take, and who reads the graph then."""
+        """The memory that `level_made` will need, and then the reader of the graph."""
 
     @property
     def bytes_to_grow(self) -> int:
-        """The memory that `before_growth` will take."""
+        """The memory that `before_growth` will need."""
 
     def before_growth(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
-        """Note what of the table is needed later: states get other slots. No thread runs."""
+        """Record the slots of the table that are needed later, since states get other slots. No thread runs."""
 
     def level_made(self, known: FingerprintTable, threads: WorkerPool, /) -> None:
-        """Take what the workers noted while a level was made; no thread runs."""
+        """Take over the workers' records of a level; no thread runs."""
 
     def words_of_level(self, level: int, /) -> Iterator[Words]:
-        """What the graph has of a level, counted from 0, that was made: its states, and the steps that lead there."""
+        """The words of the graph for a finished level, counted from 0: its states, and the steps that lead there."""
 
     def restore(self, words: Words, levels: int, /) -> None:
         """Stand where so many levels had been made, with what `words_of_level` gave of each."""
@@ -78,15 +79,15 @@ _SPARE = 8
 
 
 def specialization_of(kernels: KernelTable, settings: Settings, *, edges: bool) -> Specialization:
-    """The code that the loops of a search need; with `edges`, they note steps."""
+    """The code that the loops of a search need; with `edges`, they record steps."""
     return Specialization(kernels.wide, kernels.rank != 0, settings.schedule_seed is not None, edges=edges)
 
 
 class LevelMaker:
     """Tables, workers and control words of one search.
 
-    `fits` says whether so many bytes more may be taken; where it says no, it has called `stop`. `known` holds the
-    fingerprints of all levels that were made. A `recorder` is told of all steps, for a model without view and symmetry.
+    `fits` returns whether so many bytes more may be used; if not, it has called `stop`. `known` holds the fingerprints
+    of all finished levels. A `recorder` gets all steps, for a model without view and symmetry.
     """
 
     def __init__(
@@ -111,7 +112,7 @@ class LevelMaker:
         self._recorder = recorder
         self._specialization = specialization_of(kernels, settings, edges=recorder is not None)
         self.known = FingerprintTable(settings.table_slots, wide=kernels.wide)
-        # With a view, the states of the level that is being made are told apart by rank, in a table of their own.
+        # With a view, ranks distinguish the states of the level that is being made, in a table of their own.
         self._found = self._level_table(settings.table_slots) if kernels.rank else self.known
         self.dictionary = Dictionary(kernels.plain_words, kernels.implied_words)
         self.shared = Shared.of(Memory(Shared.WORDS))
@@ -141,7 +142,7 @@ class LevelMaker:
         shared.known, shared.known_slots = self.known.address, self.known.slots
 
     def _tell_schedule(self, seed: int) -> None:
-        self.shared.usleep = yield_address()
+        self.shared.usleep = Address(yield_address())
         for number, worker in enumerate(self.workers):
             worker.thread.fuzzing = random.Random(f"{seed} {number}").getrandbits(62)
 
@@ -160,7 +161,7 @@ class LevelMaker:
 
     @property
     def reachable_asked(self) -> int:
-        """The mask of the reachables that the level made last was asked for: those that none before had reached."""
+        """The mask of the reachables tested in the last level: those that no earlier level had reached."""
         return self.shared.wanted
 
     @property
@@ -180,7 +181,7 @@ class LevelMaker:
         return any(worker.thread.beyond for worker in self.workers)
 
     def restore(self, snapshot: Snapshot, read_back: Callable[[], Level]) -> Level:
-        """Stand where a saved search stood; `read_back` fills the table and the dictionary, and gives the level."""
+        """Restore the state of a saved search; `read_back` fills the table and the dictionary, and gives the level."""
         self._distinct = sum(snapshot.levels)
         roomy = self._distinct + self._distinct // 4
         has_room = self._budget.has_room(self.known.growth_bytes(roomy))
@@ -211,14 +212,14 @@ class LevelMaker:
         return self._make(level.rows, store=store)
 
     def _set_chunks(self, level: Level) -> None:
-        self.shared.chunks = Chunk(level.chunks.ctypes.data)
+        self.shared.chunks = Chunk(address_of(level.chunks))
         self.shared.chunk_count = len(level.chunks)
         self.shared.next_chunk = 0
         for worker in self.workers:
             worker.thread.rows_left = 0
 
     def _grow_ahead(self, rows: int) -> None:
-        """Grow the table before a level of a search that notes steps: while it is made, that costs more.
+        """Grow the table before a level of a search that records steps: growing it while the level is made costs more.
 
         Levels grow much as the last one did. Where memory could be short, the table grows when it is full.
         """
@@ -233,7 +234,7 @@ class LevelMaker:
         self.shared.storing = store
         if self._recorder is not None and store and rows > _AHEAD_FROM_ROWS:
             self._grow_ahead(rows)
-        self.shared.wanted = ~counters.reached(self.workers) & (1 << self._kernels.reachable_count) - 1
+        self.shared.wanted = Mask(~counters.reached(self.workers) & (1 << self._kernels.reachable_count) - 1)
         if not self._run(work_loop(self._specialization), rows):
             return None
         if self._recorder is not None:
@@ -242,7 +243,7 @@ class LevelMaker:
             self._recorder.level_made(self.known, self._threads)
         made = [worker.end_level() for worker in self.workers]
         starts = np.cumsum([0] + [count for _, count, _ in made]).tolist()
-        chunks = joined([(part, start) for (part, _, _), start in zip(made, starts, strict=False)])
+        chunks = all_chunks([(part, start) for (part, _, _), start in zip(made, starts, strict=False)])
         level: Level | None = Level(starts[-1], chunks, tuple(block for _, _, blocks in made for block in blocks))
         for worker in self.workers:
             worker.begin_level()
@@ -269,7 +270,7 @@ class LevelMaker:
         return replace(level, rows=rows)
 
     def forget_unfinished(self) -> None:
-        """Give back the level that was stopped before its end, and what was noted of it."""
+        """Give back the level that was stopped before its end, and its records."""
         self._unfinished = None
         for worker in self.workers:
             worker.forget_level()
@@ -279,7 +280,7 @@ class LevelMaker:
     def seek(self, level: Level, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """The states of `level` that are among `fingerprints`, or those with a step to one of them, by fingerprint.
 
-        For after the search: what a level was stopped at is forgotten.
+        For use after the search: the unfinished work of a level that was stopped is forgotten.
         """
         targets = target_table(fingerprints)
         self.shared.targets, self.shared.target_slots = targets.address, targets.words
@@ -324,7 +325,7 @@ class LevelMaker:
         return False
 
     def _grow(self, table: FingerprintTable, count: int) -> bool:
-        """Make room for `count` fingerprints; False if that would take too much memory, and the search is stopped."""
+        """Make room for `count` fingerprints; False if that would need too much memory, and the search is stopped."""
         noted = self._recorder.bytes_to_grow if self._recorder is not None else 0
         if not self._fits(table.growth_bytes(count) + noted):
             return False

@@ -1,7 +1,7 @@
-"""How a search got somewhere: the states of a level, and the steps into it, found again by fingerprint.
+"""The paths that a search took: the states of a level, and the steps into it, found again by fingerprint.
 
-A level that is kept is expanded again, once for all that is asked. For an older one another search, without
-properties, goes there first: when levels grow, that costs less than the search did.
+A level that is kept is expanded again, once for all queries. For an older level another search, without properties,
+runs up to it first: if levels grow, that costs less than the search did.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class StepLookup(ABC):
         """The states of `level` that are among `fingerprints`, or those with a step to one of them, by fingerprint."""
 
     def of(self, level: int, fingerprint: int, *, rank: int | None = None, inside: bool = True) -> list[FoundStep]:
-        """`steps_into` one state. `rank` tells states of one view apart; `inside` leaves out steps that break a
+        """`steps_into` one state. `rank` distinguishes states of one view; `inside` omits steps that break a
         constraint.
         """
         edges = self.steps_into(level, [fingerprint])[fingerprint]
         return [edge for edge in edges if self.counts(edge, rank=rank, inside=inside)]
 
     def counts(self, edge: FoundStep, *, rank: int | None, inside: bool) -> bool:
-        """Whether `of` takes a step, of those that `steps_into` gives."""
+        """Whether `of` includes a step, of those that `steps_into` returns."""
         kernels = self._kernels
         if rank is not None and kernels.rank_of(edge.successor.row) != rank:
             return False
@@ -64,7 +64,7 @@ class StepLookup(ABC):
 
 
 class Predecessors(StepLookup):
-    """What can be asked of a search in memory.
+    """The queries that a search in memory answers.
 
     `search_again(level)` is that of a search that went as far as to keep `level`.
     """

@@ -21,6 +21,7 @@ from kmc.engine.layout.record_structs import (
     StateRecord,
 )
 from kmc.engine.native.memory import PAGE_WORDS, Memory, Words
+from kmc.engine.native.words import NULL, Address
 from kmc.engine.stores.memory_budget import MemoryBudget
 
 _OUT_WORDS = 1 << 15
@@ -29,7 +30,7 @@ _OWN_WORDS = {"out": _OUT_WORDS, "findings": 1 << 10, "made": 1 << 10, "rows": 1
 
 
 class Worker:
-    """The control words and buffers of one thread. `actions` and `properties`: how many counters of each it has.
+    """The control words and buffers of one thread. `actions` and `properties`: the number of its counters of each.
 
     `rows_words`: the words of all packed rows that it wrote in finished levels.
     """
@@ -151,7 +152,7 @@ class Worker:
         if self._codes is not None:
             ctypes.memmove(last, self.thread.last_codes, 2 * self.thread.last_count)
         self._codes = codes
-        self.thread.codes, self.thread.last_codes = codes.address, last
+        self.thread.codes, self.thread.last_codes = codes.address, Address(last)
 
     @property
     def pending(self) -> int:
@@ -171,7 +172,7 @@ class Worker:
         self.thread.sources.successors = len(records)
 
     def take_log(self) -> Words:
-        """The noted findings, a row each; the buffer is empty afterwards."""
+        """The recorded findings, a row each; the buffer is empty afterwards."""
         entries = self._owned["findings"].array[: self.thread.findings.used].reshape(-1, FindingEntry.WORDS).copy()
         self.thread.findings.used = 0
         return entries
@@ -180,5 +181,5 @@ class Worker:
 def _tell(buffer: Buffer, memory: Memory | None, used: int) -> None:
     """Let loops use a memory, or none."""
     buffer.address, buffer.words, buffer.used = (
-        (memory.address, memory.words, used) if memory is not None else (0, 0, 0)
+        (memory.address, memory.words, used) if memory is not None else (NULL, 0, 0)
     )

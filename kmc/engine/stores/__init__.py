@@ -1,1 +1,1 @@
-"""What one search holds in memory: the fingerprint table, the log of findings, and the memory budget."""
+"""The memory of one search: the fingerprint table, the log of findings, and the memory budget."""

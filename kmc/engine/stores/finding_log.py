@@ -1,4 +1,4 @@
-"""The findings of a search, merged level by level from what its threads noted.
+"""The findings of a search, merged level by level from the records of its threads.
 
 Invariant: the contents do not depend on threads. A state counts once, whether several threads found it, or a constraint
 refused it and a deeper level met it again or stored it. The findings of the first level that has any are kept; later
@@ -35,7 +35,7 @@ class FindingLog:
         self.found_any = False
 
     def add(self, level: int, logs: Iterable[Words]) -> None:
-        """Add what the threads noted while `level` was expanded (0: the initial states were checked)."""
+        """Add the records of the threads from expanding `level` (0: the initial states were checked)."""
         entries = np.unique(np.concatenate(list(logs))[:, : r.FindingEntry.source + 1], axis=0)
         found = {self._finding(level, entry) for entry in entries.tolist()}
         if not found:
@@ -78,7 +78,7 @@ class FindingLog:
         return found.view(np.int64)
 
     def restore(self, findings: tuple[SearchFinding, ...], counted: Iterable[int], met: Words) -> None:
-        """Hold what another log held; `met` are its words."""
+        """Copy the contents of another log; `met` are its words."""
         self.findings, self.found_any = findings, bool(findings)
         # A list of one number would fill the array.
         self.counted[:] = np.array(list(counted), self.counted.dtype).reshape(self.counted.shape)

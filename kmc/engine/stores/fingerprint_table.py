@@ -1,11 +1,12 @@
 """The memory of the fingerprint table, and when it grows. Its layout is in `kmc.engine.loops.fingerprint_table_64`.
 
-Invariant: the table is never fuller than `LOAD_MAX`, counting what pending batches may add, so every probe ends.
+Invariant: the table is never fuller than `LOAD_MAX`, counting the entries that pending batches may add, so every probe
+ends.
 
-It grows in place, by half (a small one fourfold). At 8 bytes a slot and 40 to 60 percent full it takes 13 to 20 bytes a
+It grows in place, by half (a small one fourfold). At 8 bytes a slot and 40 to 60 percent full it needs 13 to 20 bytes a
 state, 16 on average, and no more while it grows; twice that with 128-bit fingerprints. In a fuller table more lines are
 full, and a lookup then waits for a second line. Addresses for half of the machine's memory are reserved; pages are
-taken when they are used.
+allocated when they are first used.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kmc.engine.layout.frontier import signed
 from kmc.engine.loops.compiled_loops import NativeLoop, move_loop, settle_loop
 from kmc.engine.native.memory import Memory, Words, reserved
 from kmc.engine.native.threads import WorkerPool
+from kmc.engine.native.words import Address, Slot
 from kmc.errors import SystemFault
 
 LOAD_MAX = 0.6
@@ -39,7 +41,7 @@ class FingerprintTable:
         self.growths: list[tuple[int, int]] = []
 
     @property
-    def address(self) -> int:
+    def address(self) -> Address:
         """The address of the slots."""
         return self._memory.address
 
@@ -78,8 +80,7 @@ class FingerprintTable:
     def grow(self, count: int, pool: WorkerPool) -> None:
         """Make room for `count` fingerprints, on all threads. SystemFault if they do not fit into memory.
 
-        An exception leaves a table that cannot be used any more. A search that is told to stop meanwhile stops after
-        this.
+        After an exception the table cannot be used any more. A search that is stopped meanwhile stops after the growth.
         """
         slots = slots_for(count, self.slots)
         if slots * self._width > self._memory.words:
@@ -99,7 +100,7 @@ class FingerprintTable:
         plan.slots_before = high = self.slots
         while high > 0:
             low = _whole_lines(-(-high * self.slots // slots)) if high > _LAST_RANGE_SLOTS else 0
-            plan.high, plan.cursor = high, low
+            plan.high, plan.cursor = Slot(high), low
             self._run(
                 move_loop(self._ranked, self._wide),
                 shared,

@@ -1,11 +1,11 @@
-"""The memory that a search may take, and what is given back when it runs short.
+"""The memory that a search may use, and the memory that it gives back when it runs short.
 
-Memory is the resident set of the process, which is what the system counts, `ps` and `/usr/bin/time -v` show, and kmc
-prints. It is short when it takes a share of its limit. Then levels that are only kept to look back go, and from then on
-every block goes to a file as soon as it is full, so that the table alone still grows. Pages of files count as long as
-they are resident, so they are given back too: they are read again where they are needed. Without a folder for files
-only the first step is taken. Below the limit there is a reserve (`kmc.memory_limit`), and blocks are small where the
-limit is low.
+Memory is the resident set of the process, which is the figure that the system counts, that `ps` and `/usr/bin/time -v`
+show, and that kmc prints. It is short when it exceeds a share of its limit. Then levels that are only kept for queries
+are dropped, and from then on every block goes to a file as soon as it is full, so that the table alone still grows.
+Pages of files count as long as they are resident, so they are given back too: they are read again where they are
+needed. Without a folder for files only the first measure applies. Below the limit there is a reserve
+(`kmc.memory_limit`), and blocks are small if the limit is low.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@
     const ended = search.error ? search.error.message : search.end === "found" ? `found after ${kmc.plural(search.steps, "step")}` : search.text;
     const cancel = kmc.html("button", { type: "button", on: { click: () => explorer.ask("/cancel", {}).catch(explorer.tell) } }, "Cancel");
     const close = kmc.html("button", { type: "button", on: { click: () => ((dismissed = search.number), (place.hidden = true)) } }, "Dismiss");
-    place.replaceChildren(kmc.html("span", {}, kmc.html("b", {}, kmc.shortened(search.sentence, 160)), search.over ? `: ${ended} (${seen}).` : `: ${seen}…`), search.over ? close : cancel,
+    place.replaceChildren(kmc.html("span", {}, kmc.html("b", {}, kmc.shortened(search.sentence, 160)), search.over ? `: ${ended} (${seen}).` : `: ${search.activity || seen}…`), search.over ? close : cancel,
       search.error?.help ? kmc.html("span", { class: "doc" }, search.error.help) : "");
     if (!search.over) poll();
   };

@@ -46,6 +46,13 @@
     return wanted === undefined ? null : { do: "go", to: wanted };
   });
 
+  // What was typed stays until it is shown: a mistake in it is mended there.
+  const watch = async (event) => {
+    event.preventDefault();
+    const expression = by("watch").value.trim();
+    if (expression && (await explorer.act({ do: "show", expression }))) by("watch").value = "";
+  };
+
   // ---- showing
 
   explorer.show = (view) => {
@@ -57,9 +64,10 @@
     if (!isSame) story = isSomewhere ? new kmc.Story(view.story) : null;
     told = isSomewhere ? view.told : null;
     document.body.classList.toggle("choosing", !isSomewhere);
+    document.body.classList.toggle("watching", isSomewhere && story.watched.length > 0);
     explorer.drawVerdicts(view);
     explorer.drawSearch(view.search);
-    for (const [id, can] of [["undo", view.undo], ["redo", view.redo], ["bookmark", isSomewhere], ["run", isSomewhere], ["save", isSomewhere], ["again", isSomewhere], ["back", false], ["on", false]]) by(id).disabled = !can;
+    for (const [id, can] of [["undo", view.undo], ["redo", view.redo], ["bookmark", isSomewhere], ["run", isSomewhere], ["save", isSomewhere], ["again", isSomewhere], ["watch", isSomewhere], ["show", isSomewhere], ["back", false], ["on", false]]) by(id).disabled = !can;
     if (isSomewhere) drawWalk(view);
     else {
       by("position").textContent = "";
@@ -79,6 +87,7 @@
     message,
     onStep: (number) => go(explorer.view.line[number - 1]),
     onMessage: openMessage,
+    onHide: (expression) => explorer.act({ do: "hide", expression }),
   });
 
   const WINDOW = 240; // so many steps of a long line are drawn, around the current one
@@ -172,20 +181,20 @@
     diagram?.update(storyView());
     by("message-title").textContent = `m${found.number} ${found.kind}`;
     by("message-body").replaceChildren(
-      kmc.html("p", { class: "ends" }, found.source === null ? "" : kmc.lane(story, found.source), " → ", found.dest === null ? "everyone" : kmc.lane(story, found.dest)),
-      kmc.html("table", { class: "fields" }, kmc.html("tbody", {}, found.fields.map(([name, text]) => kmc.html("tr", {}, kmc.html("th", { scope: "row" }, name), kmc.html("td", {}, story.named(text)))))),
+      ...kmc.messageParts(story, found),
+      ...stepsWith(number),
     );
     by("message").showModal();
   };
 
-  // ---- theme
-
-  const themes = ["auto", "light", "dark"];
-
-  const setTheme = (theme) => {
-    if (theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-    by("theme").textContent = `Colours: ${theme}`;
+  // What can become of a message in this state: a button for each step that delivers it, and for each that drops it.
+  const stepsWith = (number) => {
+    const { moves } = explorer.view;
+    const told = [["Deliver", (move) => move.received === number], ["Drop", (move) => move.received !== number && move.drops.includes(number)]];
+    const buttons = told.flatMap(([verb, isWanted]) => moves.filter(isWanted).map((move) => kmc.html("p", { class: "buttons" },
+      kmc.html("button", { type: "button", "data-place": move.place, on: { click: () => (by("message").close(), take(move.place)) } }, kmc.html("b", {}, verb), ` ${kmc.arrows(move.label)}`),
+      move.fails.length > 0 && kmc.html("span", { class: "flag broken" }, `breaks ${move.fails.join(", ")}`))));
+    return buttons.length ? buttons : [kmc.html("p", { class: "empty" }, "No step of this state delivers or drops it.")];
   };
 
   // ---- keys
@@ -193,14 +202,17 @@
   const KEYS = {
     j: () => step(1),
     ArrowDown: () => step(1),
+    ArrowRight: () => step(1),
     k: () => step(-1),
     ArrowUp: () => step(-1),
+    ArrowLeft: () => step(-1),
     Home: () => explorer.view.at !== null && go(explorer.view.line[0]),
     End: () => explorer.view.at !== null && go(explorer.view.line.at(-1)),
     u: () => explorer.act({ do: "undo" }),
     r: () => explorer.act({ do: "redo" }),
     b: () => explorer.nameState(),
     s: () => explorer.view.at !== null && by("running").showModal(),
+    e: () => by("watch").focus(),
     t: () => openTab(local.tab === "line" ? "tree" : "line"),
     "/": () => by("filter")?.focus(),
     "?": () => by("help").showModal(),
@@ -213,11 +225,15 @@
       drawMoves();
       by("moves").focus();
     }
+    if (event.key === "Escape" && event.target.id === "watch") by("moves").focus();
     if (writes || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]") || explorer.view === null) return;
     if (event.target.matches("[role=tab]") && ["ArrowLeft", "ArrowRight"].includes(event.key)) {
       openTab(local.tab === "line" ? "tree" : "line");
       return by(`tab-${local.tab}`).focus();
     }
+    // A box that scrolls sideways keeps the keys that scroll it.
+    const scrolls = event.target.matches(".scroll") && event.target.scrollWidth > event.target.clientWidth;
+    if (scrolls && ["ArrowLeft", "ArrowRight"].includes(event.key)) return;
     const place = /^[1-9]$/.test(event.key) && explorer.view.at !== null ? explorer.moveAt(Number(event.key)) : undefined;
     const act = place === undefined ? KEYS[event.key] : () => take(place);
     if (act === undefined) return;
@@ -239,7 +255,6 @@
     seek: () => explorer.runUntil(),
     walk: () => explorer.walk(),
     ask: KEYS["?"],
-    theme: () => setTheme(themes[(themes.indexOf(document.documentElement.dataset.theme ?? "auto") + 1) % 3]),
     "tab-line": () => openTab("line"),
     "tab-tree": () => openTab("tree"),
   };
@@ -259,6 +274,7 @@
   };
 
   for (const [id, act] of Object.entries(CLICKS)) by(id).addEventListener("click", act);
+  by("watching").addEventListener("submit", watch);
   by("message").addEventListener("close", () => ((message = null), diagram?.update(storyView())));
   document.addEventListener("keydown", onKey);
   window.addEventListener("hashchange", load);
@@ -269,6 +285,6 @@
   });
   // Another tab may have gone on in the same session.
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && explorer.view !== null && load());
-  setTheme("auto");
+  kmc.themeButton(by("theme"));
   load();
 }

@@ -14,7 +14,7 @@
     const groups = owners.map((lane) => {
       const own = moves.filter((move) => owner(story, move) === lane);
       for (const move of own) numbers.set(move.place, numbers.size + 1);
-      return kmc.html("section", { class: "group-of-moves" }, owners.length === 1 && lane === null ? null : kmc.html("h3", {}, lane === null ? "No single process" : kmc.lane(story, lane)),
+      return kmc.html("section", { class: "group-of-moves" }, owners.length === 1 && lane === null ? null : kmc.html("h3", {}, lane === null ? "No single process" : kmc.lane(lane)),
         kmc.html("ul", { class: "cards" }, own.map((move) => kmc.html("li", {}, card(story, shown, move, numbers.get(move.place), view)))));
     });
     const head = kmc.html("div", { class: "moves-head" }, kmc.html("h2", {}, "What can happen next"), shown.moves.length > 6 && filterBox(view));

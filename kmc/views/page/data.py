@@ -1,8 +1,8 @@
 """A story as data for the page's scripts: JSON, each value of the states once.
 
 Values are interned: `values` lists each different one, in which parts are indices of others, and a state maps its
-variables to indices. Equal values have equal indices, so that scripts find what changed by comparing numbers, and a
-state costs little more than what its step changed.
+variables to indices. Equal values have equal indices, so that scripts find changes by comparing numbers, and a state
+costs little more than the changes of its step.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dataclasses import asdict
 from typing import Any, TypeAlias, assert_never
 
 from kmc.lang.tla import Tla, TlaMap, TlaRecord, TlaSeq, TlaSet
-from kmc.story.lanes import at_lane, in_column
-from kmc.story.story import Change, LaneColumn, SentMessage, Story, StoryStep
+from kmc.story.parts.lanes import at_lane, in_column
+from kmc.story.parts.story import Change, LaneColumn, SentMessage, Story, StoryStep
 
 Json: TypeAlias = "bool | int | str | list[Json] | dict[str, Json] | None"
 
 _LIMIT_NAMES = frozenset({"highwatermark", "hwm", "commitindex"})
-"""What the length of the committed part of a log is called, in a title of a column or in a variable's name."""
+"""The names for the length of the committed part of a log, in a title of a column or in a variable's name."""
 
 
 def page_data(story: Story) -> dict[str, Any]:
@@ -34,6 +34,7 @@ def page_data(story: Story) -> dict[str, Any]:
         "columns": [asdict(column) for column in story.columns],
         "networks": list(story.networks),
         "archives": list(story.archives),
+        "watched": list(story.watched),
         "ofLane": list(story.of_lane),
         "logs": [asdict(log) for log in logs_of(story)],
         "committed": None if committed is None else asdict(committed),
@@ -43,6 +44,7 @@ def page_data(story: Story) -> dict[str, Any]:
             "backTo": loop.back_to,
             "closing": None if loop.closing is None else step_data(loop.closing, values),
             "fairness": list(loop.fairness),
+            "failsFrom": loop.fails_from,
         },
         "why": None if story.why is None else asdict(story.why),
         "notes": list(story.notes),
@@ -51,10 +53,10 @@ def page_data(story: Story) -> dict[str, Any]:
 
 
 class Values:
-    """The different values, in `listed`; a part of a value stands before it.
+    """The different values, in `listed`; a part of a value precedes the value.
 
     `[kind, ...]` with `set`, `seq` (indices of elements), `map` (of keys and values in turn), `rec` (names and indices
-    in turn); anything else stands for itself.
+    in turn); anything else is written as it is.
     """
 
     def __init__(self) -> None:
@@ -162,7 +164,7 @@ def _is_log(state: Mapping[str, Tla], place: LaneColumn, lanes: Iterable[str]) -
 
 
 def committed_column(story: Story) -> LaneColumn | None:
-    """The place that says how many entries of a process's log are committed, known by its name or its title."""
+    """The column with the number of committed entries of a process's log, recognized by its name or its title."""
     for column in (*story.columns, *_places(story)):
         if re.sub("[^a-z]", "", column.title.rpartition(".")[2].lower()) in _LIMIT_NAMES:
             return column

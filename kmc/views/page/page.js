@@ -14,7 +14,7 @@ const FILTERS = [
 
 const NARROW_PAGE = "(max-width: 1000px)"; // as in page.css
 
-const state = { missing: null, step: story.loop === null ? story.count : 1, hide: new Set(), lanes: new Set(), query: "", found: null, message: null };
+const state = { missing: null, step: story.opensAt(), hide: new Set(), lanes: new Set(), query: "", found: null, message: null };
 let list = null;
 let diagram = null;
 let isOpened = false; // until then, the page stays at its top
@@ -199,8 +199,7 @@ const openMessage = (number) => {
     : "the step that closes the cycle");
   by("message-title").textContent = `m${message.number} ${message.kind}`;
   by("message-body").replaceChildren(
-    kmc.html("p", { class: "ends" }, message.source === null ? "" : kmc.lane(story, message.source), " → ", message.dest === null ? "everyone" : kmc.lane(story, message.dest)),
-    kmc.html("table", { class: "fields" }, kmc.html("tbody", {}, message.fields.map(([name, text]) => kmc.html("tr", {}, kmc.html("th", { scope: "row" }, name), kmc.html("td", {}, story.named(text)))))),
+    ...kmc.messageParts(story, message),
     kmc.html("ul", { class: "fate" },
       at(message.sentAt, message.sentAt === 1 ? "there from" : "sent in"),
       message.receivedAt.map((step) => at(step, "received in")),
@@ -208,17 +207,6 @@ const openMessage = (number) => {
       message.receivedAt.length === 0 && message.lostAt === null && kmc.html("li", {}, "never received in this trace")),
   );
   by("message").showModal();
-};
-
-// ---- theme
-
-const themes = ["auto", "light", "dark"];
-
-const setTheme = (theme) => {
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  by("theme").textContent = `◐ ${theme}`;
-  by("theme").setAttribute("aria-label", `Colours: ${theme}`);
 };
 
 // ---- keys
@@ -275,7 +263,6 @@ const start = () => {
   by("next").addEventListener("click", () => move(1));
   for (const button of document.querySelectorAll("[data-part]")) button.addEventListener("click", () => goToPart(button.dataset.part));
   by("ask").addEventListener("click", () => by("help").showModal());
-  by("theme").addEventListener("click", () => setTheme(themes[(themes.indexOf(document.documentElement.dataset.theme ?? "auto") + 1) % 3]));
   by("message").addEventListener("close", () => ((state.message = null), diagram?.update(view())));
   document.addEventListener("click", (event) => {
     if (!by("filter").contains(event.target)) by("filter").open = false;
@@ -287,7 +274,7 @@ const start = () => {
     if (innerWidth !== width) drawAll();
     width = innerWidth;
   });
-  setTheme("auto");
+  kmc.themeButton(by("theme"));
   follow();
   isOpened = true;
 };

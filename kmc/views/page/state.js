@@ -1,7 +1,8 @@
 // The state at a step: what changed, the logs, the table of processes, messages on their way, everything else.
 "use strict";
 
-// `view`: { step, lanes, processed, variables, messages, onStep(number), onMessage(number) }.
+// `view`: { step, lanes, processed, variables, messages, onStep(number), onMessage(number), onHide(expression) }; the last
+// only where what is watched can be removed.
 kmc.statePanel = (element, story, view) => {
   // What a person has opened stays open, and the focus stays where it was, when the next step is drawn.
   const open = new Set([...element.querySelectorAll("details[open], [aria-expanded=true]")].map((opened) => opened.dataset.key));
@@ -10,7 +11,9 @@ kmc.statePanel = (element, story, view) => {
   element.replaceChildren(
     ...[
       stepHeading(story, step, view),
+      watchedPart(story, step, view),
       changesPart(story, step),
+      recurringPart(story, step),
       ...story.logs.map((log) => logsPart(story, step, log, view, open)),
       processTable(story, step, view),
       view.messages && networkPart(story, step, view),
@@ -18,7 +21,7 @@ kmc.statePanel = (element, story, view) => {
     ].filter(Boolean),
   );
   // Whole already: nothing more to show.
-  for (const button of element.querySelectorAll(".opens[aria-expanded=false]")) button.classList.toggle("whole", button.firstChild.scrollHeight <= button.firstChild.clientHeight + 1);
+  for (const button of element.querySelectorAll(".opens[aria-expanded=false]")) button.classList.toggle("whole", !button.hasAttribute("data-hides") && button.firstChild.scrollHeight <= button.firstChild.clientHeight + 1);
   if (focused) element.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus();
 };
 
@@ -44,7 +47,7 @@ const stepHeading = (story, step, view) => {
 const messageLine = (story, step, view) => {
   const told = [["Receives", step.received === null ? [] : [step.received]], ["Sends", step.sent], ["Lost", step.lost]];
   const lines = told.filter(([, numbers]) => numbers.length).map(([verb, numbers]) =>
-    kmc.html("li", {}, kmc.html("span", { class: "verb" }, verb), " ", numbers.map((n) => messageButton(story.message(n), view))));
+    kmc.html("li", {}, kmc.html("span", { class: "verb" }, verb), kmc.html("span", {}, numbers.map((n) => [messageButton(story.message(n), view), " "]))));
   return lines.length ? kmc.html("ul", { class: "messages-of-step" }, lines) : null;
 };
 
@@ -52,25 +55,57 @@ const messageButton = (message, view) =>
   kmc.html("button", { type: "button", class: "message-name", "data-key": `m${message.number}`, on: { click: () => view.onMessage(message.number) } },
     kmc.html("b", {}, `m${message.number}`), ` ${kmc.arrows(message.brief)}`);
 
+// What a message says: its ends and its fields.
+kmc.messageParts = (story, message) => [
+  kmc.html("p", { class: "ends" }, message.source === null ? "" : kmc.lane(message.source), " → ", message.dest === null ? "everyone" : kmc.lane(message.dest)),
+  kmc.html("table", { class: "fields" }, kmc.html("tbody", {}, message.fields.map(([name, text]) => kmc.html("tr", {}, kmc.html("th", { scope: "row" }, name), kmc.html("td", {}, story.named(text)))))),
+];
+
+// The expressions that a person watches.
+const watchedPart = (story, step, view) => {
+  if (!story.watched.length) return null;
+  const texts = (name) => [step.number > 1 ? story.words(story.place(step.number - 1, name)) : null, story.words(step.state[name])];
+  return part("Watched", kmc.html("dl", { class: "changes watched" }, story.watched.map((name) => {
+    const [was, now] = texts(name);
+    return [kmc.html("dt", { class: "where" }, name), kmc.html("dd", {}, was === null || was === now ? now : oldAndNew(was, now),
+      view.onHide && [" ", kmc.html("button", { type: "button", class: "remove", "aria-label": `Remove ${name}`, title: "Remove", on: { click: () => view.onHide(name) } }, "×")])];
+  })));
+};
+
 // ---- what changed
 
 const changesPart = (story, step) => {
   if (step.number === 1) return null;
-  if (!step.changes.length) {
+  const changes = story.ordered(step).filter((change) => !story.watched.includes(change.path[0]));
+  if (!changes.length) {
     const taken = story.taken(step).map((m) => `m${m.number}`);
     const isMoved = taken.length || step.sent.length || step.lost.length;
     return part("What changed", kmc.html("p", { class: "empty" }, !isMoved ? "Nothing." : taken.length ? `Only the network: ${taken.join(", ")} is taken from it.` : "Only the network."));
   }
-  const changes = story.ordered(step);
   // Who acts comes first, what belongs to no process last.
   const place = (owner) => (owner === step.actor ? 0 : owner === null ? 2 : 1);
   const owners = [...new Set(changes.map((change) => change.lane))].sort((a, b) => place(a) - place(b));
   return part("What changed", kmc.html("dl", { class: "changes" }, owners.map((owner) => [
-    kmc.html("dt", {}, owner === null ? story.lanes.length > 0 && kmc.html("span", { class: "where" }, "shared") : kmc.lane(story, owner)),
+    kmc.html("dt", {}, owner === null ? story.lanes.length > 0 && kmc.html("span", { class: "where" }, "shared") : kmc.lane(owner)),
     changes.filter((change) => change.lane === owner).map((change) =>
       kmc.html("dd", {}, kmc.html("span", { class: "where" }, story.changePlace(change)), " ", oldAndNew(story.named(change.old), story.named(change.new)),
         story.isCompared(change) && kmc.html("span", { class: "decides" }, "the property looks at this"))),
   ])));
+};
+
+// In a cycle, whatever it changes, and in which of its steps: a list of steps cuts long lines, and a change that undoes
+// another is easily missed.
+const recurringPart = (story, step) => {
+  const recurring = story.loop !== null && step.number >= story.loop.backTo ? story.recurring() : [];
+  if (!recurring.length) return null;
+  const closing = story.loop.closing;
+  const name = (one) => (one === closing ? `back to ${story.loop.backTo}` : `step ${one.number}`);
+  const lost = story.cycle().flatMap((one) => [...one.lost.map((n) => [one, `m${n} lost`]), ...one.sent.map((n) => [one, `m${n} sent`])]);
+  return part("What recurs in the cycle", kmc.html("dl", { class: "changes recurring" }, recurring.map(([lane, place, changes]) => [
+    kmc.html("dt", {}, lane === null ? null : kmc.lane(lane)),
+    kmc.html("dd", {}, kmc.html("span", { class: "where" }, place), " ", changes.map(([one, change], at) => [at > 0 && ", ",
+      change.old !== null && at === 0 && `${story.named(change.old)} `, change.new === null ? "removed" : `→ ${story.named(change.new)}`, kmc.html("span", { class: "kind" }, name(one))])),
+  ]), lost.length > 0 && [kmc.html("dt", {}), kmc.html("dd", {}, lost.map(([one, text], at) => [at > 0 && ", ", text, kmc.html("span", { class: "kind" }, name(one))]))]));
 };
 
 const oldAndNew = (old, now) => kmc.html("span", { class: "change" },
@@ -91,7 +126,7 @@ const processTable = (story, step, view) => {
       kmc.html("thead", {}, kmc.html("tr", {}, kmc.html("td", {}), columns.map((column) => kmc.html("th", { scope: "col" }, column.title)))),
       kmc.html("tbody", {}, view.lanes.map((lane) => [
         kmc.html("tr", { class: [lane === step.actor && "actor", wide.length && "goes-on"].filter(Boolean).join(" ") },
-          kmc.html("th", { scope: "row", rowspan: 1 + wide.length }, kmc.lane(story, lane)),
+          kmc.html("th", { scope: "row", rowspan: 1 + wide.length }, kmc.lane(lane)),
           columns.map((column) => processCell(story, step, column, lane))),
         wide.map((column, place) => kmc.html("tr", { class: [lane === step.actor && "actor", place + 1 < wide.length && "goes-on"].filter(Boolean).join(" ") },
           wideCell(story, step, column, lane, columns.length))),
@@ -121,10 +156,8 @@ const wideCell = (story, step, column, lane, width) => {
 // ---- logs, a cell for each entry
 
 const logsPart = (story, step, log, view, open) => {
-  const there = view.lanes.filter((lane) => story.inColumn(step.number, log, lane) !== undefined);
-  // What the step changed stands first, where it is seen.
-  const isNew = (lane) => step.number > 1 && story.inColumn(step.number, log, lane) !== story.inColumn(step.number - 1, log, lane);
-  const lanes = [...there.filter(isNew), ...there.filter((lane) => !isNew(lane))];
+  const lanes = view.lanes.filter((lane) => story.inColumn(step.number, log, lane) !== undefined);
+  const alike = alikeInEntries(story, log);
   const logs = new Map(lanes.map((lane) => [lane, entriesOf(story, step.number, log, lane)]));
   const before = new Map(lanes.map((lane) => [lane, step.number > 1 ? entriesOf(story, step.number - 1, log, lane) : logs.get(lane)]));
   const length = Math.max(0, ...[...logs.values(), ...before.values()].map((entries) => entries.length));
@@ -135,7 +168,7 @@ const logsPart = (story, step, log, view, open) => {
     kmc.html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Logs, ${log.title}` },
       kmc.html("table", { class: "logs" },
         kmc.html("thead", {}, kmc.html("tr", {}, kmc.html("td", {}), offsets.map((offset) => kmc.html("th", { scope: "col" }, String(offset))))),
-        kmc.html("tbody", {}, lanes.map((lane) => logRow(story, step, { lane, variable: log.title, entries: logs.get(lane), before: before.get(lane), open }, offsets, committed)))),
+        kmc.html("tbody", {}, lanes.map((lane) => logRow(story, step, { lane, variable: log.title, entries: logs.get(lane), before: before.get(lane), open, alike }, offsets, committed)))),
     ),
     committed && kmc.html("p", { class: "legend" }, kmc.html("span", { class: "limit-sample" }), ` ${columnTitle(story, story.committed)}`));
 };
@@ -148,21 +181,21 @@ const entriesOf = (story, number, log, lane) => {
   return index !== undefined && story.kind(index) === "seq" ? story.values[index].slice(1) : [];
 };
 
-const logRow = (story, step, { lane, variable, entries, before, open }, offsets, committed) => {
+const logRow = (story, step, { lane, variable, entries, before, open, alike }, offsets, committed) => {
   const key = (offset) => `entry ${variable} ${lane} ${offset}`;
   const limit = committed ? story.values[story.inColumn(step.number, story.committed, lane)] : null;
   return kmc.html("tr", {},
-    kmc.html("th", { scope: "row" }, kmc.lane(story, lane)),
+    kmc.html("th", { scope: "row" }, kmc.lane(lane)),
     offsets.map((offset) => {
       const classes = [offset === limit && "limit"];
       const now = entries[offset - 1];
       const old = before[offset - 1];
       if (now === undefined && old === undefined) return kmc.html("td", { class: classes.filter(Boolean).join(" ") });
-      if (now === undefined) return kmc.html("td", { class: [...classes, "entry", "gone"].filter(Boolean).join(" ") }, entryTexts(story, old, key(offset), open), kmc.html("span", { class: "kind" }, "removed"));
+      if (now === undefined) return kmc.html("td", { class: [...classes, "entry", "gone"].filter(Boolean).join(" ") }, entryTexts(story, old, key(offset), open, alike), kmc.html("span", { class: "kind" }, "removed"));
       const { epoch } = entryParts(story, now);
       const kind = old === undefined ? "new" : old !== now ? "changed" : null;
-      return kmc.html("td", { class: [...classes, "entry", epoch !== null && `epoch-${epoch % 6}`, kind && "fresh"].filter(Boolean).join(" "), title: story.words(now) },
-        entryTexts(story, now, key(offset), open), kind && kmc.html("span", { class: "kind" }, kind));
+      return kmc.html("td", { class: [...classes, "entry", epoch !== null && `epoch-${epoch % 4}`, kind && "fresh"].filter(Boolean).join(" "), title: story.words(now) },
+        entryTexts(story, now, key(offset), open, alike), kind && kmc.html("span", { class: "kind" }, kind));
     }));
 };
 
@@ -177,17 +210,44 @@ const entryParts = (story, index) => {
 
 const ENTRY = 36; // a longer text is cut until a person opens it
 
-const entryTexts = (story, index, key, open) => {
+// The fields of an entry's value, [[name, index], ...]; [["", index]] for a value that is no record.
+const entryFields = (story, rest) => {
+  if (rest.length !== 1 || story.kind(rest[0][1]) !== "rec" || story.namesOfMessages.has(rest[0][1])) return rest;
+  return story.fields(rest[0][1]);
+};
+
+// The names of fields that have one and the same value in all entries of this log, while others tell entries apart.
+const alikeInEntries = (story, log) => {
+  story.alike ??= new Map();
+  if (story.alike.has(log)) return story.alike.get(log);
+  const known = new Map();
+  const entries = new Set(story.steps.flatMap((step) => story.lanes.flatMap((lane) => entriesOf(story, step.number, log, lane))));
+  for (const entry of entries)
+    for (const [name, index] of entryFields(story, entryParts(story, entry).rest)) known.set(name, (known.get(name) ?? new Set()).add(index));
+  const alike = [...known].filter(([, values]) => values.size === 1).map(([name]) => name);
+  story.alike.set(log, new Set(entries.size > 1 && alike.length < known.size ? alike : []));
+  return story.alike.get(log);
+};
+
+// What differs between entries; opened, an entry shows all of it.
+const entryTexts = (story, index, key, open, alike) => {
   const { epoch, rest, name } = entryParts(story, index);
-  const text = rest.map(([, value]) => story.words(value)).join(" ");
-  const isLong = text.length > ENTRY;
-  const toggle = ({ currentTarget }) => currentTarget.setAttribute("aria-expanded", String(currentTarget.getAttribute("aria-expanded") !== "true"));
-  return [
-    isLong
-      ? kmc.html("button", { type: "button", class: "opens", "data-key": key, "aria-expanded": String(open.has(key)), on: { click: toggle } }, kmc.html("span", { class: "entry-value" }, kmc.breakable(text)))
-      : kmc.html("span", { class: "entry-value" }, kmc.breakable(text)),
+  const fields = entryFields(story, rest);
+  const different = fields.filter(([field]) => !alike.has(field));
+  const texts = (shown) => shown.map(([field, value]) => `${shown.length > 1 && field ? `${field} ` : ""}${story.words(value)}`).join(", ");
+  const [brief, whole] = [texts(different.length ? different : fields), texts(fields)];
+  const toggle = ({ currentTarget }) => {
+    const isOpen = currentTarget.getAttribute("aria-expanded") !== "true";
+    currentTarget.setAttribute("aria-expanded", String(isOpen));
+    currentTarget.firstChild.replaceChildren(...kmc.breakable(isOpen ? whole : brief));
+  };
+  const isOpen = open.has(key);
+  const shown = [
+    kmc.html("span", { class: "entry-value" }, kmc.breakable(isOpen ? whole : brief)),
     name && kmc.html("span", { class: "entry-epoch" }, `${name} ${epoch}`),
   ];
+  if (whole.length <= ENTRY && brief === whole) return shown;
+  return kmc.html("button", { type: "button", class: "opens", "data-key": key, "data-hides": brief !== whole, "aria-expanded": String(isOpen), on: { click: toggle } }, shown);
 };
 
 // ---- messages on their way
@@ -206,7 +266,7 @@ const networkPart = (story, step, view) => {
 // ---- everything else, closed until asked for
 
 const othersPart = (story, step, view, open) => {
-  const shown = new Set([...story.networks, ...story.archives, ...[...story.logs, ...story.columns].filter((place) => !place.fields.length).map((place) => place.variable)]);
+  const shown = new Set([...story.watched, ...story.networks, ...story.archives, ...[...story.logs, ...story.columns].filter((place) => !place.fields.length).map((place) => place.variable)]);
   const names = story.variables.filter((name) => !shown.has(name) && name in step.state);
   const archives = view.processed ? story.archives.filter((name) => name in step.state) : [];
   const rows = [...names, ...archives].map((name) => otherVariable(story, step, name, view, open));
@@ -228,7 +288,7 @@ const otherVariable = (story, step, name, view) => {
   if (!story.ofLane.includes(name)) return [title, kmc.html("dd", {}, value(story, index, changed ? story.place(step.number - 1, name) : index))];
   return [title, kmc.html("dd", {}, kmc.html("table", { class: "by-process" }, kmc.html("tbody", {},
     view.lanes.filter((lane) => story.atLane(index, lane) !== undefined).map((lane) => kmc.html("tr", {},
-      kmc.html("th", { scope: "row" }, kmc.lane(story, lane)),
+      kmc.html("th", { scope: "row" }, kmc.lane(lane)),
       kmc.html("td", {}, value(story, story.atLane(index, lane), step.number > 1 ? story.place(step.number - 1, name, lane) : story.atLane(index, lane))))))))];
 };
 

@@ -29,25 +29,56 @@ kmc.fill = (element, attributes, children) => {
 // How a lasso goes on.
 kmc.loopText = (loop) => (loop.closing === null ? "nothing happens any more" : `again from step ${loop.backTo}`);
 
+// A button that changes the colours: as the system has them, light, dark.
+kmc.themeButton = (button) => {
+  const root = document.documentElement;
+  const themes = ["auto", "light", "dark"];
+  const set = (theme) => {
+    if (theme === "auto") delete root.dataset.theme;
+    else root.dataset.theme = theme;
+    button.textContent = `◐ ${theme}`;
+    button.setAttribute("aria-label", `Colours: ${theme}`);
+  };
+  button.addEventListener("click", () => set(themes[(themes.indexOf(root.dataset.theme ?? "auto") + 1) % 3]));
+  set("auto");
+};
+
 kmc.plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 // Labels come with ASCII arrows, as a terminal shows them.
 kmc.arrows = (text) => text.replaceAll("->", "→");
 
+// The parts between commas that stand in no brackets: a process may be a pair, {n1, n2}.
+kmc.clauses = (text) => {
+  const found = [""];
+  let depth = 0;
+  for (const part of text.split(/(, |[([{}\])])/)) {
+    if (part === ", " && depth === 0) found.push("");
+    else found[found.length - 1] += part;
+    if (/^[([{]$/.test(part)) depth += 1;
+    if (/^[)\]}]$/.test(part)) depth -= 1;
+  }
+  return found;
+};
+
 // The text with a place to break before each capital inside a word: InitCluster|Command.
 kmc.breakable = (text) => text.split(/(?<=[a-z0-9])(?=[A-Z])/).flatMap((word, place) => (place ? [document.createElement("wbr"), word] : [word]));
 
-// A name and its last word with what stands behind it: HandleVote|Response, Become|Leader(n1).
-kmc.halves = (text) => {
-  const found = /^([A-Z]\w*?[a-z0-9])([A-Z][a-z0-9]*(?:\(.{0,12}\))?)$/.exec(text);
-  return found === null ? [text, ""] : [found[1], found[2]];
+// How wide a text is in this weight and size, in the type of the page.
+kmc.textWidth = (text, font) => {
+  kmc.canvas ??= document.createElement("canvas").getContext("2d");
+  kmc.canvas.font = `${font} ${getComputedStyle(document.documentElement).fontFamily}`;
+  return kmc.canvas.measureText(text).width;
 };
 
-// A name cut in its middle: Fet…Response. Where there is no room for its last word, it is cut at its end.
-kmc.shortenedInside = (text, length) => {
-  const [, last] = kmc.halves(text.replace(/^m\d+ /, ""));
-  if (text.length <= length || !last || last.length + 5 > length) return kmc.shortened(text, length);
-  return `${text.slice(0, length - last.length - 1)}…${last}`;
+// The text cut so that it is at most this wide; a name of two words or more is cut in its middle: Fet…Response.
+kmc.cut = (text, width, font) => {
+  const fits = (shown) => kmc.textWidth(shown, font) <= width;
+  if (fits(text)) return text;
+  const last = /^(?:m\d+ )?[A-Z]\w*?[a-z0-9]([A-Z][a-z0-9]*)$/.exec(text)?.[1] ?? "";
+  for (const end of last ? [last, ""] : [""])
+    for (let kept = text.length - end.length - 1; kept >= 3; kept -= 1) if (fits(`${text.slice(0, kept)}…${end}`)) return `${text.slice(0, kept)}…${end}`;
+  return `${text.slice(0, 2)}…`;
 };
 
 kmc.shortened = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
@@ -68,6 +99,35 @@ kmc.Story = class {
 
   step(number) {
     return this.steps[number - 1];
+  }
+
+  // Where a reader begins: at the failure; in a lasso where the property begins to fail, else where the cycle begins.
+  opensAt() {
+    if (this.loop === null) return this.count;
+    return Math.min(this.loop.failsFrom ?? this.loop.backTo, this.count);
+  }
+
+  // Whether the list marks a step: the last one of a trace, or the one from which on a lasso fails.
+  failsAt(number) {
+    return this.why !== null && number === (this.loop === null ? this.count : this.loop.failsFrom);
+  }
+
+  // The steps of the cycle, the one that closes it last.
+  cycle() {
+    if (this.loop === null) return [];
+    return [...this.steps.slice(this.loop.backTo), ...(this.loop.closing === null ? [] : [this.loop.closing])];
+  }
+
+  // What recurs: [[lane, place, [[step, change], ...]], ...], every change of the cycle, those of one place together.
+  recurring() {
+    const places = new Map();
+    for (const step of this.cycle())
+      for (const change of this.ordered(step)) {
+        const key = `${change.lane ?? ""} ${this.changePlace(change)}`;
+        if (!places.has(key)) places.set(key, [change.lane, this.changePlace(change), []]);
+        places.get(key)[2].push([step, change]);
+      }
+    return [...places.values()];
   }
 
   message(number) {
@@ -101,7 +161,7 @@ kmc.Story = class {
   // what else its label says of the message.
   title(step) {
     if (step.received === null || step.action === null || !step.label.startsWith(`${step.action} `)) return [kmc.arrows(step.label), "", ""];
-    const [ends, ...details] = kmc.arrows(step.label.slice(step.action.length + 1)).split(", ");
+    const [ends, ...details] = kmc.clauses(kmc.arrows(step.label.slice(step.action.length + 1)));
     return [step.action, ends, details.join(", ")];
   }
 
@@ -120,6 +180,7 @@ kmc.Story = class {
   // of processes shows, in its order; among these, entries of a log come last, for their texts are long.
   ordered(step) {
     const rank = (change) => {
+      if (this.watched.includes(change.path[0])) return -2;
       const column = this.columns.findIndex((shown) => this.isIn(change, shown));
       const isEntry = this.logs.some((log) => this.isIn(change, log));
       if (column < 0) return this.isCompared(change) ? -1 : 2 * this.columns.length;
@@ -243,7 +304,8 @@ kmc.Story = class {
   // What a row of the list says below the label: the changes that a reader looks for, then what the message said.
   summary(step) {
     if (step.number === 1) return this.lanes.length ? `${this.lanes.join(", ")} start` : "";
-    const changes = this.ordered(step);
+    // What is watched has a column of its own.
+    const changes = this.ordered(step).filter((c) => !this.watched.includes(c.path[0]));
     const told = changes.filter((c) => this.columns.some((column) => this.isIn(c, column)) || this.isCompared(c));
     const chosen = (told.length ? told : changes).slice(0, 4);
     const texts = chosen.map((change) => {

@@ -4,6 +4,7 @@ from kmc.spec import spec
 
 from ...consensus.logs import compare_entries, last_epoch
 from ...consensus.pull_raft.mutants import AnyLogIsElected, VotersVoteAgain
+from ...consensus.pull_raft.network import KeepsDelivered
 from ...consensus.pull_raft.rules import (
     elects,
     maybe_handle_common_response,
@@ -18,7 +19,6 @@ from ..network import answer, changed, changed_by, discard, is_alive, reaches, r
 from ..readings import (
     Bootstrapping,
     ClusterIdIsGiven,
-    KeepsDelivered,
     LeaderChangeRecords,
     LeaderRewritesAssignment,
     NonVotersCampaign,
@@ -207,9 +207,9 @@ def handle_request_vote_response(st, m):
         yield changed_by(st, m, i, told)
     elif me.state == ServerState.CANDIDATE:
         counted = me.set(votes_granted=me.votes_granted | {j}) if m.mvote_granted else me
-        yield st.set(servers=st.servers.set(i, counted), messages=discard(st, m))
+        yield st.set(servers=st.servers.set(i, counted), messages=discard(st.messages, m))
     elif not KeepsDelivered:
-        yield st.set(messages=discard(st, m))
+        yield st.set(messages=discard(st.messages, m))
 
 
 def with_first_assignment(st, i, leader):

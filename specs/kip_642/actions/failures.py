@@ -3,11 +3,12 @@
 from kmc.lang import pair
 from kmc.spec import spec
 
+from ...consensus.pull_raft.network import KeepsDelivered
 from ...consensus.pull_raft.rules import restarted_leader, restarted_state, restarted_vote, restarted_votes
 from ...consensus.pull_raft.types import MaxRestarts, Server, ServerState
 from ..assignments import blank_epoch, first_assignment, restarted_assignment
 from ..network import changed, is_alive, settled
-from ..readings import BlankDiskIsAnother, FallsBackOnce, KeepsDelivered
+from ..readings import BlankDiskIsAnother, FallsBackOnce
 from ..types import MaxCrashes, MaxDisconnects, MaxDiskLosses
 
 

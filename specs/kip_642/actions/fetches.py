@@ -4,6 +4,7 @@ from kmc.lang import ways
 from kmc.spec import spec
 
 from ...consensus.logs import end_offset_for_epoch, epoch_at, last_epoch
+from ...consensus.pull_raft.network import KeepsDelivered
 from ...consensus.pull_raft.rules import (
     fetches_from_start,
     fetches_known_position,
@@ -25,7 +26,7 @@ from ..assignments import (
 )
 from ..clusters import known_cluster, wrong_cluster
 from ..network import changed, changed_by, is_alive, reply, send
-from ..readings import KeepsDelivered, Reassignment, RemovedVoterIsTold
+from ..readings import Reassignment, RemovedVoterIsTold
 from ..types import (
     Error,
     FetchRequest,

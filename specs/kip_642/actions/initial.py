@@ -3,9 +3,10 @@
 from kmc.lang import pairs
 from kmc.spec import spec
 
+from ...consensus.pull_raft.network import KeepsDelivered
 from ...consensus.pull_raft.types import Server, ServerState, Value
 from ..assignments import blank_epoch, extended, first_assignment
-from ..readings import ClusterIdIsGiven, KeepsDelivered, StartsElected, StartsFounded, StartsGrown, StartsReassigning
+from ..readings import ClusterIdIsGiven, StartsElected, StartsFounded, StartsGrown, StartsReassigning
 from ..types import (
     Assignment,
     Counters,

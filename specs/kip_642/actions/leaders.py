@@ -3,6 +3,7 @@
 from kmc.lang import count
 from kmc.spec import spec
 
+from ...consensus.pull_raft.network import KeepsDelivered
 from ...consensus.pull_raft.rules import maybe_transition
 from ...consensus.pull_raft.types import MaxElections, Server, ServerState, Value
 from ...consensus.quorums import majority_count
@@ -10,7 +11,7 @@ from ..assignments import acked_by, appended, demoted, is_observer, is_voter
 from ..clusters import wrong_cluster
 from ..mutants import ZombiesDoNotAsk
 from ..network import answer, changed, changed_by, discard, is_alive, reaches, reply
-from ..readings import ClientsWrite, KeepsDelivered, Reassignment
+from ..readings import ClientsWrite, Reassignment
 from ..types import BeginQuorumRequest, BeginQuorumResponse, EndQuorumRequest, Error
 from .elections import ELECTION_TIMEOUT_STATES, asking, candidate
 
@@ -36,7 +37,7 @@ def handle_begin_quorum_request(st, m):
     me = st.servers[i]
     if m.mepoch < me.current_epoch or wrong_cluster(me, m):
         refusal = BeginQuorumResponse(mepoch=me.current_epoch, msource=i, mdest=j, merror=Error.FENCED_LEADER_EPOCH)
-        yield st.set(messages=reply(st, refusal, m) if KeepsDelivered else discard(st, m))
+        yield st.set(messages=reply(st, refusal, m) if KeepsDelivered else discard(st.messages, m))
         return
     new = maybe_transition(me, i, m.msource, m.mepoch)
     follower = me.set(state=new.state, leader=new.leader, current_epoch=new.epoch, pending_fetch=None)
@@ -65,7 +66,7 @@ def handle_end_quorum_request(st, m):
     if campaigns:
         yield asking(changed_by(st, m, i, candidate(i, me)), i, me)
     else:
-        yield st.set(messages=discard(st, m))
+        yield st.set(messages=discard(st.messages, m))
 
 
 def is_fetched_from(st, i, k):

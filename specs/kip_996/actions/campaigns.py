@@ -2,9 +2,9 @@
 
 from kmc.lang import require
 
+from ...consensus.kip_996.rules import apply_state
 from ...consensus.logs import last_epoch
 from ..functions import (
-    apply_state,
     aux_inc_timeout_ctrs,
     blank_fetch_state,
     transition_to_candidate,

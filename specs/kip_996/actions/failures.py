@@ -2,10 +2,10 @@
 
 from kmc.spec import spec
 
+from ...consensus.kip_996.rules import apply_state
 from ...consensus.logs import last_epoch
 from ..abstraction import abstracted
 from ..functions import (
-    apply_state,
     blank_fetch_state,
     boot_time_unattached,
     fail_any_pending_writes,

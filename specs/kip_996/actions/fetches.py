@@ -3,28 +3,34 @@
 from kmc.lang import count, ways
 from kmc.spec import WEAK, spec
 
-from ...consensus.logs import end_offset_for_epoch, epoch_at, last_epoch
-from ...consensus.quorums import is_quorum
-from ..abstraction import abstracted
-from ..functions import (
+from ...consensus.kip_996.codes import EpochMatch, FetchResult
+from ...consensus.kip_996.network import discard
+from ...consensus.kip_996.rules import (
     apply_state,
-    config_for,
     fetches_from_start,
     fetches_known_position,
+    last_fetch_failed,
+    new_highwater_mark,
+    removes_server_from_cluster,
+    truncate_log,
+    update_fetch_state_with_fetch_req,
+    valid_fetch_position,
+    values_to_ack,
+)
+from ...consensus.logs import end_offset_for_epoch, epoch_at, last_epoch
+from ..abstraction import abstracted
+from ..functions import (
+    config_for,
     is_observer,
     is_peer_voter,
     is_voter,
-    last_fetch_failed,
     maybe_handle_common_response,
     maybe_switch_configurations,
     most_recent_reconfig_entry,
     pending_fetch_lost,
     receivable_message,
     transition_to_resigned,
-    truncate_log,
-    update_fetch_state_with_fetch_req,
     update_fetch_state_with_fetch_res,
-    valid_fetch_position,
 )
 from ..liveness import (
     liveness_helps_make_progress,
@@ -32,11 +38,9 @@ from ..liveness import (
     liveness_maybe_not_same_peer_again,
     liveness_valid_peer,
 )
-from ..mutants import LeaderCommitsAlone, ObserversAreAnswered
-from ..network import discard, reply, send
+from ..mutants import ObserversAreAnswered
+from ..network import reply, send
 from ..types import (
-    Command,
-    EpochMatch,
     Error,
     FetchRequest,
     FetchRequestFromServer,
@@ -44,7 +48,6 @@ from ..types import (
     FetchResponseDiverging,
     FetchResponseNotOk,
     FetchResponseOk,
-    FetchResult,
     ServerId,
     ServerState,
 )
@@ -137,41 +140,6 @@ def diverging_fetch_request(st, m, s, peer):
     yield abstracted(reply(st, m, response))
 
 
-def entry_removes_server_from_cluster(me, s, new_hwm):
-    """EntryRemovesServerFromCluster(i, new_hwm): the leader's own removal becomes committed (KIP-853)."""
-    return any(
-        me.log.at(offset).command == Command.REMOVE_VOTER_COMMAND and s not in me.log.at(offset).value.members
-        for offset in me.log.offsets()
-        if offset > me.hwm and offset <= new_hwm
-    )
-
-
-def agree(s, members, new_end_offset, offset):
-    """Agree(offset, members): the members with the entry; a leader that is not a member does not count itself."""
-    return {k for k in members if k == s or new_end_offset[k] >= offset}
-
-
-def new_highwater_mark(me, s, new_end_offset):
-    """NewHighwaterMark(s, new_end_offset): the highest offset that a quorum has, if it is of the current epoch."""
-    members = me.config.members
-    agreed = max(
-        (
-            offset
-            for offset in me.log.offsets()
-            if is_quorum(agree(s, members, new_end_offset, offset), members) or LeaderCommitsAlone
-        ),
-        default=0,
-    )
-    if agreed > 0 and me.log.at(agreed).epoch == me.current_epoch:
-        return agreed
-    return me.hwm
-
-
-def values_to_ack(me, new_hwm):
-    """The pending values that become committed."""
-    return {v for v in me.pending_ack if any(me.log.at(offset).value == v for offset in range(me.hwm + 1, new_hwm + 1))}
-
-
 def committed_config(me, new_hwm):
     """The configuration of the leader's log, with all up to the new high watermark committed."""
     config_entry = most_recent_reconfig_entry(me.log)
@@ -224,7 +192,7 @@ def handle_voter_fetch(st, m, s, peer):
     me = st.servers[s]
     new_end_offset = me.flwr_end_offset.set(peer, m.fetch_offset - 1)
     new_hwm = new_highwater_mark(me, s, new_end_offset)
-    leaves = entry_removes_server_from_cluster(me, s, new_hwm)
+    leaves = removes_server_from_cluster(me, s, new_hwm)
     replied = reply(st, m, ok_response(me, m, None if leaves else me.leader, new_hwm))
     if new_hwm <= me.hwm:
         yield abstracted(replied.set(servers=st.servers.set(s, me.set(flwr_end_offset=new_end_offset))))

@@ -3,17 +3,16 @@
 from kmc.lang import pair, pairs
 from kmc.spec import spec
 
+from ...consensus.kip_996.cluster import Hosts, InitClusterSize
+from ...consensus.kip_996.codes import Command
 from ..types import (
     AuxCtrs,
-    Command,
     Config,
     CutOffFromFirst,
     Entry,
     FetchState,
-    Hosts,
     Identity,
     InitCluster,
-    InitClusterSize,
     Node,
     OldServers,
     ServerId,

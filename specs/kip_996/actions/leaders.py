@@ -3,28 +3,27 @@
 from kmc.lang import count, require
 from kmc.spec import WEAK, spec
 
+from ...consensus.kip_996.cluster import Value
+from ...consensus.kip_996.codes import Command, EpochMatch
+from ...consensus.kip_996.network import discard
+from ...consensus.kip_996.rules import apply_state, elects
 from ..abstraction import LeadersWriteNoRecord, abstracted
 from ..functions import (
-    apply_state,
     blank_fetch_state,
-    elects,
     fail_any_pending_writes,
     maybe_transition,
     receivable_message,
     reset_follower_fetch_state,
     transition_to_leader,
 )
-from ..network import connected, discard, not_lost_req_with_replica_epoch, send, send_all
+from ..network import connected, not_lost_req_with_replica_epoch, send, send_all
 from ..types import (
     BeginQuorumEpochRequest,
     BeginQuorumEpochRequestToVoter,
-    Command,
     Entry,
-    EpochMatch,
     MaxValuesPerEpoch,
     ServerId,
     ServerState,
-    Value,
 )
 
 

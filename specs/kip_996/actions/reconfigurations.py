@@ -2,30 +2,27 @@
 
 from kmc.spec import spec
 
-from ..abstraction import abstracted
-from ..functions import (
-    blank_fetch_state,
-    config_for,
+from ...consensus.kip_996.cluster import Hosts, MaxClusterSize, MinClusterSize
+from ...consensus.kip_996.codes import Command
+from ...consensus.kip_996.rules import (
     has_pending_config_command,
     leader_has_committed_offsets_in_current_epoch,
     updated_follower_end_offset_map,
 )
+from ..abstraction import abstracted
+from ..functions import blank_fetch_state, config_for
 from ..liveness import liveness_add_voter_liveness_condition, liveness_remove_voter_liveness_condition
 from ..network import send
 from ..types import (
     AddVoter,
     BeginQuorumEpochRequestToNewVoter,
-    Command,
     Entry,
     Error,
     FetchRequestFromNewServer,
-    Hosts,
     Identity,
     MaxAddReconfigs,
-    MaxClusterSize,
     MaxRemoveReconfigs,
     MaxSpawnedServers,
-    MinClusterSize,
     Node,
     RemoveVoter,
     ServerId,

@@ -3,17 +3,16 @@
 from kmc.lang import count, ways
 from kmc.spec import WEAK, spec
 
+from ...consensus.kip_996.rules import apply_state, last_fetch_failed
 from ...consensus.quorums import majority_count
 from ..abstraction import abstracted
 from ..functions import (
-    apply_state,
     aux_increment_disruptions,
     aux_under_disruption_limit,
     fail_any_pending_writes,
     fetch_can_timeout,
     is_observer,
     is_voter,
-    last_fetch_failed,
     pending_fetch_lost,
     reset_follower_fetch_state,
     transition_to_resigned,

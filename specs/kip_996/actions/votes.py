@@ -3,12 +3,13 @@
 from kmc.lang import ways
 from kmc.spec import WEAK, spec
 
+from ...consensus.kip_996.codes import EpochMatch
+from ...consensus.kip_996.network import discard
+from ...consensus.kip_996.rules import apply_state, elects
 from ...consensus.logs import compare_entries, last_epoch
 from ..abstraction import abstracted
 from ..functions import (
-    apply_state,
     blank_fetch_state,
-    elects,
     fail_any_pending_writes,
     is_voter,
     maybe_handle_common_response,
@@ -30,21 +31,8 @@ from ..mutants import (
     SkipsPreVote,
     VotersVoteAgain,
 )
-from ..network import (
-    discard,
-    has_inflight_vote_req,
-    has_inflight_vote_res,
-    reply,
-)
-from ..types import (
-    EpochMatch,
-    Error,
-    OldServers,
-    RequestVoteRequest,
-    RequestVoteResponse,
-    ServerId,
-    ServerState,
-)
+from ..network import has_inflight_vote_req, has_inflight_vote_res, reply
+from ..types import Error, OldServers, RequestVoteRequest, RequestVoteResponse, ServerId, ServerState
 from ..versions import knows_pre_vote
 from .campaigns import send_vote_requests, stand, stand_as_told
 

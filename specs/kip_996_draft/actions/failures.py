@@ -3,8 +3,8 @@
 from kmc.lang import subsets
 from kmc.spec import spec
 
+from ...consensus.kip_996.rules import apply_state
 from ..functions import (
-    apply_state,
     blank_fetch_state,
     fail_pending_writes,
     no_config,

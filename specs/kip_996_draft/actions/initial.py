@@ -2,23 +2,10 @@
 
 from kmc.spec import spec
 
+from ...consensus.kip_996.cluster import Hosts, InitClusterSize
+from ...consensus.kip_996.codes import Command
 from ..network import all_connected
-from ..types import (
-    AuxCtrs,
-    Command,
-    Config,
-    Entry,
-    FetchState,
-    Hosts,
-    Identity,
-    InitCluster,
-    InitClusterSize,
-    Node,
-    Role,
-    ServerId,
-    ServerState,
-    State,
-)
+from ..types import AuxCtrs, Config, Entry, FetchState, Identity, InitCluster, Node, Role, ServerId, ServerState, State
 
 spec.names(init="Init", next="Next", specifications=["Spec", "LivenessSpec"])
 

@@ -3,28 +3,20 @@
 from kmc.lang import count, require
 from kmc.spec import WEAK, spec
 
+from ...consensus.kip_996.cluster import Value
+from ...consensus.kip_996.codes import Command, EpochMatch
+from ...consensus.kip_996.network import discard
+from ...consensus.kip_996.rules import apply_state, elects
 from ..functions import (
-    apply_state,
     blank_fetch_state,
-    elects,
     fail_pending_writes,
     maybe_transition,
     receivable_message,
     reset_follower_end_offset_map,
     transition_to_leader,
 )
-from ..network import connected, discard, inflight_or_processed, send, send_all_once
-from ..types import (
-    BeginQuorumEpochRequest,
-    Command,
-    Entry,
-    EpochMatch,
-    MaxValuesPerEpoch,
-    ServerId,
-    ServerState,
-    TestLiveness,
-    Value,
-)
+from ..network import connected, inflight_or_processed, send, send_all_once
+from ..types import BeginQuorumEpochRequest, Entry, MaxValuesPerEpoch, ServerId, ServerState, TestLiveness
 
 
 @spec.action(fair=WEAK)

@@ -3,28 +3,25 @@
 from kmc.lang import count
 from kmc.spec import spec
 
-from ..functions import (
-    blank_fetch_state,
-    config_for,
+from ...consensus.kip_996.cluster import Hosts, MaxClusterSize, MinClusterSize
+from ...consensus.kip_996.codes import Command
+from ...consensus.kip_996.rules import (
     has_pending_config_command,
     leader_has_committed_offsets_in_current_epoch,
     updated_follower_end_offset_map,
 )
+from ..functions import blank_fetch_state, config_for
 from ..network import connected, connected_servers, send
 from ..types import (
     AddVoter,
     BeginQuorumEpochRequest,
-    Command,
     Entry,
     Error,
     FetchRequest,
-    Hosts,
     Identity,
     MaxAddReconfigs,
-    MaxClusterSize,
     MaxRemoveReconfigs,
     MaxSpawnedServers,
-    MinClusterSize,
     Node,
     RemoveVoter,
     Role,

@@ -3,13 +3,12 @@
 from kmc.lang import count
 from kmc.spec import WEAK, spec
 
+from ...consensus.kip_996.rules import apply_state, last_fetch_failed
 from ...consensus.logs import last_epoch
 from ...consensus.quorums import majority_count
 from ..functions import (
-    apply_state,
     blank_fetch_state,
     fail_pending_writes,
-    last_fetch_failed,
     pending_fetch_lost,
     transition_to_prospective,
     transition_to_resigned,

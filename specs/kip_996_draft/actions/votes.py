@@ -2,11 +2,13 @@
 
 from kmc.spec import WEAK, spec
 
+from ...consensus.kip_996.cluster import MaxEpoch
+from ...consensus.kip_996.codes import EpochMatch
+from ...consensus.kip_996.network import discard
+from ...consensus.kip_996.rules import apply_state, elects
 from ...consensus.logs import compare_entries, last_epoch
 from ..functions import (
-    apply_state,
     blank_fetch_state,
-    elects,
     fail_pending_writes,
     maybe_handle_common_response,
     no_transition,
@@ -16,11 +18,9 @@ from ..functions import (
     transition_to_voted,
 )
 from ..mutants import AnyLogIsElected, CandidatesWithoutPreVote, VotersVoteAgain
-from ..network import discard, reply
+from ..network import reply
 from ..types import (
-    EpochMatch,
     Error,
-    MaxEpoch,
     RequestVoteRequest,
     RequestVoteResponse,
     Role,

@@ -1,1 +1,1 @@
-"""The kinds of all values of a spec, inferred before anything runs: a type check of what its author wrote."""
+"""The kinds of all values of a spec, inferred before anything runs: a type check of the author's text."""

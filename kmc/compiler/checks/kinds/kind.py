@@ -1,7 +1,7 @@
-"""What is known of a value before a spec runs: its kind, such as a number, a member of Server, a set of numbers.
+"""The kind of a value, known before a spec runs: a number, a member of Server, a set of numbers.
 
 Domains are left out: that a number is in 0..3 only shows in a state. Invariant: `Kinds` of an expression contain the
-kind of every value that it can have, so what is wrong for all of them is wrong in every state.
+kind of every value that it can have, so an error for all of them is an error in every state.
 """
 
 from __future__ import annotations
@@ -11,14 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, assert_never
 
 from kmc.lang.admission import TypedNetwork
-from kmc.lang.annotations import shapes_of
+from kmc.lang.kinds import kind_in_words
 from kmc.lang.maps import MapValue
 from kmc.lang.naming import with_article
 from kmc.lang.networks import bag_of_messages, set_of_messages
-from kmc.lang.python_errors import kind_in_words
-from kmc.lang.records import RecordMeta
 from kmc.lang.seqs import SeqValue, seq_literal
-from kmc.lang.symbols import Symbol, SymbolMeta
+from kmc.lang.symbols import Symbol
 from kmc.lang.types import (
     BoolType,
     EnumType,
@@ -28,11 +26,14 @@ from kmc.lang.types import (
     MessageBagType,
     MessageSetType,
     PairType,
+    RecordMeta,
     RecordType,
     SeqType,
     SetType,
+    SymbolMeta,
     Type,
     UnionType,
+    shapes_of,
 )
 
 Kinds: TypeAlias = "frozenset[Kind] | None"
@@ -43,8 +44,8 @@ Kinds: TypeAlias = "frozenset[Kind] | None"
 class Kind:
     """One kind; `parts` are kinds inside of it.
 
-    `of` is the class of a symbol or record, the type of a network, or a Bool that is known: what a constant excludes in
-    a model is not looked into.
+    `of` is the class of a symbol or record, the type of a network, or a Bool that is known: code that a constant
+    excludes in a model is not checked.
     """
 
     word: str
@@ -64,7 +65,7 @@ def one(word: str, *parts: Kinds, of: Any = None) -> Kinds:
     return frozenset([Kind(word, of, parts)])
 
 
-def joined(found: Iterable[Kinds]) -> Kinds:
+def any_of(found: Iterable[Kinds]) -> Kinds:
     """The alternatives of all; those of one word, class and shape become one, part by part."""
     merged: dict[tuple[str, Any, int], Kind] = {}
     for kinds in found:
@@ -75,7 +76,7 @@ def joined(found: Iterable[Kinds]) -> Kinds:
             before = merged.get(key)
             if before is not None and before.parts != kind.parts:
                 pairs = zip(before.parts, kind.parts, strict=True)
-                kind = replace(kind, parts=tuple(joined(pair) for pair in pairs))
+                kind = replace(kind, parts=tuple(any_of(pair) for pair in pairs))
             merged[key] = kind
     return frozenset(merged.values())
 
@@ -94,7 +95,7 @@ def of_type(declared: Type) -> Kinds:
         case RecordType(cls):
             return of_shapes(cls)
         case UnionType(alternatives, optional):
-            return joined([*map(of_type, alternatives), *([NONE] if optional else [])])
+            return any_of([*map(of_type, alternatives), *([NONE] if optional else [])])
         case SetType(element):
             return one("set", of_type(element))
         case SeqType(element, _):
@@ -124,12 +125,12 @@ def of_value(value: Any) -> Kinds:
         case Symbol():
             return one("symbol", of=type(value))
         case frozenset():
-            return one("set", joined(map(of_value, value)))
+            return one("set", any_of(map(of_value, value)))
         case SeqValue():
-            return one("seq", joined(map(of_value, value)))
+            return one("seq", any_of(map(of_value, value)))
         case MapValue():
             items = list(value.items())
-            return one("map", joined(of_value(key) for key, _ in items), joined(of_value(item) for _, item in items))
+            return one("map", any_of(of_value(key) for key, _ in items), any_of(of_value(item) for _, item in items))
         case SymbolMeta():
             return one("symbols", of=value)
         case range():
@@ -140,8 +141,8 @@ def of_value(value: Any) -> Kinds:
 
 
 def elements(kinds: Kinds) -> Kinds:
-    """What a `for` goes through: members, elements, keys, messages."""
-    return None if kinds is None else joined(map(_elements, kinds))
+    """The kinds of the elements that a `for` iterates over: members, elements, keys, messages."""
+    return None if kinds is None else any_of(map(_elements, kinds))
 
 
 def _elements(kind: Kind) -> Kinds:
@@ -149,7 +150,7 @@ def _elements(kind: Kind) -> Kinds:
         case "set" | "seq" | "map" | "generator":
             return kind.parts[0]
         case "tuple":
-            return joined(kind.parts)
+            return any_of(kind.parts)
         case "range":
             return NUMBER
         case "symbols":
@@ -214,7 +215,7 @@ def _alike(left: Kind, right: Kind) -> bool:
 
 
 def sample(kind: Kind) -> Any:
-    """A value of a kind, by which Python shows what it does not take; its parts do not matter."""
+    """A value of a kind, by which Python shows which operations it rejects; its parts do not matter."""
     match kind.word:
         case "Bool":
             return True

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-from kmc.compiler.checks.kinds.kind import ANYTHING, NONE, Kind, Kinds, elements, in_words, joined, truth_of
+from kmc.compiler.checks.kinds.kind import ANYTHING, NONE, Kind, Kinds, any_of, elements, in_words, truth_of
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition, refuse
 from kmc.compiler.values.scope import scope_of, syntax
 from kmc.errors import EvaluationError
-from kmc.lang.records import RecordMeta
+from kmc.lang.types import RecordMeta
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Giving:
 
 @dataclass(slots=True)
 class Frame:
-    """One function in one context: where it stands, and what it gives back; `giving` if it yields states."""
+    """One function in one context: its file, and the kinds that it returns; `giving` if it yields states."""
 
     globals: dict[str, Any]
     path: str
@@ -51,7 +51,7 @@ class LocalKinds:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a function returns and yields in one context."""
+    """The kinds that a function returns and yields in one context."""
 
     returns: Kinds
     yields: Kinds
@@ -69,7 +69,7 @@ class Evaluate(Protocol):
 
 @dataclass(slots=True)
 class Inference:
-    """What was inferred of one model so far; `always` tells of each comparison whether it may come out either way."""
+    """The kinds inferred for one model so far; `always` records for each comparison whether its result may vary."""
 
     state: RecordMeta
     expression: Evaluate
@@ -86,7 +86,9 @@ class Inference:
             refuse(error, node, scope.frame.path)
 
     def called(self, function: Callable[..., Any], given: dict[str, Kinds], giving: Giving | None = None) -> Given:
-        """What a function gives for arguments of these kinds; `giving` is what it yields states for."""
+        """The kinds that a function returns for arguments of these kinds; `giving` is the purpose for which it yields
+        states.
+        """
         key = function, frozenset(given.items()), giving
         if key not in self._known:
             home, node = scope_of(function), syntax(function)
@@ -97,7 +99,7 @@ class Inference:
                 frame.returns.append(self.evaluate(node.body, scope))
             else:
                 self.statements(node.body, scope)
-            self._known[key] = Given(joined(frame.returns), joined(frame.yields))
+            self._known[key] = Given(any_of(frame.returns), any_of(frame.yields))
         return self._known[key]
 
     def statements(self, body: Iterable[ast.stmt], scope: LocalKinds) -> bool:
@@ -153,7 +155,7 @@ class Inference:
         if not ends:
             return False
         names = {name for end in ends for name in end}
-        scope.names.update({name: joined(end[name] for end in ends if name in end) for name in names})
+        scope.names.update({name: any_of(end[name] for end in ends if name in end) for name in names})
         return True
 
     def bind(self, target: ast.expr, kinds: Kinds, scope: LocalKinds) -> None:
@@ -166,10 +168,10 @@ class Inference:
                 fits = bool(parts) and all(len(part) == len(targets) for part in parts)
                 of_tuples = fits and all(kind.word == "tuple" for kind in kinds or ())
                 for place, inner in enumerate(targets):
-                    self.bind(inner, joined(part[place] for part in parts) if of_tuples else ANYTHING, scope)
+                    self.bind(inner, any_of(part[place] for part in parts) if of_tuples else ANYTHING, scope)
 
     def members(self, whole: ast.expr, scope: LocalKinds) -> Kinds:
-        """What an expression goes through."""
+        """The kinds of the elements that an expression iterates over."""
         kinds = self.evaluate(whole, scope)
         self.refuse(attempted(iter, kinds), whole, scope)
         return elements(kinds)
@@ -209,7 +211,7 @@ class Inference:
         return truth_of(kinds), scope.child(), scope.child()
 
     def _connected(self, conjunction: bool, values: list[ast.expr], scope: LocalKinds) -> Tested:
-        """`and` and `or`: what comes later is only evaluated where what comes before holds, or fails."""
+        """`and` and `or`: a later operand is only evaluated if the earlier ones hold, or fail."""
         certain: bool | None = conjunction
         inner = scope
         for value in values:
@@ -230,7 +232,7 @@ class Inference:
 
 
 def _divided(scope: LocalKinds, name: str, holds: Callable[[Kind], bool]) -> Tested:
-    """A test of a name: what it says of all its kinds, and the kinds for which it holds and fails."""
+    """A test of a name: its result if all kinds agree, and the kinds for which it holds and fails."""
     kinds = scope.names[name]
     if kinds is None:
         return None, scope.child(), scope.child()

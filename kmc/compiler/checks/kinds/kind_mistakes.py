@@ -1,4 +1,4 @@
-"""What is wrong for every value that an expression can have: the errors that evaluating it would give.
+"""Errors that occur for every value that an expression can have: the errors that evaluating it would raise.
 
 The errors are made by the operation itself, on a sample of each kind, so that they are those of a state that reaches
 the line. Invariant: an error is raised only where all alternatives of kinds fail.
@@ -11,12 +11,12 @@ from collections.abc import Callable
 from itertools import islice, product
 from typing import Any, NoReturn
 
-from kmc.compiler.checks.kinds.kind import Kind, Kinds, elements, in_words, joined, may_be_equal, may_be_in, sample
+from kmc.compiler.checks.kinds.kind import Kind, Kinds, any_of, elements, in_words, may_be_equal, may_be_in, sample
 from kmc.errors import EvaluationError, SpecError
 from kmc.lang.admission import advice_on_value
 from kmc.lang.domains import describe
+from kmc.lang.errors.python_errors import in_words as python_in_words
 from kmc.lang.guards import advice_on_condition
-from kmc.lang.python_errors import in_words as python_in_words
 from kmc.lang.showing import shown
 from kmc.lang.types import MapType, SeqType, SetType, Type
 from kmc.spec.places import span_of
@@ -65,7 +65,7 @@ def _error(operation: Callable[..., object], kinds: tuple[Kind, ...]) -> Evaluat
 
 
 def not_stored(kinds: Kinds, declared: Type, owner: str, node: ast.AST) -> EvaluationError | None:
-    """The error of a value that is never in the domain of what it is stored in or passed as."""
+    """The error of a value that is never in the domain of its field or parameter."""
     if not kinds or may_be_in(kinds, declared):
         return None
     words = {kind.word for kind in kinds}
@@ -74,8 +74,8 @@ def not_stored(kinds: Kinds, declared: Type, owner: str, node: ast.AST) -> Evalu
             return not_stored(elements(kinds), element, owner, _element_of(node))
         case SeqType(element, _) if words == {"seq"}:
             return not_stored(elements(kinds), element, owner, _element_of(node))
-        case MapType(_, value, _) if words == {"map"} and not may_be_in(joined(k.parts[1] for k in kinds), value):
-            return not_stored(joined(kind.parts[1] for kind in kinds), value, owner, _element_of(node))
+        case MapType(_, value, _) if words == {"map"} and not may_be_in(any_of(k.parts[1] for k in kinds), value):
+            return not_stored(any_of(kind.parts[1] for kind in kinds), value, owner, _element_of(node))
     advice = advice_on_value(_sample(kinds), declared)
     return EvaluationError("KMC201", f"{owner}: {_shown(node, kinds)} is not in {describe(declared)}", help=advice)
 

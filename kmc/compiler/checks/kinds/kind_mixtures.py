@@ -1,8 +1,8 @@
 """Kinds that Python mixes and a spec keeps apart: a Bool and a number, a set and the type of its members.
 
-Python takes True for 1, and says of a set and a type that they are unequal. Compiled code, which knows the types, would
-say otherwise. So a comparison that could mix them is an error before anything runs. Invariant: what passes here means
-the same in both engines.
+Python accepts True as 1, and evaluates a set and a type as unequal. Compiled code, which knows the types, would differ.
+So a comparison that could mix them is an error before anything runs. Invariant: a comparison that passes here means the
+same in both engines.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from itertools import product
 from kmc.compiler.checks.kinds.kind import Kind, Kinds, elements, in_words
 from kmc.errors import EvaluationError
 from kmc.lang.naming import with_article
-from kmc.lang.records import RecordMeta
-from kmc.lang.symbols import SymbolMeta
+from kmc.lang.types import RecordMeta, SymbolMeta
 
 _COLLECTIONS = frozenset(["set", "seq", "map", "range", "symbols", "tuple"])
 _BOOL_HELP = "a Bool stands for itself: write x or not x; as a number, write 1 if x else 0"
@@ -40,7 +39,7 @@ def _mixed(one: Kind, other: Kind) -> bool:
 
 
 def not_compared(left: Kinds, right: Kinds, node: ast.expr, after: ast.expr) -> EvaluationError | None:
-    """The error of an equality that asks what no spec means: a Bool against a number, a set against a type."""
+    """The error of an equality without a sensible meaning: a Bool against a number, a set against a type."""
     found = bool_among_numbers(left, right)
     if found is not None:
         return found
@@ -69,7 +68,7 @@ def _advice(words: set[str], kinds: tuple[Kind, ...], nodes: tuple[ast.expr, ...
 
 
 def not_one_kind(members: Kinds) -> EvaluationError | None:
-    """The error of a set, or of a map's keys, that holds Bools and numbers: Python takes True and 1 for one element."""
+    """The error of a set, or of a map's keys, that holds Bools and numbers: to Python, True and 1 are one element."""
     if bool_among_numbers(members, members) is None:
         return None
     return EvaluationError("KMC256", "Bools and numbers are elements of one collection", help=_BOOL_HELP)
@@ -107,7 +106,7 @@ def no_class(written: ast.expr, local: Container[str], names: Mapping[str, objec
 
 
 def _alternatives(written: ast.expr) -> Iterator[ast.expr]:
-    """The classes of `(A, B)` and of `A | B`, which Python's isinstance takes."""
+    """The classes of `(A, B)` and of `A | B`, as in Python's isinstance."""
     match written:
         case ast.Tuple(elts=items):
             yield from items

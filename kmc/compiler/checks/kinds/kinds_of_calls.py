@@ -7,35 +7,31 @@ from typing import Any
 
 from kmc.compiler.checks.kinds.kind import (
     ANYTHING,
-    BOOL,
-    NONE,
     NOTHING,
     NUMBER,
     Kind,
     Kinds,
+    any_of,
     elements,
     in_words,
-    joined,
     of_value,
     one,
 )
 from kmc.compiler.checks.kinds.kind_inference import YIELDED_FOR, Inference, LocalKinds
-from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition, not_a_key, not_stored
-from kmc.compiler.checks.kinds.kind_mixtures import never_held, no_class
+from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_key, not_stored
+from kmc.compiler.checks.kinds.kind_mixtures import never_held
+from kmc.compiler.checks.kinds.kinds_of_words import WordCall, kinds_of_word
 from kmc.compiler.values.scope import is_spec_function, syntax
 from kmc.errors import DomainError, EvaluationError, did_you_mean
+from kmc.frontend.checks.flow import yields
 from kmc.lang.admission import TypedNetwork
-from kmc.lang.annotations import shapes_of
 from kmc.lang.domains import describe
-from kmc.lang.guards import number
 from kmc.lang.maps import MapValue
-from kmc.lang.numbers import greatest, least
-from kmc.lang.records import Record, RecordMeta
-from kmc.spec.flow import yields
+from kmc.lang.records import Record
+from kmc.lang.types import RecordMeta, shapes_of
 
 _SENDING = ("send", "send_all", "add", "add_all")
 _OF_ONE_MESSAGE = ("send", "add", "discard", "take", "count")
-_OF_COLLECTIONS = ("any", "all", "count", "sum", "product", "set", "frozenset", "subsets", "pairs")
 
 
 def call(inference: Inference, node: ast.Call, scope: LocalKinds) -> Kinds:
@@ -83,7 +79,7 @@ def _record(inference: Inference, cls: Any, node: ast.Call, scope: LocalKinds) -
 
 
 def _store_fields(inference: Inference, owners: Kinds, node: ast.Call, scope: LocalKinds) -> None:
-    """Refuse a value that no record of these kinds takes in the field that it is given for."""
+    """Refuse a value that no record of these kinds accepts in its field."""
     for keyword in node.keywords:
         kinds = inference.evaluate(keyword.value, scope)
         errors: list[EvaluationError | None] = []
@@ -101,61 +97,8 @@ def _store_fields(inference: Inference, owners: Kinds, node: ast.Call, scope: Lo
 
 
 def _word(inference: Inference, name: str, node: ast.Call, scope: LocalKinds) -> Kinds:
-    """A function of the language."""
     given = _evaluate_arguments(inference, node, scope)
-    first = given[0] if given else ANYTHING
-    if name in _OF_COLLECTIONS:
-        inference.refuse(attempted(iter, first), node, scope)
-    match name:
-        case "len":
-            inference.refuse(attempted(len, first), node, scope)
-            return NUMBER
-        case "min" | "max":
-            return _extreme(inference, name, node, given, scope)
-        case "sum" | "product":
-            inference.refuse(attempted(lambda item: number(item) + 0, elements(first)), _element(node), scope)
-            return NUMBER
-        case "any" | "all" | "count":
-            inference.refuse(not_a_condition(elements(first), _element(node)), _element(node), scope)
-            return NUMBER if name == "count" else BOOL
-        case "abs":
-            inference.refuse(attempted(abs, first), node, scope)
-            return NUMBER
-        case "isinstance":
-            for written in node.args[1:]:
-                inference.refuse(no_class(written, scope.names, scope.frame.globals), written, scope)
-            return BOOL
-        case "range":
-            for kinds in given:
-                inference.refuse(attempted(range, kinds), node, scope)
-            return one("range")
-        case "set" | "frozenset":
-            return one("set", elements(first) if given else NOTHING)
-        case "subsets":
-            return one("set", one("set", elements(first)))
-        case "pair":
-            return one("set", joined(given))
-        case "pairs":
-            return one("set", one("set", elements(first)))
-        case "require":
-            return NONE
-        case "ways":
-            return one("range")
-        case _:
-            return ANYTHING
-
-
-def _element(node: ast.Call) -> ast.expr:
-    """The element of the generator expression that a call goes through; else the call."""
-    return node.args[0].elt if node.args and isinstance(node.args[0], ast.GeneratorExp) else node
-
-
-def _extreme(inference: Inference, name: str, node: ast.Call, given: list[Kinds], scope: LocalKinds) -> Kinds:
-    operation = least if name == "min" else greatest
-    for numbers in given if len(given) > 1 else [elements(given[0]) if given else ANYTHING]:
-        inference.refuse(attempted(lambda item: operation((item,)), numbers), node, scope)
-    default = [inference.evaluate(keyword.value, scope) for keyword in node.keywords if keyword.arg == "default"]
-    return joined([NUMBER, *default])
+    return kinds_of_word(WordCall(inference, name, node, given, scope))
 
 
 def _method(inference: Inference, node: ast.Call, name: str, owners: Kinds, scope: LocalKinds) -> Kinds:
@@ -180,12 +123,12 @@ def _method(inference: Inference, node: ast.Call, name: str, owners: Kinds, scop
     if words == {"seq"}:
         return _of_sequence(name, owners, given)
     if words == {"symbols"} and name in ("at", "fresh"):
-        return joined(one("symbol", of=kind.of) for kind in owners)
+        return any_of(one("symbol", of=kind.of) for kind in owners)
     return ANYTHING
 
 
 def _set(owner: Any, node: ast.Call) -> None:
-    """Fail as `set` does if it gets values where it takes names, or the other way round."""
+    """Fail as `set` does if it gets values where it needs names, or the other way round."""
     by_name = {str(keyword.arg): None for keyword in node.keywords}
     if isinstance(owner, Record) and node.args:
         owner.set(*node.args, **by_name)
@@ -196,15 +139,15 @@ def _set(owner: Any, node: ast.Call) -> None:
 def _of_map(
     inference: Inference, node: ast.Call, name: str, owners: frozenset[Kind], given: list[Kinds], scope: LocalKinds
 ) -> Kinds:
-    keys, values = joined(kind.parts[0] for kind in owners), joined(kind.parts[1] for kind in owners)
+    keys, values = any_of(kind.parts[0] for kind in owners), any_of(kind.parts[1] for kind in owners)
     assert isinstance(node.func, ast.Attribute)
     owner = node.func.value
     match name, given:
         case "set" | "without", [key, *_]:
             inference.refuse(not_a_key(key, keys, node.args[0], owner), node.args[0], scope)
-            return one("map", keys, joined([values, *given[1:2]]))
+            return one("map", keys, any_of([values, *given[1:2]]))
         case "add", [key, value]:
-            return one("map", joined([keys, key]), joined([values, value]))
+            return one("map", any_of([keys, key]), any_of([values, value]))
         case "keys", []:
             return one("set", keys)
         case "values", []:
@@ -216,12 +159,12 @@ def _of_map(
 
 
 def _of_sequence(name: str, owners: frozenset[Kind], given: list[Kinds]) -> Kinds:
-    inner = joined(kind.parts[0] for kind in owners)
+    inner = any_of(kind.parts[0] for kind in owners)
     match name:
         case "at":
             return inner
         case "append":
-            return one("seq", joined([inner, *given[:1]]))
+            return one("seq", any_of([inner, *given[:1]]))
         case "upto":
             return one("seq", inner)
         case "offsets":
@@ -289,7 +232,7 @@ def _not_a_message_type(named: ast.expr, scope: LocalKinds) -> EvaluationError |
 
 
 def _not_a_message(declared: Any, given: Kinds, method: ast.expr) -> EvaluationError | None:
-    """The error where what is sent or taken is not a record, so never a message."""
+    """The error of a sent or received value that is not a record, so never a message."""
     if not given or any(kind.word == "record" for kind in given):
         return None
     assert isinstance(method, ast.Attribute)

@@ -15,9 +15,9 @@ from kmc.compiler.checks.kinds.kind import (
     NUMBER,
     Kind,
     Kinds,
+    any_of,
     elements,
     in_words,
-    joined,
     may_be_equal,
     of_type,
     of_value,
@@ -29,7 +29,8 @@ from kmc.compiler.checks.kinds.kind_mixtures import bool_among_numbers, not_comp
 from kmc.compiler.checks.kinds.kinds_of_calls import call
 from kmc.lang.guards import number
 from kmc.lang.seqs import in_order
-from kmc.lang.symbols import Symbol, SymbolMeta
+from kmc.lang.symbols import Symbol
+from kmc.lang.types import SymbolMeta
 
 _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -73,7 +74,7 @@ def evaluate(inference: Inference, node: ast.expr, scope: LocalKinds) -> Kinds:
         case ast.IfExp(test=test, body=body, orelse=orelse):
             truth, holding, failing = inference.condition(test, scope)
             first = inference.evaluate(body, holding) if truth is not False else NOTHING
-            return joined([first, inference.evaluate(orelse, failing) if truth is not True else NOTHING])
+            return any_of([first, inference.evaluate(orelse, failing) if truth is not True else NOTHING])
         case ast.BinOp():
             return _operated(inference, node, scope)
         case ast.UnaryOp(operand=operand):
@@ -92,7 +93,7 @@ def _name(name: str, scope: LocalKinds) -> Kinds:
 def _attribute(inference: Inference, node: ast.Attribute, scope: LocalKinds) -> Kinds:
     owners = inference.evaluate(node.value, scope)
     if owners and all(kind.word == "symbols" for kind in owners):
-        return joined(of_value(getattr(kind.of, node.attr, None)) for kind in owners)
+        return any_of(of_value(getattr(kind.of, node.attr, None)) for kind in owners)
     found = attempted(lambda owner: _read(owner, node.attr), owners)
     inference.refuse(found, node, scope)
     if not owners:
@@ -100,7 +101,7 @@ def _attribute(inference: Inference, node: ast.Attribute, scope: LocalKinds) -> 
     read = [kind.of.fields.get(node.attr) if kind.word == "record" else None for kind in owners]
     fields = [declared for declared in read if declared is not None]
     methods = any(kind.word != "record" and kind.word != "None" for kind in owners)
-    return ANYTHING if methods or not fields else joined(map(of_type, fields))
+    return ANYTHING if methods or not fields else any_of(map(of_type, fields))
 
 
 def _read(owner: Any, name: str) -> None:
@@ -119,9 +120,9 @@ def _looked_up(inference: Inference, node: ast.Subscript, scope: LocalKinds) -> 
     if any(kind.word == "None" for kind in owners) and len(owners) > 1:
         owners -= {Kind("None")}
     if all(kind.word == "map" for kind in owners):
-        keys = joined(kind.parts[0] for kind in owners)
+        keys = any_of(kind.parts[0] for kind in owners)
         inference.refuse(not_a_key(key, keys, node.slice, node.value), node.slice, scope)
-        return joined(kind.parts[1] for kind in owners)
+        return any_of(kind.parts[1] for kind in owners)
     if not any(kind.word in ("map", "network", "tuple") for kind in owners):
         inference.refuse(attempted(lambda owner: owner[1], owners), node, scope)
     return ANYTHING
@@ -149,7 +150,7 @@ def _operated(inference: Inference, node: ast.BinOp, scope: LocalKinds) -> Kinds
     if words == {"number"}:
         return NUMBER
     if words == {"set"}:
-        return joined([left, right]) if isinstance(node.op, ast.BitOr) else left
+        return any_of([left, right]) if isinstance(node.op, ast.BitOr) else left
     return ANYTHING
 
 
@@ -222,16 +223,16 @@ def _collected(inference: Inference, node: ast.expr, scope: LocalKinds) -> Kinds
     """Literals and comprehensions."""
     match node:
         case ast.Set(elts=items):
-            members = joined([inference.evaluate(item, scope) for item in items])
+            members = any_of([inference.evaluate(item, scope) for item in items])
             inference.refuse(not_one_kind(members), node, scope)
             return one("set", members)
         case ast.List(elts=items):
-            return one("seq", joined([inference.evaluate(item, scope) for item in items]))
+            return one("seq", any_of([inference.evaluate(item, scope) for item in items]))
         case ast.Tuple(elts=items):
             return one("tuple", *[inference.evaluate(item, scope) for item in items])
         case ast.Dict(keys=keys, values=values):
             found = [inference.evaluate(key, scope) for key in keys if key is not None]
-            return one("map", joined(found), joined([inference.evaluate(value, scope) for value in values]))
+            return one("map", any_of(found), any_of([inference.evaluate(value, scope) for value in values]))
         case ast.SetComp() | ast.ListComp() | ast.GeneratorExp():
             word = {ast.SetComp: "set", ast.ListComp: "seq", ast.GeneratorExp: "generator"}[type(node)]
             inner = _chosen(inference, node, scope, in_sequence=isinstance(node, ast.ListComp))

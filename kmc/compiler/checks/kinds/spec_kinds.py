@@ -11,12 +11,12 @@ from kmc.compiler.checks.kinds.kind_mistakes import refuse
 from kmc.compiler.checks.kinds.kinds_of_expressions import evaluate
 from kmc.compiler.values.scope import syntax
 from kmc.errors import EvaluationError
+from kmc.frontend.loader import Spec
 from kmc.invariants.properties import Predicate
-from kmc.spec.loader import Spec
 
 _Found: TypeAlias = tuple[tuple[str, int, str], ...]
 _last: tuple[Spec, _Found] | None = None
-"""The spec that was checked last: a command loads one, and asks for its warnings after it has run."""
+"""The spec that was checked last: a command loads one, and reads its warnings after it has run."""
 
 
 def check_kinds(spec: Spec) -> _Found:

@@ -1,0 +1,138 @@
+"""The check itself, for every face: search, comparison, counterexample.
+
+Invariant: every counterexample has been replayed by the interpreter before it is returned.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kmc.checking.collision_odds import collision_warnings
+from kmc.checking.counterexample import counterexample
+from kmc.checking.memory_need import memory_need
+from kmc.checking.outcome import Outcome, judge, refuse_changes
+from kmc.checking.refusal import result_instead
+from kmc.checking.request import CheckRequest, Engine
+from kmc.compile_log import LOG
+from kmc.compiler.checks.spec_warnings import model_warnings
+from kmc.error_text import shown_path
+from kmc.errors import SpecError
+from kmc.liveness.problem import TemporalProblem
+from kmc.memory_limit import refuse_low_limit
+from kmc.reference.search import Search
+from kmc.reference.temporal.accepted_problem import accepted_problem
+from kmc.result import Counters, Limits, Result
+
+if TYPE_CHECKING:
+    from kmc.engine.files.run_directory import RunDirectory
+
+
+def _nothing_saved() -> None:
+    return None
+
+
+def _not_shown(text: str) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """The resources and callbacks of a search besides its request; none of them changes the result.
+
+    `open_directory` gives the folder in which a native search saves itself, every `save_seconds` at most; it is called
+    once the request was accepted, so that a mistake leaves no folder. With `keep_states` the states of shards stay.
+    `progress` is called about once a second with the counters, and `note` with texts that a person should see once.
+    """
+
+    open_directory: Callable[[], RunDirectory | None] = _nothing_saved
+    save_seconds: float = 30.0
+    keep_states: bool = False
+    progress: Callable[[Counters], None] | None = None
+    note: Callable[[str], None] = _not_shown
+
+
+def check(request: CheckRequest, surroundings: Surroundings | None = None, warnings: tuple[str, ...] = ()) -> Outcome:
+    """Explore the states of the request, test its properties, and judge the result.
+
+    `warnings` of the caller join those of the result. Raises KmcError for mistakes in the request, the spec or the
+    model, and SystemFault where memory, a disk or a cluster fails. A violation, a bound and an interrupt are outcomes.
+    """
+    around = surroundings or Surroundings()
+    model = request.model
+    refuse_changes(request)
+    problem = accepted_problem(model)
+    directory = around.open_directory()
+    result = _searched(request, around, problem, directory)
+    found = (*model_warnings(model, shown_path), *collision_warnings(result, request.wider), *warnings)
+    result = replace(result, warnings=(*result.warnings, *found))
+    example = counterexample(model, result.violation, request.start, problem) if result.violation is not None else None
+    need = memory_need(
+        result,
+        request.limits.memory_bytes,
+        request.expected_states,
+        request.max_depth,
+        threads=request.threads_used,
+        has_files=directory is not None,
+        has_graph=bool(model.temporal),
+    )
+    fault = LOG.cache_fault
+    return replace(
+        judge(request, result),
+        example=example,
+        memory_need=need,
+        cache_warning=None if fault is None else fault.text,
+    )
+
+
+def _limits_left(request: CheckRequest) -> Limits:
+    """The limits for the rest of the check: loading the spec has used some of the time."""
+    limits = request.limits
+    if limits.seconds is None:
+        return limits
+    return replace(limits, seconds=max(0.0, limits.seconds - (time.monotonic() - request.began)))
+
+
+def _searched(
+    request: CheckRequest, around: Surroundings, problem: TemporalProblem | None, directory: RunDirectory | None
+) -> Result:
+    model, limits = request.model, _limits_left(request)
+    if request.engine is Engine.PYTHON:
+        # Imported here, because the compiler takes a third of a second.
+        from kmc.compiler.view_order import fingerprint_order
+
+        if limits.memory_bytes is not None:
+            refuse_low_limit(limits.memory_bytes, 0)
+        return Search(
+            model,
+            limits,
+            keep_going=request.keep_going,
+            start=request.start,
+            progress=around.progress,
+            view_order=fingerprint_order,
+            problem=problem,
+        ).run()
+    # Imported here, because numpy and the compiler take a third of a second.
+    from kmc.engine.check_model import check_native
+    from kmc.engine.layout.search_outcome import Settings
+
+    try:
+        with request.place.opened(around.note) as search_of:
+            return check_native(
+                model,
+                limits,
+                threads=request.threads_used,
+                keep_going=request.keep_going,
+                start=request.start,
+                progress=around.progress,
+                settings=Settings(save_seconds=around.save_seconds, keep_states=around.keep_states),
+                fingerprint_bits=request.fingerprint_bits,
+                directory=directory,
+                search_of=search_of,
+                problem=problem,
+            )
+    except SpecError as error:
+        # All other mistakes of a spec were found when it was loaded.
+        return result_instead(model, request.start, error, request.naming("engine", "python"))

@@ -1,0 +1,317 @@
+"""`kmc bench`: time and memory per state of the engines, on named models."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kmc.amounts import bytes_in_words, seconds_in_words
+from kmc.bench.declared import Benchmark, find_benchmarks
+from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
+from kmc.bench.tlc import Tlc, require_tlc, try_tlc
+from kmc.bench.whole_checks import Way, compare
+from kmc.cli.completion import SPEC_TYPE
+from kmc.cli.options import debug_option, json_option
+from kmc.cli.text.console import say, show, stderr, table
+from kmc.cli.text.progress import StatusLine
+from kmc.error_text import shown_path
+from kmc.errors import ExitStatus, SystemFault
+
+_THREADS_MAX = 64
+_DIGITS_MAX = 9
+DEFAULT_SHARDS = 4
+
+_EPILOG = """\b
+Examples:
+  kmc bench kraft                                 all benchmarks of the spec
+  kmc bench kraft symmetry --states 1000000       one, and a smaller one
+  kmc bench kip_996 liveness --threads 1,2,4      what temporal properties cost beside the search
+  kmc bench kraft plain --tlc tla2tools.jar --spec-dir ~/kafka-tlaplus/kraft --tlc-seconds 120
+  kmc bench kip_996 large --spark 'local[2]' --runs 1
+
+\b
+How to read the table:
+  CPU ns/state   CPU time of all threads per generated state, the least of all runs; other work on the
+                 machine affects it little
+  generated/s    in wall time, of the fastest run; meaningful on a quiet machine only: see the load
+  B/state        the table per distinct state: on average, and right after it grew
+  B/row          a packed state of a frontier
+  peak B/state   the largest resident memory of the process over distinct states
+  rate           with --shards or --spark: states a second, over those of the search in memory
+  peak           with --shards or --spark: the largest resident memory of the process that was started; workers apart
+
+\b
+Exit status: 0 measured, 130 interrupted (nothing is written), 153 memory is short, a run or TLC fails,
+2 wrong command line, 151 the model file or benchmarks.toml is wrong.
+"""
+
+
+def _thread_numbers(ctx: click.Context, param: click.Parameter, value: str) -> tuple[int, ...]:
+    """An option's value as numbers of threads: `1,2`; click.BadParameter for anything else."""
+    words = value.split(",")
+    # A number of more than 4,300 digits is none to Python.
+    if not all(word.isdecimal() and len(word) <= _DIGITS_MAX and 1 <= int(word) <= _THREADS_MAX for word in words):
+        raise click.BadParameter(f"'{value}' is not a list of numbers of threads; write 1,2", ctx, param)
+    return tuple(sorted({int(word) for word in words}))
+
+
+@click.command(epilog=_EPILOG, short_help="Measure time and memory per state on named models.")
+@click.argument("spec", type=SPEC_TYPE)
+@click.argument("benchmark", required=False)
+@click.option("--states", metavar="N", type=click.IntRange(1),
+              help="A run ends after the first level that exceeds N distinct states.  "
+                   f"[default: {STATES}; with --shards or --spark: the whole model]")  # fmt: skip
+@click.option("--runs", metavar="N", type=click.IntRange(1), default=3, show_default=True, help="Runs for each number.")
+@click.option("--threads", metavar="N,N", callback=_thread_numbers, default="1,2", show_default=True,
+              help="Numbers of threads to compare.")  # fmt: skip
+@click.option("--python", is_flag=True, help="Measure the interpreter too, on up to 20,000 states.")
+@click.option("--no-starts", is_flag=True, help="Do not measure starts.")
+@click.option("--tlc", "class_path", metavar="JAR", help="Run this TLC for comparison: tla2tools.jar, or a class path.")
+@click.option("--spec-dir", metavar="DIR", type=click.Path(file_okay=False), help="For TLC: the TLA+ modules.")
+@click.option("--tlc-module", metavar="NAME", help="For TLC: the module, when the benchmark names none.")
+@click.option("--tlc-seconds", metavar="N", type=click.IntRange(1), default=60, show_default=True,
+              help="How long TLC may explore before it is stopped. It is tried for a second first.")  # fmt: skip
+@click.option("--shards", metavar="N", type=click.IntRange(1),
+              help="Compare whole checks instead: in memory, and in N shards on threads.")  # fmt: skip
+@click.option("--spark", "masters", metavar="MASTER", multiple=True,
+              help="With --shards: compare with the same on Spark too. May be repeated.")  # fmt: skip
+@click.option("--out", metavar="DIR", default="results/benchmarks", show_default=True,
+              type=click.Path(file_okay=False), help="Where NAME.json is written.")  # fmt: skip
+@json_option
+@click.option("--quiet", is_flag=True, help="No progress.")
+@debug_option
+@click.pass_obj
+def bench(words: tuple[str, ...], /, **given: Any) -> int:
+    """Measure the time and memory of the native engine per state of SPEC, and write them to a file.
+
+    BENCHMARK is a name from the spec's benchmarks.toml, by default all of
+    them, or the name of any model. Every run is a fresh process that warms up
+    first; the file has all runs, the machine with its load, and the commit.
+
+    With --shards or --spark, BENCHMARK is a model, by default `smoke`.
+    """
+    if given["shards"] is not None or given["masters"]:
+        return _compared(given)
+    plan = _plan(given, words or ())
+    chosen = find_benchmarks(given["spec"], given["benchmark"])
+    if plan.tlc is not None:
+        for benchmark in chosen:
+            require_tlc(plan.tlc, benchmark)
+    require_memory(plan.states)
+    found = []
+    try:
+        _try_tlc(plan, chosen, given["quiet"])
+        for benchmark in chosen:
+            found.append(_measured(benchmark, plan, Path(given["out"]), given["quiet"]))
+            if not given["as_json"]:
+                show([*_lines(found[-1]), ""])
+    except KeyboardInterrupt:
+        show(["Interrupted: the running benchmark is not written."], stderr())
+        return ExitStatus.INTERRUPTED
+    if given["as_json"]:
+        say(json.dumps({"benchmarks": found}, indent=2))
+    return ExitStatus.OK
+
+
+def _compared(given: Mapping[str, Any]) -> int:
+    """Compare whole checks; BENCHMARK is the model."""
+    for name, option in _NOT_COMPARED.items():
+        if given[name]:
+            raise click.UsageError(f"{option} measures nothing with --shards or --spark: leave it out")
+    threads = max(given["threads"])
+    shards = given["shards"] or DEFAULT_SHARDS
+    states = ("--max-states", str(given["states"])) if given["states"] else ()
+    own = ("--threads", str(threads))
+    ways = [Way("in memory", own), Way(f"{shards} shards on threads", (*own, "--shards", str(shards)))]
+    for master in given["masters"]:
+        there = ("--shards", str(shards), "--spark", master)
+        ways.append(Way(f"{shards} shards on {master}, by shuffle", (*there, "--exchange", "shuffle")))
+        ways.append(Way(f"{shards} shards on {master}, by files", (*there, "--exchange", "files")))
+    words = [given["spec"], *([given["benchmark"]] if given["benchmark"] else []), *states]
+    with StatusLine(stderr(), quiet=given["quiet"]) as line:
+        found = compare(words, ways, given["runs"], lambda text: line.update(f"Checking {' '.join(words)}: {text}."))
+    title = "-".join([Path(word).name for word in (given["spec"], given["benchmark"]) if word])
+    path = _written(found, Path(given["out"]) / f"{title}-shards.json")
+    if given["as_json"]:
+        say(json.dumps({**found, "path": str(path)}, indent=2))
+    else:
+        show(_compared_lines(found, path))
+    return ExitStatus.OK
+
+
+def _compared_lines(found: Mapping[str, Any], path: Path) -> Iterator[str]:
+    """A comparison for a person."""
+    yield f"{' '.join(found['check'])}: {found['distinct']:,} states, {found['generated']:,} generated"
+    rows = []
+    for name, one in found["ways"].items():
+        shards = one["shards"] or {}
+        sent, rows_bytes, runs_bytes, stored = (
+            f"{shards[key] / found['distinct']:.1f}" if shards else "-"
+            for key in ("sent_bytes", "rows_bytes", "runs_bytes", "stored_bytes")
+        )
+        times = (one["seconds"], one["cpu_seconds"], one["java_cpu_seconds"])
+        ratios = (one["rate_by_wall"], one["rate_by_cpu"])
+        rows.append(
+            (name, *(f"{value:.1f}" for value in times), *(f"{value:.2f}" for value in ratios), sent, rows_bytes,
+             runs_bytes, stored, bytes_in_words(one["peak_memory_bytes"]))
+        )  # fmt: skip
+    yield from table([_COMPARED_HEADER, *rows], right=_RIGHT)
+    for name, one in found["ways"].items():
+        if one["projected_seconds"]:
+            more = ", ".join(f"{cores} cores {value:.1f} s" for cores, value in one["projected_seconds"].items())
+            yield f"  Projected from the CPU time of {name}, not measured: {more}"
+    yield f"  Saved: {shown_path(path)}"
+
+
+def _try_tlc(plan: Plan, chosen: Iterable[Benchmark], quiet: bool) -> None:
+    """Measuring lasts minutes, and a mistake in the setup of TLC shows within seconds."""
+    if plan.tlc is None:
+        return
+    with StatusLine(stderr(), quiet=quiet) as line:
+        for benchmark in chosen:
+            line.update(f"Trying TLC on {benchmark.title}.")
+            try_tlc(plan.tlc, benchmark)
+
+
+def _plan(given: Mapping[str, Any], words: tuple[str, ...]) -> Plan:
+    tlc = None
+    if given["class_path"] is not None or given["spec_dir"] is not None:
+        if given["class_path"] is None or given["spec_dir"] is None:
+            raise click.UsageError("TLC needs both --tlc JAR and --spec-dir DIR")
+        tlc = Tlc(given["class_path"], Path(given["spec_dir"]), given["tlc_module"], given["tlc_seconds"])
+    return Plan(
+        states=given["states"] or STATES,
+        runs=given["runs"],
+        threads=given["threads"],
+        python=given["python"],
+        starts=not given["no_starts"],
+        tlc=tlc,
+        words=tuple(words),
+    )
+
+
+def _measured(benchmark: Benchmark, plan: Plan, out: Path, quiet: bool) -> dict[str, Any]:
+    """Measure, and write the whole file or nothing."""
+    with StatusLine(stderr(), quiet=quiet) as line:
+
+        def tell(text: str) -> None:
+            line.update(f"Measuring {benchmark.title}: {text}.")
+
+        found = measure(benchmark, plan, tell)
+    return {**found, "path": str(_written(found, out / f"{benchmark.title}.json"))}
+
+
+def _written(found: Mapping[str, Any], path: Path) -> Path:
+    """Write a measurement, all of it or nothing."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".json.new")
+        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --out DIR") from None
+    return path
+
+
+_NOT_COMPARED = {"python": "--python", "class_path": "--tlc", "spec_dir": "--spec-dir", "tlc_module": "--tlc-module"}
+_COMPARED_HEADER = (
+    "",
+    "s",
+    "CPU s",
+    "of it Java",
+    "rate",
+    "rate by CPU",
+    "B sent",
+    "B rows",
+    "B runs",
+    "B kept",
+    "peak",
+)
+_HEADER = (
+    "",
+    "distinct",
+    "generated",
+    "CPU ns/state",
+    "generated/s",
+    "distinct/s",
+    "B/state",
+    "B/row",
+    "peak B/state",
+    "load",
+)
+_RIGHT = frozenset(range(1, 11))
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """The results of one benchmark for a person."""
+    commit = found["commit"]
+    known = f", commit {commit['id'][:7]}{' with changes' if commit['changed'] else ''}" if commit else ""
+    yield f"{found['benchmark']}: {found['description']}"
+    yield f"  {found['machine']['cpu']}, {found['machine']['cores']} cores{known}"
+    rows = [_row(f"{threads} thread{'s' * (threads != '1')}", one) for threads, one in found["figures"].items()]
+    if found["python"]:
+        rows.append(_row("interpreter", found["python"]))
+    rows += [_tlc_row(run) for run in (found["tlc"] or {}).get("runs", ())]
+    yield from table([_HEADER, *rows], right=_RIGHT)
+    yield from (f"  {threads} threads: {ratio:.2f} times one" for threads, ratio in found["scaling"].items())
+    for workers, ratio in (found["ratios"] or {}).items():
+        agree = {True: ", the counts agree", False: ", THE COUNTS DIFFER", None: ""}[ratio["counts_agree"]]
+        yield (
+            f"  kmc generates {ratio['generated_per_second']:,.0f} times as many states a second as TLC with {workers}"
+            f" worker{'s' * (workers != '1')}, each for {ratio['cpu_per_generated']:,.0f} times less CPU time{agree}"
+        )
+    for threads, ratio in (found["temporal"] or {}).items():
+        costs = found["figures"][threads]["temporal"]
+        agree = "" if ratio["counts_agree"] else ", THE COUNTS DIFFER"
+        verdicts = ", ".join(f"{name} {verdict}" for name, verdict in costs["verdicts"].items())
+        if len(costs["verdicts"]) > 1:
+            verdicts = f"{len(costs['verdicts'])} temporal properties"
+        yield (
+            f"  {threads} thread{'s' * (threads != '1')}: {verdicts} under {costs['fairness']} conditions of fairness:"
+            f" {ratio['graph_times_search']:.2f} times the CPU time of the search alone with the graph,"
+            f" {ratio['whole_times_search']:.2f} with the verdicts too{agree}"
+        )
+    if found["starts"]:
+        starts = found["starts"]
+        cold, cached = seconds_in_words(starts["cold_seconds"]), seconds_in_words(starts["cached_seconds"])
+        yield f"  first level after {cold} cold, {cached} cached"
+    yield f"  Saved: {shown_path(Path(found['path']))}"
+
+
+def _row(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:
+    memory = "-", "-"
+    if "frontier_row_bytes" in one:
+        average = one["table_bytes_per_state_average"]
+        grown = one["table_bytes_per_state_after_growth"]
+        memory = f"{average:.1f} / {grown:.1f}", f"{one['frontier_row_bytes']:.1f}"
+    return (
+        name,
+        f"{one['distinct']:,}",
+        f"{one['generated']:,}",
+        f"{one['cpu_ns_per_generated']:,.0f}",
+        f"{one['generated_per_second']:,.0f}",
+        f"{one['distinct_per_second']:,.0f}",
+        *memory,
+        f"{one['peak_memory_bytes_per_distinct']:,.0f}",
+        f"{one['load_most']:.1f}",
+    )
+
+
+def _tlc_row(run: Mapping[str, Any]) -> tuple[str, ...]:
+    workers = run["workers"]
+    return (
+        f"TLC, {workers} worker{'s' * (workers != 1)}",
+        f"{run['distinct']:,}",
+        f"{run['generated']:,}",
+        f"{run['cpu_ns_per_generated']:,.0f}",
+        f"{run['generated_per_second']:,.0f}",
+        f"{run['distinct_per_second']:,.0f}",
+        "-",
+        "-",
+        "-",
+        f"{max(run['load_before'], run['load_after']):.1f}",
+    )

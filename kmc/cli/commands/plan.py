@@ -1,0 +1,192 @@
+"""`kmc plan`: the number of states that a model may have, and the resources that a check of it needs."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kmc.amounts import bytes_in_words, seconds_in_words
+from kmc.bench.growth import Forecast, forecast
+from kmc.bench.job import NATIVE, Request
+from kmc.bench.machine import cores
+from kmc.bench.processes import run_job
+from kmc.checking.memory_need import BESIDES_BYTES, table_bytes
+from kmc.checking.model_choice import choose_model
+from kmc.cli.completion import MODEL_TYPE, SPEC_TYPE
+from kmc.cli.options import debug_option, json_option, set_option
+from kmc.cli.text.console import say, show, stderr
+from kmc.cli.text.progress import StatusLine
+from kmc.errors import ExitStatus
+from kmc.frontend.shipped import find_spec_root
+from kmc.model_files.model_file import render_cfg
+from kmc.process import available_bytes
+
+SAMPLE_STATES = 3_000_000
+
+_CORES = (16, 64)
+_SCALING = 0.7
+"""The share of linear scaling that is expected on more cores than were measured."""
+
+_ENTRY_BYTES = 8
+_KEPT_BYTES = 9
+_RUNS_BYTES = 2 * _KEPT_BYTES
+"""With the copy that is being written when all runs are merged."""
+
+_WRITTEN_ROWS = 1.6
+"""Rows on disk for each state of a level, since refused ones are written too."""
+
+_HISTORY_BYTES = 1 << 28
+_MEMORY_SHARE = 0.8
+
+_EPILOG = """\b
+Examples:
+  kmc plan kip_996 large
+  kmc plan kraft two_elections --sample 20000000      a larger sample, a better estimate
+  kmc plan kraft standard --set MaxElections=3 --json
+
+\b
+Exit status: 0 an estimate was made, which proves nothing; 2 wrong command line, 150 spec, 151 model file.
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="Estimate how many states a model has, and what a check of it needs.")
+@click.argument("spec", type=SPEC_TYPE)
+@click.argument("model", type=MODEL_TYPE, required=False)
+@set_option
+@click.option("--sample", metavar="N", type=click.IntRange(1000), default=SAMPLE_STATES, show_default=True,
+              help="Explore the first levels until they have N states.")  # fmt: skip
+@click.option("--threads", metavar="N", type=click.IntRange(1, 64), help="Threads of the sample; default: all cores.")
+@json_option
+@click.option("--quiet", is_flag=True, help="No progress.")
+@debug_option
+def plan(**given: Any) -> int:
+    """Explore the first levels of MODEL of SPEC, and extrapolate their growth: states, memory, disk and time.
+
+    The output says whether this machine suffices, and names the command to type.
+    """
+    found = _planned(given)
+    if given["as_json"]:
+        say(json.dumps(found, indent=2))
+    else:
+        show(_lines(found))
+    return ExitStatus.OK
+
+
+def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
+    chosen = choose_model(given["spec"], given["model"], given["sets"])
+    model = chosen.model
+    threads = given["threads"] or cores()
+    with tempfile.TemporaryDirectory(prefix="kmc-plan-") as name, StatusLine(stderr(), quiet=given["quiet"]) as line:
+        line.update(f"Exploring up to {given['sample']:,} states of {model.spec.name} {model.name}.")
+        folder = Path(name)
+        cfg = folder / "model.cfg"
+        cfg.write_text(render_cfg(model.file), encoding="utf-8")
+        memory = int(available_bytes() * _MEMORY_SHARE)
+        root = str(find_spec_root(given["spec"]))
+        sample = run_job(Request(root, str(cfg), NATIVE, threads, given["sample"], memory), folder)
+    # A check of it ends where the sample found a failure, with the same states.
+    told = forecast(sample["levels"], model.max_depth, ended=sample["stopped"] is None or sample["findings"] > 0)
+    expected = None
+    if not chosen.changes and not told.is_exact and not sample["findings"]:
+        count = (model.file.expect or {}).get("distinct")
+        expected = count if isinstance(count, int) else None
+    words = [word for text in given["sets"] for word in ("--set", text)]
+    check = ["kmc", "check", *filter(None, [given["spec"], given["model"]]), *words]
+    return {
+        "spec": model.spec.name,
+        "model": model.name,
+        "sample": {
+            "states": sample["distinct"],
+            "levels": len(sample["levels"]),
+            "seconds": round(sample["seconds"], 3),
+            "threads": threads,
+            "findings": sample["findings"],
+        },
+        "forecast": asdict(told),
+        "row_bytes": round(sample["rows_bytes"] / max(1, sample["distinct"]), 1),
+        "expected_states": expected,
+        "needs": [_needs(states, told, sample, threads) for states in ([expected] if expected else _ends(told))],
+        "available_memory_bytes": available_bytes(),
+        "check": check,
+    }
+
+
+def _ends(told: Forecast) -> list[int]:
+    """The least and the largest number of states that are expected."""
+    return sorted({told.states_low, told.states_high or told.states_low})
+
+
+def _needs(states: int, told: Forecast, sample: Mapping[str, Any], threads: int) -> dict[str, Any]:
+    """The resources that a check of so many states needs."""
+    seconds = states * sample["seconds"] / max(1, sample["distinct"])
+    row = sample["rows_bytes"] / max(1, sample["distinct"])
+    times = {str(threads): seconds}
+    times.update({str(n): seconds * threads / (n * _SCALING) for n in _CORES if n > threads})
+    return {
+        "states": states,
+        "memory_bytes": round(table_bytes(states, _ENTRY_BYTES) + 2 * told.widest * row) + BESIDES_BYTES,
+        "disk_bytes": round(states * _RUNS_BYTES + 2 * told.widest * row * _WRITTEN_ROWS + _HISTORY_BYTES),
+        "kept_bytes": states * _KEPT_BYTES,
+        "seconds_by_cores": {cores_: round(value, 1) for cores_, value in times.items()},
+    }
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """The plan for a person."""
+    sample, told, needs = found["sample"], found["forecast"], found["needs"]
+    yield (
+        f"Sample: {sample['states']:,} states in {sample['levels']} levels, "
+        f"{seconds_in_words(sample['seconds'])} on {sample['threads']} threads."
+    )
+    if sample["findings"]:
+        yield (
+            f"A failure was found: a check ends there, with these {told['states_low']:,} states, and shows its trace. "
+            f"Nothing is said about the states beyond; with --continue a check explores them too."
+        )
+    elif told["is_exact"]:
+        yield f"Exact: these are all {told['states_low']:,} states within the bounds of the model."
+    elif told["states_high"] is None:
+        yield f"Estimate: {told['states_low']:,} states or far more; no end is in sight. Try a larger --sample."
+    else:
+        levels = _between(told["levels_low"], told["levels_high"])
+        states = _between(told["states_low"], told["states_high"])
+        likely, widest = (_between(told[key], told[key]) for key in ("states", "widest"))
+        yield f"Estimate: {states} states, likely {likely}, in {levels} levels, the widest of some {widest}."
+    if found["expected_states"]:
+        yield f"Known: the manifest expects {found['expected_states']:,} states; what follows is for these."
+    elif told["states_high"] is None:
+        yield "The figures that follow are for the sample: the model needs more."
+    for key, title in (("memory_bytes", "In memory"), ("disk_bytes", "On disk, with --shards")):
+        yield f"{title}: {' to '.join(dict.fromkeys(bytes_in_words(need[key]) for need in needs))}."
+    if told["is_exact"]:
+        yield from _advice(found)
+        return
+    for number in needs[-1]["seconds_by_cores"]:
+        times = dict.fromkeys(seconds_in_words(need["seconds_by_cores"][number]) for need in needs)
+        how = "" if number == str(sample["threads"]) else f", if they scale at {_SCALING:.0%}"
+        yield f"On {number} cores: {' to '.join(times)}{how}."
+    yield from _advice(found)
+
+
+def _between(low: int, high: int) -> str:
+    """Two numbers of an estimate, by their first two digits."""
+    rounded = [round(number, 2 - len(str(number))) for number in (low, high)]
+    return " to ".join(dict.fromkeys(f"{number:,}" for number in rounded))
+
+
+def _advice(found: Mapping[str, Any]) -> Iterator[str]:
+    """Whether this machine suffices, and what to type."""
+    words = shlex.join(found["check"])
+    told, free, worst = found["forecast"], found["available_memory_bytes"], found["needs"][-1]["memory_bytes"]
+    if worst <= free * _MEMORY_SHARE and (found["expected_states"] or told["states_high"] is not None):
+        yield f"This machine suffices ({bytes_in_words(free)} of memory free): {words}"
+    else:
+        yield f"Memory may not suffice ({bytes_in_words(free)} free). With its states on disk: {words} --shards 16"
+        yield f"On a cluster: {words} --spark MASTER --run-dir A_FOLDER_THAT_ALL_HOSTS_SEE"

@@ -1,0 +1,170 @@
+"""`kmc replay`: take the steps of a saved trace again, by the spec as it is now."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kmc.cli.options import debug_option, json_option
+from kmc.cli.saved.saved_runs import recorded_spec
+from kmc.cli.saved.trace_place import trace_place
+from kmc.cli.text.console import say, show
+from kmc.cli.text.explanation import report_with_debug
+from kmc.errors import ExitStatus
+from kmc.trace.files import read_trace
+from kmc.unexplained import Unexplained, try_explaining
+
+if TYPE_CHECKING:
+    from kmc.frontend.model import Model
+    from kmc.reference.recurrence import RecordedFailure
+    from kmc.story.parts.story import Why
+    from kmc.story.retaken import Retaken
+    from kmc.trace.untyped_trace import TraceFile
+
+_EPILOG = """\b
+Examples:
+  kmc replay last                                the newest trace in .kmc/runs
+  kmc replay .kmc/runs/kraft-restarts-20261120-231948
+  kmc replay trace.itf.json --model standard      with the constants of that model
+  kmc replay tlc-dump.json --spec kraft           a trace of TLC
+  kmc replay last --pytest test_leaders.py        keep it as a regression test
+
+\b
+Exit status: 0 all steps hold, and the recorded failure, if there is one, occurs;
+10 a step no longer holds, or the failure no longer occurs; 2 wrong command line;
+75, 76 evaluating the spec fails; 150 the spec, 151 the trace or the model is wrong.
+"""
+
+
+@click.command("replay", epilog=_EPILOG, short_help="Replay a saved trace against the spec as it is now.")
+@click.argument("trace")
+@click.option("--spec", metavar="SPEC", help="The spec, where the trace does not name it or another one is meant.")
+@click.option("--model", metavar="MODEL", help="Take the constants of this model, not those of the trace.")
+@click.option("--property", "prop", metavar="NAME", help="Ask whether this property fails at the end of the trace.")
+@click.option(
+    "--pytest", "test_file", metavar="FILE", type=click.Path(dir_okay=False), help="Write a regression test for pytest."
+)
+@click.option(
+    "--expect",
+    type=click.Choice(["fixed", "violation"]),
+    default="fixed",
+    show_default=True,
+    help="The regression test passes if the failure no longer occurs, or if it still does.",
+)
+@json_option
+@debug_option
+def replay_trace(
+    trace: str,
+    spec: str | None,
+    model: str | None,
+    prop: str | None,
+    test_file: str | None,
+    expect: str,
+    as_json: bool,
+) -> int:
+    """Take the steps of TRACE again, one by one, by the spec as it is now.
+
+    TRACE is a file of kmc, TLC (-dumpTrace json) or Apalache, the folder of a run, or `last` for the newest run with a
+    trace. The replay stops at the first step that no longer holds, and says why. If all hold, it says whether what the
+    trace was saved for still fails. Actions that the trace does not name are found by trying all.
+    """
+    # Imported here: the interpreter is not needed to list the commands.
+    from kmc.cli.saved.traced_model import model_of_trace, recorded_failure
+    from kmc.story.retaken import retake
+
+    place = trace_place(trace)
+    if place.step is not None:
+        raise click.UsageError(f"a trace is replayed whole: leave out #{place.step}")
+    recorded = read_trace(place.path)
+    bound = model_of_trace(recorded, spec or recorded_spec(place.path.parent), model)
+    failure = recorded_failure(recorded, prop)
+    found = retake(recorded, bound, failure)
+    if test_file is not None:
+        from kmc.cli.saved.regression_file import write_regression_test
+
+        write_regression_test(Path(test_file), recorded, bound, failure, found, is_fixed=expect == "fixed")
+    if as_json:
+        say(json.dumps(_object(recorded, bound, failure, found), indent=2))
+    else:
+        show(_lines(recorded, bound, failure, found))
+        show(_written(Path(test_file)) if test_file is not None else ())
+    return ExitStatus.OK if found.stop is None and found.shows is not False else ExitStatus.ASSUMPTION
+
+
+def _written(test: Path) -> Iterator[str]:
+    """The line with the path of the regression test; with advice if pytest would not find the file by itself."""
+    yield f"Regression test: {test}"
+    if not any(fnmatch(test.name, pattern) for pattern in ("test_*.py", "*_test.py")):
+        yield "pytest collects only test_*.py and *_test.py by itself: name this file when you run it."
+
+
+def _lines(file: TraceFile, model: Model, failure: RecordedFailure | None, found: Retaken) -> Iterator[str]:
+    total = len(file.steps)
+    of_model = f", model {model.name}" if model.name else ""
+    yield f"Replay of {file.path}: {total} state{'' if total == 1 else 's'}, spec {model.spec.name}{of_model}."
+    yield from found.notes
+    # Imported here: only a trace that replays has a story.
+    from kmc.story.explain.why import why
+    from kmc.story.recorded_violation import recorded_violation
+
+    yield ""
+    if found.stop is not None:
+        held = len(found.steps)
+        if held:
+            yield f"State{'s' if held > 1 else ''} 1{f' to {held}' if held > 1 else ''}: as recorded."
+        yield found.stop.sentence
+        yield from (f"  {line}" for line in found.stop.details)
+        return
+    cycle = ", and the cycle closes" if found.closing is not None else ""
+    yield f"All {total} states are reached as recorded{cycle}." if total > 1 else "State 1 is an initial state."
+    yield _verdict(failure, found)
+    if failure is None:
+        return
+
+    def reason() -> tuple[str, ...]:
+        violation = recorded_violation(model, failure, found)
+        return () if violation is None else tuple(_why(why(model, violation)))
+
+    told = try_explaining(reason)
+    if isinstance(told, Unexplained):
+        yield f"Warning: {told.warning(report_with_debug(), 'kmc cannot say why it fails: the explanation')}"
+    else:
+        yield from told
+
+
+def _why(told: Why) -> Iterator[str]:
+    """The property's docstring, and the sentence on what makes it false."""
+    yield from (f"  {line}" for line in told.doc.splitlines() if line.strip())
+    yield f"  {told.sentence}"
+
+
+def _verdict(failure: RecordedFailure | None, found: Retaken) -> str:
+    if failure is None:
+        return "The trace does not say that anything fails."
+    where = "in this behavior" if found.loop is not None else f"in state {len(found.steps)}"
+    if failure.name is None:
+        return f"As recorded, {failure.sentence}." if found.shows else f"Not as recorded: {failure.absence}."
+    return f"{failure.name} still fails {where}." if found.shows else f"{failure.name} holds {where} now."
+
+
+def _object(file: TraceFile, model: Model, failure: RecordedFailure | None, found: Retaken) -> dict[str, Any]:
+    stop = found.stop
+    return {
+        "trace_file": file.path,
+        "spec": model.spec.name,
+        "model": model.name,
+        "trace_length": len(file.steps),
+        "states_replayed": len(found.steps),
+        "result": "stopped" if stop else "replayed",
+        "stopped_at": stop.number if stop else None,
+        "reason": stop.reason.value if stop else None,
+        "why": [stop.sentence, *stop.details] if stop else [],
+        "property": failure.name if failure else None,
+        "failure_shown": found.shows,
+        "notes": list(found.notes),
+    }

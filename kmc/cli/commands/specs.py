@@ -1,0 +1,61 @@
+"""`kmc specs`: the list of specs, and the declarations of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from kmc.checking.model_text import first_line
+from kmc.cli.completion import SPEC_TYPE
+from kmc.cli.options import debug_option, set_option
+from kmc.cli.text.console import show
+from kmc.errors import ExitStatus, KmcError
+from kmc.frontend.shipped import shipped_specs
+from kmc.frontend.sources import read_doc
+
+_EPILOG = """\b
+Examples:
+  kmc specs                  the shipped specs, such as Kafka's KRaft
+  kmc specs kraft            actions, invariants, constants and models of one
+  kmc specs ./my_spec        the same for your own
+"""
+
+
+@click.command(epilog=_EPILOG, short_help="List the shipped specs, or the declarations of one.")
+@click.argument("spec", type=SPEC_TYPE, required=False)
+@set_option
+@debug_option
+def specs(spec: str | None, sets: tuple[str, ...]) -> int:
+    """List the shipped specs, or the declarations of SPEC: actions, properties, constants and models.
+
+    SPEC is the name of a shipped spec or the folder of your own.
+    """
+    if spec is None:
+        show(_list_lines())
+        return ExitStatus.OK
+    from kmc.cli.text.spec_text import loaded, spec_lines  # which load the compiler; the list needs none of it
+
+    show(spec_lines(*loaded(spec, sets), spec))
+    return ExitStatus.OK
+
+
+def _list_lines() -> Iterator[str]:
+    found = shipped_specs()
+    if not found:
+        yield "This installation has no shipped specs; give the folder of your own: kmc specs ./my_spec"
+        return
+    width = max(map(len, found))
+    for name, root in found.items():
+        yield f"{name:<{width}}  {_in_one_line(root)}"
+    yield ""
+    yield f"More about one: kmc specs {next(iter(found))}"
+
+
+def _in_one_line(root: Path) -> str:
+    try:
+        return first_line(read_doc(root))
+    except KmcError as error:
+        # One broken spec must not hide the others from the list.
+        return f"does not load: {error.message}"

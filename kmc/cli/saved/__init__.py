@@ -1,0 +1,1 @@
+"""Runs and traces on disk and in a storage: their places, their files, resuming and pruning them."""

@@ -1,0 +1,1 @@
+"""The output of commands: results, progress, errors and lists as lines for terminals, JUnit and hosted CI."""

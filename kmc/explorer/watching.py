@@ -1,0 +1,73 @@
+"""The expressions that a person watches along the path, with their values in the states that were visited.
+
+They belong to the session, not to its tree: undo, another branch and a page loaded again keep them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kmc.explorer.commands import refused
+from kmc.explorer.state_tree import VisitedState
+from kmc.frontend.loader import Spec
+from kmc.frontend.typed_expression import Expression
+from kmc.lang.tla import Tla
+from kmc.story.parts.story import Story
+from kmc.story.watched import expressions_of, refuse_without_value, values_in, with_values
+
+WATCHED_MAX = 8
+"""The most expressions that a path shows: more columns leave no room for the steps."""
+_REMEMBERED_MAX = 20_000
+
+
+class Watching:
+    """The watched expressions of one session. Each is evaluated once in each state."""
+
+    def __init__(self, spec: Spec, texts: Sequence[str] = ()) -> None:
+        """Watch `texts` from the first; raises as `show`."""
+        self._spec = spec
+        self._asked: tuple[Expression, ...] = ()
+        self._values: dict[int, tuple[VisitedState, Mapping[str, Tla]]] = {}
+        """By identity, with the state itself, so that no other object gets its identity."""
+        for text in texts:
+            self.show(text)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts of the expressions, in the order in which they were requested."""
+        return tuple(one.text for one in self._asked)
+
+    def show(self, text: str, path: Sequence[VisitedState] = ()) -> None:
+        """Watch one more expression; KmcError as of `kmc eval` for a mistake in it, KMC670 for too many.
+
+        An expression that has a value in no state of the `path` is a mistake, too.
+        """
+        (added,) = expressions_of(self._spec, [text])
+        refuse_without_value([added], [visited.state for visited in path])
+        if added.text in self.texts:
+            return
+        if len(self._asked) >= WATCHED_MAX:
+            raise refused(f"the path shows {WATCHED_MAX} expressions, which is the most it can", "remove one first")
+        self._asked = (*self._asked, added)
+        self._values.clear()
+
+    def hide(self, text: str) -> None:
+        """Watch an expression no longer; CommandLineError KMC670 for one that is not shown."""
+        if text not in self.texts:
+            raise refused("no such expression is shown", "load the page again")
+        self._asked = tuple(one for one in self._asked if one.text != text)
+
+    def beside(self, story: Story, line: Sequence[VisitedState]) -> Story:
+        """The story of a line with the values of the expressions in each of its states."""
+        if not self._asked:
+            return story
+        return with_values(story, self.texts, [self._values_in(visited) for visited in line])
+
+    def _values_in(self, visited: VisitedState) -> dict[str, Tla]:
+        known = self._values.get(id(visited))
+        if known is None or known[0] is not visited:
+            if len(self._values) >= _REMEMBERED_MAX:
+                self._values.clear()
+            known = (visited, values_in(self._asked, visited.state))
+            self._values[id(visited)] = known
+        return {text: known[1][text] for text in self.texts}

@@ -1,0 +1,221 @@
+"""The meaning of literals, choices and conditions: small rewrites of a spec's AST before Python runs it.
+
+`{a, b}`, `[a, b]` and `{k: v}`, with their comprehensions, become immutable sets, sequences and maps; the body of a
+choosing `for`, and of a generator function, ends quietly when `require` fails in it; a condition that is not
+obviously a Bool is checked to be one, and an operand of arithmetic is checked not to be one. Nothing else changes, and
+every node keeps its place, so errors and tracebacks point at the author's text.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from kmc.frontend.checks.flow import yields
+from kmc.lang.guards import Disabled, number, truth, truths
+from kmc.lang.maps import map_literal
+from kmc.lang.seqs import in_order, in_parts, seq_literal
+from kmc.lang.types import as_type
+
+INJECTED: dict[str, Any] = {
+    "__kmc_set__": frozenset,
+    "__kmc_seq__": seq_literal,
+    "__kmc_map__": map_literal,
+    "__kmc_in_order__": in_order,
+    "__kmc_disabled__": Disabled,
+    "__kmc_truth__": truth,
+    "__kmc_truths__": truths,
+    "__kmc_number__": number,
+    "__kmc_parts__": in_parts,
+    "__kmc_type__": as_type,
+}
+"""Names that rewritten code uses; the loader puts them into each module of the spec."""
+
+
+def rewritten(tree: ast.Module) -> ast.Module:
+    """`tree` with the rewrites of the module docstring, ready to compile."""
+    result: ast.Module = ast.fix_missing_locations(_Rewriter().visit(tree))
+    return result
+
+
+def _call(name: str, argument: ast.expr, at: ast.expr) -> ast.Call:
+    function = ast.copy_location(ast.Name(name, ast.Load()), at)
+    return ast.copy_location(ast.Call(function, [argument], []), at)
+
+
+_QUANTIFIERS = frozenset(["any", "all", "count"])
+_SUMS = frozenset(["sum", "product"])
+_BOOLS = frozenset(["any", "all", "isinstance"])
+_NUMBERS = frozenset(["len", "sum", "count", "product"])
+
+
+def _calls(node: ast.expr, names: frozenset[str]) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+
+
+def _condition(node: ast.expr) -> ast.expr:
+    """`node` as a condition: checked to be a Bool, unless its syntax shows that it is one."""
+    match node:
+        case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
+            return node
+        case ast.IfExp():
+            node.body, node.orelse = _condition(node.body), _condition(node.orelse)
+            return node
+        case _ if _calls(node, _BOOLS):
+            return node
+        case _:
+            return _call("__kmc_truth__", node, node)
+
+
+def _operand(node: ast.expr) -> ast.expr:
+    """`node` as an operand of arithmetic: checked not to be a Bool, unless its syntax shows that it is not one."""
+    match node:
+        case ast.BinOp() | ast.Call(func=ast.Name(id="__kmc_number__")):
+            return node
+        case ast.Constant(value=int(value)) if not isinstance(value, bool):
+            return node
+        case ast.UnaryOp(op=ast.USub()):
+            return node
+        case _ if _calls(node, _NUMBERS):
+            return node
+        case _:
+            return _call("__kmc_number__", node, node)
+
+
+class _Rewriter(ast.NodeTransformer):
+    def visit_Set(self, node: ast.Set) -> ast.expr:
+        self.generic_visit(node)
+        return _call("__kmc_set__", ast.copy_location(ast.Tuple(node.elts, ast.Load()), node), node)
+
+    def visit_SetComp(self, node: ast.SetComp) -> ast.expr:
+        self.generic_visit(node)
+        return _call("__kmc_set__", ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node), node)
+
+    def visit_List(self, node: ast.List) -> ast.expr:
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Store):
+            return node
+        return _call("__kmc_seq__", ast.copy_location(ast.Tuple(node.elts, ast.Load()), node), node)
+
+    def visit_ListComp(self, node: ast.ListComp) -> ast.expr:
+        self.generic_visit(node)
+        for generator in node.generators:
+            generator.iter = _call("__kmc_in_order__", generator.iter, generator.iter)
+        return _call("__kmc_seq__", ast.copy_location(ast.GeneratorExp(node.elt, node.generators), node), node)
+
+    def visit_Dict(self, node: ast.Dict) -> ast.expr:
+        self.generic_visit(node)
+        pairs = [
+            ast.copy_location(ast.Tuple([key, value], ast.Load()), node)
+            for key, value in zip(node.keys, node.values, strict=True)
+            if key is not None
+        ]
+        return _call("__kmc_map__", ast.copy_location(ast.Tuple(list[ast.expr](pairs), ast.Load()), node), node)
+
+    def visit_DictComp(self, node: ast.DictComp) -> ast.expr:
+        self.generic_visit(node)
+        pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)
+        return _call("__kmc_map__", ast.copy_location(ast.GeneratorExp(pair, node.generators), node), node)
+
+    def visit_If(self, node: ast.If) -> ast.If:
+        self.generic_visit(node)
+        node.test = _condition(node.test)
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.IfExp:
+        self.generic_visit(node)
+        node.test = _condition(node.test)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.BoolOp:
+        self.generic_visit(node)
+        node.values = [_condition(value) for value in node.values]
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.UnaryOp:
+        self.generic_visit(node)
+        node.operand = _condition(node.operand) if isinstance(node.op, ast.Not) else _operand(node.operand)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.BinOp:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod):
+            node.left, node.right = _operand(node.left), _operand(node.right)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.Compare:
+        """A comparison with the literal 0 or 1 compares numbers; Python would also accept False and True."""
+        self.generic_visit(node)
+        match node:
+            case ast.Compare(left=left, comparators=[ast.Constant(value=int(value))]) if not isinstance(value, bool):
+                if value in (0, 1):
+                    node.left = _operand(left)
+        return node
+
+    def visit_Assert(self, node: ast.Assert) -> ast.Assert:
+        self.generic_visit(node)
+        node.test = _condition(node.test)
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        self.generic_visit(node)
+        node.ifs = [_condition(condition) for condition in node.ifs]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if _calls(node, _SUMS) and node.args and isinstance(node.args[0], ast.GeneratorExp):
+            node.args[0].elt = _operand(node.args[0].elt)
+        if _calls(node, _QUANTIFIERS) and len(node.args) == 1:
+            argument = node.args[0]
+            if isinstance(argument, ast.GeneratorExp):
+                argument.elt = _condition(argument.elt)
+            else:
+                node.args[0] = _call("__kmc_truths__", argument, argument)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        """Only a tuple that a helper returns may be unpacked: a set has no first member."""
+        self.generic_visit(node)
+        if isinstance(node.targets[0], ast.Tuple | ast.List) and not isinstance(node.value, ast.Tuple):
+            node.value = _call("__kmc_parts__", node.value, node.value)
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.ClassDef:
+        self.generic_visit(node)
+        for statement in node.body:
+            if isinstance(statement, ast.AnnAssign):
+                _typed(statement, f"field '{ast.unparse(statement.target)}' of {node.name}")
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.For:
+        self.generic_visit(node)
+        node.body = [_guarded(node.body, node, ast.Continue())]
+        return node
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        for argument in (*node.args.args, *node.args.kwonlyargs):
+            if argument.annotation is not None:
+                _typed(argument, f"parameter '{argument.arg}' of {node.name}")
+        is_generator = yields(node)
+        self.generic_visit(node)
+        if is_generator:
+            # A docstring is one only as the first statement of its function.
+            documented = int(ast.get_docstring(node) is not None)
+            node.body = [*node.body[:documented], _guarded(node.body[documented:], node, ast.Return(None))]
+        return node
+
+
+def _typed(annotated: ast.AnnAssign | ast.arg, what: str) -> None:
+    """Read an annotation as a type where it is written, so that a mistake is reported there."""
+    annotation = annotated.annotation
+    if annotation is not None:
+        read = _call("__kmc_type__", annotation, annotation)
+        read.args.append(ast.copy_location(ast.Constant(what), annotation))
+        annotated.annotation = read
+
+
+def _guarded(body: list[ast.stmt], at: ast.stmt, otherwise: ast.stmt) -> ast.stmt:
+    kind = ast.copy_location(ast.Name("__kmc_disabled__", ast.Load()), at)
+    handler = ast.copy_location(ast.ExceptHandler(kind, None, [ast.copy_location(otherwise, at)]), at)
+    return ast.copy_location(ast.Try(body, [handler], [], []), at)

@@ -1,0 +1,254 @@
+r"""TLC's `.cfg` model files, read strictly.
+
+Invariant: everything in a file either becomes part of the ModelFile or is an error; nothing is skipped. The subset is
+CONSTANT(S), SPECIFICATION or INIT and NEXT, INVARIANT(S), PROPERTY/PROPERTIES, CONSTRAINT(S), ACTION_CONSTRAINT(S),
+SYMMETRY, VIEW and CHECK_DEADLOCK, with comments `\* ...` and nested `(* ... *)`. As in TLC, layout is free and a list
+ends at the next keyword. Unlike in TLC, a word that is nearly a keyword is an error; TLC reads it as one more name of
+the list. Whether the spec declares these names is checked elsewhere.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from pathlib import Path, PurePath
+from typing import Literal, TypeAlias, assert_never
+
+from kmc.errors import ModelError, did_you_mean
+from kmc.model_files.model_file import (
+    KEYWORDS,
+    KEYWORDS_NOT_SUPPORTED,
+    Assignment,
+    ModelFile,
+    Token,
+    Tokens,
+    Word,
+    behaviour_mistake,
+    is_name,
+    read_model_text,
+    read_value,
+)
+
+# At this ratio one wrong, missing or swapped letter is a near miss, and so are two in a long keyword.
+_NEAR_MISS_RATIO = 0.8
+
+Section: TypeAlias = Literal[
+    "constants",
+    "specification",
+    "init",
+    "next",
+    "invariants",
+    "properties",
+    "constraints",
+    "action_constraints",
+    "symmetry",
+    "view",
+    "check_deadlock",
+]
+
+_SECTIONS: dict[str, Section] = {
+    "CONSTANT": "constants",
+    "CONSTANTS": "constants",
+    "SPECIFICATION": "specification",
+    "INIT": "init",
+    "NEXT": "next",
+    "INVARIANT": "invariants",
+    "INVARIANTS": "invariants",
+    "PROPERTY": "properties",
+    "PROPERTIES": "properties",
+    "CONSTRAINT": "constraints",
+    "CONSTRAINTS": "constraints",
+    "ACTION_CONSTRAINT": "action_constraints",
+    "ACTION_CONSTRAINTS": "action_constraints",
+    "SYMMETRY": "symmetry",
+    "VIEW": "view",
+    "CHECK_DEADLOCK": "check_deadlock",
+}
+_ONCE = frozenset(("specification", "init", "next", "view", "check_deadlock"))
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The words read so far: names per section, and the first keyword of each section."""
+
+    constants: list[Assignment] = field(default_factory=list)
+    words: dict[Section, list[Word]] = field(default_factory=dict)
+    check_deadlock: bool | None = None
+    keywords: dict[Section, Token] = field(default_factory=dict)
+
+    def one(self, section: Section) -> Word | None:
+        """The name in a section that holds one name at most."""
+        words = self.words.get(section, [])
+        return words[0] if words else None
+
+    def many(self, section: Section) -> tuple[Word, ...]:
+        """The names in a section that is a list."""
+        return tuple(self.words.get(section, ()))
+
+
+def read_cfg(path: Path) -> ModelFile:
+    """The model in this `.cfg` file; raises ModelError as `parse_cfg` does, and KMC301 when it cannot be read."""
+    return parse_cfg(read_model_text(path), str(path))
+
+
+def parse_cfg(text: str, path: str) -> ModelFile:
+    """The model that the text of a `.cfg` file describes; `path` names the file in spans.
+
+    Raises ModelError at the offending token: KMC302 for an unknown token, KMC303 for an unknown word, KMC304 for
+    sections that exclude, need or repeat each other, KMC305 for a constant given twice, KMC306 for a constant without
+    `=` or value, KMC307 for a substitution, KMC308 for a bad set, KMC309 for a section without a name, KMC310 for a
+    name listed twice, KMC311 for CHECK_DEADLOCK with anything but TRUE or FALSE.
+    """
+    tokens = Tokens(text, path)
+    draft = _Draft()
+    while tokens.peek().kind != "end":
+        _read_section(tokens, draft)
+    model = ModelFile(
+        name=PurePath(path).stem,
+        path=path,
+        constants=tuple(draft.constants),
+        specification=draft.one("specification"),
+        init=draft.one("init"),
+        next=draft.one("next"),
+        invariants=draft.many("invariants"),
+        properties=draft.many("properties"),
+        constraints=draft.many("constraints"),
+        action_constraints=draft.many("action_constraints"),
+        symmetry=draft.many("symmetry"),
+        view=draft.one("view"),
+        check_deadlock=draft.check_deadlock,
+    )
+    mistake = behaviour_mistake(model)
+    if mistake is not None:
+        raise mistake
+    return model
+
+
+def _read_section(tokens: Tokens, draft: _Draft) -> None:
+    keyword = tokens.take()
+    if not _is_keyword(keyword):
+        raise _unknown_word(keyword)
+    section = _SECTIONS[keyword.text]
+    first = draft.keywords.setdefault(section, keyword)
+    if section in _ONCE and first is not keyword:
+        note = f"first in line {first.span.line}"
+        raise ModelError("KMC304", f"{keyword.text} is given twice", keyword.span, "keep one of the two", (note,))
+    match section:
+        case "constants":
+            _read_constants(tokens, keyword, draft.constants)
+        case "check_deadlock":
+            draft.check_deadlock = _read_truth_value(tokens, keyword)
+        case "specification" | "init" | "next" | "view":
+            draft.words[section] = [_read_name(tokens, keyword)]
+        case "invariants" | "properties" | "constraints" | "action_constraints" | "symmetry":
+            _read_names(tokens, keyword, draft.words.setdefault(section, []))
+        case _:
+            assert_never(section)
+
+
+def _is_keyword(token: Token) -> bool:
+    return token.kind == "name" and token.text in _SECTIONS
+
+
+def _section_goes_on(token: Token) -> bool:
+    return token.kind != "end" and not _is_keyword(token)
+
+
+def _unknown_word(token: Token) -> ModelError:
+    if token.text in KEYWORDS_NOT_SUPPORTED:
+        help_line = "remove the section; its content belongs in the spec"
+        return ModelError("KMC303", f"TLC's keyword {token.text} is not supported", token.span, help_line)
+    message = f"{token.shown()} stands where a keyword is needed"
+    return ModelError("KMC303", message, token.span, did_you_mean(token.text, KEYWORDS))
+
+
+def _refuse_near_keyword(token: Token) -> None:
+    """Raise KMC303 for an all upper-case word that a person most likely meant as a keyword."""
+    word = token.text
+    if word in KEYWORDS_NOT_SUPPORTED:
+        raise _unknown_word(token)
+    near = difflib.get_close_matches(word, KEYWORDS, n=1, cutoff=_NEAR_MISS_RATIO) if word.isupper() else []
+    if near and word not in KEYWORDS:
+        help_line = f"did you mean '{near[0]}'? names this close to a keyword are refused"
+        message = f"'{word}' is read as a name here, but it is nearly a keyword"
+        raise ModelError("KMC303", message, token.span, help_line)
+
+
+def _missing_name(token: Token, keyword: Token) -> ModelError:
+    if token.kind == "end" or _is_keyword(token):
+        message = f"{keyword.text} is empty: {token.shown()} follows immediately"
+        return ModelError("KMC309", message, keyword.span, "add a name, or remove the keyword")
+    message = f"{token.shown()} stands where {keyword.text} needs a name"
+    return ModelError("KMC309", message, token.span, "write a name that the spec defines")
+
+
+def _read_name(tokens: Tokens, keyword: Token) -> Word:
+    token = tokens.peek()
+    if token.text in KEYWORDS_NOT_SUPPORTED:
+        raise _unknown_word(token)
+    if token.kind != "name" or not is_name(token.text):
+        raise _missing_name(token, keyword)
+    _refuse_near_keyword(token)
+    tokens.take()
+    return Word(token.text, token.span)
+
+
+def _read_names(tokens: Tokens, keyword: Token, words: list[Word]) -> None:
+    while True:
+        word = _read_name(tokens, keyword)
+        for earlier in words:
+            if earlier.text == word.text:
+                message = f"'{word.text}' is listed twice under {keyword.text}"
+                note = f"first in line {earlier.span.line}"
+                raise ModelError("KMC310", message, word.span, "list it once", (note,))
+        words.append(word)
+        if not _section_goes_on(tokens.peek()):
+            return
+
+
+def _read_truth_value(tokens: Tokens, keyword: Token) -> bool:
+    token = tokens.peek()
+    if token.text not in ("TRUE", "FALSE"):
+        found = "nothing" if not _section_goes_on(token) else token.shown()
+        span = token.span if _section_goes_on(token) else keyword.span
+        message = f"CHECK_DEADLOCK takes TRUE or FALSE, not {found}"
+        raise ModelError("KMC311", message, span, "write CHECK_DEADLOCK TRUE or CHECK_DEADLOCK FALSE")
+    return tokens.take().text == "TRUE"
+
+
+def _read_constants(tokens: Tokens, keyword: Token, constants: list[Assignment]) -> None:
+    if not _section_goes_on(tokens.peek()):
+        raise _missing_name(tokens.peek(), keyword)
+    while _section_goes_on(tokens.peek()):
+        assignment = _read_assignment(tokens)
+        for earlier in constants:
+            if earlier.name == assignment.name:
+                message = f"the constant '{assignment.name}' is given twice"
+                note = f"first in line {earlier.span.line}"
+                raise ModelError("KMC305", message, assignment.span, "keep one of the two", (note,))
+        constants.append(assignment)
+
+
+def _read_assignment(tokens: Tokens) -> Assignment:
+    name = tokens.take()
+    if name.kind != "name" or name.text in ("TRUE", "FALSE"):
+        message = f"{name.shown()} stands where the name of a constant is needed"
+        raise ModelError("KMC306", message, name.span, "write NAME = VALUE for each constant")
+    arrow = tokens.take_mark("<-")
+    if arrow is not None:
+        message = f"the substitution '{name.text} <- ...' is not supported"
+        help_line = f"write '{name.text} = VALUE'; a definition can only be replaced in the spec itself"
+        raise ModelError("KMC307", message, arrow.span, help_line)
+    equals = tokens.take_mark("=")
+    if equals is None:
+        raise _missing_equals(name, tokens.peek())
+    if not is_name(name.text):
+        raise ModelError("KMC306", f"'{name.text}' is a keyword of TLC", name.span, "rename the constant")
+    return Assignment(name.text, read_value(tokens, name.text, equals), name.span)
+
+
+def _missing_equals(name: Token, found: Token) -> ModelError:
+    _refuse_near_keyword(name)
+    near = difflib.get_close_matches(name.text.upper(), KEYWORDS, n=1, cutoff=_NEAR_MISS_RATIO)
+    help_line = f"did you mean the keyword '{near[0]}'?" if near else f"write {name.text} = VALUE"
+    return ModelError("KMC306", f"the constant '{name.text}' has no '=': {found.shown()} follows", name.span, help_line)

@@ -1,0 +1,102 @@
+"""When two states count as one: equality, equality of a view, and orbits under a symmetry, by brute force.
+
+The reference interpreter compares values, never fingerprints: a state is known if any permutation of it is known. As in
+TLC, the state that was found first represents its orbit. Of the states of one view, the one with the least full
+fingerprint represents it, so every engine expands the same one. That order belongs to the native engine and is passed
+in (`kmc.compiler.view_order`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeAlias
+
+from kmc.invariants.properties import SymmetrySet, View
+from kmc.lang.order import SortKey, sort_key
+from kmc.lang.permutation import Swap, keeps_unused, permute_state, swaps
+from kmc.lang.records import State
+from kmc.lang.types import RecordMeta
+
+ViewOrder: TypeAlias = Callable[[Any], SortKey]
+"""An order of the states of one view, the same for all permutations of a state: the least is expanded."""
+
+_Remembered: TypeAlias = tuple[Swap, dict[Any, Any]]
+"""A permutation with the images of records that it gave."""
+
+
+class StateSet:
+    """The states found so far, numbered in the order in which they were added."""
+
+    def __init__(
+        self,
+        state_class: RecordMeta,
+        symmetry: tuple[SymmetrySet, ...],
+        view: View | None,
+        order: ViewOrder | None = None,
+    ) -> None:
+        """`order` is the order of the states of one view; without one it is the order of their values."""
+        self._ids: dict[Hashable, int] = {}
+        classes = tuple(dict.fromkeys(cls for group in symmetry for cls in group.classes))
+        self._swaps: list[_Remembered] = [(swap, {}) for swap in swaps(classes)][1:]
+        self._spawned = [(cls, cls.started) for cls in classes if cls.started is not None]
+        self._swaps_of: dict[tuple[frozenset[Any], ...], list[_Remembered]] = {}
+        self._kept = _kept_fields(state_class, view)
+        self.has_view = view is not None
+        self.precedence = order or self.rank
+
+    def find(self, state: State) -> int | None:
+        """The number of the state that counts as `state`, or None."""
+        found = self._ids.get(self.key(state))
+        if found is not None or not self._swaps:
+            return found
+        for swap, memo in self._swaps_for(state):
+            found = self._ids.get(self.key(permute_state(state, swap, memo)))
+            if found is not None:
+                return found
+        return None
+
+    def add(self, state: State) -> int:
+        """Add a state that is not known; its number."""
+        number = len(self._ids)
+        self._ids[self.key(state)] = number
+        return number
+
+    def key(self, state: State) -> Hashable:
+        """The state, or the fields that the view keeps: the value to compare."""
+        return state if self._kept is None else self._kept(state)
+
+    def rank(self, state: State) -> SortKey:
+        """An order of orbits that depends on values only: the least display order among all permutations."""
+        return min(sort_key(image) for image in self.images(state))
+
+    def orbit(self, state: State) -> Hashable:
+        """A key that is equal for the permutations of `state` and for no other states."""
+        return self.rank(state) if self._swaps else state
+
+    def images(self, state: State) -> list[State]:
+        """All permutations of `state`, itself first."""
+        return [state, *(permute_state(state, swap, memo) for swap, memo in self._swaps_for(state))]
+
+    def _swaps_for(self, state: State) -> list[_Remembered]:
+        """The permutations that apply to a state: those of spawned types depend on the members in use."""
+        if not self._spawned:
+            return self._swaps
+        used = tuple(frozenset(getattr(state, field)) for _, field in self._spawned)
+        if used not in self._swaps_of:
+            parts = [(cls, members) for (cls, _), members in zip(self._spawned, used, strict=True)]
+            self._swaps_of[used] = [
+                (swap, memo)
+                for swap, memo in self._swaps
+                if all(keeps_unused(swap, cls, members) for cls, members in parts)
+            ]
+        return self._swaps_of[used]
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+
+def _kept_fields(state_class: RecordMeta, view: View | None) -> Callable[[Any], Hashable] | None:
+    if view is None:
+        return None
+    positions = [position for position, field in enumerate(state_class.fields, 1) if field not in view.dropped]
+    return lambda state: tuple([tuple.__getitem__(state, position) for position in positions])

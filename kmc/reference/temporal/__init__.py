@@ -1,0 +1,1 @@
+"""Temporal properties by the interpreter: behaviours, least lassos by obvious means, their replay, and the verdicts."""

@@ -1,0 +1,1 @@
+"""The files of a search: the store that keeps them, their formats, and the state of a saved run."""

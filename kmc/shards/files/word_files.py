@@ -1,0 +1,40 @@
+"""Files of words that are written and read as a whole: bits, dictionaries, lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kmc.engine.files.run_manifest import damaged
+from kmc.engine.loops.checksums import WORD_MASK, checksum
+from kmc.engine.native.memory import Words, address_of
+from kmc.shards.files.store import FileWords, ShardStore
+
+
+@dataclass(frozen=True, slots=True)
+class WordFile:
+    """A file of words that is read as a whole."""
+
+    name: str
+    words: int
+    checksum: int
+
+
+def write_words(store: ShardStore, name: str, parts: Sequence[Words]) -> WordFile:
+    """Write a file of words, part by part."""
+    place = found = 0
+    with store.writing(name) as out:
+        for part in parts:
+            out.write(part)
+            found += checksum(address_of(part), len(part), place)
+            place += len(part)
+    return WordFile(name, place, found & WORD_MASK)
+
+
+def read_words(store: ShardStore, file: WordFile) -> FileWords:
+    """All of a file; SystemFault KMC551 if it differs from the one that was written."""
+    words = store.read(file.name, file.words)
+    if checksum(words.address, file.words, 0) != file.checksum:
+        raise damaged(Path(file.name), "its checksum is wrong")
+    return words

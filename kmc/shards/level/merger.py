@@ -1,0 +1,201 @@
+"""Merge the entries sent to a shard with its known fingerprints: which candidates are new, and a run of those that are.
+
+Invariants: the answer depends on the entries, their order and the set of known fingerprints, not on the number of runs
+that hold them. A run is written once. Runs are merged when a newer one has grown to half their size, so each
+fingerprint is written a few times, however many levels there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from kmc.engine.files.run_manifest import damaged
+from kmc.engine.layout import control_words as f
+from kmc.engine.loops.checksums import WORD_MASK, checksum
+from kmc.engine.loops.compiled_loops import run_loop
+from kmc.engine.loops.sorted_runs import CandidateSet, RunCursor, RunMerge
+from kmc.engine.native.memory import SLACK_WORDS, Memory, Words, address_of
+from kmc.shards.files.section_files import SectionFile, write_in_ranges
+from kmc.shards.files.store import FileWords, ShardStore, new_name
+from kmc.shards.files.word_files import write_words
+from kmc.shards.level.sharding import Sharding
+from kmc.shards.level.tasks import Effort, Merged, MergeTask, SortedRun, clocks
+
+_BITS = 64
+_BUCKET = 16
+"""The average number of fingerprints of a run in one part of its index: two cache lines."""
+
+_RATIO = 2
+
+
+class Merger:
+    """Merges shards of one store, one after another, in one thread; its buffers are used again."""
+
+    def __init__(self, sharding: Sharding, store: ShardStore, *, wide: bool, ranked: bool) -> None:
+        self._piece = sharding.piece
+        self._store = store
+        self._wide, self._ranked = wide, ranked
+        self._width = 1 + wide
+        self._entry_words = 1 + wide + ranked
+        self._buffers: dict[str, Memory] = {}
+
+    def _buffer(self, name: str, words: int) -> Memory:
+        held = self._buffers.get(name)
+        if held is None or held.words < words:
+            held = self._buffers[name] = Memory(words + words // 4 + 1)
+        return held
+
+    def merge(self, task: MergeTask, sent: Sequence[Words]) -> Merged:
+        """Merge the entries that each task sent to a shard, in the order of the tasks."""
+        began = clocks()
+        if not any(map(len, sent)):
+            return Merged(task.shard, None, 0, 0, 0, 0, task.runs, (), 0, Effort.since(began))
+        candidates, starts, received = self._candidates(sent)
+        distinct = candidates.found_count
+        runs = {run.name: self._opened(run) for run in task.runs}
+        for run in sorted(task.runs, key=lambda run: -run.count):
+            self._look_up(candidates, run, runs[run.name])
+        bits = Memory(max(1, starts[-1]))
+        candidates.bits = bits.address
+        run_loop("accept", self._wide, self._ranked)(candidates, 0)
+        name = new_name("bits", task.level, task.shard)
+        head = np.array(starts, np.int64) + len(starts)
+        answered = write_words(self._store, name, [head, bits.array[: starts[-1]]])
+        kept, replaced, written = self._kept(task, candidates, runs)
+        found = self._file_of_new(task, candidates) if task.noted and candidates.found_count else None
+        return Merged(
+            shard=task.shard,
+            bits=answered,
+            new=candidates.found_count,
+            received=received,
+            distinct=distinct,
+            digest=candidates.digest & WORD_MASK,
+            runs=kept,
+            replaced=replaced,
+            written_bytes=(written + answered.words) * f.WORD_BYTES,
+            effort=Effort.since(began),
+            found=found,
+        )
+
+    def _file_of_new(self, task: MergeTask, candidates: CandidateSet) -> SectionFile:
+        """The new fingerprints, in a file of their own."""
+        words = self._buffer("found", 0).array[: candidates.found_count * self._width]
+        return write_in_ranges(self._store, new_name("found", task.level, task.shard), words.reshape(-1, self._width))
+
+    def _candidates(self, sent: Sequence[Words]) -> tuple[CandidateSet, list[int], int]:
+        """The distinct candidates, in order; the first word of the bits of each task; the number of entries.
+
+        The entries of a task begin at an index that is a multiple of 64, so their bits begin at a word.
+        """
+        counts = [len(entries) // self._entry_words for entries in sent]
+        starts = np.cumsum([0, *(-(-count // _BITS) for count in counts)]).tolist()
+        indices, received = starts[-1] * _BITS, sum(counts)
+        entries = self._buffer("entries", indices * self._entry_words)
+        keys = self._buffer("keys", received)
+        candidates = CandidateSet.of(Memory(CandidateSet.WORDS))
+        candidates.entries, candidates.keys = entries.address, keys.address
+        candidates.index_mask = (1 << max(1, indices.bit_length())) - 1
+        candidates.found = self._buffer("found", received * self._width).address
+        candidates.chosen = self._buffer("chosen", received).address
+        for start, part in zip(starts, sent, strict=False):
+            place = start * _BITS * self._entry_words
+            entries.array[place : place + len(part)] = part
+            candidates.first, candidates.count = start * _BITS, len(part) // self._entry_words
+            run_loop("make_keys", self._wide, self._ranked)(candidates, 0)
+        keys.array[:received].view(np.uint64).sort()
+        run_loop("distinct", self._wide, self._ranked)(candidates, 0)
+        return candidates, starts, received
+
+    def _opened(self, run: SortedRun) -> FileWords:
+        return self._store.read(run.name, run.words)
+
+    def _look_up(self, candidates: CandidateSet, run: SortedRun, words: FileWords) -> None:
+        candidates.run, candidates.run_count, candidates.buckets = words.address, run.count, run.buckets
+        candidates.run_index = words.address + _run_words(run.count * self._width) * f.WORD_BYTES
+        run_loop("look_up", self._wide, self._ranked)(candidates, 0)
+
+    def _kept(
+        self, task: MergeTask, candidates: CandidateSet, opened: dict[str, FileWords]
+    ) -> tuple[tuple[SortedRun, ...], tuple[str, ...], int]:
+        """The runs of the shard from now on, those that were replaced, and the words that were written."""
+        if not task.store or candidates.found_count == 0:
+            return task.runs, (), 0
+        runs, due, count = list(task.runs), [], candidates.found_count
+        while runs and runs[-1].count < _RATIO * count:
+            due.append(runs.pop())
+            count += due[-1].count
+        for run in due:
+            check_run(run, opened[run.name])
+        # The smaller come first.
+        parts = [(candidates.found, candidates.found_count)]
+        parts += [(opened[run.name].address, run.count) for run in due]
+        for number, part in enumerate(parts[1:-1]):
+            parts[number + 1] = self._merged(parts[number], part, number % 2)
+        merged = self.write_run(new_name("run", task.level, task.shard), parts[-2:], count)
+        return (*runs, merged), tuple(run.name for run in due), merged.words
+
+    def _merging(self, parts: Sequence[tuple[int, int]]) -> RunMerge:
+        """One or two runs to be merged, each an address and a number of fingerprints."""
+        task = RunMerge.of(Memory(RunMerge.WORDS))
+        cursors = self._buffer("cursors", 2 * RunCursor.WORDS)
+        cursors.array[:] = 0
+        for number, (address, count) in enumerate(parts):
+            cursors.array[number * RunCursor.WORDS :][: RunCursor.WORDS] = address, 0, count
+        task.cursors = RunCursor(cursors.address)
+        return task
+
+    def _merged(self, left: tuple[int, int], right: tuple[int, int], buffer: int) -> tuple[int, int]:
+        """Two runs merged in memory; the answer is valid until `buffer` (0 or 1) is used again."""
+        count = left[1] + right[1]
+        task = self._merging([left, right])
+        task.out, task.room = self._buffer(f"merged {buffer}", count * self._width).address, count
+        run_loop("merge", self._wide)(task, 0)
+        return task.out, count
+
+    def write_run(self, name: str, parts: Sequence[tuple[int, int]], count: int) -> SortedRun:
+        """Write one run made of one or two, each an address and a number of fingerprints."""
+        task = self._merging(parts)
+        task.buckets = max(1, count // _BUCKET)
+        index = self._buffer("index", task.buckets + 1)
+        out = self._buffer("out", self._piece * self._width)
+        task.out, task.index = out.address, index.address
+        place = found = 0
+        with self._store.writing(name) as output:
+
+            def write(words: Words) -> None:
+                nonlocal place, found
+                output.write(words)
+                found += checksum(address_of(words), len(words), place)
+                place += len(words)
+
+            task.room = self._piece
+            while (number := run_loop("merge", self._wide)(task, 0)) > 0:
+                task.room = number
+                run_loop("extend_index", self._wide)(task, 0)
+                write(out.array[: number * self._width])
+                task.room = self._piece
+            task.room = 0
+            run_loop("extend_index", self._wide)(task, 0)
+            write(np.zeros(_run_words(place) - place, np.int64))
+            write(index.array[: task.buckets + 1])
+        return SortedRun(name, place, count, task.buckets, found & WORD_MASK)
+
+
+def _run_words(words: int) -> int:
+    """The offset of the index of a run: behind its fingerprints, the rest of their last cache line, and zeros."""
+    return -(-words // f.LINE_WORDS) * f.LINE_WORDS + SLACK_WORDS
+
+
+def check_run(run: SortedRun, words: FileWords) -> None:
+    """Raise SystemFault KMC551 if a run differs from the one that was written."""
+    if checksum(words.address, run.words, 0) != run.checksum:
+        raise damaged(Path(run.name), "its checksum is wrong")
+
+
+def check_runs(store: ShardStore, shards: Sequence[Sequence[SortedRun]]) -> None:
+    """Raise SystemFault KMC551 if a known fingerprint may have been lost or changed since it was written."""
+    for run in (run for runs in shards for run in runs):
+        check_run(run, store.read(run.name, run.words))

@@ -1,0 +1,247 @@
+"""A folder of any file system of pyarrow: S3 and what is compatible with it, Google Cloud, Azure, HDFS, a directory.
+
+An error of a service is one SystemFault, KMC570, with the service's own words. Reads, lists and removals that may
+succeed later are repeated (`retries.py`); a write is repeated by pyarrow alone, which holds its parts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from kmc import failpoints
+from kmc.errors import CommandLineError, SystemFault
+from kmc.install_hint import install_command
+from kmc.shards.storage.retries import Retries
+
+PART_BYTES = 8 << 20
+"""The number of bytes that are read or written at once."""
+
+_OBJECT_STORES = ("s3", "gcs", "abfs")
+"""Types of file systems that have no folders to be made."""
+
+_REMOVERS = 8
+
+
+def inside(address: str, name: str) -> str:
+    """The address of the entry `name` in the folder of an address."""
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(path=f"{parts.path.rstrip('/')}/{name}"))
+
+
+def parent_and_name(address: str) -> tuple[str, str]:
+    """The address of the folder that something lies in, and its name there."""
+    parts = urlsplit(address)
+    parent, _, name = parts.path.rstrip("/").rpartition("/")
+    return urlunsplit(parts._replace(path=parent)), name
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an address of a storage, and not a path."""
+    return "://" in text
+
+
+def require_address(address: str) -> None:
+    """Raise CommandLineError KMC621 unless pyarrow understands an address, SystemFault KMC572 without pyarrow."""
+    RemoteFolder(address)
+
+
+RETRIES = Retries()
+
+
+class RemoteFolder:
+    """The folder of an address, in the form of `pyarrow.fs.FileSystem.from_uri`. Files in it are found by name."""
+
+    def __init__(self, address: str, retries: Retries | None = None) -> None:
+        self.address = address
+        self._retries = retries or RETRIES
+        self._fs, self._path = _opened(address)
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a directory of this machine, or one that it sees as its own."""
+        return bool(self._fs.type_name == "local")
+
+    def put(self, name: str, parts: Iterable[bytes | memoryview]) -> None:
+        """Write a file part by part. The file is there, as a whole, when this returns; after a failure it may be cut
+        off.
+        """
+        kind = name.split("-")[0]
+        failpoints.reach(f"before put {kind}")
+        with self._asking("write", name):
+            if self._fs.type_name not in _OBJECT_STORES:
+                self._fs.create_dir(self._path, recursive=True)
+            with self._fs.open_output_stream(self._path_of(name)) as out:
+                for part in parts:
+                    out.write(part)
+        if self.is_directory:
+            self._sync(name)
+        failpoints.reach(f"after put {kind}")
+
+    def _sync(self, name: str) -> None:
+        with self._asking("sync", name):
+            for path in (self._path_of(name), self._path):
+                descriptor = os.open(path, os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        """The bytes of a file, part by part; FileNotFoundError if there is none."""
+        stream: Any = None
+        place = 0
+
+        def following() -> bytes:
+            """Read the part at `place`, from a new stream if there is none."""
+            nonlocal stream
+            try:
+                if stream is None:
+                    stream = self._fs.open_input_file(self._path_of(name))
+                    stream.seek(place)
+                read: bytes = stream.read(PART_BYTES)
+            except OSError:
+                stream = None
+                raise
+            return read
+
+        with self._asking("read", name, missing=True):
+            try:
+                while part := self._retries.of(following):
+                    place += len(part)
+                    yield part
+            finally:
+                if stream is not None:
+                    stream.close()
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a small file; FileNotFoundError if there is none."""
+        return b"".join(self.parts(name))
+
+    def names(self) -> list[str]:
+        """The names of its files, sorted."""
+        return self._names(of_folders=False)
+
+    def folders(self) -> list[str]:
+        """The names of the folders in it, sorted."""
+        return self._names(of_folders=True)
+
+    def _names(self, *, of_folders: bool) -> list[str]:
+        from pyarrow.fs import FileSelector, FileType
+
+        wanted = FileType.Directory if of_folders else FileType.File
+        with self._asking("list", ""):
+            wanted_files = FileSelector(self._path, allow_not_found=True)
+            found = self._retries.of(lambda: self._fs.get_file_info(wanted_files))
+        return sorted(info.base_name for info in found if info.type == wanted)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files, if they are there."""
+        wanted = list(names)
+        if len(wanted) < 2:
+            for name in wanted:
+                self._remove(name)
+            return
+        # A service needs some ten milliseconds for one.
+        with ThreadPoolExecutor(_REMOVERS) as threads:
+            for _ in threads.map(self._remove, wanted):
+                pass
+
+    def _remove(self, name: str) -> None:
+        failpoints.reach(f"before remove {name.split('-')[0]}")
+        with suppress(FileNotFoundError), self._asking("remove", name, missing=True):
+            self._retries.of(lambda: self._fs.delete_file(self._path_of(name)))
+
+    def remove_folder(self) -> None:
+        """Remove the folder and all that lies in it, if it is there."""
+        with suppress(FileNotFoundError), self._asking("remove", "", missing=True):
+            self._retries.of(lambda: self._fs.delete_dir(self._path))
+
+    def _path_of(self, name: str) -> str:
+        return f"{self._path}/{name}"
+
+    @contextmanager
+    def _asking(self, what: str, name: str, *, missing: bool = False) -> Iterator[None]:
+        """While the file system answers a request, turn its errors into KMC570; with `missing`, FileNotFoundError is
+        left to the caller.
+        """
+        try:
+            yield
+        except FileNotFoundError as error:
+            if missing:
+                raise
+            raise _refused(what, inside(self.address, name), error) from None
+        except (OSError, ValueError) as error:
+            raise _refused(what, inside(self.address, name), error) from None
+
+
+def _opened(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
+    try:
+        from pyarrow.fs import FileSystem
+    except ImportError:
+        hint = f"install it: {install_command('storage')}"
+        raise SystemFault("KMC572", "pyarrow is not installed", help=hint) from None
+    parts = _parts_of(address)
+    if parts.scheme == "s3" and "allow_delayed_open" not in parts.query:
+        # A small file is one request then, not three.
+        parts = parts._replace(query="&".join(filter(None, [parts.query, "allow_delayed_open=true"])))
+    try:
+        found, path = FileSystem.from_uri(urlunsplit(parts))
+    except ValueError as error:
+        raise _misread(address, str(error)) from None
+    except OSError as error:
+        raise _refused("open", address, error) from None
+    if not path.strip("/"):
+        raise _misread(address, "it names no bucket or folder")
+    return found, path.rstrip("/")
+
+
+def _parts_of(address: str) -> Any:
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise _misread(address, str(error)) from None
+    if not parts.scheme or not is_address(address):
+        raise _misread(address, "it does not begin with the name of a file system")
+    if parts.password is not None:
+        # It would appear in the run's files, in lists of runs and in logs.
+        shown = address.replace(f":{parts.password}@", ":...@")
+        raise _misread(shown, "it holds a password, which belongs into the environment")
+    return parts
+
+
+def _misread(address: str, why: str) -> CommandLineError:
+    return CommandLineError(
+        "KMC621",
+        f"'{address}' is not an address of a storage: {why}",
+        help="write s3://BUCKET/FOLDER, gs://BUCKET/FOLDER, abfs://..., hdfs://HOST/FOLDER or file:///FOLDER",
+    )
+
+
+_ADVICE = (
+    ("NO_SUCH_BUCKET", "make the bucket, or correct the address"),
+    ("ACCESS_DENIED", "give credentials that may read, write, list and remove there: for S3, AWS_ACCESS_KEY_ID"),
+    ("credentials", "give credentials in the environment: for S3, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+    ("INVALID_ACCESS_KEY_ID", "correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+    ("SIGNATURE", "correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"),
+    ("SLOW_DOWN", "the service wants fewer requests: go on later, or with fewer executors"),
+    ("NETWORK_CONNECTION", "see that the service runs, and that its address and the network are right"),
+    ("libjvm", "HDFS needs JAVA_HOME, HADOOP_HOME and CLASSPATH: see the documentation of pyarrow"),
+)
+
+
+def _refused(what: str, address: str, error: Exception) -> SystemFault:
+    text = " ".join(str(error).split())
+    advice = (help for words, help in _ADVICE if words in text)
+    otherwise = "see that the service runs, and that the address and the credentials are right"
+    return SystemFault("KMC570", f"cannot {what} {address}: {text}", help=next(advice, otherwise))
+
+
+def busy_elsewhere(host: str, why: str) -> SystemFault:
+    """KMC570: an executor on another host met a service that cannot answer now."""
+    return SystemFault("KMC570", f"{why} (an executor on {host})", help="go on once the service answers again")

@@ -1,0 +1,1 @@
+"""The parts of a story: its steps, processes, messages and changes, and values in words."""

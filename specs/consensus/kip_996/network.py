@@ -1,0 +1,14 @@
+"""What both texts of KIP-996 do with a message that is lost or processed (network.tla)."""
+
+
+def drop(st, dropped):
+    """Drop(msgs): the messages for which `dropped` holds are lost, not processed."""
+    return st.set(net_messages=st.net_messages.keep(lambda m: not dropped(m)))
+
+
+def discard(st, d):
+    """Discard(d): the message has been processed."""
+    return st.set(
+        net_messages=st.net_messages.discard(d),
+        net_messages_processed=st.net_messages_processed.send(d),
+    )

@@ -1,0 +1,236 @@
+"""The program as a process of its own: exit status, Ctrl-C, and what stands in redirected output."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands.cli_runner import COUNTER, DATA
+
+GRID = str(DATA / "grid.py")
+PROGRAM = [sys.executable, "-m", "kmc"]
+
+
+def environment(**extra: str) -> dict[str, str]:
+    """This process's environment without what would force colour."""
+    kept = {
+        name: value for name, value in os.environ.items() if name not in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE")
+    }
+    return {**kept, **extra}
+
+
+def run(*words: str, cwd: Path, extra: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """`kmc` in a process of its own."""
+    return subprocess.run(
+        [*PROGRAM, *words], cwd=cwd, env=environment(**(extra or {})), capture_output=True, text=True, check=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """A check that got Ctrl-C after its first line of progress."""
+
+    status: int
+    result: dict[str, Any]
+    progress: list[str]
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory) -> Interrupted:
+    """A check of a million states, stopped by Ctrl-C as soon as it reports progress."""
+    process = subprocess.Popen(
+        [*PROGRAM, "check", GRID, "--no-deadlock", "--json", "--engine", "python"],
+        cwd=tmp_path_factory.mktemp("interrupted"),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    first = process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    stdout, rest = process.communicate()
+    return Interrupted(process.returncode, json.loads(stdout), [first.rstrip("\n"), *rest.splitlines()])
+
+
+def test_ctrl_c_exits_130(interrupted: Interrupted) -> None:
+    assert interrupted.status == 130
+
+
+def test_ctrl_c_tells_the_counts_so_far(interrupted: Interrupted) -> None:
+    found = interrupted.result
+    assert found["result"] == "interrupted"
+    assert found["generated"] > found["distinct"] > found["left"] > 0
+
+
+def test_ctrl_c_saves_the_counts_so_far(interrupted: Interrupted) -> None:
+    assert interrupted.result["exit_status"] == 130
+
+
+def test_redirected_progress_is_plain_lines(interrupted: Interrupted) -> None:
+    assert interrupted.progress
+    assert all(line.startswith("Progress(") and "\x1b" not in line for line in interrupted.progress)
+
+
+def test_ctrl_c_before_the_program_is_loaded_gives_one_line(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    ran = run("check", COUNTER, cwd=tmp_path, extra={"PYTHONPATH": str(tmp_path)})
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "Interrupted before there was a result.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        (["check", COUNTER, "smoke", "--no-run-dir"], 0),
+        (["check", COUNTER, "two", "--no-run-dir"], 12),
+        (["check", COUNTER, "nothing", "--no-run-dir"], 151),
+        (["chekc"], 2),
+        ([], 0),
+    ],
+)
+def test_the_process_exits_with_the_status(words: list[str], status: int, tmp_path: Path) -> None:
+    assert run(*words, cwd=tmp_path).returncode == status
+
+
+def test_results_go_to_stdout_and_errors_to_stderr(tmp_path: Path) -> None:
+    right, wrong = run("check", COUNTER, "--quiet", cwd=tmp_path), run("check", COUNTER, "nothing", cwd=tmp_path)
+    assert (right.stderr, wrong.stdout) == ("", "")
+
+
+def test_redirected_results_have_no_colour(tmp_path: Path) -> None:
+    assert "\x1b" not in run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path).stdout
+
+
+def test_colour_can_be_forced(tmp_path: Path) -> None:
+    found = run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, extra={"FORCE_COLOR": "1"})
+    assert "\x1b[" in found.stdout
+
+
+def test_no_color_wins_over_forced_colour(tmp_path: Path) -> None:
+    found = run("check", COUNTER, "two", "--no-run-dir", cwd=tmp_path, extra={"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    assert "\x1b[3" not in found.stdout
+
+
+def test_a_reader_that_goes_away_gets_no_traceback(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [*PROGRAM, "check", COUNTER, "two", "--no-run-dir", "--quiet"],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait() != 0, errors) == (True, "")
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_reader_that_stops_early_does_not_change_the_exit_status(form: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "kmc", "check", "kraft", "restarts", "--no-run-dir", "--quiet", *form]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    _, errors = process.communicate(timeout=120)
+    assert (process.returncode, errors) == (12, b"")
+
+
+FULL = Path("/dev/full")
+
+
+def run_into(target: int, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """`kmc` with a stdout of this descriptor."""
+    return subprocess.run(
+        [*PROGRAM, *words], cwd=cwd, env=environment(), stdout=target, stderr=subprocess.PIPE, text=True, check=False
+    )
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    "words", [["check", COUNTER, "two"], ["check", COUNTER, "two", "--json"], ["runs"], ["--help"], ["--version"]]
+)
+def test_a_full_stdout_is_one_error(words: list[str], tmp_path: Path) -> None:
+    with FULL.open("w") as full:
+        ran = run_into(full.fileno(), *words, cwd=tmp_path)
+    head, *rest = ran.stderr.splitlines()
+    assert (ran.returncode, head) == (
+        153,
+        "error[KMC504]: cannot write to standard output: No space left on device",
+    )
+    assert all(line.startswith("  = ") for line in rest)
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+def test_a_full_stdout_costs_neither_the_saved_result_nor_the_report(tmp_path: Path) -> None:
+    with FULL.open("w") as full:
+        ran = run_into(full.fileno(), "check", COUNTER, "two", "--json", "--junit", "report.xml", cwd=tmp_path)
+    (folder,) = (tmp_path / ".kmc" / "runs").iterdir()
+    assert f"the result is saved: .kmc/runs/{folder.name}" in ran.stderr
+    assert json.loads((folder / "result.json").read_text())["exit_status"] == 12
+    assert {path.name for path in folder.iterdir()} == {
+        "model.cfg",
+        "result.json",
+        "trace.html",
+        "trace.itf.json",
+        "trace.tlc.json",
+    }
+    assert 'failures="1"' in (tmp_path / "report.xml").read_text()
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+def test_an_error_is_told_with_a_full_stdout_too(tmp_path: Path) -> None:
+    with FULL.open("w") as full:
+        ran = run_into(full.fileno(), "check", COUNTER, "nothing", "--json", cwd=tmp_path)
+    assert ran.returncode == 151
+    assert "error[KMC349]" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
+def test_a_full_stderr_costs_progress_alone(tmp_path: Path) -> None:
+    with FULL.open("w") as full:
+        ran = subprocess.run(
+            [*PROGRAM, "check", GRID, "--no-deadlock", "--engine", "python", "--json", "--max-states", "60000"],
+            cwd=tmp_path,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=full,
+            text=True,
+            check=False,
+        )
+    assert (ran.returncode, json.loads(ran.stdout)["bound"]) == (20, "states")
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_closed_stdout_is_one_error_and_no_file_takes_its_place(form: tuple[str, ...], tmp_path: Path) -> None:
+    command = ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "check", COUNTER, "two", "--save-every", "0", *form]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True, check=False)
+    assert (ran.returncode, "cannot write to standard output: it is closed" in ran.stderr) == (153, True)
+    (folder,) = (tmp_path / ".kmc" / "runs").iterdir()
+    assert json.loads((folder / "result.json").read_text())["exit_status"] == 12
+
+
+def test_the_peak_of_memory_is_what_the_system_tells_of_the_process(tmp_path: Path) -> None:
+    # The smaller process that compiles loops is not started when they are there; so the second run is measured. It is
+    # started by a small process: the system counts what the one that starts it has as its own, until it is loaded.
+    run("check", COUNTER, "smoke", cwd=tmp_path)
+    starter = "import os, sys; os.spawnvp(os.P_WAIT, sys.argv[1], sys.argv[1:]); import resource as r; " + (
+        "print(r.getrusage(r.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)"
+    )
+    command = [sys.executable, "-S", "-c", starter, *PROGRAM, "check", COUNTER, "smoke", "--json"]
+    ran = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True)
+    found, taken = json.loads(ran.stdout), int(ran.stderr.splitlines()[-1])
+    unit = 1 if sys.platform == "darwin" else 1024
+    # A little more is taken after it was read, and the two counts are made from time to time.
+    assert abs(taken * unit - found["peak_memory_bytes"]) < 8 << 20

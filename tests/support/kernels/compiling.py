@@ -1,0 +1,29 @@
+"""Compiling a model once in a test that searches it several times: lowering takes longer than most searches."""
+
+from __future__ import annotations
+
+import pytest
+from support.oracles import steps
+
+from kmc.compiler.model_kernels import Atoms
+from kmc.engine import check_model, check_temporal
+from kmc.engine.compiled_model import CompiledModel, compile_model
+from kmc.frontend.model import Model
+
+
+def compile_each_model_once(patch: pytest.MonkeyPatch) -> None:
+    """Until the patch ends, `check_native` and `kernels_of` share what was compiled of the same model object.
+
+    With temporal properties, that of the same problem object.
+    """
+    compiled: list[tuple[Model, int, Atoms | None, CompiledModel]] = []
+
+    def once(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None) -> CompiledModel:
+        for known, bits, of_formulas, kept in compiled:
+            if known is model and (bits, of_formulas) == (fingerprint_bits, atoms):
+                return kept
+        compiled.append((model, fingerprint_bits, atoms, compile_model(model, fingerprint_bits, atoms)))
+        return compiled[-1][3]
+
+    for module in (check_model, check_temporal, steps):
+        patch.setattr(module, "compile_model", once)
