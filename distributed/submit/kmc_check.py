@@ -6,7 +6,7 @@ spark-submit --master spark://HOST:7077 kmc_check.py kip_996 large --shards 64 -
 import sys
 
 from kmc.cli.main import main
-from kmc.cli.spark_settings import SUBMITTED
+from kmc.cli.options.spark_settings import SUBMITTED
 from kmc_spark.submitted import stderr_of_spark
 
 if __name__ == "__main__":

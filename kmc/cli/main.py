@@ -5,21 +5,17 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from types import FrameType
 from typing import NoReturn
 
+from kmc.cli.running.program_start import mark_start
 from kmc.ending_signals import ENDING_SIGNALS, INTERRUPTED
 from kmc.errors import ExitStatus
-
-started: float | None = None
-"""When the installed program began, by a clock that only rises; None where its commands are called by other code."""
 
 
 def main() -> NoReturn:
     """Run the command line of this process and exit; see `kmc.cli.program`."""
-    global started
-    started = time.monotonic()
+    mark_start()
     _occupy_missing_streams()
     # As Ctrl-C: a command that gets such a signal ends by itself, with its own words and exit status.
     for number in ENDING_SIGNALS:

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from support.commands.cli_runner import COUNTER, kmc
 
-import kmc.cli.child_check as child_check
+import kmc.cli.running.child_check as child_check
 from kmc.errors import ExitStatus
 from kmc.result import Verdict
 

@@ -24,6 +24,7 @@ ROOMS = {
     "kmc.engine": ("native", "layout", "loops", "files", "stores", "checkpoint", "search", "behaviour_graph", "lassos"),
     "kmc.shards": ("files", "storage", "level", "executors", "graph"),
     "kmc.story": ("parts", "explain"),
+    "kmc.cli": ("options", "reports", "saved", "text", "running", "commands"),
 }
 
 # The only layers that may import these packages.
@@ -355,6 +356,8 @@ def test_the_folder_of_the_spark_driver_is_not_a_package() -> None:
         (imports_of_a_room_above, "kmc/engine/loops/x.py", "from kmc.engine.search import worker"),
         (imports_of_a_room_above, "kmc/engine/search/x.py", "from kmc.engine.check_model import check_native"),
         (imports_of_a_room_above, "kmc/compiler/ir/x.py", "from kmc.compiler import model_kernels"),
+        (imports_of_a_room_above, "kmc/cli/saved/x.py", "from kmc.cli.text.console import show"),
+        (imports_of_a_room_above, "kmc/cli/commands/x.py", "from kmc.cli.main import main"),
         (folders_without_room, "kmc/engine/serach/x.py", ""),
         (packages_away_from_home, "kmc/trace/x.py", "import rich.table"),
         (packages_away_from_home, "kmc/climb.py", "import click"),

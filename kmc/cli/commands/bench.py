@@ -14,8 +14,8 @@ from kmc.bench.declared import Benchmark, find_benchmarks
 from kmc.bench.measured_runs import STATES, Plan, measure, require_memory
 from kmc.bench.tlc import Tlc, require_tlc, try_tlc
 from kmc.bench.whole_checks import Way, compare
-from kmc.cli.completion import SPEC_TYPE
-from kmc.cli.options import debug_option, json_option
+from kmc.cli.options.completion import SPEC_TYPE
+from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.text.console import say, show, stderr, table
 from kmc.cli.text.progress import StatusLine
 from kmc.error_text import shown_path

@@ -19,13 +19,12 @@ from kmc.checking.request import CheckRequest, Engine
 from kmc.checking.result_json import failure_json
 from kmc.checking.result_text import verdict_lines
 from kmc.checking.selection import folder_hint, only_spec_in
-from kmc.cli import main
-from kmc.cli.check_options import CheckOptions
-from kmc.cli.check_report import CheckReport
 from kmc.cli.commands.check_all import AllOptions, all_options, check_all, chosen_models, take_all_options
-from kmc.cli.completion import MODEL_TYPE, SPEC_TYPE
-from kmc.cli.fingerprint_width import fingerprint_option
-from kmc.cli.options import (
+from kmc.cli.options.check_options import CheckOptions
+from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
+from kmc.cli.options.fingerprint_width import fingerprint_option
+from kmc.cli.options.search_choice import search_place, with_implied_options
+from kmc.cli.options.shared_options import (
     color_option,
     deadlock_option,
     debug_option,
@@ -37,23 +36,17 @@ from kmc.cli.options import (
     start_option,
     trace_option,
 )
+from kmc.cli.options.spark_settings import conf_option, without_secrets
+from kmc.cli.options.spec_argument import spec_or_resume
+from kmc.cli.options.storage_options import storage_options
+from kmc.cli.reports.check_report import CheckReport
+from kmc.cli.running.program_start import program_start
+from kmc.cli.running.result_files import ResultFiles
+from kmc.cli.running.start_of_trace import spec_of_start
 from kmc.cli.saved.junit_file import refuse_unwritable, write_junit, write_unfinished
-from kmc.cli.saved.result_files import ResultFiles
-from kmc.cli.saved.resuming import (
-    HeldRun,
-    create_directory,
-    held_run,
-    open_resumed,
-    resume_command,
-    spec_or_resume,
-    whole_command,
-)
+from kmc.cli.saved.resuming import HeldRun, create_directory, held_run, open_resumed, resume_command, whole_command
 from kmc.cli.saved.saved_runs import ITF_NAME, RunFolder, new_run_folder
-from kmc.cli.saved.start_of_trace import spec_of_start
-from kmc.cli.saved.storage_choice import storage_options
 from kmc.cli.saved.trace_place import settled_start
-from kmc.cli.search_choice import search_place, with_implied_options
-from kmc.cli.spark_settings import conf_option, without_secrets
 from kmc.cli.text.ci_annotations import GITHUB, failure_annotation, result_annotations
 from kmc.cli.text.conclusion import command_again, explore_command
 from kmc.cli.text.console import say, show, stderr
@@ -282,7 +275,7 @@ def _run_model(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
             run.directory = create_directory(folder.path, options) if request.engine is Engine.NATIVE else None
         return run.directory
 
-    with StatusLine(stderr(), quiet=options.quiet, began=main.started) as line, _compiling_shown(line, request):
+    with StatusLine(stderr(), quiet=options.quiet, began=program_start()) as line, _compiling_shown(line, request):
         surroundings = Surroundings(
             open_directory,
             options.save_every,

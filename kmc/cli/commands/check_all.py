@@ -17,21 +17,13 @@ import click
 
 from kmc.checking.refusal import INTERPRETER_TAKES_IT
 from kmc.checking.selection import KINDS, STATES_MAX, ChosenEntry, WantedModels, choices, specs_in
-from kmc.cli.check_options import CheckOptions
-from kmc.cli.child_check import ChildCheck, checked_apart
-from kmc.cli.options import duration_seconds, duration_text, size_text
+from kmc.cli.options.check_options import CheckOptions
+from kmc.cli.options.quantities import duration_seconds, duration_text, size_text
+from kmc.cli.reports.model_run import ModelRun, State
+from kmc.cli.running.child_check import ChildCheck, checked_apart
 from kmc.cli.saved.junit_file import write_junit, write_unfinished
 from kmc.cli.saved.trace_place import RUN_DIR
-from kmc.cli.text.all_texts import (
-    ModelRun,
-    State,
-    json_object,
-    junit_of_all,
-    new_warnings,
-    run_line,
-    summary_lines,
-    verdict_of_all,
-)
+from kmc.cli.text.all_texts import json_object, junit_of_all, new_warnings, run_line, summary_lines, verdict_of_all
 from kmc.cli.text.ci_annotations import GITHUB, annotations_of_all
 from kmc.cli.text.console import say, show, stderr
 from kmc.cli.text.junit import NOT_ENDED

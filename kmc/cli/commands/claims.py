@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from kmc.cli.options import debug_option, json_option
+from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.text.console import indent_below, say, show
 from kmc.error_text import shown_path
 from kmc.errors import CommandLineError, ExitStatus

@@ -13,8 +13,8 @@ import click
 from rich.text import Text
 
 from kmc.checking.result_json import error_json
-from kmc.cli.completion import SPEC_TYPE
-from kmc.cli.options import debug_option, json_option
+from kmc.cli.options.completion import SPEC_TYPE
+from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.text.console import say, show, stderr, table
 from kmc.cli.text.progress import StatusLine
 from kmc.error_text import shown_path

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from kmc.checking.model_choice import choose_model
-from kmc.cli.options import debug_option, json_option, set_option
+from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.saved.saved_runs import ITF_NAME, recorded_spec
 from kmc.cli.saved.trace_place import LAST, RUN_DIR, TracePlace, trace_place
 from kmc.cli.saved.traced_model import model_of_trace

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kmc.checking.model_choice import choose_model
-from kmc.cli.completion import MODEL_TYPE, SPEC_TYPE
-from kmc.cli.options import debug_option, set_option
+from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
+from kmc.cli.options.shared_options import debug_option, set_option
 from kmc.cli.saved.trace_place import RUN_DIR, trace_place
 from kmc.cli.saved.traced_model import model_of_trace
 from kmc.cli.text.console import say

@@ -7,8 +7,8 @@ import json
 import click
 
 from kmc.checking.model_choice import choose_model
-from kmc.cli.completion import MODEL_TYPE, SPEC_TYPE
-from kmc.cli.options import debug_option, set_option
+from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
+from kmc.cli.options.shared_options import debug_option, set_option
 from kmc.cli.text.console import say
 from kmc.errors import ExitStatus
 

@@ -11,7 +11,7 @@ from string import Template
 
 import click
 
-from kmc.cli.options import debug_option
+from kmc.cli.options.shared_options import debug_option
 from kmc.cli.text.console import show
 from kmc.errors import CommandLineError, ExitStatus
 

@@ -19,8 +19,8 @@ from kmc.bench.machine import cores
 from kmc.bench.processes import run_job
 from kmc.checking.memory_need import BESIDES_BYTES, table_bytes
 from kmc.checking.model_choice import choose_model
-from kmc.cli.completion import MODEL_TYPE, SPEC_TYPE
-from kmc.cli.options import debug_option, json_option, set_option
+from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
+from kmc.cli.options.shared_options import debug_option, json_option, set_option
 from kmc.cli.text.console import say, show, stderr
 from kmc.cli.text.progress import StatusLine
 from kmc.errors import ExitStatus

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmc.cli.commands.states import require_packages
-from kmc.cli.options import debug_option, json_option
+from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.saved.run_place import tables_of
 from kmc.cli.text.console import say, show, table
 from kmc.errors import ExitStatus

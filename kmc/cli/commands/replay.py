@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmc.cli.options import debug_option, json_option
+from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.saved.saved_runs import recorded_spec
 from kmc.cli.saved.trace_place import trace_place
 from kmc.cli.text.console import say, show

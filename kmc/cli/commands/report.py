@@ -12,18 +12,10 @@ import click
 
 from kmc.checking.collision_odds import ODDS_MAX, odds_text
 from kmc.checking.model_text import first_line
-from kmc.cli.completion import SPEC_TYPE
-from kmc.cli.options import debug_option, resource_options
-from kmc.cli.report_runs import (
-    BOUNDS_OF_THE_MODEL,
-    RunOptions,
-    compared,
-    described,
-    read_records,
-    run,
-    stale,
-    write_text,
-)
+from kmc.cli.options.completion import SPEC_TYPE
+from kmc.cli.options.shared_options import debug_option, resource_options
+from kmc.cli.reports.report_records import BOUNDS_OF_THE_MODEL, compared, described, read_records, stale, write_text
+from kmc.cli.running.report_runs import RunOptions, run
 from kmc.cli.text.console import show, stderr
 from kmc.cli.text.progress import StatusLine
 from kmc.cli.text.report_text import report_text

@@ -13,7 +13,8 @@ from typing import Any
 import click
 
 from kmc.amounts import age_in_words, size_in_words
-from kmc.cli.options import debug_option, duration_seconds, json_option, size_text
+from kmc.cli.options.quantities import duration_seconds, size_text
+from kmc.cli.options.shared_options import debug_option, json_option
 from kmc.cli.saved.pruning import Pruned, Selection, removed
 from kmc.cli.saved.saved_runs import SavedRun, saved_runs, stored_runs
 from kmc.cli.text.console import say, show, stdout, table

@@ -21,8 +21,8 @@ from kmc.checking.explained_trace import ExplainedTrace
 from kmc.checking.model_choice import choose_model, start_state
 from kmc.checking.result_json import UNEXPLAINED, error_json, violation_json
 from kmc.checking.result_text import violation_lines
-from kmc.cli.completion import MODEL_TYPE, SPEC_TYPE
-from kmc.cli.options import (
+from kmc.cli.options.completion import MODEL_TYPE, SPEC_TYPE
+from kmc.cli.options.shared_options import (
     color_option,
     deadlock_option,
     debug_option,
@@ -33,8 +33,9 @@ from kmc.cli.options import (
     start_option,
     trace_option,
 )
+from kmc.cli.options.spec_argument import spec_or_start
+from kmc.cli.running.start_of_trace import spec_of_start
 from kmc.cli.saved.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, UNEXPLAINED_NAME, RunFolder, new_run_folder
-from kmc.cli.saved.start_of_trace import spec_of_start, spec_or_start
 from kmc.cli.saved.trace_files import explanation_files, trace_files
 from kmc.cli.saved.trace_place import settled_start
 from kmc.cli.text.conclusion import command_again, explore_command, trace_hints

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from kmc.checking.model_text import first_line
-from kmc.cli.completion import SPEC_TYPE
-from kmc.cli.options import debug_option, set_option
+from kmc.cli.options.completion import SPEC_TYPE
+from kmc.cli.options.shared_options import debug_option, set_option
 from kmc.cli.text.console import show
 from kmc.errors import ExitStatus, KmcError
 from kmc.frontend.shipped import shipped_specs

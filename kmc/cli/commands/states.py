@@ -15,12 +15,12 @@ import click
 
 from kmc.amounts import seconds_in_words
 from kmc.checking.model_choice import choose_model
-from kmc.cli.options import debug_option, json_option
+from kmc.cli.options.search_choice import refuse_several, require_pyspark
+from kmc.cli.options.shared_options import debug_option, json_option
+from kmc.cli.options.spark_settings import conf_option, settings_of
 from kmc.cli.saved.kept_command import check_about, locate_spec
 from kmc.cli.saved.run_place import run_with_states
 from kmc.cli.saved.saved_runs import TABLES_NAME
-from kmc.cli.search_choice import refuse_several, require_pyspark
-from kmc.cli.spark_settings import conf_option, settings_of
 from kmc.cli.text.console import say, show, stderr
 from kmc.cli.text.progress import StatusLine
 from kmc.error_text import shown_path

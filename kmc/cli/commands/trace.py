@@ -13,7 +13,7 @@ from rich.text import Text
 
 from kmc.checking.counterexample import trace_lines
 from kmc.checking.model_choice import first_constants
-from kmc.cli.options import color_option, debug_option, run_dir_option, trace_option
+from kmc.cli.options.shared_options import color_option, debug_option, run_dir_option, trace_option
 from kmc.cli.saved.saved_runs import recorded_model, recorded_spec
 from kmc.cli.saved.trace_page import html_option, page_path, write_page
 from kmc.cli.saved.trace_place import TracePlace, trace_place

@@ -14,20 +14,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from kmc.checking.memory_need import MemoryNeed
-from kmc.cli.check_options import CheckOptions
-from kmc.cli.options import size_text
+from kmc.cli.options.check_options import CheckOptions
+from kmc.cli.options.quantities import size_text
+from kmc.cli.options.spark_settings import without_secrets
 from kmc.cli.saved.kept_command import check_about, locate_spec, spec_path
 from kmc.cli.saved.saved_runs import CHECKPOINT_NAME, RESULT_NAME
-from kmc.cli.saved.start_of_trace import spec_or_start
 from kmc.cli.saved.storage_choice import created_in_storage, resumed_in_storage, run_of, storage_given
 from kmc.cli.saved.trace_place import trace_place
-from kmc.cli.spark_settings import without_secrets
 from kmc.error_text import shown_path
 from kmc.errors import CommandLineError, SystemFault
-from kmc.frontend.shipped import shipped_folder
 from kmc.result import Bound, Result, Verdict
 
 if TYPE_CHECKING:
@@ -36,17 +32,6 @@ if TYPE_CHECKING:
 # Codes of faults after which a run can be resumed: memory, processes, disk, storage.
 _RUN_OUT = ("KMC530", "KMC531", "KMC532", "KMC550", "KMC570")
 _DAMAGED, _TAKEN_OVER = "KMC551", "KMC571"
-
-
-def spec_or_resume(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """SPEC may be left out with `--resume` and `--from`, and with `--all`.
-
-    With `--all` it is the working directory, or with `--claim` the folder of the shipped specs.
-    """
-    if value is None and ctx.params.get("all_models"):
-        shipped = shipped_folder() if ctx.params.get("claims") else None
-        return os.curdir if shipped is None else str(shipped)
-    return value if ctx.params.get("resume") else spec_or_start(ctx, param, value)
 
 
 def kept_about(options: CheckOptions) -> dict[str, Any]:

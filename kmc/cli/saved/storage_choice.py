@@ -1,54 +1,21 @@
-"""Checks whose files lie in a storage: the options, and the run that begins there or goes on."""
+"""Runs whose files lie in a storage: a new one, one to be resumed, and the address that a run has saved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import click
-
-from kmc.cli.check_options import CheckOptions
-from kmc.cli.options import size_bytes
+from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.saved.saved_runs import cannot_write
 from kmc.errors import CommandLineError, SystemFault
 
 if TYPE_CHECKING:
     from kmc.engine.files.run_directory import RunDirectory
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 STORAGE = "storage"
 """The key of the run's address in a saved command line; see `kmc.shards.storage`."""
-
-
-def storage_options(function: F) -> F:
-    """`--storage URI` and `--storage-cache SIZE`, as the parameters `storage` and `storage_cache`."""
-    function = click.option(
-        "--storage-cache",
-        metavar="SIZE",
-        default="10G",
-        show_default=True,
-        callback=size_bytes,
-        help="With --storage: how much of its files each machine keeps on its disk.",
-    )(function)
-    return click.option(
-        "--storage",
-        metavar="URI",
-        help="With --shards or --spark: keep the files there: s3://BUCKET/FOLDER, gs://, abfs://, hdfs://, file:///.",
-    )(function)
-
-
-def require_storage(options: CheckOptions) -> None:
-    """Raise CommandLineError for a storage that cannot be: KMC616, KMC621, KMC622; SystemFault without pyarrow."""
-    if options.storage is None:
-        return
-    if options.resume is not None:
-        raise CommandLineError("KMC622", "a resumed run stays in its storage", help="leave out --storage")
-    from kmc.shards.storage.remote_folder import require_address
-
-    require_address(options.storage)
 
 
 def created_in_storage(path: Path, about: dict[str, Any], options: CheckOptions) -> RunDirectory:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from rich.text import Text
@@ -16,6 +14,7 @@ from kmc.amounts import seconds_in_words
 from kmc.checking.expectation import UNEXPECTED_FIGURE
 from kmc.checking.result_warnings import has_warnings
 from kmc.checking.selection import KINDS, MANIFEST_KIND, ChosenEntry
+from kmc.cli.reports.model_run import ModelRun, State
 from kmc.cli.text.console import table
 from kmc.cli.text.junit import TestCase, class_name, spec_title, suite_text
 from kmc.errors import ExitStatus
@@ -27,37 +26,6 @@ _WORDS = {
     ExitStatus.BOUND_REACHED: "BOUND",
     ExitStatus.INTERRUPTED: "INTERRUPTED",
 }
-
-
-class State(Enum):
-    """The outcome of a model in `kmc check --all`; the values are those of the JSON object."""
-
-    EXPECTED = "expected"
-    UNEXPECTED = "unexpected"
-    LEFT_OUT = "left out"
-    NOT_CHECKED = "not checked"
-    INTERRUPTED = "interrupted"
-
-    @property
-    def words(self) -> str:
-        """As a person reads it."""
-        return {State.EXPECTED: "as expected", State.UNEXPECTED: "UNEXPECTED"}.get(self, self.value)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRun:
-    """The outcome of a model, with `told` as its text in a few words.
-
-    `text` is the failure, expected or not, with the trace; `found` is the object of `kmc check --json`, None if there
-    is none.
-    """
-
-    choice: ChosenEntry
-    state: State
-    told: str
-    text: str = ""
-    found: Mapping[str, Any] | None = None
-    seconds: float = 0.0
 
 
 def run_line(runs: Sequence[ModelRun], chosen: Sequence[ChosenEntry]) -> Iterator[Text]:

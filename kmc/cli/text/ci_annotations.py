@@ -13,8 +13,8 @@ from itertools import chain
 from kmc.checking.outcome import Outcome
 from kmc.checking.result_warnings import missed_texts, warning_texts
 from kmc.checking.verdict_line import verdict_line
-from kmc.cli.check_report import CheckReport
-from kmc.cli.text.all_texts import ModelRun, State
+from kmc.cli.reports.check_report import CheckReport
+from kmc.cli.reports.model_run import ModelRun, State
 from kmc.cli.text.conclusion import reproduce_line
 from kmc.error_text import error_text, shown_path
 from kmc.errors import ExitStatus, KmcError, Span

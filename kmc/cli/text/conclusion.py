@@ -9,7 +9,7 @@ from pathlib import Path
 from kmc.amounts import size_in_words
 from kmc.checking.memory_need import need_lines
 from kmc.checking.proof import endless_lines, proof_lines
-from kmc.cli.check_report import CheckReport
+from kmc.cli.reports.check_report import CheckReport
 from kmc.cli.saved.saved_runs import ITF_NAME, PAGE_NAME, disk_bytes
 from kmc.error_text import shown_path
 from kmc.process import available_bytes, memory_bytes

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 from kmc.checking.outcome import Outcome
 from kmc.checking.proof import constraints_text, cut_sentence, odds_clause, scope_text, unsearched_text
 from kmc.checking.verdict_line import verdict_line
-from kmc.cli.check_report import CheckReport
+from kmc.cli.reports.check_report import CheckReport
 from kmc.cli.text.conclusion import conclusion, reproduce_line
 from kmc.error_text import error_text
 from kmc.errors import ExitStatus, KmcError

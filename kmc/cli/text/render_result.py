@@ -16,7 +16,7 @@ from kmc.checking.model_text import constants_text, names
 from kmc.checking.outcome import Outcome
 from kmc.checking.result_text import count_lines, warning_lines
 from kmc.checking.verdict_line import verdict_line
-from kmc.cli.check_report import CheckReport
+from kmc.cli.reports.check_report import CheckReport
 from kmc.cli.text.conclusion import conclusion, saved_line
 from kmc.cli.text.console import definitions, stdout, table
 from kmc.cli.text.level_table import level_lines

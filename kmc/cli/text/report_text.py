@@ -11,7 +11,7 @@ from typing import Any
 
 from kmc.amounts import bytes_in_words, seconds_in_words
 from kmc.checking.collision_odds import odds_text
-from kmc.cli.report_runs import BOUNDS_OF_THE_MODEL
+from kmc.cli.reports.report_records import BOUNDS_OF_THE_MODEL
 from kmc.invariants.kinds import Role, kind_of
 
 Records = Mapping[str, Mapping[str, Any]]

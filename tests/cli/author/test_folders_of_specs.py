@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from support.commands.cli_runner import COUNTER, kmc
 
-import kmc.cli.child_check as child_check
+import kmc.cli.running.child_check as child_check
 from kmc.checking.spec_folders import spec_folders
 
 QUICK = ("--engine", "python", "--no-run-dir")

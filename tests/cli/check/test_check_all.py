@@ -22,7 +22,7 @@ import pytest
 from support.commands.cli_runner import COUNTER, kmc
 from support.faults.full_memory import LIMIT, use_up_memory
 
-import kmc.cli.child_check as child_check
+import kmc.cli.running.child_check as child_check
 from kmc.compile_log import CacheFault, CompileLog
 
 MANIFEST = """
@@ -447,7 +447,7 @@ def test_a_check_ends_when_the_process_dies_that_began_it(tmp_path: Path) -> Non
     told = tmp_path / "told"
     waiting = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
     caller = (
-        "import sys, kmc.cli.child_check as child_check\n"
+        "import sys, kmc.cli.running.child_check as child_check\n"
         "begin = child_check.subprocess.Popen\n"
         f"child_check.subprocess.Popen = lambda command, **more: begin([sys.executable, '-c', {waiting!r}], **more)\n"
         "child_check.run([])"

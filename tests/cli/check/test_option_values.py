@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 import pytest
 
-from kmc.cli.options import duration_seconds, duration_text, size_bytes, size_text
+from kmc.cli.options.quantities import duration_seconds, duration_text, size_bytes, size_text
 
 PARAMETER = click.Option(["--value"])
 CONTEXT = click.Context(click.Command("kmc"))

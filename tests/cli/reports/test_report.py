@@ -10,7 +10,7 @@ import pytest
 from support.commands.cli_runner import kmc
 
 from kmc.checking.collision_odds import WIDE_BYTES_PER_STATE
-from kmc.cli.report_runs import RunOptions
+from kmc.cli.running.report_runs import RunOptions
 from kmc.cli.text.report_text import report_text
 from kmc.model_files.model_file import ModelFile
 

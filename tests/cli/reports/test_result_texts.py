@@ -16,8 +16,8 @@ from kmc.checking.model_choice import ChosenModel
 from kmc.checking.outcome import Outcome
 from kmc.checking.request import Acceptance, CheckRequest
 from kmc.checking.result_json import failure_json
-from kmc.cli.check_options import CheckOptions
-from kmc.cli.check_report import CheckReport
+from kmc.cli.options.check_options import CheckOptions
+from kmc.cli.reports.check_report import CheckReport
 from kmc.cli.text.conclusion import conclusion
 from kmc.cli.text.junit import junit_failure, junit_text
 from kmc.errors import EvaluationError, ExitStatus, ModelError, Span

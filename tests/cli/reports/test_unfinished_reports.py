@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 import pytest
 from support.commands.cli_runner import COUNTER, kmc
 
-import kmc.cli.child_check as child_check
 import kmc.cli.commands.check as check_command
+import kmc.cli.running.child_check as child_check
 from kmc.cli.saved.junit_file import write_unfinished
 
 NOT_ENDED = "the check did not end: its process was killed, or is still at work"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from support.commands.cli_runner import kmc
 
-from kmc.cli import search_choice
+from kmc.cli.options import search_choice
 from kmc.cli.saved.kept_command import check_about
 from kmc.errors import SystemFault
 

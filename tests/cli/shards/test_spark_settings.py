@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.commands.cli_runner import kmc
 
-from kmc.cli.spark_settings import settings_of, without_secrets
+from kmc.cli.options.spark_settings import settings_of, without_secrets
 from kmc.cli.text.progress_text import shards_text
 from kmc.cli.text.render_result import shards_lines
 from kmc.errors import CommandLineError

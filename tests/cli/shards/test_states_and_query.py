@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support.commands.cli_runner import COUNTER, kmc
 
-from kmc.cli import search_choice
 from kmc.cli.commands import states as states_command
+from kmc.cli.options import search_choice
 
 
 @pytest.fixture

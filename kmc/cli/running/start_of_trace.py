@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-import click
-
 from kmc.cli.saved.saved_runs import MODEL_NAME, recorded_spec
 from kmc.cli.saved.trace_place import trace_place
 from kmc.cli.saved.traced_model import spec_of_trace
@@ -19,13 +17,6 @@ from kmc.error_text import shown_path
 from kmc.frontend.shipped import find_spec_root, manifest_of
 from kmc.model_files.model_file import render_cfg
 from kmc.trace.files import pick
-
-
-def spec_or_start(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """SPEC may be left out with `--from`: the trace names it."""
-    if value is None and not ctx.params.get("start"):
-        raise click.UsageError("Missing argument 'SPEC'.", ctx)
-    return value
 
 
 def spec_of_start(start: str, run_dir: str, *, quiet: bool) -> tuple[str, str | None]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kmc.checking.outcome import Outcome
-from kmc.cli.check_options import CheckOptions
+from kmc.cli.options.check_options import CheckOptions
 
 
 @dataclass(frozen=True, slots=True)

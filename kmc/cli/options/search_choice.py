@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from kmc.checking.search_place import InMemory, InShards, OnSpark, SearchPlace
-from kmc.cli.check_options import CheckOptions
-from kmc.cli.saved.storage_choice import require_storage
-from kmc.cli.spark_settings import SUBMITTED, settings_of
+from kmc.cli.options.check_options import CheckOptions
+from kmc.cli.options.spark_settings import SUBMITTED, settings_of
+from kmc.cli.options.storage_options import require_storage
 from kmc.errors import CommandLineError
 from kmc.install_hint import install_command
 from kmc.reference.search import ENGINE as ENGINE_PYTHON

@@ -11,7 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kmc.cli.check_report import CheckReport
+from kmc.cli.reports.check_report import CheckReport
 from kmc.cli.saved.junit_file import write_junit
 from kmc.cli.saved.saved_runs import MODEL_NAME, RESULT_NAME, UNEXPLAINED_NAME, RunFolder
 from kmc.cli.saved.trace_files import explanation_files, trace_files
