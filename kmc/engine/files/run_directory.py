@@ -74,6 +74,7 @@ class RunDirectory:
         self.ended = False
         self.copy: ManifestCopy | None = None
         self._files = files
+        self._written: dict[str, DataFile] = {}
         self._lock = files.lock(_LOCK)
         if self._lock is None:
             files.close()
@@ -172,9 +173,10 @@ class RunDirectory:
             os.close(descriptor)
 
     def file(self, name: str) -> DataFile:
-        """A file of the run, to be written."""
+        """A file of the run, to be written until the directory is closed."""
         assert is_data_file(name), name
-        return DataFile(self._files, name)
+        self._written[name] = DataFile(self._files, name)
+        return self._written[name]
 
     def mapped(self, name: str) -> MappedFile:
         """A file of the run, to be read; SystemFault KMC551 if that fails."""
@@ -199,7 +201,8 @@ class RunDirectory:
         self.manifest = manifest
 
     def remove(self, name: str) -> None:
-        """Remove a file unless the manifest needs it."""
+        """Remove a file, which nothing writes any more, unless the manifest needs it."""
+        self._written.pop(name, None)
         if name not in self.manifest.files:
             self._files.remove(name)
 
@@ -241,6 +244,8 @@ class RunDirectory:
         assert self._lock is not None
         os.close(self._lock)
         self._lock = None
+        for file in self._written.values():
+            file.close()
         self._files.close()
 
 

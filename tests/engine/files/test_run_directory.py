@@ -14,6 +14,7 @@ from weakref import ref
 
 import numpy as np
 import pytest
+from support.commands.descriptors import opened_in
 from support.faults.crashes import Crash, Disk
 from support.kernels.grid import Grid
 from support.runs.saved import DIGESTS, GRIDS, TINY, begin, go_on, search_in, told, whole
@@ -253,7 +254,19 @@ def test_a_crash_at_any_step_leaves_a_run_that_goes_on(grid: Grid, tmp_path: Pat
             else:
                 # The first save had not ended, or all was being removed.
                 assert points[:last].count("after sync checkpoint") < 2 or "remove" in points[last - 1]
+        directory.close()
         shutil.rmtree(tmp_path / f"{last}")
+
+
+@pytest.mark.parametrize("grid", [GRIDS[0], GRIDS[1]])
+def test_a_run_that_is_closed_holds_no_file_open(grid: Grid, tmp_path: Path) -> None:
+    directory = begin(tmp_path)
+    search_in(directory, grid, limits=Limits(depth=5)).run()
+    assert {Path(opened).name for opened in opened_in(tmp_path)} >= {"known", "rows-5"}
+    directory.close()
+    assert not opened_in(tmp_path)
+    assert told(go_on(tmp_path, grid)) == whole(grid)
+    assert not opened_in(tmp_path)
 
 
 def is_resumable(path: Path) -> bool:

@@ -67,7 +67,8 @@ def search_in(directory: RunDirectory, grid: Grid, **settings: Any) -> Search:
 def go_on(path: Path, grid: Grid, **settings: Any) -> SearchOutcome:
     """Resume the run in a folder."""
     directory = RunDirectory.opened(path)
-    directory.begin(DIGESTS)
-    outcome = search_in(directory, grid, **settings).run()
-    directory.close()
-    return outcome
+    try:
+        directory.begin(DIGESTS)
+        return search_in(directory, grid, **settings).run()
+    finally:
+        directory.close()
