@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import shutil
@@ -82,10 +83,17 @@ def test_every_bound_leaves_a_run_that_goes_on(limits: Limits, tmp_path: Path) -
 
 
 class Interrupting:
-    """Instead of `Worker.provide`: interrupts a search when it asks for memory for the `last` time."""
+    """Instead of `Worker.provide`: interrupts a search when a worker asks for memory for the `last` time.
 
-    def __init__(self, last: int) -> None:
-        self.left = last
+    Its batch is left undone, so the level is unfinished, whatever other workers do. Only calls count of workers that
+    have stored `rows_min` rows of the level.
+    """
+
+    def __init__(self, last: int, rows_min: int = 0) -> None:
+        self._last, self._rows_min = last, rows_min
+        # Two threads never get one number.
+        self._numbers = itertools.count(1)
+        self.calls = 0
         self.search: Search | None = None
 
     def install(self, patch: pytest.MonkeyPatch) -> None:
@@ -93,10 +101,12 @@ class Interrupting:
         provide = Worker.provide
 
         def counted(worker: Worker, status: int) -> None:
+            rows = worker.thread.stored_in_level
             provide(worker, status)
-            self.left -= 1
-            if self.left == 0 and self.search is not None:
-                self.search._interrupt()
+            if rows >= self._rows_min:
+                self.calls = number = next(self._numbers)
+                if number == self._last and self.search is not None:
+                    self.search._interrupt()
 
         patch.setattr(Worker, "provide", counted)
 
@@ -109,13 +119,16 @@ def test_an_interrupt_inside_a_level_costs_that_level_alone(
 ) -> None:
     # Long rows fill blocks soon, so that levels have several.
     grid = replace(grid, pad=400)
-    counting, expected, inside = Interrupting(0), None, False
+    counting = Interrupting(0)
     with monkeypatch.context() as patch:
         counting.install(patch)
         expected = whole(grid)
-    for part in range(1, 8):
-        directory = begin(tmp_path / str(part))
-        interrupting = Interrupting(-counting.left * part // 8)
+    # That search has one thread. Several threads ask more often, since each has blocks of its own.
+    anywhere = [Interrupting(counting.calls * part // 8) for part in range(1, 8)]
+    behind_rows = Interrupting(1, rows_min=1)
+    for number, interrupting in enumerate((*anywhere, behind_rows)):
+        path = tmp_path / str(number)
+        directory = begin(path)
         interrupting.search = search_in(directory, grid, threads=threads, save_seconds=save_seconds)
         with monkeypatch.context() as patch:
             interrupting.install(patch)
@@ -123,16 +136,15 @@ def test_an_interrupt_inside_a_level_costs_that_level_alone(
         directory.close()
         assert interrupted.interrupted
         assert directory.manifest.levels == len(interrupted.levels)
-        inside = inside or interrupted.distinct > sum(interrupted.levels)
-        assert told(go_on(tmp_path / str(part), grid, threads=2)) == expected
-    assert inside
+        assert (interrupted.distinct > sum(interrupted.levels)) or interrupting is not behind_rows
+        assert told(go_on(path, grid, threads=2)) == expected
 
 
 def test_an_unfinished_level_is_left_out_in_parts_that_take_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     grid = replace(GRIDS[0], pad=400)
-    # A part takes one fingerprint: how many the two threads have made when the search is interrupted varies.
+    # A part takes one fingerprint. One of the two threads has four of the level when the search is interrupted.
     for name, value in (("_LEFT_OUT_BYTES_MIN", 8), ("SAVE_SHARE", 1 << 40), ("_HALF_MADE_CHUNKS", 1)):
         monkeypatch.setattr(save, name, value)
     sizes, of = [], save.Saver._fingerprints_of
@@ -142,19 +154,19 @@ def test_an_unfinished_level_is_left_out_in_parts_that_take_little_memory(
         return found
 
     monkeypatch.setattr(save.Saver, "_fingerprints_of", noted)
-    directory, interrupting = begin(tmp_path), Interrupting(24)
+    directory, interrupting = begin(tmp_path), Interrupting(4, rows_min=4)
     interrupting.search = search_in(directory, grid, threads=2, save_seconds=1e9)
     with monkeypatch.context() as patch:
         interrupting.install(patch)
         interrupted = interrupting.search.run()
     directory.close()
-    assert interrupted.distinct - sum(interrupted.levels) == sum(sizes) > 0
-    assert len(sizes) > 1
+    assert interrupted.distinct - sum(interrupted.levels) == sum(sizes) >= 4
+    assert len(sizes) > 4
     assert told(go_on(tmp_path, grid, threads=2)) == whole(grid)
 
 
 def test_what_a_level_that_was_stopped_holds_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    directory, interrupting = begin(tmp_path), Interrupting(24)
+    directory, interrupting = begin(tmp_path), Interrupting(4, rows_min=4)
     search = interrupting.search = search_in(directory, replace(GRIDS[0], pad=400), threads=2, save_seconds=1e9)
     with monkeypatch.context() as patch:
         interrupting.install(patch)
