@@ -11,10 +11,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from kmc.frontend.checks.flow import yields
 from kmc.lang.guards import Disabled, number, truth, truths
 from kmc.lang.maps import map_literal
 from kmc.lang.seqs import in_order, in_parts, seq_literal
+from kmc.lang.tree import yields
 from kmc.lang.types import as_type
 
 INJECTED: dict[str, Any] = {

@@ -26,6 +26,7 @@ from kmc.lang.kinds import kind_in_words
 from kmc.lang.records import State
 from kmc.lang.showing import shown
 from kmc.lang.tla import PYTHON_NAMING, Naming, Tla, encode
+from kmc.lang.tree import names_in
 from kmc.lang.types import IdentMeta
 from kmc.near_words import nearest
 from kmc.spec.places import span_of
@@ -120,7 +121,7 @@ def expression(spec: Spec, text: str) -> Expression:
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             scope.check(node)
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    used = names_in(tree)
     named = _property(spec, tree)
     needs_successor = _states(named) == 2 if named is not None else SUCCESSOR in used
     function = _function(_FieldsOfState(scope).visit(tree), text, names)

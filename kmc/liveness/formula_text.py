@@ -8,12 +8,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, assert_never
 
 from kmc.errors import KmcError
 from kmc.lang.tla import encode, text
+from kmc.lang.tree import LAMBDA, lambda_of
 from kmc.liveness.formulas import (
     ActionSteps,
     Always,
@@ -122,7 +121,7 @@ def _operand(formula: Formula, free: frozenset[str]) -> str:
 
 
 def _function_text(function: Callable[..., Any], free: frozenset[str]) -> str:
-    if function.__name__ != "<lambda>":
+    if function.__name__ != LAMBDA:
         return function.__name__
     return lambda_text(function, lambda value: text(encode(value)), free) or "lambda"
 
@@ -159,38 +158,8 @@ def _cell_text(cell: Any, value_text: Callable[[Any], str]) -> str | None:
         return None
     name = getattr(value, "__name__", None)
     if isinstance(name, str):
-        return None if name == "<lambda>" else name
+        return None if name == LAMBDA else name
     try:
         return value_text(value)
     except (TypeError, KmcError):
         return None
-
-
-def lambda_of(function: Callable[..., Any]) -> ast.Lambda | None:
-    """The source of a lambda; None for any other function, or where the source is not there."""
-    if function.__name__ != "<lambda>":
-        return None
-    around = [node for node in _lambdas(function.__code__.co_filename) if _is_of(node, function)]
-    # A lambda may lie in another on the same line.
-    return max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
-
-
-@lru_cache(maxsize=64)
-def _lambdas(path: str) -> tuple[ast.Lambda, ...]:
-    try:
-        tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
-    except (OSError, UnicodeDecodeError, SyntaxError):
-        return ()
-    return tuple(node for node in ast.walk(tree) if isinstance(node, ast.Lambda))
-
-
-def _is_of(node: ast.Lambda, function: Callable[..., Any]) -> bool:
-    """Whether the code of a function was made of this lambda: it begins on its line, and its body lies in it."""
-    code = function.__code__
-    places = [place for place in code.co_positions() if place[0] is not None and place[2] is not None]
-    body = [
-        (line, column) for line, _, column, _ in places if (line, column) >= (node.body.lineno, node.body.col_offset)
-    ]
-    end = (node.end_lineno or 0, node.end_col_offset or 0)
-    inside = bool(body) and all(place < end for place in body)
-    return node.lineno == code.co_firstlineno and inside

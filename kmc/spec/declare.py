@@ -34,6 +34,7 @@ from kmc.lang.maps import MapValue
 from kmc.lang.naming import camel_case
 from kmc.lang.records import Message
 from kmc.lang.showing import shown
+from kmc.lang.tree import definition_of
 from kmc.lang.types import IdentMeta, RecordMeta, as_type
 from kmc.liveness.formulas import Formula, Specification, TemporalProperty
 from kmc.liveness.vocabulary import as_formula
@@ -363,14 +364,10 @@ def _register_action(
 
 def _binding_span(function: Callable[..., Any], name: str) -> Span | None:
     """The place where the decorator `@spec.receive(...)` binds a parameter: the value behind `name=`."""
-    code = function.__code__
-    tree = ast.parse(Path(code.co_filename).read_text(encoding="utf-8"), code.co_filename)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            for decorator in node.decorator_list:
-                found = decorator.keywords if isinstance(decorator, ast.Call) else []
-                if decorator.lineno == code.co_firstlineno:
-                    return next((span_of(k.value, code.co_filename) for k in found if k.arg == name), None)
+    code, definition = function.__code__, definition_of(function)
+    for decorator in definition.decorator_list if definition is not None else ():
+        if decorator.lineno == code.co_firstlineno and isinstance(decorator, ast.Call):
+            return next((span_of(k.value, code.co_filename) for k in decorator.keywords if k.arg == name), None)
     return None
 
 

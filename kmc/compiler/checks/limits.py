@@ -17,6 +17,7 @@ from kmc.errors import Span, SpecError
 from kmc.frontend.model import Model
 from kmc.invariants.kinds import SHOWN
 from kmc.lang.domains import describe, members
+from kmc.lang.tree import tree_of
 from kmc.lang.types import (
     IntType,
     MapType,
@@ -139,9 +140,8 @@ def _inner_network(part: Type, cls: Any, declared: Type) -> tuple[str, str, str]
 def _field_span(cls: Any, name: str, files: Collection[str]) -> Span | None:
     """The span of a field's declaration."""
     for path in files:
-        with open(path, encoding="utf-8") as source:
-            tree = ast.parse(source.read(), path)
-        for node in ast.walk(tree):
+        tree = tree_of(path)
+        for node in tree.body if tree is not None else ():
             if isinstance(node, ast.ClassDef) and node.name == cls.__name__:
                 for statement in node.body:
                     if isinstance(statement, ast.AnnAssign) and ast.unparse(statement.target) == name:

@@ -31,7 +31,7 @@ from kmc.compiler.values.value import (
     Stored,
     Value,
 )
-from kmc.frontend.checks.flow import yields
+from kmc.lang.tree import yields
 from kmc.lang.types import RecordMeta, RecordType, SeqType, Type, UnionType
 from kmc.runtime.state_layout import expanded, layout_of, shape_type
 

@@ -18,6 +18,7 @@ from kmc.compiler.values.code import Code, Draft, Origin
 from kmc.compiler.values.packing import Words, unwrap
 from kmc.compiler.values.scope import Scope, is_spec_function, lookup, scope_of, syntax
 from kmc.compiler.values.value import Bool, Num, SeqLiteral, Several, Sym, Value
+from kmc.lang.tree import body_of
 from kmc.lang.types import Type
 from kmc.runtime.state_layout import RowLayout
 
@@ -92,7 +93,7 @@ class Lowering:
         call = Call(self.code.fresh("action"))
         self.calls.append(call)
         self.choice_label = call.label
-        body = self.code.capture(lambda: self.run(_body_of(node), inner))
+        body = self.code.capture(lambda: self.run(body_of(node), inner))
         self.calls.pop()
         self.code.block(call.label, body)
 
@@ -180,7 +181,7 @@ class Lowering:
                 self.code.refuse(node, "recursion")
             call = Call(self.code.fresh("call"))
             self.calls.append(call)
-            body = self.code.capture(lambda: self.run(_body_of(node), inner))
+            body = self.code.capture(lambda: self.run(body_of(node), inner))
             self.calls.pop()
             return self._returned(call, body, node)
 
@@ -205,8 +206,3 @@ class Lowering:
 
 def _fits(targets: list[ast.expr], value: Value) -> bool:
     return isinstance(value, Several | SeqLiteral) and len(targets) == len(value.items)
-
-
-def _body_of(node: ast.FunctionDef) -> list[ast.stmt]:
-    """The statements of a function without its docstring."""
-    return node.body[1:] if ast.get_docstring(node) is not None else node.body

@@ -17,7 +17,7 @@ from kmc.compiler.lowering.lazy_collections import each_different, each_lazy, pi
 from kmc.compiler.lowering.map_literals import as_map, map_kind
 from kmc.compiler.lowering.network_entries import among
 from kmc.compiler.lowering.network_operations import each_message
-from kmc.compiler.values.code import Draft, Origin, placed_like
+from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import array_head, element, unwrap, words
 from kmc.compiler.values.scope import Scope, is_injective
@@ -48,6 +48,7 @@ from kmc.compiler.values.value import (
     Value,
 )
 from kmc.compiler.values.value_types import joined_type, type_of
+from kmc.lang.tree import expression_at, placed_like
 from kmc.lang.types import BoolType, MapType, PairType, SeqType, SetType, SymbolMeta, Type, UnionType
 from kmc.runtime.state_layout import WORD, is_scalar, key_count
 
@@ -397,10 +398,8 @@ def materialize(low: Lowering, value: Value, node: Origin) -> Value:
 
 def as_collection(low: Lowering, value: Value, node: Origin) -> Value:
     """`set(...)`: the set of the elements of a value that can be iterated over."""
-    source = ast.parse("{item for item in items}", mode="eval").body
+    source = expression_at("{item for item in items}", node)
     assert isinstance(source, ast.SetComp)
-    for part in ast.walk(source):
-        placed_like(part, node)
     if isinstance(value, Comprehension) and isinstance(value.node, ast.GeneratorExp):
         found = ast.SetComp(value.node.elt, value.node.generators)
         return materialize(low, Comprehension(placed_like(found, value.node), value.scope), node)

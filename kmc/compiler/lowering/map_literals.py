@@ -9,7 +9,7 @@ from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const, Expr, Intrinsic, Let, Var
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.equality import equal
-from kmc.compiler.values.code import Origin, placed_like
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.keys import key_code, key_value
 from kmc.compiler.values.packing import Words, array_head, array_of, element, keep_words, lift, pack, value_words
 from kmc.compiler.values.scope import Scope
@@ -32,6 +32,7 @@ from kmc.compiler.values.value import (
     Value,
 )
 from kmc.compiler.values.value_types import FreeMap, FreeSeq, type_of_all
+from kmc.lang.tree import placed_like
 from kmc.lang.types import MapType, PairType, SeqType, SetType, Type
 from kmc.runtime.state_layout import WORD, is_scalar, key_count, layout_of
 

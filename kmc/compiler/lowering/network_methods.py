@@ -9,7 +9,7 @@ from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import as_collection
 from kmc.compiler.lowering.network_entries import is_own, layout_at, message_words
 from kmc.compiler.lowering.network_operations import count_of_message
-from kmc.compiler.values.code import Origin, placed_like
+from kmc.compiler.values.code import Origin
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import (
     Comprehension,
@@ -24,6 +24,7 @@ from kmc.compiler.values.value import (
     Stored,
     Value,
 )
+from kmc.lang.tree import expression_at
 from kmc.runtime.state_layout import exact
 
 _OF_SETS = frozenset(["of", "send", "send_all", "discard", "keep"])
@@ -70,8 +71,6 @@ def _sent(low: Lowering, messages: Value, node: Origin) -> Value:
 def _kept(net: Net, wanted: Value, node: Origin) -> Net:
     """The network without the messages for which `wanted` does not hold."""
     scope = Scope({}, {"messages": net, "wanted": wanted})
-    dropped = ast.parse("{m for m in messages if not wanted(m)}", mode="eval").body
+    dropped = expression_at("{m for m in messages if not wanted(m)}", node)
     assert isinstance(dropped, ast.SetComp)
-    for part in ast.walk(dropped):
-        placed_like(part, node)
     return Net(net.number, net.pointer, (*net.changes, Each("discard", Comprehension(dropped, scope), x.ONE)))

@@ -8,9 +8,10 @@ from kmc.compiler.ir.nodes import Break, Const
 from kmc.compiler.lowering.calls import bound_call
 from kmc.compiler.lowering.context import Lowering
 from kmc.compiler.lowering.iteration import each
-from kmc.compiler.values.code import Draft, Origin, placed_like
+from kmc.compiler.values.code import Draft, Origin
 from kmc.compiler.values.scope import Scope
 from kmc.compiler.values.value import Closure, Value
+from kmc.lang.tree import operation_of
 
 
 def statements(low: Lowering, body: list[ast.stmt], scope: Scope) -> bool:
@@ -30,10 +31,8 @@ def _statement(low: Lowering, node: ast.stmt, scope: Scope) -> bool:
                 low.assign(target, result, scope)
         case ast.AnnAssign(target=target, value=value) if value is not None:
             low.assign(target, low.evaluate(value, scope), scope)
-        case ast.AugAssign(target=ast.Name() as target, op=op, value=value):
-            reading = placed_like(ast.Name(target.id, ast.Load()), target)
-            total = low.evaluate(placed_like(ast.BinOp(reading, op, value), node), scope)
-            scope.locals[target.id] = total
+        case ast.AugAssign(target=ast.Name(id=name)):
+            scope.locals[name] = low.evaluate(operation_of(node), scope)
         case ast.Expr(value=ast.Yield(value=value)) if value is not None and low.on_yield is not None:
             low.on_yield(low, low.evaluate(value, scope), node)
         case ast.Expr(value=ast.YieldFrom(value=ast.Call() as call)) if low.on_yield is not None:

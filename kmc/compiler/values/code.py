@@ -6,12 +6,13 @@ import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NoReturn, TypeAlias, TypeVar
+from typing import NoReturn, TypeAlias
 
 from kmc.compiler.ir.build import ONE, ZERO, add, binary, negate
 from kmc.compiler.ir.nodes import Block, Break, Const, Expr, If, Let, Loop, Return, Stmt, Var
 from kmc.compiler.ir.walk import assigned
 from kmc.errors import Span, SpecError
+from kmc.lang.tree import file_of
 from kmc.spec.places import span_of
 
 
@@ -168,28 +169,7 @@ class Code:
         raise SpecError("KMC811", f"the compiler does not take {what}", span, help_line or _ADVICE)
 
 
-def note_file(tree: ast.AST, path: str) -> None:
-    """Note in every node of a file which file it is of."""
-    for node in ast.walk(tree):
-        if hasattr(node, "lineno"):  # other nodes are one object wherever they occur
-            node.kmc_file = path  # type: ignore[attr-defined]  # read by `file_of` only
-
-
-def file_of(node: Origin) -> str | None:
-    """The file that contains a node, if the file was recorded in the node."""
-    return getattr(node, "kmc_file", None)
-
-
 _ADVICE = "write it in a way that docs/compiled.md shows"
-_Node = TypeVar("_Node", bound=ast.AST)
-
-
-def placed_like(made: _Node, written: Origin) -> _Node:
-    """`made`, a node that the compiler makes, at the place of one that the author wrote."""
-    file = file_of(written)
-    if file is not None:
-        made.kmc_file = file  # type: ignore[attr-defined]  # as above
-    return ast.copy_location(made, written)
 
 
 def flat(draft: Draft) -> tuple[Stmt, ...]:
@@ -208,4 +188,4 @@ def flat(draft: Draft) -> tuple[Stmt, ...]:
     return tuple(result)
 
 
-__all__ = ["ERROR_BASE", "ONE", "ZERO", "Code", "Draft", "file_of", "flat", "note_file", "placed_like"]
+__all__ = ["ERROR_BASE", "ONE", "ZERO", "Code", "Draft", "flat"]

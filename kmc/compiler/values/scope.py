@@ -5,13 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from kmc.compiler.ir import build as x
 from kmc.compiler.ir.nodes import Const
-from kmc.compiler.values.code import note_file
 from kmc.compiler.values.value import (
     Bool,
     Closure,
@@ -34,10 +31,9 @@ from kmc.lang.maps import MapValue
 from kmc.lang.order import sort_key
 from kmc.lang.seqs import SeqValue
 from kmc.lang.symbols import Symbol
+from kmc.lang.tree import definition_of, lambda_of
 from kmc.lang.types import IntType, RecordMeta, SetType
 from kmc.runtime.state_layout import shape_type
-
-LAMBDA = "<lambda>"
 
 
 @dataclass(slots=True)
@@ -99,83 +95,16 @@ def _number(value: int) -> Num:
     return Num(Const(value), value, value)
 
 
-def _parsed(path: str) -> ast.Module:
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"), path)
-    note_file(tree, path)
-    return tree
-
-
-@lru_cache(maxsize=256)
-def _functions(path: str, version: tuple[int, int]) -> dict[tuple[int, str], ast.FunctionDef]:
-    """The function definitions of a source file, by first line (decorators included) and name.
-
-    `version` is the time and the size of the file, so that a changed file is read again.
-    """
-    tree = _parsed(path)
-    found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            found[first, node.name] = node
-    return found
-
-
 def definition(function: Callable[..., Any]) -> ast.FunctionDef:
     """The syntax of a spec function, as its author wrote it."""
-    code = function.__code__
-    found = Path(code.co_filename).stat()
-    return _functions(code.co_filename, (found.st_mtime_ns, found.st_size))[code.co_firstlineno, code.co_name]
+    found = definition_of(function)
+    assert found is not None, f"the file of {function.__name__} is as it was when it was loaded"
+    return found
 
 
 def syntax(function: Callable[..., Any]) -> ast.FunctionDef | ast.Lambda:
     """The syntax of a function of a spec's file, which may be a lambda."""
-    code = function.__code__
-    if code.co_name != LAMBDA:
-        return definition(function)
-    found = Path(code.co_filename).stat()
-    places = [place for place in map(_Place.of, code.co_positions()) if place is not None]
-    written = [
-        node
-        for node in _lambdas(code.co_filename, (found.st_mtime_ns, found.st_size)).get(code.co_firstlineno, ())
-        if all(_Place.of_node(node.body).holds(place) for place in places)
-    ]
-    # Of nested lambdas, the code of the outer one makes the inner one, which is more than the inner one's body.
-    return max(written, key=lambda node: (node.lineno, node.col_offset))
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A range of the text: from (line, column) to (line, column)."""
-
-    start: tuple[int, int]
-    end: tuple[int, int]
-
-    @classmethod
-    def of(cls, position: tuple[int | None, int | None, int | None, int | None]) -> _Place | None:
-        """The place of an instruction; None where it has none of its own."""
-        line, end_line, column, end_column = position
-        if line is None or end_line is None or column is None or end_column is None or not end_column:
-            return None
-        return cls((line, column), (end_line, end_column))
-
-    @classmethod
-    def of_node(cls, node: ast.expr) -> _Place:
-        """The place of an expression."""
-        return cls((node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0))
-
-    def holds(self, other: _Place) -> bool:
-        """Whether the other place is a part of this one."""
-        return self.start <= other.start and other.end <= self.end
-
-
-@lru_cache(maxsize=256)
-def _lambdas(path: str, version: tuple[int, int]) -> dict[int, list[ast.Lambda]]:
-    """The lambdas of a source file by line; see `_functions`."""
-    found: dict[int, list[ast.Lambda]] = {}
-    for node in ast.walk(_parsed(path)):
-        if isinstance(node, ast.Lambda):
-            found.setdefault(node.lineno, []).append(node)
-    return found
+    return lambda_of(function) or definition(function)
 
 
 def scope_of(function: Any) -> Scope:

@@ -9,11 +9,11 @@ from typing import Any
 
 from kmc.errors import did_you_mean
 from kmc.frontend.checks.declared_fields import Fields
-from kmc.frontend.checks.flow import parameters
 from kmc.frontend.checks.names import Meaning, Names
 from kmc.lang.maps import MapValue
 from kmc.lang.networks import MessageBagValue, MessageSetValue
 from kmc.lang.seqs import SeqValue
+from kmc.lang.tree import parameters
 from kmc.lang.types import IdentMeta
 from kmc.lang.words import ARITIES, USAGE
 

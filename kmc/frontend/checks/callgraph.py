@@ -11,10 +11,10 @@ import ast
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from kmc.frontend.checks.flow import yields
 from kmc.frontend.checks.names import Meaning, Names
 from kmc.frontend.modules import is_shared
 from kmc.invariants.kinds import KINDS
+from kmc.lang.tree import decorator_words, yields
 
 _Helper: TypeAlias = tuple[str, str]
 """The file of a function, and its name."""
@@ -75,7 +75,7 @@ class Helpers:
             self._refuse_recursion(helper, [helper], done)
         for helper, function in self._functions.items():
             self._refuse_lost_guards(helper, function)
-            declared = _decorators(function) - {"majority"}
+            declared = decorator_words(function) - {"majority"}
             if declared and "init" not in declared:
                 self._refuse_members(helper)
             unused = helper not in self._used and not is_shared(helper[0])
@@ -84,7 +84,7 @@ class Helpers:
                 self.names.refuse(helper[0], function, "KMC137", message, self._advice_on_a_generator())
 
     def _advice_on_a_generator(self) -> str:
-        if any("init" in _decorators(function) for function in self._functions.values()):
+        if any("init" in decorator_words(function) for function in self._functions.values()):
             return "write @spec.action above it, or yield from it in an action"
         return "write @spec.init above it if it gives the initial states, which the spec still lacks; else @spec.action"
 
@@ -100,7 +100,7 @@ class Helpers:
         done.add(helper)
 
     def _refuse_lost_guards(self, helper: _Helper, function: ast.FunctionDef) -> None:
-        is_property = bool(_PROPERTIES & _decorators(function))
+        is_property = bool(_PROPERTIES & decorator_words(function))
         if is_property and helper in self._requires:
             advice = "return a Bool: not guard or ..."
             self.names.refuse(helper[0], self._requires[helper], "KMC136", "a property cannot require", advice)
@@ -127,12 +127,6 @@ class Helpers:
         if helper not in self._functions or yields(self._functions[helper]):
             return False
         return helper in self._requires or any(self._guards(use.helper) for use in self._uses.get(helper, ()))
-
-
-def _decorators(function: ast.FunctionDef) -> set[str]:
-    """The words of `spec` that a function is declared with."""
-    named = [node.func if isinstance(node, ast.Call) else node for node in function.decorator_list]
-    return {node.attr for node in named if isinstance(node, ast.Attribute)}
 
 
 def _is_symmetric(meaning: Meaning) -> bool:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable
 from typing import NoReturn, TypeAlias
+
+from kmc.lang.tree import decorator_words, own_nodes, parameters, stored, yields
 
 Refuse: TypeAlias = Callable[[ast.AST, str, str, str | None], NoReturn]
 """Raises SpecError at a node, with a code, a message and a help line."""
@@ -48,52 +49,7 @@ def _check_generator(function: ast.FunctionDef, refuse: Refuse) -> None:
 
 def gives_states(function: ast.FunctionDef) -> bool:
     """Whether the function is to yield states: it does so, or is declared as an action or as the initial states."""
-    named = [node.func if isinstance(node, ast.Call) else node for node in function.decorator_list]
-    return yields(function) or any(isinstance(node, ast.Attribute) and node.attr in _GENERATORS for node in named)
-
-
-def parameters(arguments: ast.arguments) -> Iterator[str]:
-    """The names of the parameters of a function or lambda."""
-    for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-        yield argument.arg
-
-
-def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of a function's body without those of functions inside it."""
-    return _outside_functions(function.body)
-
-
-@lru_cache(maxsize=1024)  # asked at every call of the function
-def yields(function: ast.FunctionDef) -> bool:
-    """Whether the function is a generator."""
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function))
-
-
-def stored(nodes: Iterable[ast.AST]) -> set[str]:
-    """The names that these nodes bind in their own scope: not those of comprehensions and functions inside."""
-    names: set[str] = set()
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop()
-        match node:
-            case ast.FunctionDef(name=name):
-                names.add(name)
-                continue
-            case ast.Lambda() | ast.GeneratorExp() | ast.SetComp() | ast.ListComp() | ast.DictComp():
-                continue
-            case ast.Name(id=name, ctx=ast.Store()):
-                names.add(name)
-        waiting.extend(ast.iter_child_nodes(node))
-    return names
-
-
-def _outside_functions(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    waiting = list(nodes)
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.Lambda):
-            waiting.extend(ast.iter_child_nodes(node))
+    return yields(function) or not decorator_words(function).isdisjoint(_GENERATORS)
 
 
 class _Paths:
@@ -112,7 +68,7 @@ class _Paths:
         known = self._block(self._function.body, frozenset(parameters(self._function.args)), in_choice=False)
         if known is not None and not self._generator:
             name = self._function.name
-            returns = any(isinstance(node, ast.Return) for node in own_nodes(self._function))
+            returns = any(isinstance(node, ast.Return) for node in own_nodes(self._function.body))
             message = f"'{name}' can end without return" if returns else f"'{name}' neither returns nor yields"
             self._refuse(self._function, "KMC109", message, "return a value on every path, if need be None")
 
@@ -174,7 +130,7 @@ class _Paths:
     def _refuse_carried(self, loop: ast.For, known: frozenset[str]) -> None:
         """A choice may not assign to a name that has a value before it, unless nothing reads it: `for _ in ...`."""
         known -= {"_"} if not self._reads_underscore else set()
-        for inner in _outside_functions([loop.target, *loop.body]):
+        for inner in own_nodes([loop.target, *loop.body]):
             match inner:
                 case ast.AugAssign(target=ast.Name(id=name)) if name in known:
                     advice = "write sum(...), max(...), count(...) or a comprehension"
@@ -216,7 +172,7 @@ class _Paths:
         if name in self._chosen:
             advice = "use a quantifier or a comprehension: max(...), any(...), {x for x in ...}"
             self._refuse(node, "KMC114", f"'{name}' is bound in a choice and has no value outside of it", advice)
-        line = min((_line_of_value(bound, name) for bound in own_nodes(self._function)), default=math.inf)
+        line = min((_line_of_value(bound, name) for bound in own_nodes(self._function.body)), default=math.inf)
         advice = "give it a value before, or in every branch"
         if getattr(node, "lineno", math.inf) < line < math.inf:
             advice = f"its value in line {line} comes later; if another '{name}' is meant here, rename that one"

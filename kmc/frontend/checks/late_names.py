@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from kmc.frontend.checks.flow import Refuse, parameters
+from kmc.frontend.checks.flow import Refuse
+from kmc.lang.tree import parameters
 
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.SetComp, ast.ListComp, ast.DictComp)
 

@@ -24,6 +24,7 @@ from kmc.frontend.checks.advice import (
 from kmc.frontend.checks.flow import check_function, gives_states
 from kmc.frontend.checks.late_names import check_late_names
 from kmc.invariants.kinds import KINDS
+from kmc.lang.tree import body_of
 from kmc.lang.words import FORMULAS, RUN_ONCE
 from kmc.spec.places import span_of
 
@@ -140,9 +141,8 @@ class _Checker:
         for argument in (*arguments.args, *arguments.kwonlyargs):
             if argument.annotation is not None:
                 self._annotation(argument.annotation)
-        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
         around, self._gives_states = self._gives_states, gives_states(node)
-        for statement in body:
+        for statement in body_of(node):
             self._statement(statement)
         self._gives_states = around
         check_function(node, self._refuse)

@@ -18,10 +18,10 @@ from kmc.frontend.checks.advice import BUILTINS, METHOD_ADVICE
 from kmc.frontend.checks.call_arguments import METHODS, check_call, check_word
 from kmc.frontend.checks.callgraph import Helpers
 from kmc.frontend.checks.declared_fields import Fields
-from kmc.frontend.checks.flow import parameters, stored, yields
 from kmc.frontend.checks.lacking_parameters import Around
 from kmc.frontend.checks.names import Meaning, Names
 from kmc.frontend.modules import SpecFile
+from kmc.lang.tree import parameters, stored, yields
 from kmc.lang.words import PYTHON_FUNCTIONS, USAGE
 from kmc.near_words import nearest
 

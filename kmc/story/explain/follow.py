@@ -15,8 +15,9 @@ from itertools import islice
 from typing import Any
 
 from kmc.errors import KmcError
+from kmc.lang.tree import names_in, yields
 from kmc.story.explain.facts import Fact, NamedValue, compared_fact, named_value, truth_fact
-from kmc.story.explain.functions import is_generator, let, of_call, scope_of, source_of
+from kmc.story.explain.functions import let, of_call, scope_of, source_of
 from kmc.story.explain.scopes import EVALUATION_FAILURES, Binding, Context, Wording, members
 
 _CALLS_MAX = 8
@@ -114,9 +115,8 @@ class Follower:
 
     def _note(self, generator: ast.GeneratorExp, witness: Context) -> None:
         for comprehension in generator.generators:
-            for part in ast.walk(comprehension.target):
-                if isinstance(part, ast.Name):
-                    self.instance.setdefault(part.id, witness.bound[part.id])
+            for name in names_in(comprehension.target):
+                self.instance.setdefault(name, witness.bound[name])
 
     def _members(self, generator: ast.GeneratorExp, scope: Context) -> Iterator[Context]:
         """The scopes of all members of a quantifier, the least first."""
@@ -185,7 +185,7 @@ class Follower:
             self.instance = instance
 
     def _is_of_lanes(self, generator: ast.GeneratorExp, found: Sequence[Context]) -> bool:
-        names = [part.id for c in generator.generators for part in ast.walk(c.target) if isinstance(part, ast.Name)]
+        names = [name for comprehension in generator.generators for name in names_in(comprehension.target)]
         return any(self._wording.is_lane(found[0].bound[name]) for name in names)
 
     def _none(self, node: ast.expr, generator: ast.GeneratorExp, scope: Context, truth: bool) -> Fact:
@@ -267,7 +267,7 @@ class Follower:
     def _called(self, node: ast.Call, scope: Context, truth: bool, premise: bool) -> list[Fact]:
         found = of_call(node, scope, self._wording)
         definition = source_of(found[0], self._files) if found is not None else None
-        if found is None or definition is None or is_generator(definition) or self._depth >= _CALLS_MAX:
+        if found is None or definition is None or yields(definition) or self._depth >= _CALLS_MAX:
             return [truth_fact(node, scope, truth, self._wording)]
         function, given = found
         instance = dict(self.instance)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 from collections.abc import Collection, Mapping
-from functools import lru_cache
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from kmc.frontend.checks.flow import yields
+from kmc.lang.tree import definition_of
 from kmc.story.explain.scopes import Binding, Context, Label, Wording
 
 _COMPREHENSIONS = ast.SetComp | ast.ListComp | ast.DictComp
@@ -22,12 +20,7 @@ def source_of(function: Any, files: Collection[str]) -> ast.FunctionDef | None:
     """The definition of a function in one of `files`; None for any other, or where the file has changed."""
     if not isinstance(function, FunctionType) or function.__code__.co_filename not in files:
         return None
-    code = function.__code__
-    try:
-        text = Path(code.co_filename).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return None
-    found = _definitions(text).get((code.co_name, code.co_firstlineno))
+    found = definition_of(function)
     if found is None or [argument.arg for argument in found.args.args] != _names(function):
         return None
     return found
@@ -35,17 +28,6 @@ def source_of(function: Any, files: Collection[str]) -> ast.FunctionDef | None:
 
 def _names(function: FunctionType) -> list[str]:
     return list(function.__code__.co_varnames[: function.__code__.co_argcount])
-
-
-@lru_cache(maxsize=64)
-def _definitions(text: str) -> Mapping[tuple[str, int], ast.FunctionDef]:
-    """The functions of a file by name and first line, where Python counts decorators too."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):
-        return {}
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    return {(f.name, min([f.lineno, *(d.lineno for d in f.decorator_list)])): f for f in functions}
 
 
 def scope_of(function: FunctionType, bound: Mapping[str, Binding], wording: Wording) -> Context:
@@ -82,8 +64,3 @@ def let(node: ast.expr, name: str, scope: Context, wording: Wording) -> Binding:
         text = wording.text(node, scope)
         label = Label(text if len(text) <= _LONG else name)
     return Binding(scope.value(node), label, (node, scope))
-
-
-def is_generator(definition: ast.FunctionDef) -> bool:
-    """Whether a function yields states."""
-    return yields(definition)

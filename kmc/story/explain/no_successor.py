@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from pathlib import Path
 from types import TracebackType
 
 from kmc.actions.relation import ActionInstance, NextStateRelation
@@ -15,6 +14,7 @@ from kmc.frontend.source_place import source_place
 from kmc.invariants.kinds import Role
 from kmc.invariants.properties import holds
 from kmc.lang.records import State
+from kmc.lang.tree import tree_of
 from kmc.story.explain.facts import NamedValue, clauses_of, compared_values, named_value
 from kmc.story.explain.follow import FAILURES
 from kmc.story.explain.obstacles import Obstacle, attempt, disabled, failed_assertion, instances_in_order
@@ -147,7 +147,9 @@ def _innermost(traceback: TracebackType | None, files: Collection[str]) -> Trace
 
 def _expression(span: Span) -> ast.expr | None:
     """The smallest expression that covers a place."""
-    tree = ast.parse(Path(span.path).read_text(encoding="utf-8"))
+    tree = tree_of(span.path)
+    if tree is None:
+        return None
     begin, end = (span.line, span.column - 1), (span.end_line or span.line, (span.end_column or span.column) - 1)
     found: ast.expr | None = None
     for node in ast.walk(tree):

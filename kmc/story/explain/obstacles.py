@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 from kmc.actions.action import Action
 from kmc.actions.relation import ActionInstance, NextStateRelation
 from kmc.errors import KmcError
-from kmc.frontend.checks.flow import yields
 from kmc.frontend.model import Model
 from kmc.frontend.source_place import source_path
 from kmc.lang.guards import Disabled
 from kmc.lang.order import sort_key
 from kmc.lang.records import State
+from kmc.lang.tree import operation_of, yields
 from kmc.story.explain.facts import Fact, clauses_of, compared_values, named_value, reproduced
 from kmc.story.explain.follow import FAILURES, Follower, Unusual
 from kmc.story.explain.functions import let, of_call, scope_of, source_of
@@ -238,9 +238,8 @@ class _Walker:
                 | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
             ):
                 return context.binding({name: let(value, name, context, self._wording)})
-            case ast.AugAssign(target=ast.Name(id=name), op=operator, value=value):
-                sum_ = ast.copy_location(ast.BinOp(ast.Name(name, ast.Load()), operator, value), statement)
-                return context.binding({name: let(ast.fix_missing_locations(sum_), name, context, self._wording)})
+            case ast.AugAssign(target=ast.Name(id=name)):
+                return context.binding({name: let(operation_of(statement), name, context, self._wording)})
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value):
                 return context.binding(self._follower.unpacked(targets, value, context))
             case ast.Expr(value=ast.Constant()) | ast.Pass():

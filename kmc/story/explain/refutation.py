@@ -16,7 +16,8 @@ from kmc.frontend.model import Model
 from kmc.frontend.temporal_problem import instance_names, problem_of
 from kmc.lang.records import State
 from kmc.lang.tla import encode
-from kmc.liveness.formula_text import lambda_of, lambda_text, text_of
+from kmc.lang.tree import lambda_of
+from kmc.liveness.formula_text import lambda_text, text_of
 from kmc.liveness.formulas import (
     ActionSteps,
     Formula,

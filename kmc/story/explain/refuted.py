@@ -10,7 +10,7 @@ from typing import Any
 from kmc.frontend.model import Model
 from kmc.frontend.temporal_problem import problem_of
 from kmc.lang.records import State
-from kmc.liveness.formula_text import lambda_of
+from kmc.lang.tree import lambda_of
 from kmc.liveness.formulas import Formula, FunctionLeaf, StatePredicate, TemporalProperty, parts_of
 from kmc.liveness.refutation_lines import refutation_sentence, refuted_property
 from kmc.result import Violation

@@ -15,6 +15,7 @@ from kmc.compiler.checks.kinds.kind import ANYTHING, NONE, Kind, Kinds, any_of, 
 from kmc.compiler.checks.kinds.kind_mistakes import attempted, not_a_condition, refuse
 from kmc.compiler.values.scope import scope_of, syntax
 from kmc.errors import EvaluationError
+from kmc.lang.tree import operation_of
 from kmc.lang.types import RecordMeta
 
 
@@ -121,10 +122,8 @@ class Inference:
                     self.bind(target, found, scope)
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self.bind(target, self.evaluate(value, scope), scope)
-            case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
-                reading = ast.copy_location(ast.Name(name, ast.Load()), target)
-                changed = ast.copy_location(ast.BinOp(reading, op, value), node)
-                scope.names[name] = self.evaluate(changed, scope)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                scope.names[name] = self.evaluate(operation_of(node), scope)
             case ast.Expr(value=ast.Yield(value=value)) if value is not None:
                 self._yield(value, scope)
             case ast.Expr(value=ast.YieldFrom(value=ast.Call() as call)):

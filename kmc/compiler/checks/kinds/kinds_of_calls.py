@@ -23,11 +23,11 @@ from kmc.compiler.checks.kinds.kind_mixtures import never_held
 from kmc.compiler.checks.kinds.kinds_of_words import WordCall, kinds_of_word
 from kmc.compiler.values.scope import is_spec_function, syntax
 from kmc.errors import DomainError, EvaluationError, did_you_mean
-from kmc.frontend.checks.flow import yields
 from kmc.lang.admission import TypedNetwork
 from kmc.lang.domains import describe
 from kmc.lang.maps import MapValue
 from kmc.lang.records import Record
+from kmc.lang.tree import yields
 from kmc.lang.types import RecordMeta, shapes_of
 
 _SENDING = ("send", "send_all", "add", "add_all")
