@@ -6,18 +6,17 @@ The checks run in this process here, but where the process is what a test is abo
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import psutil
 import pytest
 from support.commands.cli_runner import COUNTER, kmc
 from support.faults.full_memory import LIMIT, use_up_memory
@@ -442,36 +441,23 @@ def test_an_interrupted_check_has_ended_before_its_caller_goes_on(monkeypatch: p
     assert waited[0].returncode  # neither None, since it has ended, nor 0, since it was told to end
 
 
-def test_a_check_ends_when_the_process_dies_that_began_it(tmp_path: Path) -> None:
-    # The child of a child says who it is, and waits; that child is killed.
-    told = tmp_path / "told"
-    waiting = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+def test_a_check_ends_when_the_process_dies_that_began_it() -> None:
+    # The child of a child says that it waits; then its parent is killed. The pipe ends when no process has it open.
+    reading, writing = os.pipe()
+    waiting = f"import os, time; os.write({writing}, b'begun '); time.sleep(120); os.write({writing}, b'survived')"
     caller = (
         "import sys, kmc.cli.running.child_check as child_check\n"
         "begin = child_check.subprocess.Popen\n"
-        f"child_check.subprocess.Popen = lambda command, **more: begin([sys.executable, '-c', {waiting!r}], **more)\n"
+        f"waiting = [sys.executable, '-c', {waiting!r}]\n"
+        f"child_check.subprocess.Popen = lambda command, **more: begin(waiting, pass_fds=[{writing}], **more)\n"
         "child_check.run([])"
     )
-    with subprocess.Popen([sys.executable, "-c", caller]) as killed:
-        wait_until(lambda: told.exists() and told.read_text() != "")
-        killed.kill()
-    wait_until(lambda: is_dead(int(told.read_text())))
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait for it, at most half a minute."""
-    end = time.monotonic() + 30
-    while not is_so():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-def is_dead(process: int) -> bool:
-    """Whether it has ended, and its status waits to be asked for."""
-    try:
-        return psutil.Process(process).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True
+    with subprocess.Popen([sys.executable, "-c", caller], pass_fds=[writing]) as killed:
+        os.close(writing)
+        with open(reading, "rb", buffering=0) as told:
+            first = told.read(6)
+            killed.kill()
+            assert (first, told.read()) == (b"begun ", b"")
 
 
 def test_a_check_in_a_process_of_its_own_gives_its_result() -> None:
