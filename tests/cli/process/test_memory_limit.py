@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.commands.cli_runner import kmc
 
+from kmc import memory_limit
 from kmc.errors import CommandLineError
 from kmc.memory_limit import limit_for, refuse_low_limit, size_word, usable_bytes
 from kmc.process import memory_bytes, peak_memory_bytes
@@ -26,14 +27,19 @@ def test_the_limit_for_what_is_usable_is_the_limit(limit: int, threads: int) -> 
         assert 0 <= limit - limit_for(usable_bytes(limit, threads), threads) <= 2
 
 
-def test_a_limit_below_what_the_search_begins_with_is_refused_with_one_that_suffices() -> None:
+def test_a_limit_below_what_the_search_begins_with_is_refused_with_one_that_suffices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The memory of this process, which may grow by a page any time.
+    taken = memory_bytes()
+    monkeypatch.setattr(memory_limit, "memory_bytes", lambda: taken)
     with pytest.raises(CommandLineError, match="a limit of 10 MB of memory is too low: this search begins with") as low:
         refuse_low_limit(10 * MEGABYTE, 50 * MEGABYTE)
     assert low.value.code == "KMC636"
     assert low.value.help is not None
     (word,) = re.findall(r"give --memory (\S+) or more", low.value.help)
     enough = int(float(word[:-1]) * {"M": MEGABYTE, "G": 1024 * MEGABYTE}[word[-1]])
-    assert enough > memory_bytes() + 50 * MEGABYTE
+    assert enough > taken + 50 * MEGABYTE
     refuse_low_limit(enough, 50 * MEGABYTE)
 
 
