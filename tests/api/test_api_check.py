@@ -89,7 +89,7 @@ def test_ctrl_c_ends_a_check_with_keyboard_interrupt(monkeypatch: pytest.MonkeyP
         signal.raise_signal(signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        kmc.check("kraft", "corrected_whole", progress=interrupt, timeout=60)
+        kmc.check("kraft", "corrected_whole", progress=interrupt, timeout=600, memory="4G")
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

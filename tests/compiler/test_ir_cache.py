@@ -187,7 +187,7 @@ def test_what_is_not_a_file_of_code_is_neither_read_nor_waited_for(put: Callable
     put(entry_of(cache))
     # In a process of its own: one that hangs ends this test and not the suite.
     read = f"from kmc.runtime.object_cache import *; print(KernelCache(Path({str(cache.folder)!r})).read({KEY!r}))"
-    ran = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, timeout=600, check=False)
     assert (ran.stdout, ran.stderr) == ("None\n", "")
     code = cached_object(TEXT, cache=cache)
     assert code == emit_object(TEXT)

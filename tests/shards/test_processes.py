@@ -127,7 +127,7 @@ def test_processes_that_die_before_they_read_their_job_are_one_error(
     resource_tracker.ensure_running()  # a process of Python that is not one of ours
     monkeypatch.setattr(multiprocessing.spawn, "_python_exe", os.fsencode(shutil.which("false") or ""))
     before = signal.signal(signal.SIGALRM, overdue)
-    signal.setitimer(signal.ITIMER_REAL, 60)
+    signal.setitimer(signal.ITIMER_REAL, 600)
     try:
         with pytest.raises(SystemFault, match="died 3 times in a row") as caught:
             on_processes(river(tmp_path), tmp_path, processes=1)
@@ -179,7 +179,7 @@ def test_ctrl_c_in_a_terminal_leaves_a_run_that_goes_on(tmp_path: Path, monkeypa
     monkeypatch.chdir(tmp_path)
     process = started("--json")
     os.killpg(process.pid, signal.SIGINT)
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=600)
     assert (process.returncode, json.loads(output)["result"]) == (130, "interrupted")
     assert "Traceback" not in errors
     assert "--processes 2" in json.loads(output)["resume"]
@@ -187,7 +187,7 @@ def test_ctrl_c_in_a_terminal_leaves_a_run_that_goes_on(tmp_path: Path, monkeypa
 
 
 def ended(processes: list[psutil.Process]) -> bool:
-    return not psutil.wait_procs(processes, timeout=60)[1]
+    return not psutil.wait_procs(processes, timeout=600)[1]
 
 
 @pytest.mark.slow
@@ -221,13 +221,13 @@ def test_a_process_that_is_killed_is_replaced(tmp_path: Path, monkeypatch: pytes
     killed, *_ = shard_processes(process)
     killed.kill()
     wanted = saved_levels(folder) + 2
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while saved_levels(folder) < wanted:
         assert time.monotonic() < deadline, "the search did not go on"
         time.sleep(0.05)
     replaced = [child for child in shard_processes(process) if child.pid != killed.pid]
     os.killpg(process.pid, signal.SIGINT)
-    found = json.loads(process.communicate(timeout=120)[0])
+    found = json.loads(process.communicate(timeout=600)[0])
     assert (found["result"], len(replaced)) == ("interrupted", 2)
     goes_on()
 

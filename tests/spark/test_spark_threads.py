@@ -34,7 +34,7 @@ def test_tasks_run_at_the_same_time_and_answer_in_their_order(job: Any) -> None:
     barrier = Barrier(THREADS)
 
     def run(worker: Any, task: int) -> tuple[int, Any]:
-        barrier.wait(60)
+        barrier.wait(600)
         return task * task, worker
 
     found = list(tasks.each(job, range(2 * THREADS), run))

@@ -142,7 +142,7 @@ def test_a_reader_that_stops_early_does_not_change_the_exit_status(form: tuple[s
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout is not None
     process.stdout.close()
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=600)
     assert (process.returncode, errors) == (12, b"")
 
 

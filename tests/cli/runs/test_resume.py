@@ -79,7 +79,7 @@ def test_a_run_that_is_killed_at_any_step_goes_on(tmp_path: Path, monkeypatch: p
 @pytest.mark.slow
 def test_a_real_run_that_is_killed_goes_on(point: str, threads: int) -> None:
     command = [sys.executable, "-m", "kmc", "check", "kraft", "smoke", *EACH_LEVEL, "--threads", "2", "--quiet"]
-    killed = subprocess.run(command, env={**os.environ, FAILPOINT_VARIABLE: point}, timeout=120, check=False)
+    killed = subprocess.run(command, env={**os.environ, FAILPOINT_VARIABLE: point}, timeout=600, check=False)
     assert killed.returncode == KILLED
     assert f"kmc check --resume {the_run()}" in kmc("runs").stdout
     found = resumed(the_run(), "--threads", str(threads))
@@ -160,7 +160,7 @@ def test_a_signal_leaves_a_run_that_goes_on(number: int) -> None:
     assert process.stderr is not None
     assert any("Progress(" in line for line in process.stderr)  # after what is compiled
     process.send_signal(number)
-    output, errors = process.communicate(timeout=120)
+    output, errors = process.communicate(timeout=600)
     found = json.loads(output)
     assert (process.returncode, found["result"]) == (130, "interrupted")
     assert found["resume"] == f"kmc check --resume {the_run()} --threads 2"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.commands.cli_runner import COUNTER, kmc
 from support.specs.small import copied
-from support.views.exploring import asked
+from support.views.exploring import HANGS_SECONDS, asked
 
 from kmc.cli.commands.explore import ExploreOptions, _ground
 
@@ -35,11 +35,11 @@ def exploring(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str]
     try:
         assert process.stdout is not None
         line = process.stdout.readline()
-        assert "http://127.0.0.1:" in line, process.communicate(timeout=60)
+        assert "http://127.0.0.1:" in line, process.communicate(timeout=HANGS_SECONDS)
         yield process, line.split(" at ")[1].strip()
     finally:
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=HANGS_SECONDS)
 
 
 @pytest.mark.slow
@@ -49,7 +49,7 @@ def test_it_serves_until_it_is_told_to_end_and_ends_with_status_0(number: signal
         session = asked(address, "api/sessions", {}).json["session"]
         assert asked(address, f"api/sessions/{session}").json["view"]["at"] == 0
         process.send_signal(number)
-        _, stderr = process.communicate(timeout=60)
+        _, stderr = process.communicate(timeout=HANGS_SECONDS)
         assert (process.returncode, stderr) == (0, "")
 
 

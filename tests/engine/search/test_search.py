@@ -16,6 +16,7 @@ from kmc.engine.layout.kernel_interface import KernelTable
 from kmc.engine.layout.search_outcome import SearchOutcome, Settings
 from kmc.engine.native.words import Address
 from kmc.engine.search.breadth_first import Search
+from kmc.process import memory_bytes
 from kmc.result import Bound, Counters, Limits
 
 THREADS = (1, 2, 3, 4)
@@ -145,7 +146,7 @@ def test_an_interrupt_stops_all_threads_and_keeps_the_counts() -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     # A lost interrupt must fail the test, not fill the memory.
-    settings = Settings(threads=2, limits=Limits(seconds=30))
+    settings = Settings(threads=2, limits=Limits(memory_bytes=memory_bytes() + (1 << 30)))
     outcome = Search(grid.kernels, grid.initial, settings, progress=interrupt).run()
     assert outcome.interrupted
     assert outcome.distinct >= told[0].distinct > 0

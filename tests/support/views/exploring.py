@@ -51,6 +51,10 @@ def searched(session: ExplorerSession, **given: Any) -> RunningSearch:
     return session.search
 
 
+HANGS_SECONDS = 600
+"""No step of an explorer takes so long on any machine: it hangs."""
+
+
 @contextmanager
 def serving(ground: Ground, folder: Path) -> Iterator[str]:
     """The address of an explorer that serves in another thread."""
@@ -59,11 +63,11 @@ def serving(ground: Ground, folder: Path) -> Iterator[str]:
     thread = Thread(target=server.run, args=(lambda address: is_ready.set(),))
     thread.start()
     try:
-        assert is_ready.wait(20)
+        assert is_ready.wait(HANGS_SECONDS)
         yield server.address
     finally:
         server.stop()
-        thread.join(20)
+        thread.join(HANGS_SECONDS)
         assert not thread.is_alive()
 
 
@@ -91,7 +95,7 @@ def asked(
 ) -> HttpAnswer:
     """What the server answers to a request below its address, or at an absolute path; a body makes it a POST."""
     place = urlsplit(address)
-    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=20)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=HANGS_SECONDS)
     try:
         data = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         sent = {"Host": place.netloc} | (headers or {})
