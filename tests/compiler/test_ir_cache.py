@@ -17,6 +17,7 @@ import pytest
 from support.drawing.ir_programs import expression_module
 from support.kernels.load_module import load_module
 
+from kmc.compile_log import CompileLog
 from kmc.compiler.ir.emit_llvm import emit_llvm
 from kmc.compiler.ir.nodes import Bin, Const, Var
 from kmc.runtime import object_cache as cache_module
@@ -45,6 +46,12 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> Compilations:
     counter = Compilations()
     monkeypatch.setattr(cache_module, "emit_object", counter)
     return counter
+
+
+@pytest.fixture(autouse=True)
+def log_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cache that cannot be written is reported once in a process, by the next test that runs a command there."""
+    monkeypatch.setattr(cache_module, "LOG", CompileLog())
 
 
 @pytest.fixture
