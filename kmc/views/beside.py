@@ -9,7 +9,7 @@ from itertools import zip_longest
 from kmc.story.parts.changes import changes_between
 from kmc.story.parts.story import Change, Story, StoryStep
 from kmc.text_lines import BAD, DIM, HEAD, TextLine, TextPiece, line, shortened, wrapped
-from kmc.views.text_options import TextOptions, Told, under_options
+from kmc.views.text_options import ShownStory, TextOptions, under_options
 from kmc.views.text_steps import whole_step
 
 _GAP = " | "
@@ -84,7 +84,7 @@ def _lane(story: Story, path: Sequence[str]) -> str | None:
     return path[1] if len(path) > 1 and path[1] in story.lanes else None
 
 
-def _cell(column: Told, step: StoryStep | None, story: Story) -> list[TextLine]:
+def _cell(column: ShownStory, step: StoryStep | None, story: Story) -> list[TextLine]:
     if step is not None:
         return list(whole_step(column, step))
     return [line(TextPiece("ends", DIM))] if story.loop is None else [line(TextPiece("repeats", DIM))]

@@ -38,12 +38,12 @@ def _why(story: Story) -> list[str]:
     notes = [_plain(note) for note in story.notes]
     if why is None:
         return notes
-    found = [f"**{_plain(why.sentence)}**", *([_plain(why.step)] if why.step else [])]
-    found += [f"> {_plain(line)}" for line in [" ".join(why.doc.split())] if line]
+    blocks = [f"**{_plain(why.sentence)}**", *([_plain(why.step)] if why.step else [])]
+    blocks += [f"> {_plain(line)}" for line in [" ".join(why.doc.split())] if line]
     compared = why.beside_the_sentence()
     if compared:
-        found.append("\n".join(f"- `{_code(v.expression)}` is `{_code(v.value)}`" for v in compared))
-    return [*found, *notes]
+        blocks.append("\n".join(f"- `{_code(v.expression)}` is `{_code(v.value)}`" for v in compared))
+    return [*blocks, *notes]
 
 
 def _steps(story: Story) -> Iterator[str]:
@@ -97,12 +97,12 @@ def _folded(title: str, text: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{_fenced(text, 'text')}\n\n</details>"
 
 
-def _cell(column: LaneColumn, found: Tla | None) -> str:
-    if found is None:
+def _cell(column: LaneColumn, tree: Tla | None) -> str:
+    if tree is None:
         return _ABSENT
     if not column.length:
-        return in_words(found)
-    elements = entries(found) or ()
+        return in_words(tree)
+    elements = entries(tree) or ()
     return f"{len(elements)}, last: {in_words(elements[-1][1])}" if elements else "0"
 
 

@@ -63,12 +63,12 @@ class _Drawn:
         if step.received is not None:
             yield from self._arrow(step.received, "->>")
         remark = "" if step.matters else " (does not matter)"
-        told = [title or f"{step.number} {step.label}{remark}", *change_texts(self._story, step)[:_CHANGES_MAX]]
+        lines = [title or f"{step.number} {step.label}{remark}", *change_texts(self._story, step)[:_CHANGES_MAX]]
         more = len(step.changes) - _CHANGES_MAX
-        told += [f"... and {more} more"] if more > 0 else []
-        told += [f"sends {self._brief(number)}" for number in step.sent]
+        lines += [f"... and {more} more"] if more > 0 else []
+        lines += [f"sends {self._brief(number)}" for number in step.sent]
         over = self._names.get(step.actor or "", _SYSTEM)
-        yield f"Note over {over}: {'<br/>'.join(map(_escaped, told))}"
+        yield f"Note over {over}: {'<br/>'.join(map(_escaped, lines))}"
         for number in step.lost:
             yield from self._arrow(number, "-x")
 

@@ -51,8 +51,8 @@ class _Clocks:
         first, *rest = [step.actor, *others] if step.actor is not None else others or [self._system]
         known = [self._of_message[step.received]] if step.received in self._of_message else []
         clock = self._tick(first, known)
-        told = "; ".join([f"{step.number} {step.label}", *happenings(self._story, step)])
-        yield from self._event(first, clock, told + remark)
+        event = "; ".join([f"{step.number} {step.label}", *happenings(self._story, step)])
+        yield from self._event(first, clock, event + remark)
         for lane in rest:
             clock = self._tick(lane, [clock])
             yield from self._event(lane, clock, f"{step.number} {step.label} of {first}")
@@ -76,11 +76,11 @@ class _Clocks:
 
 def _hosts(lanes: Iterable[str]) -> dict[str, str]:
     """The names of hosts by process, each another one, without blanks, which would end it."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for lane in lanes:
         bare = re.sub(r"\s", "_", lane) or "_"
-        found[lane] = next(name for name in _candidates(bare) if name not in found.values())
-    return found
+        names[lane] = next(name for name in _candidates(bare) if name not in names.values())
+    return names
 
 
 def _candidates(name: str) -> Iterator[str]:

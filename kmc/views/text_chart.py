@@ -11,55 +11,57 @@ from collections.abc import Iterator, Sequence
 from kmc.story.parts.story import SentMessage, StoryStep
 from kmc.text_lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, join_groups, lane_tone, line, shortened, wrapped
 from kmc.views.message_text import message_pieces
-from kmc.views.text_options import Told
+from kmc.views.text_options import ShownStory
 from kmc.views.text_steps import inner_gutter, label_pieces, loop_lines, not_needed, number_pieces, step_lines
 
 _SPACING_MIN = 8
 _LABEL_MIN = 34
 
 
-def chart_lines(told: Told) -> Iterator[TextLine]:
+def chart_lines(shown: ShownStory) -> Iterator[TextLine]:
     """The chart with its messages; for a model without processes, one line a step, and the messages."""
-    chart = _chart_of(told)
+    chart = _chart_of(shown)
     if chart is None:
         why = (
-            f"{len(told.lanes)} processes do not fit beside each other" if told.lanes else "This model has no processes"
+            f"{len(shown.lanes)} processes do not fit beside each other"
+            if shown.lanes
+            else "This model has no processes"
         )
-        yield from wrapped([TextPiece(f"{why}{'' if told.lanes else ' to draw'}; its steps:", DIM)], told.width)
-        yield from step_lines(told)
-        yield from _legend(told)
+        yield from wrapped([TextPiece(f"{why}{'' if shown.lanes else ' to draw'}; its steps:", DIM)], shown.width)
+        yield from step_lines(shown)
+        yield from _legend(shown)
         return
     yield from chart.head()
-    for step in told.steps:
+    for step in shown.steps:
         yield from chart.step(step)
-    yield from loop_lines(told)
-    yield from _legend(told)
+    yield from loop_lines(shown)
+    yield from _legend(shown)
 
 
-def _chart_of(told: Told) -> _Chart | None:
+def _chart_of(shown: ShownStory) -> _Chart | None:
     """The chart of all processes, else of those that do something; None where these do not fit either."""
-    numbers = {n for step in told.steps for n in (step.received, *step.sent, *step.lost) if n is not None}
-    ends = {end for n in numbers for end in (told.story.message(n).source, told.story.message(n).dest)}
-    busy = {*ends, *(step.actor for step in told.steps)}
-    for lanes in (told.lanes, tuple(lane for lane in told.lanes if lane in busy)):
+    numbers = {n for step in shown.steps for n in (step.received, *step.sent, *step.lost) if n is not None}
+    ends = {end for n in numbers for end in (shown.story.message(n).source, shown.story.message(n).dest)}
+    busy = {*ends, *(step.actor for step in shown.steps)}
+    for lanes in (shown.lanes, tuple(lane for lane in shown.lanes if lane in busy)):
         if lanes:
-            chart = _Chart(told, lanes)
-            if chart.width <= told.width:
+            chart = _Chart(shown, lanes)
+            if chart.width <= shown.width:
                 return chart
     return None
 
 
-def _legend(told: Told) -> Iterator[TextLine]:
-    shown = {number for step in told.steps for number in (step.received, *step.sent, *step.lost)}
-    messages = [message for message in told.story.messages if message.number in shown]
+def _legend(shown: ShownStory) -> Iterator[TextLine]:
+    numbers = {number for step in shown.steps for number in (step.received, *step.sent, *step.lost)}
+    messages = [message for message in shown.story.messages if message.number in numbers]
     if not messages:
         return
     yield line()
     yield line(TextPiece("Messages, by the order of sending:", HEAD))
     for message in messages:
         end = _end_of(message)
-        pieces = [*message_pieces(message, told.names), *([TextPiece(f" ({end})", DIM)] if end else [])]
-        yield from wrapped(pieces, told.width, indent=2, hanging=6)
+        pieces = [*message_pieces(message, shown.names), *([TextPiece(f" ({end})", DIM)] if end else [])]
+        yield from wrapped(pieces, shown.width, indent=2, hanging=6)
 
 
 def _end_of(message: SentMessage) -> str:
@@ -71,19 +73,19 @@ def _end_of(message: SentMessage) -> str:
 class _Chart:
     """Draws rows of the chart, all of one width, with the label of the step at their right."""
 
-    def __init__(self, told: Told, lanes: Sequence[str]) -> None:
-        self._told = told
-        margin = len(str(len(told.story.steps))) + 2 + (2 if told.story.loop is not None else 0)
-        room = (told.width - margin - _LABEL_MIN) // max(1, len(lanes))
-        longest = max(len(message.name) for message in told.story.messages) if told.story.messages else 2
+    def __init__(self, shown: ShownStory, lanes: Sequence[str]) -> None:
+        self._shown = shown
+        margin = len(str(len(shown.story.steps))) + 2 + (2 if shown.story.loop is not None else 0)
+        room = (shown.width - margin - _LABEL_MIN) // max(1, len(lanes))
+        longest = max(len(message.name) for message in shown.story.messages) if shown.story.messages else 2
         least = max(_SPACING_MIN, longest + 6)
         self._spacing = max(least, min(room, max(len(lane) + 2 for lane in lanes)))
         self._margin = margin
         self._places = {lane: 1 + number * self._spacing for number, lane in enumerate(lanes)}
-        own = [message.name for message in told.story.messages if message.source == message.dest == lanes[-1]]
+        own = [message.name for message in shown.story.messages if message.source == message.dest == lanes[-1]]
         self._width = self._spacing * (len(lanes) - 1) + max(4, *(3 + len(name) for name in own), 0)
         # Too many processes for labels at the right: these follow below.
-        self._beside = told.width - margin - self._width - 1
+        self._beside = shown.width - margin - self._width - 1
 
     @property
     def width(self) -> int:
@@ -99,32 +101,34 @@ class _Chart:
             start = max(at + (at > 0), place - (len(name) - 1) // 2)
             pieces += [TextPiece(" " * (start - at)), TextPiece(name, self._tone(lane))]
             at = start + len(name)
-        yield line(*fitted(pieces, self._told.width))
+        yield line(*fitted(pieces, self._shown.width))
         if any(len(lane) > room for lane in self._places):
             names = join_groups([TextPiece(lane, self._tone(lane))] for lane in self._places)
-            yield from wrapped([TextPiece("From left to right: ", DIM), *names], self._told.width, hanging=self._margin)
-        idle = len(self._told.lanes) - len(self._places)
+            yield from wrapped(
+                [TextPiece("From left to right: ", DIM), *names], self._shown.width, hanging=self._margin
+            )
+        idle = len(self._shown.lanes) - len(self._places)
         if idle:
-            yield from wrapped([TextPiece(f"Not drawn: {idle} more, which take no step here", DIM)], self._told.width)
+            yield from wrapped([TextPiece(f"Not drawn: {idle} more, which take no step here", DIM)], self._shown.width)
 
     def step(self, step: StoryStep) -> Iterator[TextLine]:
         """The row of a step, and one for each message that is lost with it."""
-        message = self._told.story.message(step.received) if step.received is not None else None
+        message = self._shown.story.message(step.received) if step.received is not None else None
         row = self._row(step.actor)
         if message is not None and self._is_drawn(message):
             row = self._arrow(row, message, is_lost=False)
         yield from self._labelled(step, row)
         for number in step.lost:
-            lost = self._told.story.message(number)
-            bracket = inner_gutter(self._told, step.number)
+            lost = self._shown.story.message(number)
+            bracket = inner_gutter(self._shown, step.number)
             start = [*bracket, TextPiece(" " * (self._margin - sum(len(p.text) for p in bracket)))]
             drawn = self._arrow(self._row(None), lost, is_lost=True) if self._is_drawn(lost) else self._row(None)
-            yield line(*fitted([*start, *drawn, TextPiece(f" loses {lost.name}", BAD)], self._told.width))
+            yield line(*fitted([*start, *drawn, TextPiece(f" loses {lost.name}", BAD)], self._shown.width))
 
     def _labelled(self, step: StoryStep, row: Sequence[TextPiece]) -> Iterator[TextLine]:
-        number = number_pieces(self._told, step)
-        sent = ", ".join(self._told.story.message(n).name for n in step.sent)
-        label = [*label_pieces(self._told, step), *([TextPiece(f"; {step.has_sent} {sent}")] if sent else [])]
+        number = number_pieces(self._shown, step)
+        sent = ", ".join(self._shown.story.message(n).name for n in step.sent)
+        label = [*label_pieces(self._shown, step), *([TextPiece(f"; {step.has_sent} {sent}")] if sent else [])]
         label = label if step.matters else [*label, TextPiece(f" {not_needed(step)}", DIM)]
         if self._beside >= _LABEL_MIN // 2:
             lines = list(wrapped(label, self._beside, hanging=2))
@@ -133,10 +137,10 @@ class _Chart:
                 yield self._below(step, [*self._row(None), TextPiece(" "), *more.pieces])
             return
         yield line(*number, *row)
-        yield self._below(step, [TextPiece("  "), *fitted(label, self._told.width - self._margin - 2)])
+        yield self._below(step, [TextPiece("  "), *fitted(label, self._shown.width - self._margin - 2)])
 
     def _below(self, step: StoryStep, pieces: Sequence[TextPiece]) -> TextLine:
-        bracket = inner_gutter(self._told, step.number)
+        bracket = inner_gutter(self._shown, step.number)
         return line(*bracket, TextPiece(" " * (self._margin - sum(len(p.text) for p in bracket))), *pieces)
 
     def _row(self, actor: str | None) -> list[TextPiece]:
@@ -168,4 +172,4 @@ class _Chart:
         return message.source in self._places and message.dest in self._places
 
     def _tone(self, lane: str) -> str:
-        return lane_tone(self._told.story.lanes.index(lane))
+        return lane_tone(self._shown.story.lanes.index(lane))

@@ -24,7 +24,7 @@ class TextOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ShownStory:
     """A story with the options of a view: which of its variables, processes and steps are shown.
 
     `valued` are the processes that some variable has a value for.
@@ -74,7 +74,7 @@ class Told:
         return any(lane in self.options.lanes for lane in (step.actor, *ends, *(c.lane for c in step.changes)))
 
 
-def under_options(story: Story, options: TextOptions) -> Told:
+def under_options(story: Story, options: TextOptions) -> ShownStory:
     """The story under these options; no view is narrower than 38 columns."""
     options = replace(options, width=max(WIDTH_MIN, options.width))
     valued = frozenset(
@@ -83,4 +83,4 @@ def under_options(story: Story, options: TextOptions) -> Told:
         for name in story.of_lane
         for key, _ in entries(step.variables[name]) or ()
     )
-    return Told(story, options, MessageNames(story.messages), valued)
+    return ShownStory(story, options, MessageNames(story.messages), valued)

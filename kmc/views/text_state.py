@@ -17,7 +17,7 @@ from kmc.story.parts.story import SentMessage, StoryStep
 from kmc.text_lines import DIM, HEAD, NEW, TextLine, TextPiece, lane_tone, line, shortened, wrapped
 from kmc.trace.trees import entries
 from kmc.views.message_text import MessageNames, message_lines
-from kmc.views.text_options import Told
+from kmc.views.text_options import ShownStory
 
 _CELL_MIN, _GAP, _INDENT = 12, 3, 2
 _NAME_MAX = 24
@@ -32,63 +32,63 @@ class _Row:
     changed: tuple[bool, ...]
 
 
-def state_lines(told: Told, step: StoryStep, *, marked: bool = True) -> Iterator[TextLine]:
+def state_lines(shown: ShownStory, step: StoryStep, *, marked: bool = True) -> Iterator[TextLine]:
     """The state that a step leads to; `marked` if the step's changes have a star."""
-    of_lane = [name for name in told.story.of_lane if name in told.variables] if told.lanes_with_values else []
-    rows = [_row(told, step, name, marked) for name in of_lane]
+    of_lane = [name for name in shown.story.of_lane if name in shown.variables] if shown.lanes_with_values else []
+    rows = [_row(shown, step, name, marked) for name in of_lane]
     if rows:
-        yield from _table(told, step, rows)
-    hidden = {*of_lane, *told.story.networks, *told.story.archives}
+        yield from _table(shown, step, rows)
+    hidden = {*of_lane, *shown.story.networks, *shown.story.archives}
     changed = {change.path[0] for change in step.changes} if marked else set()
-    others = [name for name in told.variables if name not in hidden]
+    others = [name for name in shown.variables if name not in hidden]
     size = min(_NAME_MAX, max(map(len, others), default=0))
     for name in others:
-        value = told.names.of_text(in_words(step.variables[name]), step.number)
+        value = shown.names.of_text(in_words(step.variables[name]), step.number)
         mark = TextPiece("* ", NEW) if name in changed else TextPiece("  ")
         head = [mark, TextPiece(f"{name:<{size}}"), TextPiece("  "), TextPiece(value, NEW if name in changed else "")]
-        yield from wrapped(head, told.width, hanging=_INDENT + size + 2)
-    yield from _network_lines(told, step)
+        yield from wrapped(head, shown.width, hanging=_INDENT + size + 2)
+    yield from _network_lines(shown, step)
 
 
-def _row(told: Told, step: StoryStep, name: str, marked: bool) -> _Row:
+def _row(shown: ShownStory, step: StoryStep, name: str, marked: bool) -> _Row:
     changed = {change.lane for change in step.changes if change.path[0] == name} if marked else set()
-    trees = tuple(at_lane(step.variables[name], lane) for lane in told.lanes_with_values)
-    return _Row(name, trees, tuple(lane in changed for lane in told.lanes_with_values))
+    trees = tuple(at_lane(step.variables[name], lane) for lane in shown.lanes_with_values)
+    return _Row(name, trees, tuple(lane in changed for lane in shown.lanes_with_values))
 
 
-def _table(told: Told, step: StoryStep, rows: Sequence[_Row]) -> Iterator[TextLine]:
+def _table(shown: ShownStory, step: StoryStep, rows: Sequence[_Row]) -> Iterator[TextLine]:
     """The rows in as many bands of processes as the width requires."""
     size = min(_NAME_MAX, max(len(row.name) for row in rows))
-    room = told.width - _INDENT - size
-    lanes = told.lanes_with_values
+    room = shown.width - _INDENT - size
+    lanes = shown.lanes_with_values
     at_once = max(1, min(len(lanes), room // (_CELL_MIN + _GAP)))
     for first in range(0, len(lanes), at_once):
         band = range(first, min(first + at_once, len(lanes)))
-        widths = _widths(told, step, rows, band, room)
+        widths = _widths(shown, step, rows, band, room)
         head = [TextPiece(" " * (_INDENT + size))]
-        for place, width in zip(band, widths, strict=True):
-            name = shortened(lanes[place], width)
-            head.append(TextPiece(" " * _GAP + f"{name:<{width}}", lane_tone(told.story.lanes.index(lanes[place]))))
+        for column, width in zip(band, widths, strict=True):
+            name = shortened(lanes[column], width)
+            head.append(TextPiece(" " * _GAP + f"{name:<{width}}", lane_tone(shown.story.lanes.index(lanes[column]))))
         yield line(*head)
         for row in rows:
-            yield from _row_lines(told, step, row, band, widths, size)
+            yield from _row_lines(shown, step, row, band, widths, size)
 
 
-def _widths(told: Told, step: StoryStep, rows: Sequence[_Row], band: range, room: int) -> list[int]:
+def _widths(shown: ShownStory, step: StoryStep, rows: Sequence[_Row], band: range, room: int) -> list[int]:
     """A width for each process: that of its widest value, or an equal share if that is too much."""
     wishes = [
         max(
-            len(told.lanes_with_values[place]),
-            *(len(_text(told, step, row.trees[place])) for row in rows if not _is_same(row)),
+            len(shown.lanes_with_values[column]),
+            *(len(_text(shown, step, row.trees[column])) for row in rows if not _is_same(row)),
             1,
         )
-        for place in band
+        for column in band
     ]
     left, widths = room - _GAP * len(band), dict.fromkeys(band, 0)
-    for count, (wish, place) in zip(range(len(band), 0, -1), sorted(zip(wishes, band, strict=True)), strict=True):
-        widths[place] = min(wish, left // count)
-        left -= widths[place]
-    return [widths[place] for place in band]
+    for count, (wish, column) in zip(range(len(band), 0, -1), sorted(zip(wishes, band, strict=True)), strict=True):
+        widths[column] = min(wish, left // count)
+        left -= widths[column]
+    return [widths[column] for column in band]
 
 
 def _is_same(row: _Row) -> bool:
@@ -98,33 +98,33 @@ def _is_same(row: _Row) -> bool:
 
 
 def _row_lines(
-    told: Told, step: StoryStep, row: _Row, band: range, widths: Sequence[int], size: int
+    shown: ShownStory, step: StoryStep, row: _Row, band: range, widths: Sequence[int], size: int
 ) -> Iterator[TextLine]:
     if _is_same(row):
         if band.start == 0:
             tone = NEW if any(row.changed) else ""
             star = " * " if any(row.changed) else " " * _GAP
-            value = TextPiece(f"{_text(told, step, row.trees[0])} for all", tone)
+            value = TextPiece(f"{_text(shown, step, row.trees[0])} for all", tone)
             pieces = [TextPiece(f"{row.name:<{size}}"), TextPiece(star, NEW), value]
-            yield from wrapped(pieces, told.width, indent=_INDENT, hanging=_INDENT + size + _GAP)
+            yield from wrapped(pieces, shown.width, indent=_INDENT, hanging=_INDENT + size + _GAP)
         return
-    cells = [_cell(told, step, row.trees[place], width) for place, width in zip(band, widths, strict=True)]
-    for number in range(max(len(cell) for cell in cells)):
-        pieces = [TextPiece("  " + (f"{row.name:<{size}}" if number == 0 else " " * size))]
-        for cell, width, place in zip(cells, widths, band, strict=True):
-            text, tone = (cell[number] if number < len(cell) else ""), NEW if row.changed[place] else ""
-            star = " * " if row.changed[place] and number == 0 else " " * _GAP
+    cells = [_cell(shown, step, row.trees[column], width) for column, width in zip(band, widths, strict=True)]
+    for index in range(max(len(cell) for cell in cells)):
+        pieces = [TextPiece("  " + (f"{row.name:<{size}}" if index == 0 else " " * size))]
+        for cell, width, column in zip(cells, widths, band, strict=True):
+            text, tone = (cell[index] if index < len(cell) else ""), NEW if row.changed[column] else ""
+            star = " * " if row.changed[column] and index == 0 else " " * _GAP
             pieces += [TextPiece(star, NEW), TextPiece(f"{text:<{width}}", tone)]
         yield line(*pieces)
 
 
-def _text(told: Told, step: StoryStep, tree: Tla | None) -> str:
-    return "" if tree is None else told.names.of_text(in_words(tree), step.number)
+def _text(shown: ShownStory, step: StoryStep, tree: Tla | None) -> str:
+    return "" if tree is None else shown.names.of_text(in_words(tree), step.number)
 
 
-def _cell(told: Told, step: StoryStep, tree: Tla | None, width: int) -> list[str]:
+def _cell(shown: ShownStory, step: StoryStep, tree: Tla | None, width: int) -> list[str]:
     """A value in lines of a cell: whole if it fits, else a line for each of its parts, which wrap."""
-    text = _text(told, step, tree)
+    text = _text(shown, step, tree)
     if tree is None or len(text) <= width:
         return [text]
     match tree:
@@ -136,34 +136,34 @@ def _cell(told: Told, step: StoryStep, tree: Tla | None, width: int) -> list[str
             parts = [(f"{in_words(key)}: ", value) for key, value in pairs]
         case _:
             return wrap(text, width) or [""]
-    found: list[str] = []
-    for head, part in parts:
-        found += wrap(head + _text(told, step, part), width, subsequent_indent="  ")
-    return found
+    lines: list[str] = []
+    for head, component in parts:
+        lines += wrap(head + _text(shown, step, component), width, subsequent_indent="  ")
+    return lines
 
 
-def _network_lines(told: Told, step: StoryStep) -> Iterator[TextLine]:
-    for name in told.story.networks:
-        if name in told.variables:
-            yield from _messages_of(told, step, name)
-    shown = [name for name in told.story.archives if name in told.variables]
-    if told.options.processed:
-        for name in shown:
-            yield from _messages_of(told, step, name)
+def _network_lines(shown: ShownStory, step: StoryStep) -> Iterator[TextLine]:
+    for name in shown.story.networks:
+        if name in shown.variables:
+            yield from _messages_of(shown, step, name)
+    archives = [name for name in shown.story.archives if name in shown.variables]
+    if shown.options.processed:
+        for name in archives:
+            yield from _messages_of(shown, step, name)
 
 
-def _messages_of(told: Told, step: StoryStep, name: str) -> Iterator[TextLine]:
+def _messages_of(shown: ShownStory, step: StoryStep, name: str) -> Iterator[TextLine]:
     """The messages in one variable, in full; those of a bag that are no longer there only on request."""
     there, gone = contents(step.variables[name])
-    what = "messages" if name in told.story.networks else "processed messages"
+    what = "messages" if name in shown.story.networks else "processed messages"
     title = TextPiece(f"{what} in {name}:" if there else f"no {what} in {name}", HEAD if there else DIM)
-    yield from wrapped([title], told.width, indent=_INDENT, hanging=2 * _INDENT)
-    yield from _listed(told, step, there)
+    yield from wrapped([title], shown.width, indent=_INDENT, hanging=2 * _INDENT)
+    yield from _listed(shown, step, there)
     if not gone:
         return
-    if told.options.processed:
+    if shown.options.processed:
         yield line("  ", TextPiece("processed:", HEAD))
-        yield from _listed(told, step, gone)
+        yield from _listed(shown, step, gone)
     else:
         yield line("    ", TextPiece(f"and {len(gone)} processed, not shown", DIM))
 
@@ -177,15 +177,15 @@ def contents(tree: Tla) -> tuple[list[Tla], list[Tla]]:
     return there, [message for message, count in pairs if count == 0]
 
 
-def _listed(told: Told, step: StoryStep, trees: Iterable[Tla]) -> Iterator[TextLine]:
-    known, unknown = _known(told.names, trees, step.number)
-    yield from message_lines(known, told.names, told.width)
+def _listed(shown: ShownStory, step: StoryStep, trees: Iterable[Tla]) -> Iterator[TextLine]:
+    known, unknown = _known(shown.names, trees, step.number)
+    yield from message_lines(known, shown.names, shown.width)
     for tree in unknown:
-        yield from wrapped([TextPiece(in_words(tree))], told.width, indent=4, hanging=8)
+        yield from wrapped([TextPiece(in_words(tree))], shown.width, indent=4, hanging=8)
 
 
 def _known(names: MessageNames, trees: Iterable[Tla], number: int) -> tuple[list[SentMessage], list[Tla]]:
     """The messages of a story among these values, in the order of sending, and the other values."""
-    found = [(names.of_tree(tree, number), tree) for tree in trees]
-    known = sorted((message for message, _ in found if message is not None), key=lambda message: message.number)
-    return known, [tree for message, tree in found if message is None]
+    candidates = [(names.of_tree(tree, number), tree) for tree in trees]
+    known = sorted((message for message, _ in candidates if message is not None), key=lambda message: message.number)
+    return known, [tree for message, tree in candidates if message is None]

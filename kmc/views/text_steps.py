@@ -9,7 +9,7 @@ from kmc.story.parts.story import StoryStep
 from kmc.text_lines import BAD, DIM, HEAD, TextLine, TextPiece, fitted, join_groups, lane_tone, line, wrapped
 from kmc.views.change_text import by_weight, change_pieces, column_of, shown_changes
 from kmc.views.message_text import sent_text
-from kmc.views.text_options import Told
+from kmc.views.text_options import ShownStory
 
 NOT_NEEDED = "(not needed)"
 
@@ -17,21 +17,21 @@ _ROOM_MIN = 12
 """A change that would have less room than this is counted, not cut."""
 
 
-def step_lines(told: Told) -> Iterator[TextLine]:
+def step_lines(shown: ShownStory) -> Iterator[TextLine]:
     """The steps, and how a lasso goes on."""
-    for step in told.steps:
-        yield from whole_step(told, step) if _recurs(told, step) else [line(*_fitted_step(told, step))]
-    yield from loop_lines(told)
-    yield from _closing_changes(told)
-    left_out = len(told.story.steps) - len(told.steps)
+    for step in shown.steps:
+        yield from whole_step(shown, step) if _recurs(shown, step) else [line(*_fitted_step(shown, step))]
+    yield from loop_lines(shown)
+    yield from _closing_changes(shown)
+    left_out = len(shown.story.steps) - len(shown.steps)
     if left_out:
-        of = ", ".join(told.options.lanes)
-        yield from wrapped([TextPiece(f"{left_out} steps without {of} are not shown", DIM)], told.width)
+        of = ", ".join(shown.options.lanes)
+        yield from wrapped([TextPiece(f"{left_out} steps without {of} are not shown", DIM)], shown.width)
 
 
-def gutter(told: Told, number: int) -> list[TextPiece]:
+def gutter(shown: ShownStory, number: int) -> list[TextPiece]:
     """The bracket at the left of the states that repeat for ever; nothing for a trace that is not a lasso."""
-    loop = told.story.loop
+    loop = shown.story.loop
     if loop is None:
         return []
     if number < loop.back_to:
@@ -39,20 +39,20 @@ def gutter(told: Told, number: int) -> list[TextPiece]:
     return [TextPiece("+ " if number == loop.back_to else "| ", BAD)]
 
 
-def inner_gutter(told: Told, number: int) -> list[TextPiece]:
+def inner_gutter(shown: ShownStory, number: int) -> list[TextPiece]:
     """The bracket at the left of a further line of a step."""
-    return [TextPiece(piece.text.replace("+", "|"), piece.tone) for piece in gutter(told, number)]
+    return [TextPiece(piece.text.replace("+", "|"), piece.tone) for piece in gutter(shown, number)]
 
 
-def number_pieces(told: Told, step: StoryStep) -> list[TextPiece]:
+def number_pieces(shown: ShownStory, step: StoryStep) -> list[TextPiece]:
     """The bracket and the number of a step."""
-    size = len(str(len(told.story.steps)))
-    return [*gutter(told, step.number), TextPiece(f"{step.number:>{size}}  ", DIM if not step.matters else HEAD)]
+    size = len(str(len(shown.story.steps)))
+    return [*gutter(shown, step.number), TextPiece(f"{step.number:>{size}}  ", DIM if not step.matters else HEAD)]
 
 
-def label_pieces(told: Told, step: StoryStep) -> list[TextPiece]:
+def label_pieces(shown: ShownStory, step: StoryStep) -> list[TextPiece]:
     """The label of a step, in the colour of the process that acts."""
-    lanes = told.story.lanes
+    lanes = shown.story.lanes
     tone = lane_tone(lanes.index(step.actor)) if step.actor in lanes else HEAD
     return [TextPiece(step.label, tone if step.matters else DIM)]
 
@@ -65,53 +65,53 @@ def not_needed(step: StoryStep) -> str:
     return f"(not needed: {note[:1].lower()}{note[1:]})" if note else NOT_NEEDED
 
 
-def _fitted_step(told: Told, step: StoryStep) -> list[TextPiece]:
-    start = [*number_pieces(told, step), *label_pieces(told, step)]
+def _fitted_step(shown: ShownStory, step: StoryStep) -> list[TextPiece]:
+    start = [*number_pieces(shown, step), *label_pieces(shown, step)]
     if not step.matters:
         start.append(TextPiece(f" {NOT_NEEDED}", DIM))
-    room = told.width - sum(len(piece.text) for piece in start)
-    said = summary(told, step, room - 2)
+    room = shown.width - sum(len(piece.text) for piece in start)
+    said = summary(shown, step, room - 2)
     if not step.matters:
         said = [TextPiece(piece.text, DIM) for piece in said]
-    return fitted([*start, TextPiece(": "), *said] if said else start, told.width)
+    return fitted([*start, TextPiece(": "), *said] if said else start, shown.width)
 
 
-def _recurs(told: Told, step: StoryStep) -> bool:
+def _recurs(shown: ShownStory, step: StoryStep) -> bool:
     """Whether a step is one inside the cycle: another step undoes its changes, so its changes are shown in full."""
-    loop = told.story.loop
+    loop = shown.story.loop
     return loop is not None and loop.closing is not None and step.number > loop.back_to
 
 
-def _margin(told: Told) -> int:
-    return len(str(len(told.story.steps))) + 4
+def _margin(shown: ShownStory) -> int:
+    return len(str(len(shown.story.steps))) + 4
 
 
-def whole_step(told: Told, step: StoryStep) -> Iterator[TextLine]:
+def whole_step(shown: ShownStory, step: StoryStep) -> Iterator[TextLine]:
     """A step with all that it changed and sent, in as many lines as that needs."""
-    groups = list(_parts(told, step))
-    told_of_none = [] if step.number == 1 else [TextPiece(nothing_told(told, step), DIM)]
-    said = join_groups(groups) if groups else told_of_none
-    pieces = [*number_pieces(told, step), *label_pieces(told, step), *([TextPiece(": "), *said] if said else [])]
-    yield from wrapped(pieces, told.width, hanging=_margin(told))
+    groups = list(_parts(shown, step))
+    no_change = [] if step.number == 1 else [TextPiece(text_without_changes(shown, step), DIM)]
+    said = join_groups(groups) if groups else no_change
+    pieces = [*number_pieces(shown, step), *label_pieces(shown, step), *([TextPiece(": "), *said] if said else [])]
+    yield from wrapped(pieces, shown.width, hanging=_margin(shown))
 
 
-def _closing_changes(told: Told) -> Iterator[TextLine]:
+def _closing_changes(shown: ShownStory) -> Iterator[TextLine]:
     """The changes and the messages of the step that closes the cycle."""
-    loop = told.story.loop
-    groups = list(_parts(told, loop.closing)) if loop is not None and loop.closing is not None else []
+    loop = shown.story.loop
+    groups = list(_parts(shown, loop.closing)) if loop is not None and loop.closing is not None else []
     if groups:
-        margin = _margin(told)
-        yield from wrapped([TextPiece("back: ", DIM), *join_groups(groups)], told.width, indent=margin, hanging=margin)
+        margin = _margin(shown)
+        yield from wrapped([TextPiece("back: ", DIM), *join_groups(groups)], shown.width, indent=margin, hanging=margin)
 
 
-def summary(told: Told, step: StoryStep, room: int) -> list[TextPiece]:
+def summary(shown: ShownStory, step: StoryStep, room: int) -> list[TextPiece]:
     """The changes and the messages of a step, as far as there is room; those that are left out are counted."""
-    groups = list(_parts(told, step))
+    groups = list(_parts(shown, step))
     if not groups:
-        return [] if step.number == 1 else [TextPiece(nothing_told(told, step), DIM)]
+        return [] if step.number == 1 else [TextPiece(text_without_changes(shown, step), DIM)]
     kept: list[list[TextPiece]] = []
-    for place, group in enumerate(groups):
-        left = len(groups) - place - 1
+    for index, group in enumerate(groups):
+        left = len(groups) - index - 1
         needed = len(joined_text([*kept, group])) + (len(_more(left)) if left else 0)
         if needed > room:
             break
@@ -124,9 +124,9 @@ def summary(told: Told, step: StoryStep, room: int) -> list[TextPiece]:
     return [*join_groups(kept), *([TextPiece(_more(rest, alone=not kept), DIM)] if rest else [])]
 
 
-def nothing_told(told: Told, step: StoryStep) -> str:
+def text_without_changes(shown: ShownStory, step: StoryStep) -> str:
     """The text in place of changes if none is shown."""
-    taken = told.story.messages_removed(step)
+    taken = shown.story.messages_removed(step)
     if step.changes or step.sent or step.lost:
         return "changes nothing that is shown"
     if taken:
@@ -145,48 +145,48 @@ def joined_text(groups: list[list[TextPiece]]) -> str:
     return "".join(piece.text for piece in join_groups(groups))
 
 
-def _parts(told: Told, step: StoryStep) -> Iterator[list[TextPiece]]:
+def _parts(shown: ShownStory, step: StoryStep) -> Iterator[list[TextPiece]]:
     """The watched expressions, the changes of the table of processes, then the messages, then all other changes."""
-    places = list(by_weight(shown_changes(step, told.variables, told.options.lanes), told.story))
-    watched = [place for place in places if place.variable in told.story.watched]
+    places = list(by_weight(shown_changes(step, shown.variables, shown.options.lanes), shown.story))
+    watched = [place for place in places if place.variable in shown.story.watched]
     if step.number == 1:
-        for name in told.story.watched:
-            yield [TextPiece(f"{name} = {told.names.of_text(in_words(step.variables[name]), 1)}")]
+        for name in shown.story.watched:
+            yield [TextPiece(f"{name} = {shown.names.of_text(in_words(step.variables[name]), 1)}")]
     for place in watched:
-        yield change_pieces(place, step.actor, told.names, step.number)
+        yield change_pieces(place, step.actor, shown.names, step.number)
     places = [place for place in places if place not in watched]
-    first = [place for place in places if column_of(place, told.story) is not None]
+    first = [place for place in places if column_of(place, shown.story) is not None]
     yield from ([TextPiece(f"majority {majority}")] for majority in step.majorities)
     for place in first:
-        yield change_pieces(place, step.actor, told.names, step.number)
-    if step.sent and not told.options.variables:
-        yield [TextPiece(f"{step.has_sent} {sent_text([told.story.message(n) for n in step.sent], step.actor)}")]
-    if step.lost and not told.options.variables:
-        yield [TextPiece(f"loses {sent_text([told.story.message(n) for n in step.lost], None)}", BAD)]
+        yield change_pieces(place, step.actor, shown.names, step.number)
+    if step.sent and not shown.options.variables:
+        yield [TextPiece(f"{step.has_sent} {sent_text([shown.story.message(n) for n in step.sent], step.actor)}")]
+    if step.lost and not shown.options.variables:
+        yield [TextPiece(f"loses {sent_text([shown.story.message(n) for n in step.lost], None)}", BAD)]
     for place in places:
         if place not in first:
-            yield change_pieces(place, step.actor, told.names, step.number)
+            yield change_pieces(place, step.actor, shown.names, step.number)
 
 
-def loop_lines(told: Told) -> Iterator[TextLine]:
+def loop_lines(shown: ShownStory) -> Iterator[TextLine]:
     """The lines on how the behaviour continues for ever, and why the cycle is fair."""
-    loop = told.story.loop
+    loop = shown.story.loop
     if loop is None:
         return
-    last = len(told.story.steps)
-    margin = _margin(told)
+    last = len(shown.story.steps)
+    margin = _margin(shown)
     start = [TextPiece("+ ", BAD), TextPiece(" " * (margin - 2))]
     if loop.closing is None:
         end = f"then nothing happens any more: state {last} lasts for ever"
-        yield from wrapped([*start, TextPiece(end, BAD)], told.width, hanging=margin)
+        yield from wrapped([*start, TextPiece(end, BAD)], shown.width, hanging=margin)
     else:
         back = TextPiece(f"  back to state {loop.back_to}, and so on for ever", BAD)
-        yield from wrapped([*start, *label_pieces(told, loop.closing), back], told.width, hanging=margin)
+        yield from wrapped([*start, *label_pieces(shown, loop.closing), back], shown.width, hanging=margin)
 
 
-def fairness_lines(told: Told) -> Iterator[TextLine]:
+def fairness_lines(shown: ShownStory) -> Iterator[TextLine]:
     """Why the cycle is a fair one."""
-    loop = told.story.loop
+    loop = shown.story.loop
     for number, sentence in enumerate(loop.fairness if loop is not None else ()):
         indent = 2 if number else 0
-        yield from wrapped([TextPiece(sentence)], told.width, indent=indent, hanging=indent + 2)
+        yield from wrapped([TextPiece(sentence)], shown.width, indent=indent, hanging=indent + 2)

@@ -1,4 +1,4 @@
-"""The text views of a story, by name. A new view is a function of `Told` and a row of `VIEWS`."""
+"""The text views of a story, by name. A new view is a function of `ShownStory` and a row of `VIEWS`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kmc.story.parts.story import Story
 from kmc.text_lines import BAD, HEAD, TextLine, TextPiece, line, wrapped
 from kmc.views.text_changes import change_lines, one_step_lines, whole_lines
 from kmc.views.text_chart import chart_lines
-from kmc.views.text_options import TextOptions, Told, under_options
+from kmc.views.text_options import ShownStory, TextOptions, under_options
 from kmc.views.text_state import state_lines
 from kmc.views.text_steps import fairness_lines, step_lines
 from kmc.views.text_table import table_lines
@@ -38,7 +38,7 @@ def text_step(story: Story, number: int, options: TextOptions) -> Iterator[TextL
     yield from one_step_lines(shown, story.steps[number - 1])
 
 
-def _overview(shown: Told) -> Iterator[TextLine]:
+def _overview(shown: ShownStory) -> Iterator[TextLine]:
     """One line a step, then the last state whole."""
     last = shown.story.steps[-1]
     if last.number > 1 or shown.story.loop is not None:
@@ -48,7 +48,7 @@ def _overview(shown: Told) -> Iterator[TextLine]:
     yield from state_lines(shown, last)
 
 
-VIEWS: MappingProxyType[str, Callable[[Told], Iterator[TextLine]]] = MappingProxyType(
+VIEWS: MappingProxyType[str, Callable[[ShownStory], Iterator[TextLine]]] = MappingProxyType(
     {
         "steps": _overview,
         "changes": change_lines,

@@ -6,24 +6,24 @@ from collections.abc import Iterator
 
 from kmc.story.parts.story import Why
 from kmc.text_lines import BAD, DIM, HEAD, TextLine, TextPiece, line, wrapped
-from kmc.views.text_options import Told
+from kmc.views.text_options import ShownStory
 
 _INDENT, _TERM = 2, 12
 
 
-def why_lines(told: Told) -> Iterator[TextLine]:
+def why_lines(shown: ShownStory) -> Iterator[TextLine]:
     """The sentence, the step that made it so, the property's docstring, the instance and the values."""
-    why = told.story.why
+    why = shown.story.why
     if why is None:
         return
-    yield from wrapped([TextPiece(why.sentence, BAD)], told.width)
+    yield from wrapped([TextPiece(why.sentence, BAD)], shown.width)
     if why.step:
-        yield from wrapped([TextPiece(why.step)], told.width)
+        yield from wrapped([TextPiece(why.step)], shown.width)
     for term, text in _terms(why):
         tone = DIM if term == why.property else ""
         yield from wrapped(
             [TextPiece(f"{term}:", HEAD), TextPiece(" " * max(1, _TERM - len(term) - 1)), TextPiece(text, tone)],
-            told.width,
+            shown.width,
             indent=_INDENT,
             hanging=_INDENT + _TERM,
         )
@@ -40,10 +40,10 @@ def _terms(why: Why) -> Iterator[tuple[str, str]]:
         yield "where", "; ".join(f"{c.expression} = {c.value}" for c in compared)
 
 
-def note_lines(told: Told) -> Iterator[TextLine]:
+def note_lines(shown: ShownStory) -> Iterator[TextLine]:
     """The notes on the story as a whole."""
-    for note in told.story.notes:
-        yield from wrapped([TextPiece(f"Note: {note}", DIM)], told.width, hanging=_INDENT)
+    for note in shown.story.notes:
+        yield from wrapped([TextPiece(f"Note: {note}", DIM)], shown.width, hanging=_INDENT)
 
 
 def blank() -> TextLine:

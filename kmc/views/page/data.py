@@ -157,9 +157,9 @@ def _places(story: Story) -> Iterator[LaneColumn]:
             yield LaneColumn(name, name)
 
 
-def _is_log(state: Mapping[str, Tla], place: LaneColumn, lanes: Iterable[str]) -> bool:
-    found = [in_column(state, place, lane) for lane in lanes]
-    present = [tree for tree in found if tree is not None]
+def _is_log(state: Mapping[str, Tla], column: LaneColumn, lanes: Iterable[str]) -> bool:
+    trees = [in_column(state, column, lane) for lane in lanes]
+    present = [tree for tree in trees if tree is not None]
     return bool(present) and all(isinstance(tree, TlaSeq) for tree in present)
 
 

@@ -22,7 +22,7 @@ def beside_page(left: Story, right: Story, names: tuple[str, str]) -> str:
     both = min(len(left.steps), len(right.steps))
     is_equal = shared == max(len(left.steps), len(right.steps))
     said = "The traces are equal." if is_equal else parting(left, right, names, shared).removesuffix(":") + "."
-    different = [differences(left, right, place) for place in range(both)]
+    different = [differences(left, right, state) for state in range(both)]
     data = {
         "names": list(names),
         "shared": shared,
