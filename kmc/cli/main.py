@@ -18,9 +18,9 @@ def main() -> NoReturn:
     mark_start()
     _occupy_missing_streams()
     # As Ctrl-C: a command that gets such a signal ends by itself, with its own words and exit status.
-    for number in ENDING_SIGNALS:
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _interrupt)
+    for signum in ENDING_SIGNALS:
+        if signal.getsignal(signum) is signal.SIG_DFL:
+            signal.signal(signum, _interrupt)
     try:
         # Imported here: click and rich take a tenth of a second, a command up to half a second.
         from kmc.cli.program import cli
@@ -30,7 +30,7 @@ def main() -> NoReturn:
     cli.main()
 
 
-def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+def _interrupt(signum: int, frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 

@@ -114,13 +114,13 @@ def _refuse_split_set(words: Sequence[str]) -> None:
             continue
         if first.startswith("{") and "}" not in first:
             behind = list(takewhile(lambda text: not text.startswith("-"), words[at + 2 :]))
-            end = next((number for number, text in enumerate(behind) if text.endswith("}")), None)
+            end = next((index for index, text in enumerate(behind) if text.endswith("}")), None)
             members = [] if end is None else [first, *behind[: end + 1]]
             split = " ".join(members)
         else:
             # bash expands Server={a,b} to Server=a Server=b.
             pairs = [text.partition("=") for text in words[at + 1 :]]
-            others = (number for number, pair in enumerate(pairs) if pair[:2] != (name, "="))
+            others = (index for index, pair in enumerate(pairs) if pair[:2] != (name, "="))
             members = [value for _, _, value in pairs[: next(others, len(pairs))]]
             split = "{" + ",".join(members) + "}"
         if len(members) > 1:

@@ -102,18 +102,18 @@ def bench(words: tuple[str, ...], /, **given: Any) -> int:
         for benchmark in chosen:
             require_tlc(plan.tlc, benchmark)
     require_memory(plan.states)
-    found = []
+    measurements = []
     try:
         _try_tlc(plan, chosen, given["quiet"])
         for benchmark in chosen:
-            found.append(_measured(benchmark, plan, Path(given["out"]), given["quiet"]))
+            measurements.append(_measured(benchmark, plan, Path(given["out"]), given["quiet"]))
             if not given["as_json"]:
-                show([*_lines(found[-1]), ""])
+                show([*_lines(measurements[-1]), ""])
     except KeyboardInterrupt:
         show(["Interrupted: the running benchmark is not written."], stderr())
         return ExitStatus.INTERRUPTED
     if given["as_json"]:
-        say(json.dumps({"benchmarks": found}, indent=2))
+        say(json.dumps({"benchmarks": measurements}, indent=2))
     return ExitStatus.OK
 
 
@@ -133,24 +133,26 @@ def _compared(given: Mapping[str, Any]) -> int:
         ways.append(Way(f"{shards} shards on {master}, by files", (*there, "--exchange", "files")))
     words = [given["spec"], *([given["benchmark"]] if given["benchmark"] else []), *states]
     with StatusLine(stderr(), quiet=given["quiet"]) as line:
-        found = compare(words, ways, given["runs"], lambda text: line.update(f"Checking {' '.join(words)}: {text}."))
+        comparison = compare(
+            words, ways, given["runs"], lambda text: line.update(f"Checking {' '.join(words)}: {text}.")
+        )
     title = "-".join([Path(word).name for word in (given["spec"], given["benchmark"]) if word])
-    path = _written(found, Path(given["out"]) / f"{title}-shards.json")
+    path = _written(comparison, Path(given["out"]) / f"{title}-shards.json")
     if given["as_json"]:
-        say(json.dumps({**found, "path": str(path)}, indent=2))
+        say(json.dumps({**comparison, "path": str(path)}, indent=2))
     else:
-        show(_compared_lines(found, path))
+        show(_compared_lines(comparison, path))
     return ExitStatus.OK
 
 
-def _compared_lines(found: Mapping[str, Any], path: Path) -> Iterator[str]:
+def _compared_lines(comparison: Mapping[str, Any], path: Path) -> Iterator[str]:
     """A comparison for a person."""
-    yield f"{' '.join(found['check'])}: {found['distinct']:,} states, {found['generated']:,} generated"
+    yield f"{' '.join(comparison['check'])}: {comparison['distinct']:,} states, {comparison['generated']:,} generated"
     rows = []
-    for name, one in found["ways"].items():
+    for name, one in comparison["ways"].items():
         shards = one["shards"] or {}
         sent, rows_bytes, runs_bytes, stored = (
-            f"{shards[key] / found['distinct']:.1f}" if shards else "-"
+            f"{shards[key] / comparison['distinct']:.1f}" if shards else "-"
             for key in ("sent_bytes", "rows_bytes", "runs_bytes", "stored_bytes")
         )
         times = (one["seconds"], one["cpu_seconds"], one["java_cpu_seconds"])
@@ -160,7 +162,7 @@ def _compared_lines(found: Mapping[str, Any], path: Path) -> Iterator[str]:
              runs_bytes, stored, bytes_in_words(one["peak_memory_bytes"]))
         )  # fmt: skip
     yield from table([_COMPARED_HEADER, *rows], right=_RIGHT)
-    for name, one in found["ways"].items():
+    for name, one in comparison["ways"].items():
         if one["projected_seconds"]:
             more = ", ".join(f"{cores} cores {value:.1f} s" for cores, value in one["projected_seconds"].items())
             yield f"  Projected from the CPU time of {name}, not measured: {more}"
@@ -201,16 +203,16 @@ def _measured(benchmark: Benchmark, plan: Plan, out: Path, quiet: bool) -> dict[
         def tell(text: str) -> None:
             line.update(f"Measuring {benchmark.title}: {text}.")
 
-        found = measure(benchmark, plan, tell)
-    return {**found, "path": str(_written(found, out / f"{benchmark.title}.json"))}
+        measurement = measure(benchmark, plan, tell)
+    return {**measurement, "path": str(_written(measurement, out / f"{benchmark.title}.json"))}
 
 
-def _written(found: Mapping[str, Any], path: Path) -> Path:
+def _written(measurement: Mapping[str, Any], path: Path) -> Path:
     """Write a measurement, all of it or nothing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_suffix(".json.new")
-        unfinished.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        unfinished.write_text(json.dumps(measurement, indent=1) + "\n", encoding="utf-8")
         unfinished.replace(path)
     except OSError as error:
         raise SystemFault("KMC503", f"cannot write {path}: {error.strerror}", help="give another --out DIR") from None
@@ -246,26 +248,26 @@ _HEADER = (
 _RIGHT = frozenset(range(1, 11))
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+def _lines(measurement: Mapping[str, Any]) -> Iterator[str]:
     """The results of one benchmark for a person."""
-    commit = found["commit"]
+    commit = measurement["commit"]
     known = f", commit {commit['id'][:7]}{' with changes' if commit['changed'] else ''}" if commit else ""
-    yield f"{found['benchmark']}: {found['description']}"
-    yield f"  {found['machine']['cpu']}, {found['machine']['cores']} cores{known}"
-    rows = [_row(f"{threads} thread{'s' * (threads != '1')}", one) for threads, one in found["figures"].items()]
-    if found["python"]:
-        rows.append(_row("interpreter", found["python"]))
-    rows += [_tlc_row(run) for run in (found["tlc"] or {}).get("runs", ())]
+    yield f"{measurement['benchmark']}: {measurement['description']}"
+    yield f"  {measurement['machine']['cpu']}, {measurement['machine']['cores']} cores{known}"
+    rows = [_row(f"{threads} thread{'s' * (threads != '1')}", one) for threads, one in measurement["figures"].items()]
+    if measurement["python"]:
+        rows.append(_row("interpreter", measurement["python"]))
+    rows += [_tlc_row(run) for run in (measurement["tlc"] or {}).get("runs", ())]
     yield from table([_HEADER, *rows], right=_RIGHT)
-    yield from (f"  {threads} threads: {ratio:.2f} times one" for threads, ratio in found["scaling"].items())
-    for workers, ratio in (found["ratios"] or {}).items():
+    yield from (f"  {threads} threads: {ratio:.2f} times one" for threads, ratio in measurement["scaling"].items())
+    for workers, ratio in (measurement["ratios"] or {}).items():
         agree = {True: ", the counts agree", False: ", THE COUNTS DIFFER", None: ""}[ratio["counts_agree"]]
         yield (
             f"  kmc generates {ratio['generated_per_second']:,.0f} times as many states a second as TLC with {workers}"
             f" worker{'s' * (workers != '1')}, each for {ratio['cpu_per_generated']:,.0f} times less CPU time{agree}"
         )
-    for threads, ratio in (found["temporal"] or {}).items():
-        costs = found["figures"][threads]["temporal"]
+    for threads, ratio in (measurement["temporal"] or {}).items():
+        costs = measurement["figures"][threads]["temporal"]
         agree = "" if ratio["counts_agree"] else ", THE COUNTS DIFFER"
         verdicts = ", ".join(f"{name} {verdict}" for name, verdict in costs["verdicts"].items())
         if len(costs["verdicts"]) > 1:
@@ -275,11 +277,11 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
             f" {ratio['graph_times_search']:.2f} times the CPU time of the search alone with the graph,"
             f" {ratio['whole_times_search']:.2f} with the verdicts too{agree}"
         )
-    if found["starts"]:
-        starts = found["starts"]
+    if measurement["starts"]:
+        starts = measurement["starts"]
         cold, cached = seconds_in_words(starts["cold_seconds"]), seconds_in_words(starts["cached_seconds"])
         yield f"  first level after {cold} cold, {cached} cached"
-    yield f"  Saved: {shown_path(Path(found['path']))}"
+    yield f"  Saved: {shown_path(Path(measurement['path']))}"
 
 
 def _row(name: str, one: Mapping[str, Any]) -> tuple[str, ...]:

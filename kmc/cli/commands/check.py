@@ -307,10 +307,10 @@ def _explain(run: HeldRun, report: CheckReport, files: ResultFiles) -> CheckRepo
     example = report.outcome.example
     if example is None:
         return report
-    told = example.explained(run.options.trace_mode, text_width(run.options.width))
-    if told.failure is not None and "--debug" in run.options.words:
-        show([told.failure.text], stderr())
-    outcome = replace(report.outcome, explained=told.with_report(files.how_to_report(run.options.words)))
+    explanation = example.explained(run.options.trace_mode, text_width(run.options.width))
+    if explanation.failure is not None and "--debug" in run.options.words:
+        show([explanation.failure.text], stderr())
+    outcome = replace(report.outcome, explained=explanation.with_report(files.how_to_report(run.options.words)))
     report = replace(report, outcome=outcome)
     files.write_told(report)
     return report
@@ -363,14 +363,14 @@ def _report_failure(run: HeldRun, error: Exception | KeyboardInterrupt) -> None:
     resume = run.command if isinstance(error, KeyboardInterrupt) else None
     if resume is not None:
         show([f"Resume: {resume}"], stderr())
-    found = failure_json(error, options.spec, options.model, options.engine, resume)
+    failure = failure_json(error, options.spec, options.model, options.engine, resume)
     try:
         if options.junit is not None:
             write_junit(options.junit, junit_failure(options.spec, options.model, error))
         if options.output == GITHUB:
             say(failure_annotation(error, options.spec, options.model))
         if options.as_json:
-            say(json.dumps(found, indent=2))
+            say(json.dumps(failure, indent=2))
     except SystemFault as fault:
         # The error that ended the check follows, and decides the exit status.
         show(styled(error_lines(fault)), stderr())

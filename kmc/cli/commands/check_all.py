@@ -173,11 +173,11 @@ def _write_begun(options: CheckOptions, runs: Sequence[ModelRun], chosen: Sequen
 def _not_begun(chosen: Sequence[ChosenEntry], in_work: str, waiting: str) -> list[ModelRun]:
     """The outcomes of the models that an interrupt kept from an end, in words; the first of them was running."""
     states = [State.LEFT_OUT if choice.left_out else State.NOT_CHECKED for choice in chosen]
-    told = [choice.left_out or waiting for choice in chosen]
+    reasons = [choice.left_out or waiting for choice in chosen]
     if State.NOT_CHECKED in states:
         first = states.index(State.NOT_CHECKED)
-        states[first], told[first] = State.INTERRUPTED, in_work
-    return list(map(ModelRun, chosen, states, told))
+        states[first], reasons[first] = State.INTERRUPTED, in_work
+    return list(map(ModelRun, chosen, states, reasons))
 
 
 def _written(options: CheckOptions, runs: Sequence[ModelRun], status: ExitStatus) -> list[SystemFault]:
@@ -191,7 +191,7 @@ def _written(options: CheckOptions, runs: Sequence[ModelRun], status: ExitStatus
 
 
 def _runs(chosen: Sequence[ChosenEntry], options: CheckOptions, end: float | None) -> Iterator[ModelRun]:
-    for number, choice in enumerate(chosen, start=1):
+    for ordinal, choice in enumerate(chosen, start=1):
         left = None if end is None else end - time.monotonic()
         if choice.left_out is not None:
             yield ModelRun(choice, State.LEFT_OUT, choice.left_out)
@@ -203,7 +203,7 @@ def _runs(chosen: Sequence[ChosenEntry], options: CheckOptions, end: float | Non
             console = stderr()
             # Only on a terminal: elsewhere the line of the model comes soon enough. It is gone when that is printed.
             with StatusLine(console, quiet=options.quiet or not console.is_terminal) as line:
-                line.update(f"Checking {choice.spec} {choice.name} ({number} of {len(chosen)}).")
+                line.update(f"Checking {choice.spec} {choice.name} ({ordinal} of {len(chosen)}).")
                 run = _run(choice, options, left)
             yield run
 
@@ -222,9 +222,9 @@ def _run(choice: ChosenEntry, options: CheckOptions, left: float | None) -> Mode
     # The rest of the total time was not typed.
     text = _reproduced_without(done.text, " ".join(limit)) if is_of_all else done.text
     if is_of_all and _ended_by_time(done):
-        return ModelRun(choice, State.NOT_CHECKED, _OUT_OF_TIME, text, done.found, seconds)
+        return ModelRun(choice, State.NOT_CHECKED, _OUT_OF_TIME, text, done.result, seconds)
     state = State.EXPECTED if done.status == ExitStatus.OK else State.UNEXPECTED
-    return ModelRun(choice, state, _without_name(done.verdict), text, done.found, seconds)
+    return ModelRun(choice, state, _without_name(done.verdict), text, done.result, seconds)
 
 
 def _reproduced_without(text: str, words: str) -> str:
@@ -247,13 +247,13 @@ def _passed_on(options: CheckOptions) -> list[str]:
 
 
 def _ended_by_time(done: ChildCheck) -> bool:
-    return done.found is not None and done.found["bound"] == Bound.TIME.value
+    return done.result is not None and done.result["bound"] == Bound.TIME.value
 
 
 def _without_name(verdict: str) -> str:
     """A verdict without its first word and the name of the model, which the line shows already."""
-    word, _, told = verdict.partition(": ")
-    return told if word.isupper() or word.partition(" ")[0].isupper() else verdict
+    word, _, clause = verdict.partition(": ")
+    return clause if word.isupper() or word.partition(" ")[0].isupper() else verdict
 
 
 def _status(runs: Sequence[ModelRun], options: CheckOptions) -> ExitStatus:

@@ -44,12 +44,12 @@ def claims(numbers: tuple[int, ...], folder: str | None, as_json: bool) -> int:
     A claim has two sides: a model of the protocol as specified, in which a promise holds, and a finding or a mutant in
     which it falls, as without the rule. NUMBER chooses claims and prints their models, results and commands.
     """
-    found = claims_in(folder)
-    known = [shown.claim.number for shown in found]
+    all_claims = claims_in(folder)
+    known = [shown.claim.number for shown in all_claims]
     for number in numbers:
         if number not in known:
             raise CommandLineError("KMC650", f"there is no claim {number}", help=f"the claims are {_ranges(known)}")
-    chosen = [shown for shown in found if not numbers or shown.claim.number in numbers]
+    chosen = [shown for shown in all_claims if not numbers or shown.claim.number in numbers]
     if as_json:
         say(json.dumps({"claims": [_as_json(shown) for shown in chosen]}, indent=2))
     else:

@@ -125,14 +125,16 @@ def _report_lines(spec: str, engine: str, report: ConformanceReport) -> Iterator
 
 def _difference_lines(report: ConformanceReport) -> Iterator[Text | str]:
     """The differences of the first source states that have any, with each state in full."""
-    by_source = [(number, list(group)) for number, group in groupby(report.differences, lambda found: found.source)]
+    by_source = [
+        (number, list(group)) for number, group in groupby(report.differences, lambda difference: difference.source)
+    ]
     if not by_source:
         return
     corpus = read_corpus(report.corpus)
-    for number, found in by_source[:SHOWN_SOURCES_MAX]:
+    for number, differences in by_source[:SHOWN_SOURCES_MAX]:
         yield Text(f"State {number} of the corpus:", "bold")
         yield from state_lines(corpus.variables, corpus.variables_of(number))
-        for difference in found:
+        for difference in differences:
             yield Text(f"  {_claim(difference)}", _BAD)
             yield from _part_lines(difference)
         yield ""

@@ -86,17 +86,17 @@ def evaluate(
     EXPR may name what the spec's files define, the members of its sets (n1), the state (st), the state after it in the
     trace (nxt), and the fields of the state without `st.`. The name of a property says whether that holds.
     """
-    place = _place(words, spec, model, sets, run_dir)
-    asked = expression(place.model.spec, words[-1])
-    if asked.needs_successor and place.successor is None:
+    point = _place(words, spec, model, sets, run_dir)
+    asked = expression(point.model.spec, words[-1])
+    if asked.needs_successor and point.successor is None:
         help_line = f"'{SUCCESSOR}' is the state after it: ask in an earlier state of a trace"
-        raise CommandLineError("KMC644", f"no state follows {place.sentence}", asked.place, help_line)
-    tree = _tree(place.model, asked, asked.value(place.state, place.successor))
+        raise CommandLineError("KMC644", f"no state follows {point.sentence}", asked.place, help_line)
+    tree = _tree(point.model, asked, asked.value(point.state, point.successor))
     if as_json:
-        say(json.dumps(_object(place, asked, tree), indent=2))
+        say(json.dumps(_object(point, asked, tree), indent=2))
         return ExitStatus.OK
-    if place.initial > 1:
-        show([f"Evaluated in {place.sentence}."], stderr())
+    if point.initial > 1:
+        show([f"Evaluated in {point.sentence}."], stderr())
     # Imported here, as every command loads this file.
     from kmc.story.parts.in_words import in_lines
 
@@ -155,13 +155,13 @@ def _tree(model: Model, asked: Expression, value: Any) -> Tla:
     return asked.encoded(value, replace(PYTHON_NAMING, symbol=table_for_people(model.spec).naming.symbol))
 
 
-def _object(place: EvaluatedAt, asked: Expression, tree: Tla) -> dict[str, Any]:
+def _object(point: EvaluatedAt, asked: Expression, tree: Tla) -> dict[str, Any]:
     return {
         "expression": asked.text,
         "value": itf_value(tree),
-        "spec": place.model.spec.name,
-        "model": place.model.name,
-        "trace_file": place.file,
-        "state": place.number,
-        "initial": place.initial if place.number is None else None,
+        "spec": point.model.spec.name,
+        "model": point.model.name,
+        "trace_file": point.file,
+        "state": point.number,
+        "initial": point.initial if point.number is None else None,
     }

@@ -64,11 +64,11 @@ def graph(spec: str, model: str | None, sets: tuple[str, ...], output: str, max_
     from kmc.reference.states.digraph import state_digraph
     from kmc.views.dot import dot_of
 
-    found = state_digraph(choose_model(spec, model, sets).model, max_states)
+    digraph = state_digraph(choose_model(spec, model, sets).model, max_states)
     if output == "dot":
-        say(dot_of(found).rstrip("\n"))
+        say(dot_of(digraph).rstrip("\n"))
     elif output == "json":
-        say(json.dumps(networkx.node_link_data(found, edges="edges"), indent=1))
+        say(json.dumps(networkx.node_link_data(digraph, edges="edges"), indent=1))
     else:
-        say("\n".join(networkx.generate_graphml(found)))
+        say("\n".join(networkx.generate_graphml(digraph)))
     return ExitStatus.OK

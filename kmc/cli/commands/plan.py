@@ -71,11 +71,11 @@ def plan(**given: Any) -> int:
 
     The output says whether this machine suffices, and names the command to type.
     """
-    found = _planned(given)
+    estimate = _planned(given)
     if given["as_json"]:
-        say(json.dumps(found, indent=2))
+        say(json.dumps(estimate, indent=2))
     else:
-        show(_lines(found))
+        show(_lines(estimate))
     return ExitStatus.OK
 
 
@@ -92,9 +92,9 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
         root = str(find_spec_root(given["spec"]))
         sample = run_job(Request(root, str(cfg), NATIVE, threads, given["sample"], memory), folder)
     # A check of it ends where the sample found a failure, with the same states.
-    told = forecast(sample["levels"], model.max_depth, ended=sample["stopped"] is None or sample["findings"] > 0)
+    growth = forecast(sample["levels"], model.max_depth, ended=sample["stopped"] is None or sample["findings"] > 0)
     expected = None
-    if not chosen.changes and not told.is_exact and not sample["findings"]:
+    if not chosen.changes and not growth.is_exact and not sample["findings"]:
         count = (model.file.expect or {}).get("distinct")
         expected = count if isinstance(count, int) else None
     words = [word for text in given["sets"] for word in ("--set", text)]
@@ -109,21 +109,21 @@ def _planned(given: Mapping[str, Any]) -> dict[str, Any]:
             "threads": threads,
             "findings": sample["findings"],
         },
-        "forecast": asdict(told),
+        "forecast": asdict(growth),
         "row_bytes": round(sample["rows_bytes"] / max(1, sample["distinct"]), 1),
         "expected_states": expected,
-        "needs": [_needs(states, told, sample, threads) for states in ([expected] if expected else _ends(told))],
+        "needs": [_needs(states, growth, sample, threads) for states in ([expected] if expected else _ends(growth))],
         "available_memory_bytes": available_bytes(),
         "check": check,
     }
 
 
-def _ends(told: Forecast) -> list[int]:
+def _ends(growth: Forecast) -> list[int]:
     """The least and the largest number of states that are expected."""
-    return sorted({told.states_low, told.states_high or told.states_low})
+    return sorted({growth.states_low, growth.states_high or growth.states_low})
 
 
-def _needs(states: int, told: Forecast, sample: Mapping[str, Any], threads: int) -> dict[str, Any]:
+def _needs(states: int, growth: Forecast, sample: Mapping[str, Any], threads: int) -> dict[str, Any]:
     """The resources that a check of so many states needs."""
     seconds = states * sample["seconds"] / max(1, sample["distinct"])
     row = sample["rows_bytes"] / max(1, sample["distinct"])
@@ -131,48 +131,48 @@ def _needs(states: int, told: Forecast, sample: Mapping[str, Any], threads: int)
     times.update({str(n): seconds * threads / (n * _SCALING) for n in _CORES if n > threads})
     return {
         "states": states,
-        "memory_bytes": round(table_bytes(states, _ENTRY_BYTES) + 2 * told.widest * row) + BESIDES_BYTES,
-        "disk_bytes": round(states * _RUNS_BYTES + 2 * told.widest * row * _WRITTEN_ROWS + _HISTORY_BYTES),
+        "memory_bytes": round(table_bytes(states, _ENTRY_BYTES) + 2 * growth.widest * row) + BESIDES_BYTES,
+        "disk_bytes": round(states * _RUNS_BYTES + 2 * growth.widest * row * _WRITTEN_ROWS + _HISTORY_BYTES),
         "kept_bytes": states * _KEPT_BYTES,
         "seconds_by_cores": {cores_: round(value, 1) for cores_, value in times.items()},
     }
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+def _lines(estimate: Mapping[str, Any]) -> Iterator[str]:
     """The plan for a person."""
-    sample, told, needs = found["sample"], found["forecast"], found["needs"]
+    sample, growth, needs = estimate["sample"], estimate["forecast"], estimate["needs"]
     yield (
         f"Sample: {sample['states']:,} states in {sample['levels']} levels, "
         f"{seconds_in_words(sample['seconds'])} on {sample['threads']} threads."
     )
     if sample["findings"]:
         yield (
-            f"A failure was found: a check ends there, with these {told['states_low']:,} states, and shows its trace. "
-            f"Nothing is said about the states beyond; with --continue a check explores them too."
+            f"A failure was found: a check ends there, with these {growth['states_low']:,} states, and shows its "
+            f"trace. Nothing is said about the states beyond; with --continue a check explores them too."
         )
-    elif told["is_exact"]:
-        yield f"Exact: these are all {told['states_low']:,} states within the bounds of the model."
-    elif told["states_high"] is None:
-        yield f"Estimate: {told['states_low']:,} states or far more; no end is in sight. Try a larger --sample."
+    elif growth["is_exact"]:
+        yield f"Exact: these are all {growth['states_low']:,} states within the bounds of the model."
+    elif growth["states_high"] is None:
+        yield f"Estimate: {growth['states_low']:,} states or far more; no end is in sight. Try a larger --sample."
     else:
-        levels = _between(told["levels_low"], told["levels_high"])
-        states = _between(told["states_low"], told["states_high"])
-        likely, widest = (_between(told[key], told[key]) for key in ("states", "widest"))
+        levels = _between(growth["levels_low"], growth["levels_high"])
+        states = _between(growth["states_low"], growth["states_high"])
+        likely, widest = (_between(growth[key], growth[key]) for key in ("states", "widest"))
         yield f"Estimate: {states} states, likely {likely}, in {levels} levels, the widest of some {widest}."
-    if found["expected_states"]:
-        yield f"Known: the manifest expects {found['expected_states']:,} states; what follows is for these."
-    elif told["states_high"] is None:
+    if estimate["expected_states"]:
+        yield f"Known: the manifest expects {estimate['expected_states']:,} states; what follows is for these."
+    elif growth["states_high"] is None:
         yield "The figures that follow are for the sample: the model needs more."
     for key, title in (("memory_bytes", "In memory"), ("disk_bytes", "On disk, with --shards")):
         yield f"{title}: {' to '.join(dict.fromkeys(bytes_in_words(need[key]) for need in needs))}."
-    if told["is_exact"]:
-        yield from _advice(found)
+    if growth["is_exact"]:
+        yield from _advice(estimate)
         return
-    for number in needs[-1]["seconds_by_cores"]:
-        times = dict.fromkeys(seconds_in_words(need["seconds_by_cores"][number]) for need in needs)
-        how = "" if number == str(sample["threads"]) else f", if they scale at {_SCALING:.0%}"
-        yield f"On {number} cores: {' to '.join(times)}{how}."
-    yield from _advice(found)
+    for cores_ in needs[-1]["seconds_by_cores"]:
+        times = dict.fromkeys(seconds_in_words(need["seconds_by_cores"][cores_]) for need in needs)
+        how = "" if cores_ == str(sample["threads"]) else f", if they scale at {_SCALING:.0%}"
+        yield f"On {cores_} cores: {' to '.join(times)}{how}."
+    yield from _advice(estimate)
 
 
 def _between(low: int, high: int) -> str:
@@ -181,11 +181,15 @@ def _between(low: int, high: int) -> str:
     return " to ".join(dict.fromkeys(f"{number:,}" for number in rounded))
 
 
-def _advice(found: Mapping[str, Any]) -> Iterator[str]:
+def _advice(estimate: Mapping[str, Any]) -> Iterator[str]:
     """Whether this machine suffices, and what to type."""
-    words = shlex.join(found["check"])
-    told, free, worst = found["forecast"], found["available_memory_bytes"], found["needs"][-1]["memory_bytes"]
-    if worst <= free * _MEMORY_SHARE and (found["expected_states"] or told["states_high"] is not None):
+    words = shlex.join(estimate["check"])
+    growth, free, worst = (
+        estimate["forecast"],
+        estimate["available_memory_bytes"],
+        estimate["needs"][-1]["memory_bytes"],
+    )
+    if worst <= free * _MEMORY_SHARE and (estimate["expected_states"] or growth["states_high"] is not None):
         yield f"This machine suffices ({bytes_in_words(free)} of memory free): {words}"
     else:
         yield f"Memory may not suffice ({bytes_in_words(free)} free). With its states on disk: {words} --shards 16"

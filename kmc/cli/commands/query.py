@@ -46,12 +46,12 @@ def query(run: str, sql: str, allow_files: bool, as_json: bool) -> int:
     # Imported here, because duckdb takes a tenth of a second.
     from kmc.tables.queries import ask
 
-    found = ask(tables_of(run), sql, allow_files=allow_files)
+    answer = ask(tables_of(run), sql, allow_files=allow_files)
     if as_json:
-        rows = [dict(zip(found.columns, map(_plain, row), strict=True)) for row in found.rows]
+        rows = [dict(zip(answer.columns, map(_plain, row), strict=True)) for row in answer.rows]
         say(json.dumps({"rows": rows}, indent=2, default=str))
     else:
-        show(_lines(found))
+        show(_lines(answer))
     return ExitStatus.OK
 
 
@@ -68,10 +68,10 @@ def _plain(value: Any) -> Any:
             return value
 
 
-def _lines(found: QueryAnswer) -> Iterator[str]:
-    numbers = {at for at in range(len(found.columns)) if any(_is_number(row[at]) for row in found.rows)}
-    rows = (tuple(map(_shown, row)) for row in found.rows)
-    yield from table([found.columns, *rows], right=frozenset(numbers), indent=0)
+def _lines(answer: QueryAnswer) -> Iterator[str]:
+    numbers = {at for at in range(len(answer.columns)) if any(_is_number(row[at]) for row in answer.rows)}
+    rows = (tuple(map(_shown, row)) for row in answer.rows)
+    yield from table([answer.columns, *rows], right=frozenset(numbers), indent=0)
 
 
 def _is_number(value: Any) -> bool:

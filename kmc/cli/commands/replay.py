@@ -83,17 +83,17 @@ def replay_trace(
     recorded = read_trace(place.path)
     bound = model_of_trace(recorded, spec or recorded_spec(place.path.parent), model)
     failure = recorded_failure(recorded, prop)
-    found = retake(recorded, bound, failure)
+    replayed = retake(recorded, bound, failure)
     if test_file is not None:
         from kmc.cli.saved.regression_file import write_regression_test
 
-        write_regression_test(Path(test_file), recorded, bound, failure, found, is_fixed=expect == "fixed")
+        write_regression_test(Path(test_file), recorded, bound, failure, replayed, is_fixed=expect == "fixed")
     if as_json:
-        say(json.dumps(_object(recorded, bound, failure, found), indent=2))
+        say(json.dumps(_object(recorded, bound, failure, replayed), indent=2))
     else:
-        show(_lines(recorded, bound, failure, found))
+        show(_lines(recorded, bound, failure, replayed))
         show(_written(Path(test_file)) if test_file is not None else ())
-    return ExitStatus.OK if found.stop is None and found.shows is not False else ExitStatus.ASSUMPTION
+    return ExitStatus.OK if replayed.stop is None and replayed.shows is not False else ExitStatus.ASSUMPTION
 
 
 def _written(test: Path) -> Iterator[str]:
@@ -103,68 +103,68 @@ def _written(test: Path) -> Iterator[str]:
         yield "pytest collects only test_*.py and *_test.py by itself: name this file when you run it."
 
 
-def _lines(file: TraceFile, model: Model, failure: RecordedFailure | None, found: Retaken) -> Iterator[str]:
+def _lines(file: TraceFile, model: Model, failure: RecordedFailure | None, replayed: Retaken) -> Iterator[str]:
     total = len(file.steps)
     of_model = f", model {model.name}" if model.name else ""
     yield f"Replay of {file.path}: {total} state{'' if total == 1 else 's'}, spec {model.spec.name}{of_model}."
-    yield from found.notes
+    yield from replayed.notes
     # Imported here: only a trace that replays has a story.
     from kmc.story.explain.why import why
     from kmc.story.recorded_violation import recorded_violation
 
     yield ""
-    if found.stop is not None:
-        held = len(found.steps)
+    if replayed.stop is not None:
+        held = len(replayed.steps)
         if held:
             yield f"State{'s' if held > 1 else ''} 1{f' to {held}' if held > 1 else ''}: as recorded."
-        yield found.stop.sentence
-        yield from (f"  {line}" for line in found.stop.details)
+        yield replayed.stop.sentence
+        yield from (f"  {line}" for line in replayed.stop.details)
         return
-    cycle = ", and the cycle closes" if found.closing is not None else ""
+    cycle = ", and the cycle closes" if replayed.closing is not None else ""
     yield f"All {total} states are reached as recorded{cycle}." if total > 1 else "State 1 is an initial state."
-    yield _verdict(failure, found)
+    yield _verdict(failure, replayed)
     if failure is None:
         return
 
     def reason() -> tuple[str, ...]:
-        violation = recorded_violation(model, failure, found)
+        violation = recorded_violation(model, failure, replayed)
         return () if violation is None else tuple(_why(why(model, violation)))
 
-    told = try_explaining(reason)
-    if isinstance(told, Unexplained):
-        yield f"Warning: {told.warning(report_with_debug(), 'kmc cannot say why it fails: the explanation')}"
+    explained = try_explaining(reason)
+    if isinstance(explained, Unexplained):
+        yield f"Warning: {explained.warning(report_with_debug(), 'kmc cannot say why it fails: the explanation')}"
     else:
-        yield from told
+        yield from explained
 
 
-def _why(told: Why) -> Iterator[str]:
+def _why(explained: Why) -> Iterator[str]:
     """The property's docstring, and the sentence on what makes it false."""
-    yield from (f"  {line}" for line in told.doc.splitlines() if line.strip())
-    yield f"  {told.sentence}"
+    yield from (f"  {line}" for line in explained.doc.splitlines() if line.strip())
+    yield f"  {explained.sentence}"
 
 
-def _verdict(failure: RecordedFailure | None, found: Retaken) -> str:
+def _verdict(failure: RecordedFailure | None, replayed: Retaken) -> str:
     if failure is None:
         return "The trace does not say that anything fails."
-    where = "in this behavior" if found.loop is not None else f"in state {len(found.steps)}"
+    where = "in this behavior" if replayed.loop is not None else f"in state {len(replayed.steps)}"
     if failure.name is None:
-        return f"As recorded, {failure.sentence}." if found.shows else f"Not as recorded: {failure.absence}."
-    return f"{failure.name} still fails {where}." if found.shows else f"{failure.name} holds {where} now."
+        return f"As recorded, {failure.sentence}." if replayed.shows else f"Not as recorded: {failure.absence}."
+    return f"{failure.name} still fails {where}." if replayed.shows else f"{failure.name} holds {where} now."
 
 
-def _object(file: TraceFile, model: Model, failure: RecordedFailure | None, found: Retaken) -> dict[str, Any]:
-    stop = found.stop
+def _object(file: TraceFile, model: Model, failure: RecordedFailure | None, replayed: Retaken) -> dict[str, Any]:
+    stop = replayed.stop
     return {
         "trace_file": file.path,
         "spec": model.spec.name,
         "model": model.name,
         "trace_length": len(file.steps),
-        "states_replayed": len(found.steps),
+        "states_replayed": len(replayed.steps),
         "result": "stopped" if stop else "replayed",
         "stopped_at": stop.number if stop else None,
         "reason": stop.reason.value if stop else None,
         "why": [stop.sentence, *stop.details] if stop else [],
         "property": failure.name if failure else None,
-        "failure_shown": found.shows,
-        "notes": list(found.notes),
+        "failure_shown": replayed.shows,
+        "notes": list(replayed.notes),
     }

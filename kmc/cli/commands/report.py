@@ -124,8 +124,8 @@ def _report(typed: str, options: ReportOptions) -> int:
     interrupted = False
     try:
         with StatusLine(stderr(), quiet=options.quiet) as line:
-            for number, name in enumerate(chosen, start=1):
-                line.update(f"Checking {typed} {name} ({number} of {len(chosen)}).")
+            for ordinal, name in enumerate(chosen, start=1):
+                line.update(f"Checking {typed} {name} ({ordinal} of {len(chosen)}).")
                 records[name] = run(typed, manifest.entries[name], options.run)
                 outdated.discard(name)
                 _write(path, spec, _kept(manifest, records), outdated)

@@ -84,12 +84,12 @@ def runs(
         return _prune(saved_runs(Path(run_dir)), wanted, dry_run=dry_run, asks=not yes, as_json=as_json)
     if wanted.is_given or dry_run or yes:
         raise click.UsageError("--older-than, --keep, --finished, --dry-run and --yes belong to --prune")
-    found = saved_runs(Path(run_dir)) if storage is None else stored_runs(storage)
+    saved = saved_runs(Path(run_dir)) if storage is None else stored_runs(storage)
     if as_json:
-        say(json.dumps({"runs": [_run_json(run) for run in found]}, indent=2))
-    elif found:
-        show(_listed(found))
-        resumable = [run for run in found if run.resumable]
+        say(json.dumps({"runs": [_run_json(run) for run in saved]}, indent=2))
+    elif saved:
+        show(_listed(saved))
+        resumable = [run for run in saved if run.resumable]
         if resumable:
             show(["", "Can go on:", *(f"  {shlex.join(_resume(run))}" for run in resumable)])
     else:
@@ -107,15 +107,15 @@ def _refuse_vague(wanted: Selection, storage: str | None) -> None:
         raise click.UsageError("say which runs: --older-than 7d, --keep 10, --finished; --keep 0 stands for all")
 
 
-def _prune(found: Sequence[SavedRun], wanted: Selection, *, dry_run: bool, asks: bool, as_json: bool) -> int:
-    chosen = wanted.of(found, datetime.now())
+def _prune(saved: Sequence[SavedRun], wanted: Selection, *, dry_run: bool, asks: bool, as_json: bool) -> int:
+    chosen = wanted.of(saved, datetime.now())
     if chosen and not dry_run and asks and not _agreed(chosen, as_json=as_json):
         return ExitStatus.OK
     done = [Pruned(run, run.size_bytes or 0) if dry_run else removed(run) for run in chosen]
     if as_json:
         say(json.dumps(_pruned_json(done, dry_run=dry_run), indent=2))
     else:
-        show(_pruned_lines(done, len(found), dry_run=dry_run))
+        show(_pruned_lines(done, len(saved), dry_run=dry_run))
     faults = [pruned.fault for pruned in done if pruned.fault is not None]
     if faults:
         raise faults[0]
@@ -165,8 +165,8 @@ def _pruned_json(done: Sequence[Pruned], *, dry_run: bool) -> dict[str, Any]:
     }
 
 
-def _counted(number: int) -> str:
-    return "1 run" if number == 1 else f"{number} runs"
+def _counted(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
 
 
 def _run_json(run: SavedRun) -> dict[str, Any]:
@@ -199,14 +199,14 @@ def _shown(run: SavedRun) -> str:
     return shown_path(run.path) if isinstance(run.path, Path) else run.path
 
 
-def _listed(found: Sequence[SavedRun]) -> list[str]:
+def _listed(saved: Sequence[SavedRun]) -> list[str]:
     """A table of runs, with the columns that a terminal has room for."""
     console = stdout()
     columns = list(_HEADER)
-    rows = [dict(zip(_HEADER, _row(run), strict=True)) for run in found]
+    rows = [dict(zip(_HEADER, _row(run), strict=True)) for run in saved]
     for least in ("", *_LEAST):
         columns = [name for name in columns if name != least]
-        right = frozenset(place for place, name in enumerate(columns) if name in _RIGHT)
+        right = frozenset(column for column, name in enumerate(columns) if name in _RIGHT)
         lines = table([tuple(columns), *(tuple(row[name] for name in columns) for row in rows)], right=right, indent=0)
         if not console.is_terminal or max(map(len, lines), default=0) <= console.width:
             break

@@ -162,8 +162,8 @@ def simulate(words: tuple[str, ...], /, **given: Any) -> int:
         if options.start is not None and not options.spec:
             spec, model = spec_of_start(options.start, options.run_dir, quiet=options.quiet)
             options = replace(options, spec=spec, model=model)
-        start, told = settled_start(options.start, options.words, options.run_dir)
-        options = replace(options, start=start, words=told)
+        start, settled_words = settled_start(options.start, options.words, options.run_dir)
+        options = replace(options, start=start, words=settled_words)
         done = _run(options)
     except KmcError as error:
         if options.as_json:
@@ -200,16 +200,16 @@ def _explain(options: SimulateOptions, done: Simulated, trace: Counterexample) -
     again = command_again((*options.words, *_seed(options, done.result)))
     if done.trace_path is not None:
         trace.commands = (again, explore_command(options.spec, done.trace_path))
-    told = trace.explained(options.trace_mode, text_width(options.width))
-    if told.failure is not None and "--debug" in options.words:
-        show([told.failure.text], stderr())
+    explanation = trace.explained(options.trace_mode, text_width(options.width))
+    if explanation.failure is not None and "--debug" in options.words:
+        show([explanation.failure.text], stderr())
     of_run = None if done.folder is None else shown_path(done.folder.path / UNEXPLAINED_NAME)
-    done = replace(done, explained=told.with_report(f"it with {of_run or f'what this shows: {again} --debug'}"))
+    done = replace(done, explained=explanation.with_report(f"it with {of_run or f'what this shows: {again} --debug'}"))
     if done.folder is None:
         return done
     try:
         done.folder.write(RESULT_NAME, json.dumps(simulation_json(done), indent=2))
-        for name, text in explanation_files(told).items():
+        for name, text in explanation_files(explanation).items():
             done.folder.write(name, text)
     except SystemFault as fault:
         return replace(done, fault=fault)

@@ -42,15 +42,15 @@ def specs(spec: str | None, sets: tuple[str, ...]) -> int:
 
 
 def _list_lines() -> Iterator[str]:
-    found = shipped_specs()
-    if not found:
+    roots = shipped_specs()
+    if not roots:
         yield "This installation has no shipped specs; give the folder of your own: kmc specs ./my_spec"
         return
-    width = max(map(len, found))
-    for name, root in found.items():
+    width = max(map(len, roots))
+    for name, root in roots.items():
         yield f"{name:<{width}}  {_in_one_line(root)}"
     yield ""
-    yield f"More about one: kmc specs {next(iter(found))}"
+    yield f"More about one: kmc specs {next(iter(roots))}"
 
 
 def _in_one_line(root: Path) -> str:

@@ -101,15 +101,15 @@ def states(
         raise CommandLineError("KMC634", "the tables of a run in a storage have no place", help="give --out DIR")
     folder = Path(out) if out is not None else Path(run) / TABLES_NAME
     began, cpu_began = time.monotonic(), cpu_seconds()
-    with kept_in_storage(run) if "://" in run else kept_states(Path(run)) as found:
+    with kept_in_storage(run) if "://" in run else kept_states(Path(run)) as kept:
         ways = Ways(threads or usable_cpus(), spark, settings)
-        written = _written(found, spec, Path(run), folder, wanted, ways, quiet)
-    told = {name: count for name, count in asdict(written).items() if count is not None}
+        written = _written(kept, spec, Path(run), folder, wanted, ways, quiet)
+    totals = {name: count for name, count in asdict(written).items() if count is not None}
     seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu_began
     if as_json:
-        say(json.dumps({"folder": str(folder), **told, "seconds": seconds, "cpu_seconds": cpu}, indent=2))
+        say(json.dumps({"folder": str(folder), **totals, "seconds": seconds, "cpu_seconds": cpu}, indent=2))
     else:
-        counts = ", ".join(f"{count:,} {name}" for name, count in told.items())
+        counts = ", ".join(f"{count:,} {name}" for name, count in totals.items())
         show([f"Written to {shown_path(folder)}: {counts}, in {seconds_in_words(seconds)}."])
     return ExitStatus.OK
 
@@ -124,7 +124,7 @@ class Ways:
 
 
 def _written(
-    found: KeptStates, wanted_spec: str | None, run: Path, folder: Path, wanted: Wanted, ways: Ways, quiet: bool
+    kept: KeptStates, wanted_spec: str | None, run: Path, folder: Path, wanted: Wanted, ways: Ways, quiet: bool
 ) -> Written:
     from kmc.engine.check_temporal import TemporalSearch
     from kmc.engine.compiled_model import compile_model
@@ -132,16 +132,16 @@ def _written(
     from kmc.tables.new_tables import new_tables
     from kmc.tables.write_tables import TableWriter, part_rows, refuse_unknown
 
-    about: Mapping[str, Any] = check_about(found.about, run)
+    about: Mapping[str, Any] = check_about(kept.about, run)
     spec = wanted_spec or locate_spec(about, run)
     model = choose_model(spec, about["model"], about["sets"], about["deadlock"]).model
-    compiled = compile_model(model, found.fingerprint_bits)
+    compiled = compile_model(model, kept.fingerprint_bits)
     problem = accepted_problem(model)
     # With temporal properties, other kernels made the same rows.
-    checked = compiled if problem is None else TemporalSearch(model, problem, found.fingerprint_bits).compiled
-    refuse_changed(run, found.digests, {SPEC_DIGEST: checked.spec.digest})
-    refuse_unknown(compiled.spec, found, wanted.columns)
-    total = sum(found.levels)
+    checked = compiled if problem is None else TemporalSearch(model, problem, kept.fingerprint_bits).compiled
+    refuse_changed(run, kept.digests, {SPEC_DIGEST: checked.spec.digest})
+    refuse_unknown(compiled.spec, kept, wanted.columns)
+    total = sum(kept.levels)
     with StatusLine(stderr(), quiet=quiet) as line:
 
         def tell(done: int) -> None:
@@ -149,17 +149,17 @@ def _written(
                 line.update(f"Writing tables: {done:,} rows, of {total:,} states.")
 
         # Spark ends before the tables get their name or are removed.
-        with new_tables(folder) as new, _executor(compiled, found, new, ways) as executor:
-            return TableWriter(found, executor, tell, part_rows(total, executor.slots)).write(new, wanted)
+        with new_tables(folder) as new, _executor(compiled, kept, new, ways) as executor:
+            return TableWriter(kept, executor, tell, part_rows(total, executor.slots)).write(new, wanted)
 
 
 @contextmanager
-def _executor(compiled: CompiledModel, found: KeptStates, new: NewTables, ways: Ways) -> Iterator[TableExecutor]:
-    spec, shards = compiled.spec, found.state.shards
+def _executor(compiled: CompiledModel, kept: KeptStates, new: NewTables, ways: Ways) -> Iterator[TableExecutor]:
+    spec, shards = compiled.spec, kept.state.shards
     if ways.spark is None:
         from kmc.tables.table_executors import ThreadTables
 
-        yield ThreadTables(spec, found.store, shards, ways.threads)
+        yield ThreadTables(spec, kept.store, shards, ways.threads)
         return
     from kmc.tables.table_job import TableJob
     from kmc_spark.session import spark_context
@@ -167,7 +167,7 @@ def _executor(compiled: CompiledModel, found: KeptStates, new: NewTables, ways: 
 
     name = f"kmc states {spec.names.spec} {spec.names.model}"
     with spark_context(ways.spark, name, ways.settings) as context:
-        yield SparkTables(context, TableJob.of(spec, shards, found.place.elsewhere), new)
+        yield SparkTables(context, TableJob.of(spec, shards, kept.place.elsewhere), new)
 
 
 def require_packages() -> None:

@@ -129,7 +129,7 @@ def trace(
     """
     place = trace_place(where, run_dir)
     view = _chosen_view(flags, trace_mode, step, place)
-    found, number = _read(place, step)
+    file, number = _read(place, step)
     options = TraceOptions(spec, model, view, number, output, only, hide, servers, processed, width, prop, watch)
     _refuse_what_is_of_text(output, page, options)
     if beside is not None:
@@ -138,12 +138,12 @@ def trace(
         _show_beside(place, trace_place(beside, run_dir), page, options)
     elif page is not None:
         path = page_path(place.path, page)
-        write_page(path, _written("html", place, found, options))
+        write_page(path, _written("html", place, file, options))
         say(f"Page: {shown_path(path)}")
     elif output != "text" or view in TLC_VIEWS:
-        _show_as_recorded(place, found, options)
+        _show_as_recorded(place, file, options)
     else:
-        _show_told(place, chosen_variables(found, only, hide), options)
+        _show_story(place, chosen_variables(file, only, hide), options)
     return ExitStatus.OK
 
 
@@ -218,30 +218,30 @@ def _read(place: TracePlace, step: int | None) -> tuple[TraceFile, int | None]:
     return pick(TracePlace(place.path, typed).where)
 
 
-def _show_as_recorded(place: TracePlace, found: TraceFile, options: TraceOptions) -> None:
+def _show_as_recorded(place: TracePlace, file: TraceFile, options: TraceOptions) -> None:
     """The trace in a format, or in TLC's style."""
     if options.spec is not None or options.model is not None:
-        found = resolved(found, _spec_of(place, found, options))
-    found = chosen_variables(found, options.only, options.hide)
+        file = resolved(file, _spec_of(place, file, options))
+    file = chosen_variables(file, options.only, options.hide)
     if options.output != "text":
-        say(_written(options.output, place, without_the_others(found), options).rstrip("\n"))
+        say(_written(options.output, place, without_the_others(file), options).rstrip("\n"))
         return
-    show([_heading(found)])
-    show(styled(trace_lines(found, changed_only=options.view == "tlc-changes")))
+    show([_heading(file)])
+    show(styled(trace_lines(file, changed_only=options.view == "tlc-changes")))
 
 
 _PLAIN = "--trace tlc shows it plain, and --format itf writes it"
 
 
-def _written(name: str, place: TracePlace, found: TraceFile, options: TraceOptions) -> str:
+def _written(name: str, place: TracePlace, file: TraceFile, options: TraceOptions) -> str:
     """The trace in a format. Raises InternalError KMC936 where a mistake in kmc keeps it from being drawn."""
     if FORMATS[name].of_file:
-        return written(name, found, lambda: _story(place, options))
+        return written(name, file, lambda: _story(place, options))
     what = f"the format '{name}'"
-    return draw_requested_view(what, lambda: written(name, found, lambda: _story(place, options)), _PLAIN)
+    return draw_requested_view(what, lambda: written(name, file, lambda: _story(place, options)), _PLAIN)
 
 
-def _show_told(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> None:
+def _show_story(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> None:
     """The trace in a view for people; if no view was requested and the story fails, the trace as it was recorded."""
 
     def draw() -> tuple[Text | str, ...]:
@@ -251,14 +251,14 @@ def _show_told(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> N
         what = f"the view '{options.view}'" if options.view is not None else "the explanation"
         show(draw_requested_view(what, draw, _PLAIN))
         return
-    told = try_explaining(draw, passing=(KmcError,))
-    if not isinstance(told, Unexplained):
-        show(told)
+    drawn = try_explaining(draw, passing=(KmcError,))
+    if not isinstance(drawn, Unexplained):
+        show(drawn)
         return
     if "--debug" in (click.get_current_context().find_root().obj or ()):
-        show([told.text], stderr())
+        show([drawn.text], stderr())
     show([_heading(chosen), *styled(trace_lines(chosen, changed_only=False)), ""])
-    show([f"Warning: {told.warning(report_with_debug())}"])
+    show([f"Warning: {drawn.warning(report_with_debug())}"])
 
 
 def _story_lines(place: TracePlace, chosen: TraceFile, options: TraceOptions) -> Iterator[Text | str]:

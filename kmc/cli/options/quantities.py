@@ -16,8 +16,8 @@ def duration_seconds(ctx: click.Context, param: click.Parameter, value: str | No
     """An option's value in seconds: `90`, `90s`, `10m`, `1.5h`, `2d`; click.BadParameter for anything else."""
     if value is None:
         return None
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", value.strip().lower())
-    seconds = float(found[1]) * _SECONDS.get(found[2], 0) if found is not None else 0
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", value.strip().lower())
+    seconds = float(match[1]) * _SECONDS.get(match[2], 0) if match is not None else 0
     if not 0 < seconds <= _SECONDS_MAX:
         raise click.BadParameter(f"'{value}' is not a duration; write seconds, or 90s, 10m, 1h", ctx, param)
     return seconds
@@ -27,8 +27,8 @@ def size_bytes(ctx: click.Context, param: click.Parameter, value: str | None) ->
     """An option's value in bytes: `512M`, `8G`, `8GB`, by powers of 1024; click.BadParameter for anything else."""
     if value is None:
         return None
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", value.strip().lower())
-    size = float(found[1]) * _BYTES[found[2]] if found is not None else 0
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?", value.strip().lower())
+    size = float(match[1]) * _BYTES[match[2]] if match is not None else 0
     if not 0 < size <= _SIZE_MAX:
         raise click.BadParameter(f"'{value}' is not a size; write 512M or 8G", ctx, param)
     return int(size)

@@ -38,7 +38,7 @@ def settings_of(texts: Sequence[str], master: str | None) -> dict[str, str]:
     if texts and master == SUBMITTED:
         message = "an application of spark-submit takes no --conf"
         raise CommandLineError("KMC647", message, help="give --conf to spark-submit, before the application")
-    found = {}
+    settings = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.startswith(_PREFIX) or key != key.strip() or key == _PREFIX:
@@ -47,8 +47,8 @@ def settings_of(texts: Sequence[str], master: str | None) -> dict[str, str]:
             raise CommandLineError("KMC647", message, help="write --conf spark.NAME=VALUE")
         if key in _OURS:
             raise CommandLineError("KMC647", f"kmc sets {key} itself", help=_OURS[key])
-        found[key] = value
-    return found
+        settings[key] = value
+    return settings
 
 
 def without_secrets(words: Sequence[str]) -> tuple[str, ...]:

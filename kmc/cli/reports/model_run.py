@@ -27,15 +27,15 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ModelRun:
-    """The outcome of a model, with `told` as its text in a few words.
+    """The outcome of a model, with `summary` as its text in a few words.
 
-    `text` is the failure, expected or not, with the trace; `found` is the object of `kmc check --json`, None if there
+    `text` is the failure, expected or not, with the trace; `result` is the object of `kmc check --json`, None if there
     is none.
     """
 
     choice: ChosenEntry
     state: State
-    told: str
+    summary: str
     text: str = ""
-    found: Mapping[str, Any] | None = None
+    result: Mapping[str, Any] | None = None
     seconds: float = 0.0

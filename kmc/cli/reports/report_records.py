@@ -85,8 +85,8 @@ def compared(record: dict[str, Any]) -> dict[str, Any]:
 def read_records(path: Path) -> dict[str, Any]:
     """The records by model that an earlier report wrote; none when there is no file. Raises SystemFault KMC548."""
     try:
-        found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return dict(found["models"])
+        report: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return dict(report["models"])
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError, TypeError):

@@ -31,11 +31,11 @@ class ChildCheck:
     """The outcome of a check in a process of its own: exit status, the object of `--json`, the verdict in one line, and
     its output.
 
-    `found` is None if the process died. `text` is the failure, expected or not, with the trace.
+    `result` is None if the process died. `text` is the failure, expected or not, with the trace.
     """
 
     status: int
-    found: Mapping[str, Any] | None
+    result: Mapping[str, Any] | None
     verdict: str
     text: str
     stderr: str
@@ -52,14 +52,14 @@ def checked_apart(words: Sequence[str]) -> ChildCheck:
         report = Path(folder) / "report.xml"
         status, stdout, stderr = run([*words, "--json", "--quiet", "--junit", str(report)])
         try:
-            found = json.loads(stdout)
+            result = json.loads(stdout)
             verdict, text = told_in(report.read_text(encoding="utf-8"))
         except (OSError, ValueError, SyntaxError):  # of JSON, and of XML: it died while it wrote, or before
             died = f"ended with status {status}"
             return ChildCheck(
                 status, None, died, "\n".join([died, *stderr.strip().splitlines()[-_LAST_LINES:]]), stderr
             )
-        return ChildCheck(status, found, verdict, text, stderr)
+        return ChildCheck(status, result, verdict, text, stderr)
 
 
 def run(words: Sequence[str]) -> tuple[int, str, str]:

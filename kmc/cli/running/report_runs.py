@@ -68,13 +68,13 @@ def _checked(spec: str, file: ModelFile, options: Sequence[str]) -> tuple[dict[s
         words = ["check", spec, file.name, *options]
         ran = checked_apart([*words, "--run-dir", folder])
         about = {"command": shlex.join(["kmc", *words]), "machine": machine(), "commit": commit()}
-        found = ran.found
-        if found is None:
+        result = ran.result
+        if result is None:
             return {**about, "failed": [f"ended with status {ran.status}", *ran.last_lines]}, ran.stderr
-        if found["generated"] is None:
-            return {**about, "failed": [found["error"]["message"]]}, ran.stderr
-        trace = _labels(Path(found["trace_file"])) if found["trace_file"] else None
-        return {**about, **{key: found[key] for key in RECORDED_FIELDS}, "trace": trace}, ran.stderr
+        if result["generated"] is None:
+            return {**about, "failed": [result["error"]["message"]]}, ran.stderr
+        trace = _labels(Path(result["trace_file"])) if result["trace_file"] else None
+        return {**about, **{key: result[key] for key in RECORDED_FIELDS}, "trace": trace}, ran.stderr
 
 
 def _labels(path: Path) -> list[str]:

@@ -45,11 +45,11 @@ class ResultFiles:
 
     def write_told(self, report: CheckReport) -> None:
         """Save the explanation: the result anew, and the page or why there is none."""
-        told = report.outcome.explained
-        if self.folder is None or told is None:
+        explanation = report.outcome.explained
+        if self.folder is None or explanation is None:
             return
         self._write(RESULT_NAME, _result_text(report), is_lost=not self._has_result)
-        for name, text in explanation_files(told).items():
+        for name, text in explanation_files(explanation).items():
             self._write(name, text)
 
     def how_to_report(self, words: Sequence[str]) -> str:

@@ -96,8 +96,8 @@ def storage_of_run(path: Path) -> str | None:
     from kmc.engine.files.run_directory import saved_manifest
 
     manifest = saved_manifest(path)
-    found = None if manifest is None else manifest.about.get(STORAGE)
-    return None if found is None else str(found)
+    storage = None if manifest is None else manifest.about.get(STORAGE)
+    return None if storage is None else str(storage)
 
 
 def _remove_copies(path: Path) -> None:

@@ -21,7 +21,7 @@ from kmc.views.pytest_file import pytest_text
 
 
 def write_regression_test(
-    path: Path, file: TraceFile, model: Model, failure: RecordedFailure | None, found: Retaken, *, is_fixed: bool
+    path: Path, file: TraceFile, model: Model, failure: RecordedFailure | None, replayed: Retaken, *, is_fixed: bool
 ) -> None:
     """Write the test. Raises CommandLineError KMC659, KMC662 to KMC664, SystemFault KMC503."""
     if failure is None:
@@ -34,7 +34,7 @@ def write_regression_test(
             "KMC659", f"{file.shown_path} begins at a given state, and a test of steps begins at an initial one",
             help="check without --from, and write a test of that trace",
         )  # fmt: skip
-    test = regression_test(file, model, failure, found)
+    test = regression_test(file, model, failure, replayed)
     if test is None:
         raise CommandLineError(
             "KMC663", f"{file.shown_path} does not name its actions, and not all of them can be found by a replay",
@@ -42,7 +42,7 @@ def write_regression_test(
         )  # fmt: skip
     if is_there(path.exists):
         raise CommandLineError("KMC664", f"{path} exists", help="give another file, or remove it")
-    labels = try_explaining(lambda: _labels(file, model, found))
+    labels = try_explaining(lambda: _labels(file, model, replayed))
     if isinstance(labels, Unexplained):
         labels = _recorded_labels(file)
     text = pytest_text(
@@ -64,10 +64,12 @@ def _spec_for(path: Path, model: Model) -> tuple[str, bool]:
     return Path(os.path.relpath(root.resolve(), path.resolve().parent)).as_posix(), True
 
 
-def _labels(file: TraceFile, model: Model, found: Retaken) -> list[str]:
+def _labels(file: TraceFile, model: Model, replayed: Retaken) -> list[str]:
     """The labels of the steps for people: by the spec, or as recorded for steps that no longer hold."""
-    told = [f"{step.number} {step.label}" for step in tell(model.spec, found.trace).steps] if found.steps else []
-    return [*told[1:], *_recorded_labels(file)[max(0, len(told) - 1) :]]
+    labels = (
+        [f"{step.number} {step.label}" for step in tell(model.spec, replayed.trace).steps] if replayed.steps else []
+    )
+    return [*labels[1:], *_recorded_labels(file)[max(0, len(labels) - 1) :]]
 
 
 def _recorded_labels(file: TraceFile) -> list[str]:

@@ -19,10 +19,10 @@ def run_with_states(typed: str) -> str:
     """The run that is meant; CommandLineError KMC633 for `last` where no run keeps its states."""
     if typed != LAST or is_there(Path(typed).exists):
         return typed
-    found = last_run_with(Path(RUN_DIR), STATES_NAME)
-    if found is None:
+    run = last_run_with(Path(RUN_DIR), STATES_NAME)
+    if run is None:
         raise CommandLineError("KMC633", f"no run in {RUN_DIR} keeps its states", help=f"keep them: {_KEEPING}")
-    return str(found)
+    return str(run)
 
 
 def tables_of(typed: str) -> Path:
@@ -30,9 +30,9 @@ def tables_of(typed: str) -> Path:
     none.
     """
     if typed == LAST and not is_there(Path(typed).exists):
-        found = last_run_with(Path(RUN_DIR), TABLES_NAME)
-        if found is not None:
-            return found / TABLES_NAME
+        newest = last_run_with(Path(RUN_DIR), TABLES_NAME)
+        if newest is not None:
+            return newest / TABLES_NAME
         kept = last_run_with(Path(RUN_DIR), STATES_NAME)
         way = f"write them: kmc states {shown_path(kept)}" if kept is not None else _keeping_states(None)
         raise CommandLineError("KMC633", f"no run in {RUN_DIR} has tables", help=way)
@@ -49,8 +49,8 @@ def _keeping_states(run: Path | None) -> str:
     """The advice for tables if no states were kept: another check, of the same model if that is known."""
     command = _KEEPING
     try:
-        found = json.loads((run / RESULT_NAME).read_text(encoding="utf-8")) if run is not None else {}
-        command = shlex.join(["kmc", "check", found["spec"], found["model"], "--shards", "4", "--keep-states"])
+        result = json.loads((run / RESULT_NAME).read_text(encoding="utf-8")) if run is not None else {}
+        command = shlex.join(["kmc", "check", result["spec"], result["model"], "--shards", "4", "--keep-states"])
     except (OSError, ValueError, KeyError, TypeError):
         pass
     return f"its states were not kept; check again with {command}, then: kmc states last"

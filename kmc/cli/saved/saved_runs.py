@@ -96,16 +96,16 @@ def new_run_folder(parent: Path, spec: str, model: str, now: datetime) -> RunFol
     """
     stem = f"{spec}-{model}" if model != spec else spec
     name = f"{stem}-{now:%Y%m%d-%H%M%S}"
-    number = 1
+    ordinal = 1
     while True:
-        path = parent / (name if number == 1 else f"{name}-{number}")
+        path = parent / (name if ordinal == 1 else f"{name}-{ordinal}")
         try:
             parent.mkdir(parents=True, exist_ok=True)
             path.mkdir()
         except FileExistsError:
             if not parent.is_dir():
                 raise cannot_write(parent, NotADirectoryError("a file of that name is in the way")) from None
-            number += 1
+            ordinal += 1
             continue
         except OSError as error:
             raise cannot_write(path, error) from None
@@ -160,8 +160,8 @@ def _runs_with(parent: Path, *names: str) -> list[Path]:
         begun = [(_beginning(path.name), path) for path in parent.iterdir()]
     except OSError:
         return []
-    found = [(at, path) for at, path in begun if at is not None and any((path / name).exists() for name in names)]
-    return [path for _, path in sorted(found)]
+    runs = [(at, path) for at, path in begun if at is not None and any((path / name).exists() for name in names)]
+    return [path for _, path in sorted(runs)]
 
 
 def recorded_spec(folder: Path) -> str | None:
@@ -209,12 +209,12 @@ def _is_held(path: Path) -> bool:
 
 def disk_bytes(path: Path) -> int:
     """The disk space of the files in a folder and below; files removed meanwhile are not counted."""
-    found = 0
+    size = 0
     for parent, _, names in os.walk(path):
         for name in names:
             with suppress(OSError):
-                found += os.lstat(os.path.join(parent, name)).st_blocks * _BLOCK_BYTES
-    return found
+                size += os.lstat(os.path.join(parent, name)).st_blocks * _BLOCK_BYTES
+    return size
 
 
 def _runs_at(address: str) -> Iterator[SavedRun]:
@@ -231,10 +231,10 @@ def _runs_at(address: str) -> Iterator[SavedRun]:
 
 def _beginning(name: str) -> tuple[datetime, int] | None:
     """When the run of a name began, and which of those of that second it is."""
-    found = _TIME.search(name)
-    if found is not None:
+    match = _TIME.search(name)
+    if match is not None:
         with suppress(ValueError):  # digits, but not a time
-            return datetime.strptime(found["day"] + found["time"], "%Y%m%d%H%M%S"), int(found["number"] or 1)
+            return datetime.strptime(match["day"] + match["time"], "%Y%m%d%H%M%S"), int(match["number"] or 1)
     return None
 
 

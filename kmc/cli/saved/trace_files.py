@@ -14,8 +14,8 @@ def trace_files(file: TraceFile) -> dict[str, str]:
     return {ITF_NAME: itf_text(file), TLC_JSON_NAME: tlc_json_text(file)}
 
 
-def explanation_files(told: ExplainedTrace) -> dict[str, str]:
+def explanation_files(explanation: ExplainedTrace) -> dict[str, str]:
     """The files that explain a trace, by name: the page, or the traceback of the mistake."""
-    if told.failure is not None:
-        return {UNEXPLAINED_NAME: told.failure.text}
-    return {PAGE_NAME: told.page} if told.page is not None else {}
+    if explanation.failure is not None:
+        return {UNEXPLAINED_NAME: explanation.failure.text}
+    return {PAGE_NAME: explanation.page} if explanation.page is not None else {}

@@ -80,8 +80,8 @@ def _refuse_near_miss(path: Path, run_dir: Path) -> None:
 def _traces_in(folder: Path) -> list[Path]:
     """The entries of a folder that may be traces: JSON files, and folders that hold a trace."""
     try:
-        found = sorted(folder.iterdir())
-        return [entry for entry in found if entry.suffix == ".json" or (entry / ITF_NAME).is_file()]
+        entries = sorted(folder.iterdir())
+        return [entry for entry in entries if entry.suffix == ".json" or (entry / ITF_NAME).is_file()]
     except OSError:
         return []
 

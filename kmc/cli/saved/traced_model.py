@@ -27,8 +27,8 @@ def model_of_trace(file: TraceFile, spec: str | None = None, model: str | None =
     recorded = file.about.get("constants") if file.about.get("spec") == root.stem else None
     if model is None and recorded is not None:
         return bind(root, _recorded_file(recorded, file))
-    found = find_model(root, model)
-    return bind_all(root, ()) if found is None else bind(root, found)
+    file_of_model = find_model(root, model)
+    return bind_all(root, ()) if file_of_model is None else bind(root, file_of_model)
 
 
 def spec_of_trace(file: TraceFile, remedy: str) -> str:

@@ -71,30 +71,30 @@ def watching(story: Story, file: TraceFile, spec: str | None, model: str | None,
     """
     bound = model_of_trace(file, spec, model)
     asked = expressions_of(bound.spec, texts)
-    found = retake(file, bound, recorded_failure(file))
-    if found.stop is not None:
+    replayed = retake(file, bound, recorded_failure(file))
+    if replayed.stop is not None:
         raise TraceError(
             "KMC440",
-            f"--show cannot evaluate in the states of {file.shown_path}: {found.stop.sentence}",
+            f"--show cannot evaluate in the states of {file.shown_path}: {replayed.stop.sentence}",
             help="without --show, the trace is shown as it was recorded",
         )
-    refuse_without_value(asked, found.states)
-    return watched(story, asked, found.states)
+    refuse_without_value(asked, replayed.states)
+    return watched(story, asked, replayed.states)
 
 
 def story_by(model: Model, file: TraceFile) -> Story:
     """The story of a trace of `model`."""
     failure = recorded_failure(file)
-    found = retake(file, model, failure)
+    replayed = retake(file, model, failure)
     notes: tuple[str, ...] = ()
-    if found.stop is not None:
-        notes = (f"The spec has changed since: {found.stop.sentence} The trace is shown as it was recorded.",)
-        found = _as_recorded(file, model)
-    violation = recorded_violation(model, failure, found) if failure is not None else None
+    if replayed.stop is not None:
+        notes = (f"The spec has changed since: {replayed.stop.sentence} The trace is shown as it was recorded.",)
+        replayed = _as_recorded(file, model)
+    violation = recorded_violation(model, failure, replayed) if failure is not None else None
     if violation is not None:
         return story_of(model, violation, file.about)
-    back_to = None if found.loop is None else found.loop + 1
-    story = tell(model.spec, found.trace, file.about, back_to=back_to, closing=found.closing)
+    back_to = None if replayed.loop is None else replayed.loop + 1
+    story = tell(model.spec, replayed.trace, file.about, back_to=back_to, closing=replayed.closing)
     return replace(story, notes=(*story.notes, *notes))
 
 
@@ -102,41 +102,43 @@ def _story_of_property(model: Model, file: TraceFile, prop: str) -> Story:
     """The story of a trace of `model` that violates the property `prop`."""
     property_called(model, prop)
     failure = RecordedFailure(Verdict.VIOLATION if file.loop is None else Verdict.LIVENESS, prop)
-    found = retake(file, model, failure)
-    if found.stop is not None:
+    replayed = retake(file, model, failure)
+    if replayed.stop is not None:
         raise TraceError(
             "KMC440",
-            f"why '{prop}' fails cannot be told of {file.shown_path}: {found.stop.sentence}",
+            f"why '{prop}' fails cannot be told of {file.shown_path}: {replayed.stop.sentence}",
             help="without --property, the trace is shown as it was recorded",
         )
-    violation = recorded_violation(model, failure, found)
+    violation = recorded_violation(model, failure, replayed)
     if violation is None:
-        raise _not_violated(model, file, prop, found)
+        raise _not_violated(model, file, prop, replayed)
     return story_of(model, violation, {**file.about, "status": violation.verdict.value, "property": prop})
 
 
-def _not_violated(model: Model, file: TraceFile, prop: str, found: Retaken) -> TraceError:
+def _not_violated(model: Model, file: TraceFile, prop: str, replayed: Retaken) -> TraceError:
     declared = (*(kind.declared for kind in of_role(Role.CHECKED)), TemporalProperty)
     names = [name for name, known in model.spec.properties.items() if isinstance(known, declared)]
-    failing = [name for name in names if name != prop and _fails(model, name, found, len(found.states))]
-    earlier = next((count for count in range(1, len(found.states)) if _fails(model, prop, found, count)), None)
+    failing = [name for name in names if name != prop and _fails(model, name, replayed, len(replayed.states))]
+    earlier = next((count for count in range(1, len(replayed.states)) if _fails(model, prop, replayed, count)), None)
     where = "which holds in this behavior"
-    if found.loop is None:
+    if replayed.loop is None:
         is_temporal = isinstance(model.spec.properties[prop], TemporalProperty)
-        where = "which later states may keep" if is_temporal else f"which holds in state {len(found.states)}, its last"
+        where = (
+            "which later states may keep" if is_temporal else f"which holds in state {len(replayed.states)}, its last"
+        )
     notes = () if earlier is None else (f"{prop} fails in state {earlier}, before the end of the trace",)
     found_there = f"what fails there: {', '.join(failing)}" if failing else "no property of the spec fails there"
     return TraceError("KMC439", f"{file.shown_path} does not violate '{prop}', {where}",
                       help=found_there, notes=notes)  # fmt: skip
 
 
-def _fails(model: Model, name: str, found: Retaken, count: int) -> bool:
+def _fails(model: Model, name: str, replayed: Retaken, count: int) -> bool:
     """Whether a property fails at the end of the first `count` states; a temporal one only of the whole trace."""
-    is_whole = count == len(found.states)
+    is_whole = count == len(replayed.states)
     if not is_whole and not isinstance(model.spec.properties[name], Predicate):
         return False
     try:
-        return fails_at_end(model, name, found.states[:count], found.loop if is_whole else None)
+        return fails_at_end(model, name, replayed.states[:count], replayed.loop if is_whole else None)
     except KmcError:
         return False
 

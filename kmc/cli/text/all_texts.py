@@ -40,8 +40,8 @@ def run_line(runs: Sequence[ModelRun], chosen: Sequence[ChosenEntry]) -> Iterato
     width = max(len(each.name) for each in chosen)
     line = Text(f"  {choice.name:<{width}}  ")
     line.append(f"{run.state.words:<11}", _STYLES.get(run.state.words, ""))
-    line.append(f"  {run.told}")
-    if run.found is not None:
+    line.append(f"  {run.summary}")
+    if run.result is not None:
         line.append(f" ({seconds_in_words(run.seconds)})")
     yield line
 
@@ -51,9 +51,9 @@ def summary_lines(runs: Sequence[ModelRun]) -> Iterator[Text | str]:
     for run in runs:
         if run.state is State.UNEXPECTED:
             yield ""
-            yield Text(f"{run.choice.spec} {run.choice.name}: {run.told}", "bold red")
-            yield from (f"  {line}".rstrip() for line in _below(run.told, run.text.splitlines()))
-    yield from _warned_lines([run.choice for run in runs if has_warnings(run.told)])
+            yield Text(f"{run.choice.spec} {run.choice.name}: {run.summary}", "bold red")
+            yield from (f"  {line}".rstrip() for line in _below(run.summary, run.text.splitlines()))
+    yield from _warned_lines([run.choice for run in runs if has_warnings(run.summary)])
     yield ""
     shown = [state for state in State if state in (State.EXPECTED, State.UNEXPECTED) or _count(runs, state)]
     kinds = (*KINDS, MANIFEST_KIND)
@@ -71,31 +71,31 @@ def _warned_lines(warned: Sequence[ChosenEntry]) -> Iterator[str]:
         yield f"Warnings: {shlex.join(['kmc', 'check', warned[0].spec, warned[0].name])} shows them{others}."
 
 
-def _below(told: str, lines: Sequence[str]) -> Sequence[str]:
+def _below(verdict: str, lines: Sequence[str]) -> Sequence[str]:
     """The lines without a first one that only repeats the heading above them."""
-    same = bool(lines) and lines[0].removeprefix(UNEXPECTED_FIGURE).removesuffix(".") == told
+    same = bool(lines) and lines[0].removeprefix(UNEXPECTED_FIGURE).removesuffix(".") == verdict
     return lines[1:] if same else lines
 
 
 def new_warnings(runs: Sequence[ModelRun]) -> list[str]:
     """The warnings of the last of `runs` that none before it gave."""
     *before, last = map(_warnings, runs)
-    told = {text for texts in before for text in texts}
-    return [text for text in last if text not in told]
+    shown = {text for texts in before for text in texts}
+    return [text for text in last if text not in shown]
 
 
 def _warnings(run: ModelRun) -> list[str]:
-    return list(run.found["warnings"] or ()) if run.found is not None else []
+    return list(run.result["warnings"] or ()) if run.result is not None else []
 
 
 def verdict_of_all(typed: str, runs: Sequence[ModelRun], status: ExitStatus) -> str:
     """The verdict in one line, as `kmc.checking.verdict_line` has it for one check."""
-    told = [f"{_count(runs, State.EXPECTED):,} of {len(runs):,} as expected"]
-    told += [
+    counts = [f"{_count(runs, State.EXPECTED):,} of {len(runs):,} as expected"]
+    counts += [
         f"{count:,} {state.value}" for state in State if state is not State.EXPECTED if (count := _count(runs, state))
     ]
     shown = spec_title(typed) if typed == os.curdir else typed
-    return f"{_word(runs, status)} {shown}: {', '.join(told)}"
+    return f"{_word(runs, status)} {shown}: {', '.join(counts)}"
 
 
 def _word(runs: Sequence[ModelRun], status: ExitStatus) -> str:
@@ -122,9 +122,9 @@ def json_object(typed: str, runs: Sequence[ModelRun], status: ExitStatus, second
                 "model": run.choice.name,
                 "kind": run.choice.kind,
                 "state": run.state.value,
-                "told": run.told,
+                "told": run.summary,
                 "seconds": round(run.seconds, 3),
-                "result": run.found,
+                "result": run.result,
             }
             for run in runs
         ],
@@ -146,8 +146,8 @@ def _case(run: ModelRun, status: ExitStatus) -> TestCase:
             outcome = "skipped"
         case State.NOT_CHECKED:
             outcome = "failure" if status is ExitStatus.BOUND_REACHED else "skipped"
-    message = f"{run.state.value}: {run.told}" if run.state is State.LEFT_OUT else run.told
-    text = "\n".join(filter(None, (run.told if outcome is None else "", run.text)))
+    message = f"{run.state.value}: {run.summary}" if run.state is State.LEFT_OUT else run.summary
+    text = "\n".join(filter(None, (run.summary if outcome is None else "", run.text)))
     of = f"{class_name(run.choice.spec)}.{run.choice.kind}s"
     return TestCase(run.choice.name, outcome, message, text, of, run.seconds)
 

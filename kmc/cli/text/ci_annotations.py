@@ -33,8 +33,8 @@ def result_annotations(report: CheckReport) -> Iterator[str]:
     title = " ".join(dict.fromkeys(("kmc", model.spec.name, model.name)))
     is_failed = outcome.status is not ExitStatus.OK
     if is_failed:
-        told = [verdict_line(outcome), *_why(outcome), reproduce_line(report)]
-        yield _line("error", title, "\n".join(told), _place(model, violation) if violation is not None else None)
+        lines = [verdict_line(outcome), *_why(outcome), reproduce_line(report)]
+        yield _line("error", title, "\n".join(lines), _place(model, violation) if violation is not None else None)
     missed = frozenset(missed_texts(outcome)) if outcome.request.acceptance.strict else frozenset()
     for text in warning_texts(outcome):
         yield _line("error" if text in missed else "warning", title, text)
@@ -57,9 +57,9 @@ def annotations_of_all(runs: Sequence[ModelRun]) -> Iterator[str]:
     for run in runs:
         title = f"kmc {run.choice.spec} {run.choice.name}"
         if run.state is State.UNEXPECTED:
-            yield _line("error", title, "\n".join(filter(None, (run.told, run.text))))
+            yield _line("error", title, "\n".join(filter(None, (run.summary, run.text))))
         elif run.state is State.NOT_CHECKED:
-            yield _line("warning", title, f"not checked: {run.told}")
+            yield _line("warning", title, f"not checked: {run.summary}")
 
 
 def _why(outcome: Outcome) -> Iterator[str]:
@@ -77,8 +77,8 @@ def _place(model: Model, violation: Violation) -> Span | None:
 
 
 def _line(level: str, title: str, text: str, span: Span | None = None) -> str:
-    place = [] if span is None else [f"file={_escaped(shown_path(span.path))}", f"line={span.line}"]
-    return f"::{level} {','.join([*place, f'title={_escaped(title)}'])}::{_escaped(text.rstrip(), _TEXT_ESCAPES)}"
+    location = [] if span is None else [f"file={_escaped(shown_path(span.path))}", f"line={span.line}"]
+    return f"::{level} {','.join([*location, f'title={_escaped(title)}'])}::{_escaped(text.rstrip(), _TEXT_ESCAPES)}"
 
 
 def _escaped(text: str, escapes: Mapping[str, str] = _PROPERTY_ESCAPES) -> str:

@@ -104,8 +104,8 @@ def show(lines: Iterable[Text | str], console: Console | None = None) -> None:
     width = terminal_width(target)
     try:
         for line in lines:
-            for part in (line,) if width is None else _fitted(line, width, target):
-                target.print(part)
+            for piece in (line,) if width is None else _fitted(line, width, target):
+                target.print(piece)
     except OSError as error:
         raise stdout_fault(error) from None
 
@@ -115,8 +115,8 @@ def terminal_width(console: Console | None = None) -> int | None:
 
     The last column stays free: some terminals begin another row once it is filled.
     """
-    found = console or stdout()
-    return max(_WIDTH_MIN, found.width - 1) if found.file.isatty() else None
+    target = console or stdout()
+    return max(_WIDTH_MIN, target.width - 1) if target.file.isatty() else None
 
 
 def _fitted(line: Text | str, width: int, console: Console) -> Iterable[Text | str]:
@@ -126,7 +126,7 @@ def _fitted(line: Text | str, width: int, console: Console) -> Iterable[Text | s
         return [line]
     margin = len(text.plain) - len(text.plain.lstrip(" "))
     first, *rest = text.wrap(console, width - margin - _HANGING)
-    return [first, *(Text(" " * (margin + _HANGING)).append_text(part) for part in rest)]
+    return [first, *(Text(" " * (margin + _HANGING)).append_text(piece) for piece in rest)]
 
 
 def say(text: str) -> None:
@@ -164,8 +164,8 @@ def table(rows: Iterable[tuple[str, ...]], *, right: frozenset[int] = frozenset(
     lines = []
     for row in listed:
         cells = [
-            cell.rjust(width) if place in right else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append((" " * indent + "  ".join(cells)).rstrip())
     return lines

@@ -53,10 +53,10 @@ def junit_text(report: CheckReport) -> str:
     """The report of a check that has a result."""
     outcome = report.outcome
     model = outcome.model
-    found = [*_properties(report), _exploration(report), *_deadlock(report)]
+    cases = [*_properties(report), _exploration(report), *_deadlock(report)]
     if outcome.request.acceptance.expect and not outcome.unexpected:
-        found = [_as_expected(case) for case in found]
-    cases = [*found, *_strict(outcome), *_expected(report)]
+        cases = [_as_expected(case) for case in cases]
+    cases += [*_strict(outcome), *_expected(report)]
     name = f"{model.spec.name}.{model.name}"
     return suite_text(name, cases, outcome.result.counters.seconds, verdict_line(outcome))
 
@@ -98,14 +98,14 @@ def spec_title(typed: str) -> str:
 def told_in(report: str) -> tuple[str, str]:
     """The verdict in one line, and the failures in a report of `junit_text`, expected ones included."""
     suite = ElementTree.fromstring(report)
-    told: dict[str, None] = {}
+    failures: dict[str, None] = {}
     for case in suite.iter("testcase"):
         for detail in (case.find("failure"), case.find("error")):
             if detail is not None:
-                told[detail.text or f"{case.get('name')}: {detail.get('message')}"] = None
+                failures[detail.text or f"{case.get('name')}: {detail.get('message')}"] = None
         if case.get("name", "").endswith(AS_EXPECTED):
-            told[case.findtext("system-out", "")] = None
-    return suite.findtext("system-out") or next(iter(told), "").partition("\n")[0], "\n\n".join(told)
+            failures[case.findtext("system-out", "")] = None
+    return suite.findtext("system-out") or next(iter(failures), "").partition("\n")[0], "\n\n".join(failures)
 
 
 def _properties(report: CheckReport) -> Iterator[TestCase]:
@@ -251,18 +251,22 @@ def _as_expected(case: TestCase) -> TestCase:
 
 def _expected(report: CheckReport) -> Iterator[TestCase]:
     outcome = report.outcome
-    name, found = "the result is the expected one", list(outcome.differences)
+    name, differences = "the result is the expected one", list(outcome.differences)
     if outcome.request.acceptance.expect and outcome.result.verdict is Verdict.INTERRUPTED:
         yield TestCase(name, "skipped", "interrupted")
         return
     if outcome.request.acceptance.expect:
-        found = list(outcome.unexpected)
-    elif not found and (outcome.not_compared is not None or not outcome.model.file.expect):
+        differences = list(outcome.unexpected)
+    elif not differences and (outcome.not_compared is not None or not outcome.model.file.expect):
         return
     # A violation already has its conclusion beside its trace.
-    more = [*conclusion(report), reproduce_line(report)] if found and outcome.result.violation is None else []
+    more = [*conclusion(report), reproduce_line(report)] if differences and outcome.result.violation is None else []
     yield TestCase(
-        name, "failure" if found else None, found[0] if found else "", "\n".join([*found, *more]), type="unexpected"
+        name,
+        "failure" if differences else None,
+        differences[0] if differences else "",
+        "\n".join([*differences, *more]),
+        type="unexpected",
     )
 
 

@@ -15,11 +15,11 @@ def level_lines(levels: Sequence[int], width: int, *, ascii_only: bool = False) 
     share = math.ceil(len(levels) / ROWS_MAX)
     widest = max(levels, default=0)
     each = f", {share} to a row" if share > 1 else ""
-    place = levels.index(widest) + 1 if widest else 0
+    depth = levels.index(widest) + 1 if widest else 0
     counted = f"Levels: {len(levels):,}{each}"
     titles = [
-        f"{counted}, the widest is {place:,} with {widest:,} states.",
-        f"{counted}, the widest is {place:,}.",
+        f"{counted}, the widest is {depth:,} with {widest:,} states.",
+        f"{counted}, the widest is {depth:,}.",
         counted,
     ]
     yield _cut(next((title for title in titles if len(title) <= width), titles[-1]), width)

@@ -159,11 +159,11 @@ class Progress:
 
     def _guess(self, counters: Counters) -> Guess | None:
         """The guess from the levels that are whole, made once for each level."""
-        levels, found = self._guessed
+        levels, guessed = self._guessed
         if self._scale.expected is None and levels != len(counters.levels):
-            found = guess(counters.levels, self._scale.max_depth)
-            self._guessed = len(counters.levels), found
-        return found
+            guessed = guess(counters.levels, self._scale.max_depth)
+            self._guessed = len(counters.levels), guessed
+        return guessed
 
 
 def _sentence(fields: Sequence[str]) -> str:

@@ -85,9 +85,9 @@ def memory_text(used: int, limit: int | None) -> str:
     text = bytes_in_words(used)
     if limit is None:
         return text
-    number, unit = text.split()
+    amount, unit = text.split()
     whole = bytes_in_words(limit)
-    return f"{number if whole.endswith(unit) else text} of {whole}"
+    return f"{amount if whole.endswith(unit) else text} of {whole}"
 
 
 def outlook(now: Counters, scale: Scale, at: datetime, guessed: Guess | None) -> list[str]:
@@ -109,9 +109,9 @@ def outlook(now: Counters, scale: Scale, at: datetime, guessed: Guess | None) ->
         row = now.rows_bytes / max(1, now.distinct)
         needed = memory_guess(guessed.high, guessed.widest, row, wide=scale.fingerprint_bits == 128)
         fields.append(f"memory up to {bytes_in_words(needed)}")
-    found = now.distinct
-    if now.seconds > 0 and found:
-        left = max(0, guessed.likely - found) * now.seconds / found
+    distinct = now.distinct
+    if now.seconds > 0 and distinct:
+        left = max(0, guessed.likely - distinct) * now.seconds / distinct
         fields.append(f"ends {_moment(at, left)}")
     return fields
 
@@ -201,8 +201,8 @@ def shard_fields(
 
 
 def _odds(now: Counters, shards: ShardProgress) -> str:
-    found = now.distinct + (shards.level.new if shards.level is not None else 0)
-    return odds_text(collision_bound(found, shards.fingerprint_bits))
+    states = now.distinct + (shards.level.new if shards.level is not None else 0)
+    return odds_text(collision_bound(states, shards.fingerprint_bits))
 
 
 def disk_warning(now: Counters) -> str | None:

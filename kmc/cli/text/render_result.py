@@ -62,9 +62,9 @@ def checked_lines(outcome: Outcome) -> list[str]:
         ("constants", constants_text(model.spec) or "none"),
     ]
     for label, kinds in groupby(SHOWN, key=lambda kind: kind.label):
-        found = names(prop for kind in kinds for prop in model.of(kind))
+        named = names(prop for kind in kinds for prop in model.of(kind))
         # A model without an invariant is worth a line.
-        rows += [(label, found or "none")] if found or label == SHOWN[0].label else []
+        rows += [(label, named or "none")] if named or label == SHOWN[0].label else []
     rows.append(("symmetry", names(model.symmetry) or _unused_symmetry(model)))
     view = model.view
     rows.append(("view", f"{view.name}, without {', '.join(sorted(view.dropped))}" if view else "none"))
@@ -77,7 +77,7 @@ def checked_lines(outcome: Outcome) -> list[str]:
 def _temporal_rows(result: Result, model: Model) -> Iterator[tuple[str, str]]:
     """The temporal properties that were checked, and the fairness assumed."""
     checked = [prop for prop in result.properties if prop.verdict != "not checked"]
-    temporal = [prop for prop in model.temporal if any(prop.name == found.name for found in checked)]
+    temporal = [prop for prop in model.temporal if any(prop.name == verdict.name for verdict in checked)]
     if temporal:
         yield "temporal properties", names(temporal)
         yield "fairness assumed", assumed_text(result.fairness) or "none"

@@ -53,10 +53,10 @@ def _link_places(text: Text) -> None:
     # Imported here, because the front end takes a tenth of a second, and help needs none of it.
     from kmc.frontend.source_place import opened_path
 
-    for found in places:
-        path = opened_path(found["path"])
+    for match in places:
+        path = opened_path(match["path"])
         if path is not None:
-            text.stylize(f"link {path.as_uri()}#{found['line']}", *found.span())
+            text.stylize(f"link {path.as_uri()}#{match['line']}", *match.span())
 
 
 def _runs(line: TextLine) -> Iterator[tuple[str, str]]:

@@ -227,14 +227,14 @@ def _origins(records: Records, outdated: Collection[str]) -> Iterator[str]:
     """
     yield "## Origin"
     yield ""
-    found: dict[str, list[str]] = {}
+    models_of: dict[str, list[str]] = {}
     for name, record in records.items():
         commit, machine = record["commit"], record["machine"]
         at = "no commit" if commit is None else commit["id"][:7] + (" with changes" if commit["changed"] else "")
         memory = bytes_in_words(machine["memory_bytes"])
-        found.setdefault(f"kmc {machine['kmc']} at {at}, {machine['cpu']}, {machine['cores']} cores, {memory}", [])
-        found[f"kmc {machine['kmc']} at {at}, {machine['cpu']}, {machine['cores']} cores, {memory}"].append(name)
-    for origin, names in found.items():
+        origin = f"kmc {machine['kmc']} at {at}, {machine['cpu']}, {machine['cores']} cores, {memory}"
+        models_of.setdefault(origin, []).append(name)
+    for origin, names in models_of.items():
         yield f"- {origin}: {', '.join(f'`{name}`' for name in names)}."
     changed = [f"`{name}`" for name in records if name in outdated]
     if changed:

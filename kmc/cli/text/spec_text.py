@@ -51,11 +51,11 @@ def spec_lines(spec: Spec, manifest: Manifest | None, typed: str) -> Iterator[Te
     yield from _section("Actions", [(_signature(action), _about(action)) for action in spec.actions])
     others = [(_signature(action), _about(action)) for action in spec.other_actions]
     yield from _section("Actions that are not part of the next-state relation", others)
-    fair = [(found.name, first_line(found.doc)) for found in spec.specifications.values()]
+    fair = [(declared.name, first_line(declared.doc)) for declared in spec.specifications.values()]
     yield from _section("Specifications, with their fairness", fair)
     for title, kind in _PREDICATES:
-        found = [prop for prop in spec.properties.values() if isinstance(prop, kind)]
-        yield from _section(title, [(prop.name, first_line(prop.doc)) for prop in found])
+        declared = [prop for prop in spec.properties.values() if isinstance(prop, kind)]
+        yield from _section(title, [(prop.name, first_line(prop.doc)) for prop in declared])
     yield from _section("Views", [_view(view) for view in spec.properties.values() if isinstance(view, View)])
     sets = [group for group in spec.properties.values() if isinstance(group, SymmetrySet)]
     yield from _section(
