@@ -29,10 +29,10 @@ def story_of(model: Model, violation: Violation, about: Mapping[str, str] | None
             model.spec, violation.trace, about, back_to=cycle.back_to, closing=cycle.closing, fairness=fairness
         )
         story = replace(story, loop=_with_beginning(story.loop, refutation.why if refutation is not None else ""))
-    told = why(model, violation)
+    explanation = why(model, violation)
     # A property of steps says itself what the step changes.
-    step = "" if violation.is_step else missing_action(model, violation) or deciding_step(story, told)
-    return sliced(replace(story, why=replace(told, step=step)), model, violation)
+    step = "" if violation.is_step else missing_action(model, violation) or deciding_step(story, explanation)
+    return sliced(replace(story, why=replace(explanation, step=step)), model, violation)
 
 
 def _with_beginning(loop: StoryLoop | None, reason: str) -> StoryLoop | None:

@@ -62,8 +62,8 @@ def _functions_of_lanes(variables: Mapping[str, Tla]) -> tuple[tuple[str, ...], 
     shared = Counter(frozenset(domain) for domain in domains.values()).most_common(1)
     if not shared or shared[0][1] < 2:
         return (), ()
-    found = tuple(name for name, domain in domains.items() if frozenset(domain) == shared[0][0])
-    return found, tuple(domains[found[0]])
+    functions = tuple(name for name, domain in domains.items() if frozenset(domain) == shared[0][0])
+    return functions, tuple(domains[functions[0]])
 
 
 def _domain(value: Tla) -> list[str]:
@@ -124,17 +124,17 @@ class _FileTeller:
 
     def ends_in(self, steps: Sequence[FileStep]) -> set[str]:
         """All ends of messages."""
-        found: set[str] = set()
+        ends: set[str] = set()
         for step in steps:
             for network in self.networks:
                 for record, _ in _records(step.variables.get(network)):
                     values = dict(record.fields)
-                    found |= {in_words(values[end]) for end in _ends(record) or ()}
-        return found
+                    ends |= {in_words(values[end]) for end in _ends(record) or ()}
+        return ends
 
     def lane_at(self, path: Sequence[str]) -> str | None:
         """The process that a place belongs to: the first part of its path with the name of one."""
-        return next((part for part in path[1:] if part in self.lanes), None)
+        return next((key for key in path[1:] if key in self.lanes), None)
 
     def step(self, number: int, step: FileStep, before: Mapping[str, Tla] | None) -> StoryStep:
         """The step that leads to state `number`."""

@@ -17,42 +17,44 @@ from kmc.result import Refutation, Verdict, Violation
 from kmc.story.retaken import Retaken
 
 
-def recorded_violation(model: Model, failure: RecordedFailure, found: Retaken) -> Violation | None:
+def recorded_violation(model: Model, failure: RecordedFailure, replayed: Retaken) -> Violation | None:
     """The violation that the steps of a trace still show at its end; None if nothing fails, or if a step does not
     hold.
     """
-    if not found.shows:
+    if not replayed.shows:
         return None
     if failure.name is None:
-        errors = () if failure.verdict is Verdict.DEADLOCK else errors_at(model, found.states[-1])
-        return Violation(failure.verdict, None, found.trace, min(errors, key=error_rank, default=None))
+        errors = () if failure.verdict is Verdict.DEADLOCK else errors_at(model, replayed.states[-1])
+        return Violation(failure.verdict, None, replayed.trace, min(errors, key=error_rank, default=None))
     prop = property_called(model, failure.name)
     if isinstance(prop, TemporalProperty):
-        return _of_temporal(model, prop, found)
+        return _of_temporal(model, prop, replayed)
     (kind,) = (kind for kind in of_role(Role.CHECKED) if isinstance(prop, kind.declared))
-    return Violation(Verdict.VIOLATION, prop.name, found.trace, is_step=kind.states == 2)
+    return Violation(Verdict.VIOLATION, prop.name, replayed.trace, is_step=kind.states == 2)
 
 
-def _of_temporal(model: Model, prop: TemporalProperty, found: Retaken) -> Violation | None:
+def _of_temporal(model: Model, prop: TemporalProperty, replayed: Retaken) -> Violation | None:
     """The violation by the first query of the property that the behaviour answers, with the recorded steps."""
     problem = problem_of(replace(model, temporal=(prop,)))
-    cut = len(found.states) if found.loop is None else found.loop
+    cut = len(replayed.states) if replayed.loop is None else replayed.loop
     for check in problem.checks:
         for query in check.queries:
-            if found.loop is None and not query.is_of_prefixes:
+            if replayed.loop is None and not query.is_of_prefixes:
                 continue  # a later state may keep the promise
             try:
-                violation = temporal_violation(model, problem, check, query, found.states[:cut], found.states[cut:])
+                violation = temporal_violation(
+                    model, problem, check, query, replayed.states[:cut], replayed.states[cut:]
+                )
             except InternalError:
                 continue  # this query is about another way to refute the property
-            return _with_steps(violation, found)
+            return _with_steps(violation, replayed)
     return None
 
 
-def _with_steps(violation: Violation, found: Retaken) -> Violation:
+def _with_steps(violation: Violation, replayed: Retaken) -> Violation:
     refutation = violation.refutation
     cycle = refutation.cycle if refutation is not None else None
     if refutation is None or cycle is None:
-        return replace(violation, trace=found.trace)
-    told: Refutation = replace(refutation, cycle=replace(cycle, closing=found.closing))
-    return replace(violation, trace=found.trace, refutation=told)
+        return replace(violation, trace=replayed.trace)
+    closed: Refutation = replace(refutation, cycle=replace(cycle, closing=replayed.closing))
+    return replace(violation, trace=replayed.trace, refutation=closed)

@@ -52,20 +52,22 @@ class RegressionTest:
     closing: StepText | None = None
 
 
-def regression_test(file: TraceFile, model: Model, failure: RecordedFailure, found: Retaken) -> RegressionTest | None:
+def regression_test(file: TraceFile, model: Model, failure: RecordedFailure, retaken: Retaken) -> RegressionTest | None:
     """The test of a recorded trace; None where a step does not name its action, and cannot be found by a replay.
 
     Steps that still hold come from the replay, so that the actions are those of the spec.
     """
     settled = resolved(file, model.spec)
-    replayed = dict(enumerate(found.steps))
+    replayed = dict(enumerate(retaken.steps))
     steps = [
         _text_of(replayed[n], model) if n in replayed else _recorded_text(step) for n, step in enumerate(settled.steps)
     ]
     closing = None
     if file.loop is not None and file.loop < len(file.steps) - 1:
         closing = (
-            _recorded_text(settled.closing or FileStep({})) if found.closing is None else _text_of(found.closing, model)
+            _recorded_text(settled.closing or FileStep({}))
+            if retaken.closing is None
+            else _text_of(retaken.closing, model)
         )
         if closing is None:
             return None
@@ -156,8 +158,8 @@ def _failing_again(test: RegressionTest, model: Model, run: Retaken) -> str:
         lines.append(f"  back to state {story.loop.back_to}{closing}")
     violation = recorded_violation(model, test.failure, Retaken(run.steps, None, run.loop, run.closing, shows=True))
     if violation is not None:
-        told = why(model, violation)
-        lines += [text for text in (told.sentence, told.doc) if text]
+        explanation = why(model, violation)
+        lines += [text for text in (explanation.sentence, explanation.doc) if text]
     return "\n".join(lines)
 
 
@@ -183,14 +185,14 @@ def _states(run: _Run) -> tuple[Any, ...]:
 def _longer(model: Model, runs: Iterable[_Run], action: Action, arguments: Arguments) -> Iterator[_Run]:
     count = 0
     for run in runs:
-        for found in steps_of(model, run[-1].state, action):
-            if found[1] == arguments:
+        for step in steps_of(model, run[-1].state, action):
+            if step[1] == arguments:
                 count += 1
                 if count > RUNS_MAX:
                     raise TraceError(
                         "KMC438", f"more than {RUNS_MAX:,} runs fit the steps", help="write a test of a shorter trace"
                     )
-                yield (*run, trace_step(found))
+                yield (*run, trace_step(step))
 
 
 def _closed(test: RegressionTest, model: Model, run: _Run) -> Iterator[Retaken]:
@@ -199,9 +201,9 @@ def _closed(test: RegressionTest, model: Model, run: _Run) -> Iterator[Retaken]:
         yield Retaken(run, None, None if test.back_to is None else len(run) - 1)
         return
     action, arguments = _instance(model, test.closing, len(run) + 1)
-    for found in steps_of(model, run[-1].state, action):
-        if found[1] == arguments and found[2] == run[test.back_to - 1].state:
-            yield Retaken(run, None, test.back_to - 1, trace_step(found))
+    for step in steps_of(model, run[-1].state, action):
+        if step[1] == arguments and step[2] == run[test.back_to - 1].state:
+            yield Retaken(run, None, test.back_to - 1, trace_step(step))
 
 
 def _instance(model: Model, step: StepText, number: int) -> tuple[Action, Arguments]:

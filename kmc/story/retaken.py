@@ -102,10 +102,10 @@ def retake(file: TraceFile, model: Model, failure: RecordedFailure | None = None
     notes = tuple(taker.notes())
     if stop is not None:
         return Retaken(tuple(runs[0]) if runs else (), stop, notes=notes)
-    found = [_closed(taker, run, file.loop, notes) for run in runs]
+    closed = [_closed(taker, run, file.loop, notes) for run in runs]
     if failure is None:
-        return found[0]
-    shown = [replace(run, shows=_shows(model, failure, run)) for run in found]
+        return closed[0]
+    shown = [replace(run, shows=_shows(model, failure, run)) for run in closed]
     return next((run for run in shown if run.shows), next((run for run in shown if run.stop is None), shown[0]))
 
 
@@ -166,7 +166,7 @@ class _Taker:
                 if isinstance(taken, Stop):
                     stops.append(taken)
                 else:
-                    longer = {found.state: [*run, found] for found in taken} | longer
+                    longer = {trace_step.state: [*run, trace_step] for trace_step in taken} | longer
             if not longer:
                 return runs, stops[0]
             runs = list(longer.values())
@@ -222,33 +222,33 @@ class _Taker:
     def _instance(
         self, before: Any, action: Action, arguments: Arguments, wanted: Mapping[str, Tla], number: int
     ) -> list[TraceStep] | Stop:
-        found = [step for step in steps_of(self._model, before, action) if step[1] == arguments]
-        taken = self._fitting(found, wanted)
+        steps = [step for step in steps_of(self._model, before, action) if step[1] == arguments]
+        taken = self._fitting(steps, wanted)
         if taken:
             return taken
         label = label_for_people(action, arguments, self._shown)
-        if not found:
+        if not steps:
             sentence = f"Step {number}: {label} is not enabled in state {number - 1} any more."
             reason = StopReason.NOT_ENABLED
             details = (*obstacles_to(self._model, before, action, arguments), *self._instead(before, wanted))
         else:
             sentence = f"Step {number}: {label} leads to another state now."
-            reason, details = StopReason.LEADS_ELSEWHERE, self._differences([step[2] for step in found], wanted)
+            reason, details = StopReason.LEADS_ELSEWHERE, self._differences([step[2] for step in steps], wanted)
         return Stop(number, reason, sentence, details, before, action, arguments)
 
     def _any_step(self, before: Any, wanted: Mapping[str, Tla], number: int) -> list[TraceStep] | Stop:
-        found = list(steps_of(self._model, before))
-        taken = self._fitting(found, wanted)
+        steps = list(steps_of(self._model, before))
+        taken = self._fitting(steps, wanted)
         if taken:
             return taken
         sentence = f"Step {number}: no action of the spec leads from state {number - 1} to it."
-        details = self._differences([step[2] for step in found], wanted)
+        details = self._differences([step[2] for step in steps], wanted)
         return Stop(number, StopReason.LEADS_ELSEWHERE, sentence, details, before)
 
-    def _fitting(self, found: list[Step], wanted: Mapping[str, Tla]) -> list[TraceStep]:
+    def _fitting(self, steps: list[Step], wanted: Mapping[str, Tla]) -> list[TraceStep]:
         """The steps that lead to the recorded state, in display order, one for each successor."""
         relation = _relation(self._model)
-        fitting = sorted((step for step in found if self._matches(step[2], wanted)), key=relation.display_key)
+        fitting = sorted((step for step in steps if self._matches(step[2], wanted)), key=relation.display_key)
         return list({step[2]: trace_step(step) for step in reversed(fitting)}.values())[::-1]
 
     def _instead(self, before: Any, wanted: Mapping[str, Tla]) -> tuple[str, ...]:
@@ -262,8 +262,10 @@ class _Taker:
         of_trace = self._for_people(wanted)
         states = list(dict.fromkeys(present))
         lane_at = Processes(self._spec).at
-        found = [changes_between(of_trace, encode_state(state, self._shown), self._names, lane_at) for state in states]
-        changes: Sequence[Change] = min(found, key=len, default=())
+        differences = [
+            changes_between(of_trace, encode_state(state, self._shown), self._names, lane_at) for state in states
+        ]
+        changes: Sequence[Change] = min(differences, key=len, default=())
         lines = [f"{c.place}: {c.old or 'nothing'} in the trace, {c.new or 'nothing'} now" for c in changes]
         more = len(lines) - _DIFFERENCES_MAX
         return (*lines[:_DIFFERENCES_MAX], *([f"... and {more} more"] if more > 0 else []))
@@ -283,11 +285,11 @@ def obstacles_to(model: Model, state: State, action: Action, arguments: Argument
         for instance in _relation(model, action).instances(state)
         if instance.action.title == action.title and instance.arguments == arguments
     ]
-    found = [stopped_by(model, state, instance) for instance in instances]
-    if not found and action.message is not None:
-        found = [without_message(action)]
-    told = (f"Why: {one.sentence}{f' ({one.place})' if one.place else ''}." for one in found)
-    return tuple(dict.fromkeys(told))[:_OBSTACLES_MAX]
+    obstacles = [stopped_by(model, state, instance) for instance in instances]
+    if not obstacles and action.message is not None:
+        obstacles = [without_message(action)]
+    sentences = (f"Why: {one.sentence}{f' ({one.place})' if one.place else ''}." for one in obstacles)
+    return tuple(dict.fromkeys(sentences))[:_OBSTACLES_MAX]
 
 
 def steps_of(model: Model, state: State, *actions: Action) -> Iterator[Step]:

@@ -47,22 +47,22 @@ class Slice:
 
 def sliced(story: Story, model: Model, violation: Violation) -> Story:
     """The story with the steps marked that do not matter, and with a note about the result."""
-    found = slice_of(model, violation)
-    if found is None:
+    kept_steps = slice_of(model, violation)
+    if kept_steps is None:
         return story
-    kept = set(found.numbers)
+    kept = set(kept_steps.numbers)
     steps = tuple(s if s.number in kept else replace(s, matters=False, note=_NOTE) for s in story.steps)
-    return replace(story, steps=steps, notes=(*story.notes, *_notes(found, violation)))
+    return replace(story, steps=steps, notes=(*story.notes, *_notes(kept_steps, violation)))
 
 
-def _notes(found: Slice, violation: Violation) -> Iterable[str]:
+def _notes(kept_steps: Slice, violation: Violation) -> Iterable[str]:
     length = len(violation.trace)
-    dropped = length - len(found.numbers)
+    dropped = length - len(kept_steps.numbers)
     has_cycle = violation.refutation is not None and violation.refutation.cycle is not None
     if dropped:
         do, them = ("does", "it") if dropped == 1 else ("do", "them")
         yield f"{dropped} of the {length - 1} steps {do} not matter: the violation happens without {them}."
-    if not found.is_minimal:
+    if not kept_steps.is_minimal:
         yield "Perhaps not all of the other steps matter: the search for a smaller trace was cut short."
     elif not dropped and length > 1 and not has_cycle:
         yield "Every step is needed for the violation."
@@ -102,7 +102,7 @@ def fails_alike(model: Model, violation: Violation, states: Sequence[State], loo
     """Whether these states end in the failure of the violation."""
     error = violation.error
     if error is not None:
-        return (error.code, error.span) in [(found.code, found.span) for found in errors_at(model, states[-1])]
+        return (error.code, error.span) in [(other.code, other.span) for other in errors_at(model, states[-1])]
     return recurs(model, RecordedFailure(violation.verdict, violation.name), states, loop)
 
 
@@ -160,9 +160,9 @@ class _Search:
     def _smaller(self, kept: _Kept, size: int) -> _Kept | None:
         """The steps without some `size` of them, the first that still lead to the failure."""
         for begin in range(len(kept.numbers) - size, 0, -size if size > 1 else -1):
-            found = self._without(kept, begin, begin + size)
-            if found is not None:
-                return found
+            smaller = self._without(kept, begin, begin + size)
+            if smaller is not None:
+                return smaller
             if self.left <= 0:
                 return None
         return None

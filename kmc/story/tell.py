@@ -40,8 +40,8 @@ def tell(
     teller = Teller(spec, [step.state for step in trace.steps])
     steps = [first_step(teller.step(None, trace.steps[0], 1), about or {})]
     for number, (before, step) in enumerate(zip(trace.steps, trace.steps[1:], strict=False), start=2):
-        told = teller.step(before.state, step, number)
-        steps.append(replace(told, majorities=teller.majorities(before.state, step)))
+        story_step = teller.step(before.state, step, number)
+        steps.append(replace(story_step, majorities=teller.majorities(before.state, step)))
     loop = None
     if back_to is not None:
         last = teller.step(trace.steps[-1].state, closing, len(steps) + 1) if closing is not None else None
@@ -110,7 +110,7 @@ class Teller:
         if before is not None and message is None:
             message = received_message(action, before, values, step.state)
         received, sent, lost = self.post.step(number, step.state, message)
-        told = self.post.messages[received - 1] if received is not None else None
+        incoming = self.post.messages[received - 1] if received is not None else None
         old = self._variables(before) if before is not None else None
         variables = encode_state(step.state, self._table, None if old is None else (before, old))
         self._last = (step.state, variables)
@@ -118,11 +118,11 @@ class Teller:
         return StoryStep(
             number=number,
             action=step.action,
-            label=_label(step, number, arguments, told),
+            label=_label(step, number, arguments, incoming),
             arguments=arguments,
             actor=None
             if before is None
-            else self._actor(told, [self.post.messages[n - 1] for n in sent], action, values),
+            else self._actor(incoming, [self.post.messages[n - 1] for n in sent], action, values),
             received=received,
             sent=sent,
             lost=lost,
@@ -141,21 +141,21 @@ class Teller:
         message = received_message(action, before, values, step.state)
         if action.message is not None and message is None:
             return ()
-        found = majorities(self._spec, action, before, message, values, step.state)
-        return tuple(map(self._majority, found))
+        counted = majorities(self._spec, action, before, message, values, step.state)
+        return tuple(map(self._majority, counted))
 
-    def _majority(self, found: Majority) -> str:
+    def _majority(self, majority: Majority) -> str:
         counted, ensemble = (", ".join(lane_name(one, self._table.naming) for one in ones)
-                             for ones in (found.counted, found.ensemble or ()))  # fmt: skip
-        asked = "".join(f" ({name} {value})" for name, value in found.asked)
+                             for ones in (majority.counted, majority.ensemble or ()))  # fmt: skip
+        asked = "".join(f" ({name} {value})" for name, value in majority.asked)
         return f"{counted}{f' of {ensemble}' if ensemble else ''}{asked}"
 
     def _actor(
-        self, told: SentMessage | None, sent: Sequence[SentMessage], action: Action | None, values: tuple[Any, ...]
+        self, received: SentMessage | None, sent: Sequence[SentMessage], action: Action | None, values: tuple[Any, ...]
     ) -> str | None:
         """Return the receiver, else the sender, else the first process among the arguments."""
-        if told is not None and told.dest is not None:
-            return told.dest
+        if received is not None and received.dest is not None:
+            return received.dest
         sources = {message.source for message in sent}
         if len(sources) == 1 and None not in sources:
             return sent[0].source
@@ -175,9 +175,9 @@ class Teller:
         return (*changes_between(old, new, self._compared, self._processes.at), *(c for c in kept if c.new is None))
 
 
-def _label(step: TraceStep, number: int, arguments: tuple[tuple[str, str], ...], told: SentMessage | None) -> str:
+def _label(step: TraceStep, number: int, arguments: tuple[tuple[str, str], ...], received: SentMessage | None) -> str:
     if step.action is None:
         return "Initial state" if number == 1 else step.label
-    if told is not None:
-        return step.action + told.brief.removeprefix(told.kind)
+    if received is not None:
+        return step.action + received.brief.removeprefix(received.kind)
     return f"{step.action}({', '.join(value for _, value in arguments)})" if arguments else step.action

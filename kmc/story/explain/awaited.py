@@ -43,15 +43,15 @@ def what_would_help(model: Model, violation: Violation, formula: Formula, behavi
     spec = model.spec
     relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
     first = len(behaviour.states)
-    found: dict[str, str] = {}
+    missing: dict[str, str] = {}
     for instance, source in _bringing(model, relation, goal, list(behaviour.states)):
         title = instance.action.title
-        if title not in found and not _happens(relation, title, recurring):
-            found[title] = _missing(model, relation, instance, source, recurring[-1], first)
-        if len(found) == _TOLD_MAX:
+        if title not in missing and not _happens(relation, title, recurring):
+            missing[title] = _missing(model, relation, instance, source, recurring[-1], first)
+        if len(missing) == _TOLD_MAX:
             break
     fair = {name for met in cycle.fairness for name in met.group.split(" \\/ ")}
-    return " ".join(found.values() or _switched_off(model, relation, recurring, fair))
+    return " ".join(missing.values() or _switched_off(model, relation, recurring, fair))
 
 
 def _awaited(behaviour: EndlessBehaviour, formula: Formula, position: int = 0) -> Callable[[Any], bool] | None:
@@ -59,14 +59,14 @@ def _awaited(behaviour: EndlessBehaviour, formula: Formula, position: int = 0) -
     match formula:
         case LeadsTo(_, goal) if is_of_states(goal):
             return _predicate(behaviour, goal)
-        case Eventually(part) if is_of_states(part):
-            return _predicate(behaviour, part)
-        case Always(part) | Eventually(part):
-            return _awaited(behaviour, part, behaviour.loop)
+        case Eventually(subformula) if is_of_states(subformula):
+            return _predicate(behaviour, subformula)
+        case Always(subformula) | Eventually(subformula):
+            return _awaited(behaviour, subformula, behaviour.loop)
         case Implies(_, conclusion):
             return _awaited(behaviour, conclusion, position)
         case And() | ForAll():
-            failing = next((part for part in parts_of(formula) if not behaviour.satisfies(part, position)), None)
+            failing = next((each for each in parts_of(formula) if not behaviour.satisfies(each, position)), None)
             return None if failing is None else _awaited(behaviour, failing, position)
         case _:
             return None
@@ -127,17 +127,19 @@ def _switched_off(
     action ends.
     """
     # A model that gives such a constant switches a part of the spec on or off.
-    given = (found for found in model.spec.constants.values() if found.raw is not None and found.has_default)
+    given = (
+        constant for constant in model.spec.constants.values() if constant.raw is not None and constant.has_default
+    )
     switched = {constant.name for constant in given if isinstance(constant.value, bool)}
-    found: dict[str, str] = {}
+    sentences: dict[str, str] = {}
     for instance in relation.instances(recurring[-1]) if switched else ():
         title = instance.action.title
-        if title not in fair or title in found or _happens(relation, title, recurring):
+        if title not in fair or title in sentences or _happens(relation, title, recurring):
             continue
         obstacle = stopped_by(model, recurring[-1], instance)
         if switched.intersection(re.findall(r"\w+", obstacle.sentence)):
-            found[title] = f"{title} is disabled throughout, since {obstacle.sentence}."
-    return list(found.values())[:_TOLD_MAX]
+            sentences[title] = f"{title} is disabled throughout, since {obstacle.sentence}."
+    return list(sentences.values())[:_TOLD_MAX]
 
 
 def _missing(

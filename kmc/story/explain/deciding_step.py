@@ -31,10 +31,10 @@ def deciding_step(story: Story, why: Why) -> str:
     last, before = story.steps[-1], story.steps[-2]
     compared = [_words(value.expression) for value in why.compared]
     decisive = [change for change in last.changes if _is_compared(change, compared)]
-    told = [text for change in decisive if (text := _changed(change))][:_CHANGES_MAX]
-    if not told:
+    texts = [text for change in decisive if (text := _changed(change))][:_CHANGES_MAX]
+    if not texts:
         return ""
-    sentence = f"Step {last.number}, {last.label}, {'; '.join(told)}."
+    sentence = f"Step {last.number}, {last.label}, {'; '.join(texts)}."
     lanes = {change.lane for change in decisive}
     if len(decisive) < len(compared) or len(lanes) != 1:
         return sentence
@@ -45,8 +45,8 @@ def deciding_step(story: Story, why: Why) -> str:
 
 def _is_compared(change: Change, compared: list[list[str]]) -> bool:
     """Whether an expression is this place; a field of a record may be called by its name alone: `state of n2`."""
-    place = _words(change.place)
-    return any(words and place[-len(words) :] == words for words in compared)
+    path = _words(change.place)
+    return any(words and path[-len(words) :] == words for words in compared)
 
 
 def _words(text: str) -> list[str]:
@@ -66,12 +66,12 @@ def _changed(change: Change) -> str:
 
 def _standing(story: Story, lane: str, decisive: list[Change]) -> Iterator[str]:
     """The columns of a process before the last step, without those that the sentence has already: `epoch 2`."""
-    told = 0
+    lines = 0
     for column in story.columns:
-        if column.length or any(column.shows(change.path) for change in decisive) or told == _BEFORE_MAX:
+        if column.length or any(column.shows(change.path) for change in decisive) or lines == _BEFORE_MAX:
             continue
         value = in_column(story.steps[-2].variables, column, lane)
         text = in_words(value) if value is not None else ""
         if text and len(text) <= _SHORT:
-            told += 1
+            lines += 1
             yield f"{column.title} {text}"

@@ -99,9 +99,9 @@ def with_local_names(facts: Iterable[Fact], wording: Wording) -> list[Fact]:
     """The facts, each followed by the values of the local names of the property that it uses, where none gives them."""
     found = list(facts)
     known = {value.name.text for fact in found for value in fact.values}
-    told: list[Fact] = []
+    extended: list[Fact] = []
     for fact in found:
-        told.append(fact)
+        extended.append(fact)
         for name in dict.fromkeys(re.findall(r"\w+", fact.clause)):
             bound = fact.scope.bound.get(name)
             if bound is None or isinstance(bound.value, FunctionType):  # `condition is <lambda>` explains nothing
@@ -109,8 +109,8 @@ def with_local_names(facts: Iterable[Fact], wording: Wording) -> list[Fact]:
             if bound.label == Label(name) and name not in known:
                 known.add(name)
                 value = named_value(ast.Name(name, ast.Load()), fact.scope, wording)
-                told.append(Fact(ast.Constant(True), fact.scope, True, f"{name} is {_short(value)}", (value,)))
-    return told
+                extended.append(Fact(ast.Constant(True), fact.scope, True, f"{name} is {_short(value)}", (value,)))
+    return extended
 
 
 def _evaluates(node: ast.expr, scope: Context, value: Any) -> bool:
@@ -150,8 +150,8 @@ def chosen_branch(node: ast.expr, scope: Context) -> ast.expr:
 def compared_fact(node: ast.Compare, scope: Context, truth: bool, wording: Wording) -> Fact:
     """A comparison of two values, in words."""
     operator = type(node.ops[0])
-    operands = (chosen_branch(part, scope) for part in (node.left, node.comparators[0]))
-    left, right = (named_value(part, scope, wording) for part in operands)
+    operands = (chosen_branch(operand, scope) for operand in (node.left, node.comparators[0]))
+    left, right = (named_value(operand, scope, wording) for operand in operands)
     if isinstance(left.value, frozenset) and operator in _SUBSETS:
         clause = f"{_is(left)}, {'' if truth else 'not '}{_SUBSETS[operator]} {_which(right)}"
     else:
@@ -168,8 +168,8 @@ def compared_fact(node: ast.Compare, scope: Context, truth: bool, wording: Wordi
 
 def clauses_of(facts: Sequence[Fact]) -> list[str]:
     """The clauses of a sentence: the facts that decide, without those that say little beside them."""
-    told = list({fact.clause: fact for fact in reversed(facts) if fact.clause}.values())[::-1]
-    strong = [fact for fact in told if not _says_little(fact)] or told
+    distinct = list({fact.clause: fact for fact in reversed(facts) if fact.clause}.values())[::-1]
+    strong = [fact for fact in distinct if not _says_little(fact)] or distinct
     for fact in [f for f in strong if f.is_change]:
         others = {value.name.text for other in strong if other is not fact for value in other.values}
         if {value.name.text for value in fact.values} <= others:
@@ -229,8 +229,8 @@ def _clause(operator: type[ast.cmpop], left: NamedValue, right: NamedValue, word
 
 def _equal(left: NamedValue, right: NamedValue) -> str:
     if right.is_literal or left.is_literal:
-        place, other = (left, right) if right.is_literal else (right, left)
-        return f"{place.name.text} is {_short(other)}"
+        variable, other = (left, right) if right.is_literal else (right, left)
+        return f"{variable.name.text} is {_short(other)}"
     if _same_place(left, right):
         return f"{_place(left)} stays {_short(left)}"
     if left.name.path == right.name.path and left.name.owner and right.name.owner and left.name.when == right.name.when:
@@ -287,8 +287,8 @@ def _contained(left: NamedValue, right: NamedValue, *, is_in: bool) -> str:
         if len(right.shown) <= _SHORT:
             return f"{_is(right)}, which {has} {left.shown}"
         return f"{right.name.text} {has} {left.shown}"
-    found = right.name.text if len(right.shown) > _SHORT else _which(right)
-    return f"{_is(left)}, {'' if is_in else 'not '}in {found}"
+    collection = right.name.text if len(right.shown) > _SHORT else _which(right)
+    return f"{_is(left)}, {'' if is_in else 'not '}in {collection}"
 
 
 def _same_place(left: NamedValue, right: NamedValue) -> bool:

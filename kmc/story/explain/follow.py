@@ -83,13 +83,13 @@ class Follower:
     ) -> list[Fact]:
         """Of a false `and`, or a true `or`, the first part that decides; else all parts."""
         if truth is not is_and:
-            decides = next((part for part in parts if bool(scope.value(part)) is truth), parts[-1])
+            decides = next((operand for operand in parts if bool(scope.value(operand)) is truth), parts[-1])
             return self.follow(decides, scope, truth, premise=premise)
         facts: list[Fact] = []
-        for part in parts:
+        for operand in parts:
             # `not a or b` is an implication, and so is `a or b` to a reader: what comes first says when.
-            asks = not is_and and part is not parts[-1]
-            facts += self.follow(part, scope, truth, premise=premise or asks)
+            asks = not is_and and operand is not parts[-1]
+            facts += self.follow(operand, scope, truth, premise=premise or asks)
         return facts
 
     def _quantified(
@@ -108,10 +108,10 @@ class Follower:
                 for condition in comprehension.ifs:
                     facts += self.follow(condition, witness, True, premise=True)
             return [*facts, *self.follow(generator.elt, witness, truth, premise=premise)]
-        told = self._each(generator, scope, truth)
+        member_facts = self._each(generator, scope, truth)
         if premise:
-            return [replace(fact, clause="") for fact in told]
-        return told or [self._none(node, generator, scope, truth)]
+            return [replace(fact, clause="") for fact in member_facts]
+        return member_facts or [self._none(node, generator, scope, truth)]
 
     def _note(self, generator: ast.GeneratorExp, witness: Context) -> None:
         for comprehension in generator.generators:
@@ -127,8 +127,8 @@ class Follower:
             yield scope
             return
         first, *rest = generators
-        for found in members(first.target, first.iter, scope, self._wording):
-            inner = scope.binding(found)
+        for bindings in members(first.target, first.iter, scope, self._wording):
+            inner = scope.binding(bindings)
             if all(inner.value(condition) for condition in first.ifs):
                 yield from self._chosen(rest, inner)
 
@@ -148,32 +148,32 @@ class Follower:
 
         Of many, those that come closest are enough: they pass most conjuncts.
         """
-        found = list(islice(self._members(generator, scope), _MEMBERS_MAX + 1))
-        if not found or len(found) > _MEMBERS_MAX:
+        contexts = list(islice(self._members(generator, scope), _MEMBERS_MAX + 1))
+        if not contexts or len(contexts) > _MEMBERS_MAX:
             return []
-        if isinstance(generator.elt, ast.Compare) and not self._is_of_lanes(generator, found):
+        if isinstance(generator.elt, ast.Compare) and not self._is_of_lanes(generator, contexts):
             return []
         match generator.elt:
-            case ast.BoolOp(op=ast.And(), values=parts) if not truth and len(found) > _LISTED_MAX:
-                failing = [_first_false(parts, member) for member in found]
-                found = [m for m, at in zip(found, failing, strict=True) if at == max(failing)]
+            case ast.BoolOp(op=ast.And(), values=parts) if not truth and len(contexts) > _LISTED_MAX:
+                failing = [_first_false(parts, member) for member in contexts]
+                contexts = [m for m, at in zip(contexts, failing, strict=True) if at == max(failing)]
         facts: list[Fact] = []
-        for member in found:
+        for member in contexts:
             for fact in self._member_facts(generator.elt, member, truth):
                 if fact.clause not in [other.clause for other in facts] or not fact.clause:
                     facts.append(fact)
         if len([fact for fact in facts if fact.clause]) <= _LISTED_MAX:
             return facts
-        return self._briefly(generator, found, truth) if self._is_of_lanes(generator, found) else []
+        return self._briefly(generator, contexts, truth) if self._is_of_lanes(generator, contexts) else []
 
-    def _briefly(self, generator: ast.GeneratorExp, found: Sequence[Context], truth: bool) -> list[Fact]:
+    def _briefly(self, generator: ast.GeneratorExp, contexts: Sequence[Context], truth: bool) -> list[Fact]:
         """One clause for each of a few processes."""
-        if len(found) > _LISTED_MAX:
+        if len(contexts) > _LISTED_MAX:
             return []
         facts: list[Fact] = []
-        for member in found:
-            told = [fact for fact in self._member_facts(generator.elt, member, truth) if fact.clause]
-            facts += [f for f in told if not f.premise and not f.weak][:1] or told[:1]
+        for member in contexts:
+            clauses = [fact for fact in self._member_facts(generator.elt, member, truth) if fact.clause]
+            facts += [f for f in clauses if not f.premise and not f.weak][:1] or clauses[:1]
         return facts
 
     def _member_facts(self, node: ast.expr, member: Context, truth: bool) -> list[Fact]:
@@ -184,9 +184,9 @@ class Follower:
         finally:
             self.instance = instance
 
-    def _is_of_lanes(self, generator: ast.GeneratorExp, found: Sequence[Context]) -> bool:
+    def _is_of_lanes(self, generator: ast.GeneratorExp, contexts: Sequence[Context]) -> bool:
         names = [name for comprehension in generator.generators for name in names_in(comprehension.target)]
-        return any(self._wording.is_lane(found[0].bound[name]) for name in names)
+        return any(self._wording.is_lane(contexts[0].bound[name]) for name in names)
 
     def _none(self, node: ast.expr, generator: ast.GeneratorExp, scope: Context, truth: bool) -> Fact:
         """One fact for all members: that none does, or that all do."""
@@ -227,11 +227,11 @@ class Follower:
         """A comparison, and the members of the sets that it names, where a comprehension made them."""
         fact = compared_fact(node, scope, truth, self._wording)
         parts: list[Fact] = []
-        for part in ast.walk(node):
-            meaning = scope.bound[part.id].meaning if isinstance(part, ast.Name) and part.id in scope.bound else None
+        for inner in ast.walk(node):
+            meaning = scope.bound[inner.id].meaning if isinstance(inner, ast.Name) and inner.id in scope.bound else None
             match meaning:
                 case ast.SetComp(elt=elt, generators=generators), around:
-                    only = scope.value(node.left) if part is node.comparators[0] else None
+                    only = scope.value(node.left) if inner is node.comparators[0] else None
                     are_many = isinstance(node.ops[0], ast.Gt | ast.GtE) is truth
                     parts += self._of_comprehension(elt, generators, around, only, are_many)
         clear = bool(parts) and isinstance(node.ops[0], ast.LtE) and truth
@@ -244,10 +244,10 @@ class Follower:
 
         For a filter: why its members are in it if they `are_many`, else why the others are not.
         """
-        found = list(islice(self._chosen(generators, scope), _LISTED_MAX + 1))
-        if len(found) > _LISTED_MAX:
+        contexts = list(islice(self._chosen(generators, scope), _LISTED_MAX + 1))
+        if len(contexts) > _LISTED_MAX:
             return
-        for member in found:
+        for member in contexts:
             value = named_value(elt, member, self._wording)
             if not value.is_literal:
                 is_told = isinstance(only, frozenset) and value.value in only
@@ -265,11 +265,11 @@ class Follower:
                         yield from self._member_facts(condition, member, True)
 
     def _called(self, node: ast.Call, scope: Context, truth: bool, premise: bool) -> list[Fact]:
-        found = of_call(node, scope, self._wording)
-        definition = source_of(found[0], self._files) if found is not None else None
-        if found is None or definition is None or yields(definition) or self._depth >= _CALLS_MAX:
+        call = of_call(node, scope, self._wording)
+        definition = source_of(call[0], self._files) if call is not None else None
+        if call is None or definition is None or yields(definition) or self._depth >= _CALLS_MAX:
             return [truth_fact(node, scope, truth, self._wording)]
-        function, given = found
+        function, given = call
         instance = dict(self.instance)
         self._depth += 1
         try:
@@ -312,11 +312,11 @@ class Follower:
         """The names that are bound to the parts of a value."""
         if isinstance(value, ast.Tuple):
             pairs = zip(targets, value.elts, strict=True)
-            return {_name(target): let(part, _name(target), scope, self._wording) for target, part in pairs}
+            return {_name(target): let(element, _name(target), scope, self._wording) for target, element in pairs}
         parts: Sequence[Any] = scope.value(value)
         return {
-            _name(t): Binding(part, self._wording.of_value(part, _name(t)))
-            for t, part in zip(targets, parts, strict=True)
+            _name(t): Binding(element, self._wording.of_value(element, _name(t)))
+            for t, element in zip(targets, parts, strict=True)
         }
 
 
@@ -336,7 +336,7 @@ def _links(node: ast.Compare) -> list[ast.expr]:
 
 
 def _first_false(parts: Sequence[ast.expr], scope: Context) -> int:
-    return next((at for at, part in enumerate(parts) if scope.value(part) is False), len(parts))
+    return next((at for at, operand in enumerate(parts) if scope.value(operand) is False), len(parts))
 
 
 def _is_filled(value: Any) -> bool:

@@ -20,10 +20,10 @@ def source_of(function: Any, files: Collection[str]) -> ast.FunctionDef | None:
     """The definition of a function in one of `files`; None for any other, or where the file has changed."""
     if not isinstance(function, FunctionType) or function.__code__.co_filename not in files:
         return None
-    found = definition_of(function)
-    if found is None or [argument.arg for argument in found.args.args] != _names(function):
+    definition = definition_of(function)
+    if definition is None or [argument.arg for argument in definition.args.args] != _names(function):
         return None
-    return found
+    return definition
 
 
 def _names(function: FunctionType) -> list[str]:

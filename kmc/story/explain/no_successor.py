@@ -24,7 +24,7 @@ from kmc.story.parts.story import ComparedValue, Why
 _TOLD_MAX = 4
 
 
-def why_stuck(model: Model, state: State, told: Why, number: int) -> Why:
+def why_stuck(model: Model, state: State, why: Why, number: int) -> Why:
     """Why no action is enabled in state `number`: of each action, the first obstacle."""
     first: dict[str, Obstacle] = {}
     for obstacle in disabled(model, state):
@@ -35,7 +35,7 @@ def why_stuck(model: Model, state: State, told: Why, number: int) -> Why:
         sentence += ", and the model asks that some action always is."
     else:
         sentence += f": {'; '.join(f'{c.expression}: {c.value}' for c in compared)}."
-    return replace(told, compared=compared, sentence=sentence)
+    return replace(why, compared=compared, sentence=sentence)
 
 
 _LOWERED = ("A", "An", "The", "This", "There", "No")
@@ -47,15 +47,15 @@ def _label(obstacle: Obstacle) -> str:
     return f"{obstacle.action}({values})" if values else obstacle.action
 
 
-def why_fails_to_evaluate(model: Model, state: State, error: KmcError, told: Why, number: int) -> Why:
+def why_fails_to_evaluate(model: Model, state: State, error: KmcError, why: Why, number: int) -> Why:
     """Why an assertion is false, or an expression has no value, in state `number` or for a step from it."""
     place = source_place(error.span)
     first, space, rest = error.message.partition(" ")
     message = (first.lower() if first in _LOWERED else first) + space + rest
-    found = _failing(model, state, error)
-    if found is None:
-        return replace(told, place=place, sentence=f"In state {number}, {message}.")
-    instance, raised = found
+    failing = _failing(model, state, error)
+    if failing is None:
+        return replace(why, place=place, sentence=f"In state {number}, {message}.")
+    instance, raised = failing
     wording = Wording(model.spec)
     arguments: tuple[tuple[str, str], ...] = ()
     what = ""
@@ -75,7 +75,7 @@ def why_fails_to_evaluate(model: Model, state: State, error: KmcError, told: Why
         compared = tuple(
             {value.name.text: ComparedValue(value.name.text, value.shown) for value in _values(model, raised)}.values()
         )
-    return replace(told, place=place, instance=arguments, compared=compared, sentence=sentence)
+    return replace(why, place=place, instance=arguments, compared=compared, sentence=sentence)
 
 
 def _failing(model: Model, state: State, error: KmcError) -> tuple[ActionInstance | None, KmcError] | None:
@@ -110,17 +110,17 @@ def _places(model: Model, raised: KmcError) -> Iterator[NamedValue]:
     wording = Wording(model.spec)
     parts: list[ast.AST] = [node]
     while parts:
-        part = parts.pop(0)
-        if isinstance(part, ast.Name | ast.Attribute | ast.Subscript) and wording.label(part, context) is not None:
+        inner = parts.pop(0)
+        if isinstance(inner, ast.Name | ast.Attribute | ast.Subscript) and wording.label(inner, context) is not None:
             try:
-                value = named_value(part, context, wording)
+                value = named_value(inner, context, wording)
             except FAILURES:
                 value = None
             if value is not None:
                 if not value.is_literal and not callable(value.value):
                     yield value
                 continue
-        parts += ast.iter_child_nodes(part)
+        parts += ast.iter_child_nodes(inner)
 
 
 def _context(cause: BaseException | None, model: Model) -> Context | None:
@@ -137,12 +137,12 @@ def _context(cause: BaseException | None, model: Model) -> Context | None:
 
 
 def _innermost(traceback: TracebackType | None, files: Collection[str]) -> TracebackType | None:
-    found = None
+    innermost = None
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename in files:
-            found = traceback
+            innermost = traceback
         traceback = traceback.tb_next
-    return found
+    return innermost
 
 
 def _expression(span: Span) -> ast.expr | None:
@@ -151,10 +151,10 @@ def _expression(span: Span) -> ast.expr | None:
     if tree is None:
         return None
     begin, end = (span.line, span.column - 1), (span.end_line or span.line, (span.end_column or span.column) - 1)
-    found: ast.expr | None = None
+    smallest: ast.expr | None = None
     for node in ast.walk(tree):
         if not isinstance(node, ast.expr) or (node.lineno, node.col_offset) > begin:
             continue
         if end <= (node.end_lineno or 0, node.end_col_offset or 0):
-            found = node  # walked from the outside in
-    return found
+            smallest = node  # walked from the outside in
+    return smallest

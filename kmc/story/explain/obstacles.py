@@ -70,7 +70,7 @@ def disabled(model: Model, state: State) -> list[Obstacle]:
     """
     spec = model.spec
     relation = NextStateRelation(spec.actions, spec.state_class, spec.files)
-    found: list[Obstacle] = []
+    obstacles: list[Obstacle] = []
     tried: set[str] = set()
     for instance in instances_in_order(relation, state):
         tried.add(instance.action.title)
@@ -79,11 +79,11 @@ def disabled(model: Model, state: State) -> list[Obstacle]:
         except KmcError:
             continue  # it fails, so nothing stops it
         if not is_enabled:
-            found.append(stopped_by(model, state, instance))
+            obstacles.append(stopped_by(model, state, instance))
     for action in spec.actions:
         if action.title not in tried and action.message is not None:
-            found.append(without_message(action))
-    return found
+            obstacles.append(without_message(action))
+    return obstacles
 
 
 def instances_in_order(relation: NextStateRelation, state: State) -> list[ActionInstance]:
@@ -112,10 +112,10 @@ def stopped_by(model: Model, state: State, instance: ActionInstance) -> Obstacle
     names = [parameter.name for parameter in action.parameters]
     arguments = tuple((n, wording.value(v)) for n, v in zip(names, instance.arguments, strict=True))
     message = None if instance.message is None else wording.value(instance.message)
-    told = attempt(lambda: walker.first(action, state, instance))
-    if told is None:
+    stop_and_facts = attempt(lambda: walker.first(action, state, instance))
+    if stop_and_facts is None:
         return Obstacle(action.title, arguments, message, "", False, "", (), "it has no successor here")
-    stop, facts = told
+    stop, facts = stop_and_facts
     values = compared_values(facts)
     said = "; ".join(clauses_of(facts)) or _plainly(stop, facts, wording)
     return Obstacle(action.title, arguments, message, _source(stop), stop.holds, _place(stop), values, said)
@@ -131,8 +131,8 @@ def _plainly(stop: _Stop, facts: Sequence[Fact], wording: Wording) -> str:
 def failed_assertion(model: Model, state: State, instance: ActionInstance) -> tuple[str, list[Fact]] | None:
     """The text of the assertion that fails in an action instance, and the facts that make it false."""
     walker = _Walker(Wording(model.spec), model.spec.files)
-    told = attempt(lambda: walker.first(instance.action, state, instance, of_assertion=True))
-    return None if told is None else (_source(told[0]), told[1])
+    stop_and_facts = attempt(lambda: walker.first(instance.action, state, instance, of_assertion=True))
+    return None if stop_and_facts is None else (_source(stop_and_facts[0]), stop_and_facts[1])
 
 
 def attempt(explain: Callable[[], _Told]) -> _Told | None:
@@ -167,7 +167,7 @@ class _Walker:
         function: Any = action.function
         context = scope_of(function, bound, self._wording)
         stops = list(self._paths(definition.body, context, 0, None))
-        stop = max(stops, key=lambda found: found.passed, default=None)
+        stop = max(stops, key=lambda candidate: candidate.passed, default=None)
         if stop is None:
             raise Unusual
         return stop, list(reproduced(self._facts(stop)))
@@ -179,8 +179,8 @@ class _Walker:
         match stop.node:
             case ast.Call(func=ast.Name(id="ways"), args=conditions) if stop.is_choice:
                 return [f for c in conditions for f in self._follower.follow(c, stop.context, False)]
-            case ast.Call(func=ast.Name(id="range"), args=[number]) if stop.is_choice:
-                value = named_value(number, stop.context, self._wording)
+            case ast.Call(func=ast.Name(id="range"), args=[size]) if stop.is_choice:
+                value = named_value(size, stop.context, self._wording)
                 return [Fact(ast.Constant(True), stop.context, True, f"{value.name.text} is {value.shown}", (value,))]
             case _ if stop.is_choice:
                 value = named_value(stop.node, stop.context, self._wording)
@@ -253,24 +253,24 @@ class _Walker:
         is_empty = True
         if isinstance(collection, ast.Call) and self._is_generator(collection, context):
             yield from self._helper(collection, context, passed)
-        for found in members(statement.target, collection, context, self._wording):
+        for bindings in members(statement.target, collection, context, self._wording):
             is_empty = False
-            yield from self._paths(statement.body, context.binding(found), passed, None)
+            yield from self._paths(statement.body, context.binding(bindings), passed, None)
         if is_empty and _has_yield([statement]):
             yield _Stop(collection, context, False, passed, is_choice=True)
 
     def _is_generator(self, call: ast.Call, context: Context) -> bool:
-        found = of_call(call, context, self._wording)
-        definition = source_of(found[0], self._files) if found is not None else None
+        called = of_call(call, context, self._wording)
+        definition = source_of(called[0], self._files) if called is not None else None
         return definition is not None and yields(definition)
 
     def _helper(self, call: ast.Call, context: Context, passed: int) -> Iterator[_Stop]:
         """The ends of the paths through a helper that is called."""
-        found = of_call(call, context, self._wording)
-        definition = source_of(found[0], self._files) if found is not None else None
-        if found is None or definition is None:
+        called = of_call(call, context, self._wording)
+        definition = source_of(called[0], self._files) if called is not None else None
+        if called is None or definition is None:
             raise Unusual
-        yield from self._paths(definition.body, scope_of(*found, self._wording), passed, None)
+        yield from self._paths(definition.body, scope_of(*called, self._wording), passed, None)
 
     def _of_helpers(self, statement: ast.stmt, context: Context, passed: int) -> Iterator[_Stop]:
         """The `require` that fails in a helper that a statement calls."""

@@ -47,16 +47,16 @@ def for_people(model: Model, violation: Violation) -> Violation:
     try:
         own = replace(model, temporal=(prop,))
         problem = problem_of(own)
-        number = [check.instance for check in problem.checks].index(refutation.instance)
+        index = [check.instance for check in problem.checks].index(refutation.instance)
         names = _Names(model, violation.trace.steps[-1].state)
-        told = replace(
+        shown = replace(
             refutation,
-            instance=list(instance_names(own, prop, names.value))[number],
-            why=_why(model, violation, names.renamed(problem.formulas[number])) if refutation.why else "",
+            instance=list(instance_names(own, prop, names.value))[index],
+            why=_why(model, violation, names.renamed(problem.formulas[index])) if refutation.why else "",
         )
     except (*FAILURES, KmcError):
         return violation
-    return replace(violation, refutation=_with_fairness(told, problem, names))
+    return replace(violation, refutation=_with_fairness(shown, problem, names))
 
 
 def _why(model: Model, violation: Violation, formula: Formula) -> str:
@@ -77,8 +77,8 @@ def missing_action(model: Model, violation: Violation) -> str:
         return ""
     try:
         problem = problem_of(replace(model, temporal=(prop,)))
-        number = [check.instance for check in problem.checks].index(refutation.instance)
-        return what_would_help(model, violation, problem.formulas[number], _behaviour(model, violation))
+        index = [check.instance for check in problem.checks].index(refutation.instance)
+        return what_would_help(model, violation, problem.formulas[index], _behaviour(model, violation))
     except (*FAILURES, KmcError):
         return ""
 

@@ -25,7 +25,7 @@ from kmc.story.parts.story import Why
 _VALUES_MAX = 12
 
 
-def why_refuted(model: Model, prop: TemporalProperty, violation: Violation, told: Why) -> Why:
+def why_refuted(model: Model, prop: TemporalProperty, violation: Violation, why: Why) -> Why:
     """Why a behaviour refutes a temporal property; the values are those of its last state."""
     assert violation.refutation is not None, "the violation of a temporal property"
     facts = attempt(lambda: list(_facts(model, prop, violation))) or []
@@ -34,7 +34,7 @@ def why_refuted(model: Model, prop: TemporalProperty, violation: Violation, told
     clauses = clauses_of(facts)
     values = f" In state {len(violation.trace)}, {'; '.join(clauses)}." if clauses else ""
     return replace(
-        told,
+        why,
         instance=tuple((name, value) for name, is_one, value in _pairs(instance) if is_one),
         compared=compared_values(facts)[:_VALUES_MAX],
         sentence=f"{refuted_property(shown)} fails: {refutation_sentence(shown)}{values}",
@@ -61,8 +61,8 @@ def _predicates(formula: Formula) -> Iterator[Callable[..., Any]]:
     match formula:
         case StatePredicate(function) | FunctionLeaf(function, arguments=(), named=(), is_action=False):
             yield function
-    for part in parts_of(formula):
-        yield from _predicates(part)
+    for subformula in parts_of(formula):
+        yield from _predicates(subformula)
 
 
 def _false_facts(model: Model, function: Any, state: State) -> list[Fact]:

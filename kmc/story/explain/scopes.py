@@ -51,8 +51,8 @@ class Label:
     @property
     def text(self) -> str:
         """The whole name: `old log[2].epoch of s1`."""
-        place = f"{self.path} of {self.owner}" if self.path and self.owner else self.path or self.owner or "state"
-        return f"{self.when} {place}".strip()
+        where = f"{self.path} of {self.owner}" if self.path and self.owner else self.path or self.owner or "state"
+        return f"{self.when} {where}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,9 @@ class Context:
     module: Mapping[str, Any]
     bound: Mapping[str, Binding]
 
-    def binding(self, found: Mapping[str, Binding]) -> Context:
+    def binding(self, bindings: Mapping[str, Binding]) -> Context:
         """The scope with these names too."""
-        return replace(self, bound={**self.bound, **found})
+        return replace(self, bound={**self.bound, **bindings})
 
     def value(self, node: ast.expr) -> Any:
         """The value of an expression; raises whatever evaluating it raises."""

@@ -26,34 +26,34 @@ def why(model: Model, violation: Violation) -> Why:
     """Why the last state of a trace, its last step or its lasso is a violation."""
     declared = model.spec.properties.get(violation.name or "")
     doc = getattr(declared, "doc", "")
-    told = Why(violation.name, doc, source_place(getattr(declared, "span", None)), (), (), _sentence(violation))
+    explanation = Why(violation.name, doc, source_place(getattr(declared, "span", None)), (), (), _sentence(violation))
     states = [step.state for step in violation.trace.steps]
     match violation.verdict:
         case _ if isinstance(declared, TemporalProperty) and violation.refutation is not None:
-            return why_refuted(model, declared, violation, told)
+            return why_refuted(model, declared, violation, explanation)
         case Verdict.VIOLATION if isinstance(declared, Predicate):
-            return _of_property(model, declared, states[-2 if violation.is_step else -1 :], told)
+            return _of_property(model, declared, states[-2 if violation.is_step else -1 :], explanation)
         case Verdict.DEADLOCK:
-            return why_stuck(model, states[-1], told, len(states))
+            return why_stuck(model, states[-1], explanation, len(states))
         case Verdict.ASSERTION | Verdict.ERROR if violation.error is not None:
-            return why_fails_to_evaluate(model, states[-1], violation.error, told, len(states))
+            return why_fails_to_evaluate(model, states[-1], violation.error, explanation, len(states))
         case _:
-            return told
+            return explanation
 
 
 def why_fails(model: Model, prop: Predicate, *states: object) -> Why:
     """Why a property is false of a state, or of a state and its successor: it has been evaluated."""
     of_what = "state" if len(states) == 1 else "step"
-    told = Why(prop.name, prop.doc, source_place(prop.span), (), (), f"{prop.name} is false of this {of_what}.")
-    return _of_property(model, prop, states, told)
+    explanation = Why(prop.name, prop.doc, source_place(prop.span), (), (), f"{prop.name} is false of this {of_what}.")
+    return _of_property(model, prop, states, explanation)
 
 
-def _of_property(model: Model, prop: Predicate, states: Sequence[object], told: Why) -> Why:
-    """The reason why a property is false of these states; `told` if its definition cannot be followed."""
+def _of_property(model: Model, prop: Predicate, states: Sequence[object], explanation: Why) -> Why:
+    """The reason why a property is false of these states; `explanation` if its definition cannot be followed."""
     wording = Wording(model.spec)
     definition = source_of(prop.function, model.spec.files)
     if definition is None:
-        return told
+        return explanation
     labels = [Label()] if len(states) == 1 else [Label(when="old"), Label(when="new")]
     names = [argument.arg for argument in definition.args.args]
     bound = {name: Binding(state, label) for name, state, label in zip(names, states, labels, strict=True)}
@@ -62,10 +62,17 @@ def _of_property(model: Model, prop: Predicate, states: Sequence[object], told: 
     try:
         facts = with_local_names(reproduced(follower.body(definition, Context(module, bound), False)), wording)
     except FAILURES:
-        return told
+        return explanation
     instance = _instance(follower.instance, wording)
     sentence = _property_sentence(prop.name, instance, follower.instance, facts, wording)
-    return Why(told.property, told.doc, told.place, instance, compared_values(facts), sentence or told.sentence)
+    return Why(
+        explanation.property,
+        explanation.doc,
+        explanation.place,
+        instance,
+        compared_values(facts),
+        sentence or explanation.sentence,
+    )
 
 
 def _instance(bound: dict[str, Binding], wording: Wording) -> tuple[tuple[str, str], ...]:
@@ -79,9 +86,9 @@ def _instance(bound: dict[str, Binding], wording: Wording) -> tuple[tuple[str, s
     return (*shown, *((name, owner) for owner, name in owners.items() if owner not in there))
 
 
-def _readable(name: str, found: Binding, wording: Wording) -> str:
-    kind = type(found.value)
-    is_taken = isinstance(found.value, Symbol) and name in {wording.value(member) for member in kind}
+def _readable(name: str, binding: Binding, wording: Wording) -> str:
+    kind = type(binding.value)
+    is_taken = isinstance(binding.value, Symbol) and name in {wording.value(member) for member in kind}
     return kind.__name__ if is_taken else name
 
 

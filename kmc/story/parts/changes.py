@@ -20,11 +20,11 @@ def changes_between(
     lane_at: Callable[[_Path], str | None],
 ) -> tuple[Change, ...]:
     """The places of the variables `names` that differ, in their order; `lane_at` gives the process of a place."""
-    found: list[Change] = []
+    changes: list[Change] = []
     for name in names:
         for path, old, new, of_set in _different((name,), before[name], after[name]):
-            found.append(Change(path, lane_at(path), old, new, of_set))
-    return tuple(found)
+            changes.append(Change(path, lane_at(path), old, new, of_set))
+    return tuple(changes)
 
 
 def _different(path: _Path, old: Tla, new: Tla) -> Iterator[_Difference]:

@@ -60,8 +60,8 @@ def _lines(head: str, tree: Tla, tail: str, width: int) -> list[str]:
     inside = width - len(_INDENT)
     lines = [
         line
-        for number, (name, part) in enumerate(parts, start=1)
-        for line in _lines(name, part, "," if number < len(parts) else "", inside)
+        for ordinal, (name, part) in enumerate(parts, start=1)
+        for line in _lines(name, part, "," if ordinal < len(parts) else "", inside)
     ]
     return [head + opening, *(_INDENT + line for line in lines), closing + tail]
 

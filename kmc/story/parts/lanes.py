@@ -87,9 +87,9 @@ def process_types(spec: Spec) -> frozenset[Type]:
     maps = [kind for kind in declared if isinstance(kind, MapType)]
     of_records = [kind for kind in maps if isinstance(kind.value, RecordType)]
     shapes = {shape for kind in declared for one in _types_in(kind) for shape in _message_shapes(one)}
-    found = {end for shape in shapes for end in _end_types(shape)}
-    found |= {kind.key for kind in of_records if isinstance(kind.key, IdentType)}
-    return frozenset(found or {kind.key for kind in of_records if kind.total} or _shared_keys(maps))
+    ends = {end for shape in shapes for end in _end_types(shape)}
+    ends |= {kind.key for kind in of_records if isinstance(kind.key, IdentType)}
+    return frozenset(ends or {kind.key for kind in of_records if kind.total} or _shared_keys(maps))
 
 
 def _shared_keys(maps: Iterable[MapType]) -> set[Type]:
@@ -209,12 +209,12 @@ class Processes:
         if variable.inner is not None and isinstance(declared, MapType):
             inside = _inside(declared.value, variable.inner, str)
             declared = None if inside is None else replace(declared, value=inside)
-        for part in path[1:]:
+        for key in path[1:]:
             if declared is None:
                 return None
             if any(self.is_function(kind) for kind in _alternatives(declared)):
-                return part
-            declared = _inside(declared, part, self._table.naming.field)
+                return key
+            declared = _inside(declared, key, self._table.naming.field)
         return None
 
 
@@ -233,7 +233,7 @@ def _is_of(value: Any, declared: Type) -> bool:
             return not isinstance(value, bool | int | Record | Symbol)
 
 
-def _inside(declared: Type, part: str, written: Any) -> Type | None:
+def _inside(declared: Type, key: str, written: Any) -> Type | None:
     """The type at the next part of a path; None where the path ends."""
     match declared:
         case MapType(_, value):
@@ -242,10 +242,10 @@ def _inside(declared: Type, part: str, written: Any) -> Type | None:
             return element
         case RecordType(cls):
             fields = (field for shape in cls.shapes for field in shape.fields.items())
-            return next((kind for name, kind in fields if written(name) == part), None)
+            return next((kind for name, kind in fields if written(name) == key), None)
         case UnionType(alternatives):
-            found = (_inside(alternative, part, written) for alternative in alternatives)
-            return next((kind for kind in found if kind is not None), None)
+            inner_types = (_inside(alternative, key, written) for alternative in alternatives)
+            return next((kind for kind in inner_types if kind is not None), None)
         case _:
             return None
 
@@ -274,12 +274,12 @@ def columns_of(spec: Spec, of_lanes: Sequence[str], first: Mapping[str, Tla]) ->
 
 def _default_columns(spec: Spec, of_lanes: Sequence[str]) -> list[tuple[str, str]]:
     """The first variables of processes with their places; of a variable that holds records, each field by itself."""
-    found: list[tuple[str, str]] = []
+    columns: list[tuple[str, str]] = []
     for name in of_lanes:
         fields = fields_at(name, spec.variables, spec.state_class)
-        found += [(field, f"{name}.{field}") for field in fields] if fields else [(name, name)]
-    titles = Counter(title for title, _ in found)
-    return [(title if titles[title] == 1 else path, path) for title, path in found[:_COLUMNS_MAX]]
+        columns += [(field, f"{name}.{field}") for field in fields] if fields else [(name, name)]
+    titles = Counter(title for title, _ in columns)
+    return [(title if titles[title] == 1 else path, path) for title, path in columns[:_COLUMNS_MAX]]
 
 
 def at_lane(tree: Tla, lane: str) -> Tla | None:

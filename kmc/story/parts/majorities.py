@@ -116,9 +116,9 @@ class _Watch:
         code = caller.f_code
         loops = _loop_variables(caller) if code.co_name in ("<genexpr>", "<listcomp>") else ()
         asked = tuple((name, value) for name in loops if isinstance(value := caller.f_locals.get(name), int))
-        place = (code.co_filename, caller.f_lineno)
+        caller_line = (code.co_filename, caller.f_lineno)
         of = None if ensemble is None else tuple(ordered(ensemble))
-        self.found[place] = Majority(tuple(ordered(counted)), of, asked)
+        self.found[caller_line] = Majority(tuple(ordered(counted)), of, asked)
 
 
 def _members(value: Any) -> frozenset[Any] | None:

@@ -155,7 +155,7 @@ class Why:
 
     def beside_the_sentence(self) -> tuple[ComparedValue, ...]:
         """The values, without those that the sentence lists as they are, as it does of a deadlock."""
-        return tuple(found for found in self.compared if f"{found.expression}: {found.value}" not in self.sentence)
+        return tuple(value for value in self.compared if f"{value.expression}: {value.value}" not in self.sentence)
 
 
 @dataclass(frozen=True, slots=True)
