@@ -187,7 +187,8 @@ def _within(
             raise LassosUnfinished
         if current and now - shown >= _TELL_AGAIN_SECONDS:
             shown = now
-            tell(current)  # again, since no line may have been due
+            # Again, since no line may have been due.
+            tell(current)
 
     def told(activity: str) -> None:
         nonlocal current

@@ -196,16 +196,16 @@ class _Finder(NumberFinder):
 
     def _looked_up(self, numbers: Sequence[int]) -> list[State]:
         """The states of some numbers, looked up level by level."""
-        found: dict[int, Any] = {}
+        state_of: dict[int, Any] = {}
         by_level: dict[int, list[int]] = {}
-        for number in dict.fromkeys(numbers):
-            level = int(np.searchsorted(self.lassos.level_starts, number, side="right"))
-            by_level.setdefault(level, []).append(number)
+        for state_number in dict.fromkeys(numbers):
+            level = int(np.searchsorted(self.lassos.level_starts, state_number, side="right"))
+            by_level.setdefault(level, []).append(state_number)
         # A search that goes again for a level keeps those before it too, as far as they fit.
         for level, there in sorted(by_level.items(), reverse=True):
-            fingerprints = {number: self._source.fingerprint(number)[0] for number in there}
+            fingerprints = {state_number: self._source.fingerprint(state_number)[0] for state_number in there}
             records = self._predecessors.states(level, list(fingerprints.values()))
-            for number, fingerprint in fingerprints.items():
+            for state_number, fingerprint in fingerprints.items():
                 assert fingerprint in records, "the states of the graph are those of the levels"
-                found[number] = self._compiled.state(records[fingerprint].row)
-        return [found[number] for number in numbers]
+                state_of[state_number] = self._compiled.state(records[fingerprint].row)
+        return [state_of[state_number] for state_number in numbers]

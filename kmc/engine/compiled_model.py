@@ -67,7 +67,7 @@ class PackedGrowthWatch:
 
     def level_made(self, level: int, sample: Callable[[int], Sequence[PackedState]]) -> None:
         """See `GrowthWatch`."""
-        self._watch.level_made(level, lambda count: [self._compiled.state(found.row) for found in sample(count)])
+        self._watch.level_made(level, lambda count: [self._compiled.state(record.row) for record in sample(count)])
 
 
 def compile_model(model: Model, fingerprint_bits: int = 64, atoms: Atoms | None = None) -> CompiledModel:

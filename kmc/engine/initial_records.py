@@ -52,12 +52,12 @@ def _compiled_records(model: Model, compiled: CompiledModel, first: PackedState)
         kernels = compile_spec(plain, fingerprint_bits=128 if compiled.kernels.wide else 64)
     except SpecError:
         return None
-    found = kernels.expand_block(RowBatch.of([first.row]))
-    if len(found.failed):
+    expanded = kernels.expand_block(RowBatch.of([first.row]))
+    if len(expanded.failed):
         return None
-    fingerprints = found.fingerprints.tolist()
+    fingerprints = expanded.fingerprints.tolist()
     return [
         PackedState(fingerprint, 0, row)
-        for fingerprint, row, times in zip(fingerprints, found.rows, found.times.tolist(), strict=True)
+        for fingerprint, row, times in zip(fingerprints, expanded.rows, expanded.times.tolist(), strict=True)
         for _ in range(times)
     ]

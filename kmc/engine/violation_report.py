@@ -61,13 +61,16 @@ class ViolationReport:
             return None
         self._wanted = tuple(
             prop
-            for number, prop in enumerate(self._model.predicates(Role.WITNESSED, 1))
-            if outcome.reachable_asked >> number & 1
+            for index, prop in enumerate(self._model.predicates(Role.WITNESSED, 1))
+            if outcome.reachable_asked >> index & 1
         )
         level = min(finding.level for finding in outcome.findings)
         shortest = self._candidates([finding for finding in outcome.findings if finding.level == level])
         self._look_up(level, shortest)
-        least = min((found for finding in shortest for found in self._read(finding)), key=lambda found: found.order)
+        least = min(
+            (candidate for finding in shortest for candidate in self._read(finding)),
+            key=lambda candidate: candidate.order,
+        )
         path = self._chain(least)
         step_name = least.name if least.finding.kind is FindingKind.STEP else None
         trace = concrete_trace(self._model, self._relation, self._known, path, self._beginnings(path[0]), step_name)
@@ -136,8 +139,8 @@ class ViolationReport:
         rank = finding.rank if self._compiled.kernels.rank else None
         inside = finding.stored and not _may_be_outside(finding)
         for edge in self._steps[finding.fingerprint]:
-            told = finding.source in (0, edge.source.fingerprint)
-            if told and self._search.predecessors.counts(edge, rank=rank, inside=inside):
+            is_known = finding.source in (0, edge.source.fingerprint)
+            if is_known and self._search.predecessors.counts(edge, rank=rank, inside=inside):
                 yield self._compiled.state(edge.successor.row), self._compiled.state(edge.source.row)
 
     def _outside(self, finding: SearchFinding) -> PackedState:
@@ -163,12 +166,12 @@ class ViolationReport:
             )
         return errors
 
-    def _chain(self, found: _Found) -> list[State]:
+    def _chain(self, candidate: _Found) -> list[State]:
         """States, up to symmetry, from an initial one to the failing one, by least predecessors."""
-        path = [found.state]
-        level = found.finding.level
-        if found.source is not None and (_may_be_outside(found.finding) or not found.finding.stored):
-            path.append(found.source)
+        path = [candidate.state]
+        level = candidate.finding.level
+        if candidate.source is not None and (_may_be_outside(candidate.finding) or not candidate.finding.stored):
+            path.append(candidate.source)
             level -= 1
         while level > 1:
             level -= 1

@@ -63,10 +63,10 @@ class EarlyLassos:
         """The states of a level where fairness allows a behaviour to stay for ever."""
         if self._fair_labels.any():
             parts = (part for part in levels.parts if first <= part.first < end)
-            found = np.concatenate([_NOTHING, *(self._without_fair_step(part) for part in parts)])
+            states = np.concatenate([_NOTHING, *(self._without_fair_step(part) for part in parts)])
         else:
-            found = np.arange(first, end, dtype=np.uint32)
-        return _members(levels, self._others, found)
+            states = np.arange(first, end, dtype=np.uint32)
+        return _members(levels, self._others, states)
 
     def _without_fair_step(self, part: StepPart) -> Numbers:
         sources = np.repeat(np.arange(part.first, part.first + len(part.counts), dtype=np.uint32), part.counts)
@@ -95,10 +95,10 @@ class _Waiting:
         if self.query.reaches_all:
             return True
         self._ends.add(ends)
-        found = False
+        reaches_end = False
         while self._ways.distance < level:
-            found |= self._ends.has(self._ways.advance(levels))
-        return found
+            reaches_end |= self._ends.has(self._ways.advance(levels))
+        return reaches_end
 
 
 class _Ways:
@@ -137,12 +137,12 @@ class _Ways:
         leads_on = (rows.targets != OUTSIDE) & (rows.targets != sources[rows.sources])
         stays: list[Numbers] = []
         enters: list[Numbers] = [_NOTHING]
-        for number, phase in enumerate(self._phases):
-            here = leads_on & np.isin(sources, self._nearest[number], assume_unique=True)[rows.sources]
-            stays.append(self._new(number, rows.targets[_allowed(sets, phase.steps, here)]))
-            for following in self._phases[number + 1 : number + 2]:
+        for index, phase in enumerate(self._phases):
+            here = leads_on & np.isin(sources, self._nearest[index], assume_unique=True)[rows.sources]
+            stays.append(self._new(index, rows.targets[_allowed(sets, phase.steps, here)]))
+            for following in self._phases[index + 1 : index + 2]:
                 targets = rows.targets[_allowed(sets, following.entered_by, here)]
-                enters.append(self._new(number + 1, targets))
+                enters.append(self._new(index + 1, targets))
         return stays, enters
 
     def _new(self, phase: int, targets: Numbers) -> Numbers:
@@ -188,10 +188,10 @@ class _Marks:
 
     def of(self, numbers: Numbers) -> Bytes:
         """Return a mask: which of some numbers are in the set."""
-        found = np.zeros(len(numbers), np.bool_)
+        marks = np.zeros(len(numbers), np.bool_)
         known = numbers < len(self._bytes)
-        found[known] = self._bytes[numbers[known]]
-        return found
+        marks[known] = self._bytes[numbers[known]]
+        return marks
 
     def has(self, numbers: Numbers) -> bool:
         """Whether any is in it."""

@@ -36,9 +36,9 @@ def _named_labels(steps: StepSet) -> frozenset[int] | None:
     return None
 
 
-def _union(found: Iterable[frozenset[int] | None]) -> frozenset[int] | None:
+def _union(sets: Iterable[frozenset[int] | None]) -> frozenset[int] | None:
     labels: frozenset[int] = frozenset()
-    for each in found:
+    for each in sets:
         if each is None:
             return None
         labels |= each

@@ -61,10 +61,11 @@ class RecordedLevels:
 
     def with_steps(self, states: Numbers) -> StepsOfStates:
         """Some expanded states in ascending order, with their steps."""
-        found = list(self._rows(states))
-        degrees = np.concatenate([np.zeros(0, np.int64), *(rows[0] for rows in found)])
+        rows_of_parts = list(self._rows(states))
+        degrees = np.concatenate([np.zeros(0, np.int64), *(rows[0] for rows in rows_of_parts)])
         targets, labels, bits = (
-            np.concatenate([empty, *(rows[place] for rows in found)]) for place, empty in enumerate(self._no_steps(), 1)
+            np.concatenate([empty, *(rows[column] for rows in rows_of_parts)])
+            for column, empty in enumerate(self._no_steps(), 1)
         )
         sources = np.repeat(np.arange(len(states)), degrees)
         places = np.where(targets == OUTSIDE, np.int64(OUTSIDE), targets.astype(np.int64) + _ELSEWHERE)
@@ -87,13 +88,13 @@ class RecordedLevels:
         return np.zeros(0, np.uint32), np.zeros(0, np.uint16), bits
 
     def _bits_of(self, states: Numbers) -> NDArray[Any]:
-        found = [self.state_bits[level][here - self.starts[level]] for level, here in _split(states, self.starts)]
-        return np.concatenate([self.state_bits[0][:0], *found])
+        bits = [self.state_bits[level][here - self.starts[level]] for level, here in _split(states, self.starts)]
+        return np.concatenate([self.state_bits[0][:0], *bits])
 
     def _rows(self, states: Numbers) -> Iterator[tuple[Any, Any, Any, Any]]:
         """Yield the number of steps of each state, then their targets, labels and bits; one part after another."""
-        for number, here in _split(states, [part.first for part in self.parts]):
-            part = self.parts[number]
+        for index, here in _split(states, [part.first for part in self.parts]):
+            part = self.parts[index]
             if len(here) == len(part.counts):
                 yield part.counts.astype(np.int64), part.targets, part.labels, part.bits
                 continue

@@ -179,9 +179,9 @@ class GraphRecorder:
             self._slots = known.slots
             levels = range(len(self._fingerprints))
         parts = [
-            (self._starts[level] + place, self._fingerprints[level][place : place + _PART_STATES])
+            (self._starts[level] + start, self._fingerprints[level][start : start + _PART_STATES])
             for level in levels
-            for place in range(0, len(self._fingerprints[level]), _PART_STATES)
+            for start in range(0, len(self._fingerprints[level]), _PART_STATES)
         ]
         each_on(threads, lambda numbered: self._number(known, *numbered), parts)
 
@@ -225,33 +225,33 @@ class GraphRecorder:
         size = max(_PART_STATES, -(-(end - first) // (_PARTS_A_THREAD * threads.size)))
         bounds = [*range(0, end - first, size), end - first]
         sums = [0, *np.cumsum(np.add.reduceat(counts, bounds[:-1], dtype=np.int64)).tolist()]
-        for number in range(0, len(bounds) - 1, threads.size):
+        for index in range(0, len(bounds) - 1, threads.size):
             # Until it is known how many steps are the same, there is a gap behind each part.
-            free = self._arena.used - sums[number]
+            free = self._arena.used - sums[index]
             tasks = [(*states, free + before) for states, before in zip(pairwise(bounds), sums, strict=False)]
-            tasks = tasks[number : number + threads.size]
-            for (begin, stop, place), written in zip(tasks, each_on(threads, write, tasks), strict=True):
-                steps = self._arena.keep(place, written.steps)
+            tasks = tasks[index : index + threads.size]
+            for (begin, stop, offset), written in zip(tasks, each_on(threads, write, tasks), strict=True):
+                steps = self._arena.keep(offset, written.steps)
                 targets, labels = self._arena.targets(steps), self._arena.labels(steps)
                 part = StepPart(first + begin, counts[begin:stop], targets, labels, written.bits)
                 self._levels.parts.append(part)
         self._counts.append(counts)
         self._expanded = end
 
-    def _written(self, part: GraphPart, counts: NDArray[np.uint32], place: int) -> _Written:
+    def _written(self, part: GraphPart, counts: NDArray[np.uint32], offset: int) -> _Written:
         total, most = int(counts.sum()), int(counts.max(initial=0))
         words = part.step_atom_words
         atoms, entries = Memory(total * words), Memory((most + 1) * (1 + words) + f.LINE_WORDS)
-        part.targets, part.labels = self._arena.addresses(place, total)
+        part.targets, part.labels = self._arena.addresses(offset, total)
         part.atoms, part.entries = atoms.address, entries.address
         self._loop("write_steps")(part)
         masks = atoms.array[: part.written * words].reshape(part.written, words)
         return _Written(part.written, packed(masks, self._step_atoms))
 
-    def fingerprint(self, number: int) -> tuple[int, ...]:
+    def fingerprint(self, state: int) -> tuple[int, ...]:
         """The words of the fingerprint of a state."""
-        level = int(np.searchsorted(self._starts, number, side="right")) - 1
-        words = self._fingerprints[level][number - self._starts[level]].view(np.uint64)
+        level = int(np.searchsorted(self._starts, state, side="right")) - 1
+        words = self._fingerprints[level][state - self._starts[level]].view(np.uint64)
         return tuple(words.tolist())
 
     def graph(self) -> BehaviourGraph:

@@ -58,15 +58,15 @@ class StepBlock:
         sources: NDArray[np.uint32] = np.repeat(np.arange(self.first, self.end, dtype=np.uint32), self.degrees)
         return sources
 
-    def of_pairs(self, found: Bytes) -> Bytes:
-        """Extend `found` in place so that it holds for all steps of a pair if it holds for one of them."""
-        while len(places := self._halved_pairs(found)):
-            found[places] = found[places + 1] = True
-        return found
+    def of_pairs(self, steps: Bytes) -> Bytes:
+        """Extend `steps` in place so that it holds for all steps of a pair if it holds for one of them."""
+        while len(places := self._halved_pairs(steps)):
+            steps[places] = steps[places + 1] = True
+        return steps
 
-    def _halved_pairs(self, found: Bytes) -> NDArray[np.intp]:
+    def _halved_pairs(self, steps: Bytes) -> NDArray[np.intp]:
         """The indices of steps whose bit differs from that of the next step, although both are the same pair."""
-        halved = found[1:] != found[:-1]
+        halved = steps[1:] != steps[:-1]
         halved &= self.targets[1:] == self.targets[:-1]
         halved &= self.targets[1:] != OUTSIDE
         places: NDArray[np.intp] = np.flatnonzero(halved)
@@ -88,8 +88,8 @@ class GraphSets:
     def states(self, wanted: StateSet) -> Bytes:
         """Return a mask: which states are in a set."""
         match wanted:
-            case AtomHolds(number):
-                return _bit(self.graph.state_bits, number)
+            case AtomHolds(atom):
+                return _bit(self.graph.state_bits, atom)
             case HasStep(steps):
                 return self._sources_of(steps)
             case AllStates():
@@ -144,10 +144,10 @@ class GraphSets:
         match steps:
             case From(inner) | Into(inner):
                 return {inner: self.states(inner)}
-            case NotSteps(part):
-                return self._sets_within(part)
+            case NotSteps(nested):
+                return self._sets_within(nested)
             case AndSteps(parts) | OrSteps(parts):
-                return {key: found for part in parts for key, found in self._sets_within(part).items()}
+                return {key: held for nested in parts for key, held in self._sets_within(nested).items()}
             case _:
                 return {}
 
@@ -165,8 +165,8 @@ class GraphSets:
                 table = np.zeros(LABELS, np.bool_)
                 table[list(labels)] = True
                 return block.of_pairs(table[block.labels])
-            case StepAtomHolds(number):
-                return _bit(self.graph.step_bits[block.steps], number)
+            case StepAtomHolds(atom):
+                return _bit(self.graph.step_bits[block.steps], atom)
             case Changing():
                 return np.asarray(block.targets != self._source_numbers(block))
             case From(states):
@@ -176,25 +176,25 @@ class GraphSets:
                 return np.asarray(inside & self._are_in(states, np.where(inside, block.targets, 0), sets))
             case AllSteps():
                 return np.ones(len(block.targets), np.bool_)
-            case NotSteps(part):
-                return ~self._in_block(part, block, sets)
+            case NotSteps(inner):
+                return ~self._in_block(inner, block, sets)
             case AndSteps(parts):
-                found = np.ones(len(block.targets), np.bool_)
-                for part in parts:
-                    found &= self._in_block(part, block, sets)
-                return found
+                held = np.ones(len(block.targets), np.bool_)
+                for inner in parts:
+                    held &= self._in_block(inner, block, sets)
+                return held
             case OrSteps(parts):
-                found = np.zeros(len(block.targets), np.bool_)
-                for part in parts:
-                    found |= self._in_block(part, block, sets)
-                return found
+                held = np.zeros(len(block.targets), np.bool_)
+                for inner in parts:
+                    held |= self._in_block(inner, block, sets)
+                return held
             case _:
                 assert_never(wanted)
 
 
-def _bit(rows: Array, number: int) -> Bytes:
+def _bit(rows: Array, bit: int) -> Bytes:
     out = np.empty(len(rows), np.bool_)
     for first in range(0, len(rows), _BLOCK_STATES):
-        part = slice(first, first + _BLOCK_STATES)
-        out[part] = bit_of(rows[part], number)
+        block = slice(first, first + _BLOCK_STATES)
+        out[block] = bit_of(rows[block], bit)
     return out

@@ -90,9 +90,9 @@ def packed(masks: Words, count: int) -> NDArray[Any]:
         if count <= 8 * width().itemsize:
             return masks[:, : min(count, 1)].astype(width)
     rows = np.zeros((len(masks), -(-count // 64)), np.uint64)
-    for number in range(masks.shape[1]):
-        mask = masks[:, number].view(np.uint64) if masks.flags.c_contiguous else masks[:, number].copy().view(np.uint64)
-        word, shift = divmod(number * ATOMS_MAX, 64)
+    for column in range(masks.shape[1]):
+        mask = masks[:, column].view(np.uint64) if masks.flags.c_contiguous else masks[:, column].copy().view(np.uint64)
+        word, shift = divmod(column * ATOMS_MAX, 64)
         rows[:, word] |= mask << np.uint64(shift)
         if shift and word + 1 < rows.shape[1]:
             rows[:, word + 1] |= mask >> np.uint64(64 - shift)

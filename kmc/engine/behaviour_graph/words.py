@@ -60,9 +60,9 @@ class LevelReader:
     def _array(self, count: int, like: NDArray[Any]) -> NDArray[Any]:
         size = count * like.dtype.itemsize * (like.shape[1] if like.ndim > 1 else 1)
         end = self._place + -(-size // WORD_BYTES)
-        found = np.frombuffer(self._words[self._place : end].tobytes(), like.dtype, size // like.dtype.itemsize)
+        flat = np.frombuffer(self._words[self._place : end].tobytes(), like.dtype, size // like.dtype.itemsize)
         self._place = end
-        return found.reshape(count, *like.shape[1:])
+        return flat.reshape(count, *like.shape[1:])
 
 
 def _words_of(array: NDArray[Any]) -> Words:

@@ -40,10 +40,10 @@ class Loader:
         ranges, wide = itertools.count(0, _RANGE_WORDS), table.entry_words > 1
 
         def admit(_: int) -> tuple[int, int]:
-            new = found = 0
+            new = words_sum = 0
             while (low := next(ranges)) < extent.words:
                 words, address = min(_RANGE_WORDS, extent.words - low), file.address + low * f.WORD_BYTES
-                found += checksum(address, words, low)
+                words_sum += checksum(address, words, low)
                 new += run_storing(
                     "admit_wide" if wide else "admit",
                     source=address,
@@ -52,10 +52,10 @@ class Loader:
                     slots=table.slots,
                 )
                 file.drop_pages()
-            return new, found
+            return new, words_sum
 
         answers = self._pool.run(admit)
-        if sum(found for _, found in answers) & WORD_MASK != extent.checksum:
+        if sum(words_sum for _, words_sum in answers) & WORD_MASK != extent.checksum:
             raise damaged(self._directory.folder / extent.file, "its checksum is wrong")
         if sum(new for new, _ in answers) != sum(self._levels):
             raise damaged(self._directory.folder / extent.file, "it does not hold every state once")

@@ -149,9 +149,9 @@ class Saver:
             if file is not None:
                 file.close()
         self._directory.clean(self._parts.files.files)
-        found = Saver(self._directory, self._parts, self._seconds)
-        found._latest = self._latest
-        return found
+        saver = Saver(self._directory, self._parts, self._seconds)
+        saver._latest = self._latest
+        return saver
 
     def save(self, table: FingerprintTable, half_made: Sequence[Words]) -> None:
         """Save the last completed level, unless it is saved. `half_made` are the chunks of an unfinished one."""
@@ -171,27 +171,27 @@ class Saver:
 
     def _written(self, snapshot: Snapshot, level: Level) -> RunManifest:
         """Write everything that the new manifest refers to; that manifest."""
-        number = len(snapshot.levels)
+        depth = len(snapshot.levels)
         parts = self._parts
         blocks = tuple(
             itertools.chain.from_iterable(
                 parts.pool.run(
                     lambda thread: [
-                        (index, parts.files.saved(block, number))
+                        (index, parts.files.saved(block, depth))
                         for index, block in enumerate(level.blocks)
                         if block.used and index % parts.pool.size == thread
                     ]
                 )
             )
         )
-        placed = tuple(extent for _, extent in sorted(blocks, key=lambda found: found[0]))
-        chunks = parts.files.put(_chunks_by_place(level), number)
-        dictionary = parts.files.put(parts.dictionary.words, number)
-        met = parts.files.put(parts.findings.met_words(snapshot.met), number)
+        placed = tuple(extent for _, extent in sorted(blocks, key=lambda indexed: indexed[0]))
+        chunks = parts.files.put(_chunks_by_place(level), depth)
+        dictionary = parts.files.put(parts.dictionary.words, depth)
+        met = parts.files.put(parts.findings.met_words(snapshot.met), depth)
         assert self._file is not None, "the table was written"
         self._file.sync()
-        parts.files.sync(number)
-        graph = self._written_graph(number) if parts.graph is not None else None
+        parts.files.sync(depth)
+        graph = self._written_graph(depth) if parts.graph is not None else None
         return replace(
             self._directory.manifest,
             snapshot=snapshot,
@@ -207,9 +207,9 @@ class Saver:
         self._graph_file = self._graph_file or self._directory.file(_GRAPH)
         pieces = map(self._parts.graph.words_of_level, range(self._graph_levels, levels))
         for words in filter(len, itertools.chain.from_iterable(pieces)):
-            found = checksum(address_of(words), len(words), self._graph.words)
+            added = checksum(address_of(words), len(words), self._graph.words)
             self._graph_file.write(address_of(words), len(words), self._graph.words)
-            self._graph = _longer(self._graph, len(words), found)
+            self._graph = _longer(self._graph, len(words), added)
         self._graph_levels = levels
         self._graph_file.sync()
         return self._graph
@@ -235,9 +235,9 @@ class Saver:
     def _add(self, words: Words) -> None:
         if len(words):
             assert self._file is not None, "it was opened"
-            found = checksum(address_of(words), len(words), self._known.words)
+            added = checksum(address_of(words), len(words), self._known.words)
             self._file.write(address_of(words), len(words), self._known.words)
-            self._known = _longer(self._known, len(words), found)
+            self._known = _longer(self._known, len(words), added)
 
     def _add_level(self, level: Level, entry_words: int) -> None:
         """Append a level's fingerprints. Each thread claims ranges of chunks, whose offsets in the file are known."""
@@ -246,57 +246,57 @@ class Saver:
         ranges = itertools.count(0, _RANGE_CHUNKS)
 
         def take_ranges(_: int) -> tuple[int, int]:
-            words = found = 0
+            words = added = 0
             while (low := next(ranges)) < len(level.chunks):
-                first, part = self._collected(level.chunks[low : low + _RANGE_CHUNKS], entry_words)
+                first, entries = self._collected(level.chunks[low : low + _RANGE_CHUNKS], entry_words)
                 place = before + first * entry_words
-                found += checksum(part.address, part.words, place)
-                file.write(part.address, part.words, place)
-                words += part.words
+                added += checksum(entries.address, entries.words, place)
+                file.write(entries.address, entries.words, place)
+                words += entries.words
                 self._parts.files.drop_pages()
-            return words, found
+            return words, added
 
         small = len(level.chunks) <= _RANGE_CHUNKS
-        for words, found in self._parts.pool.run(take_ranges, 0 if small else None):
-            self._known = _longer(self._known, words, found)
+        for words, added in self._parts.pool.run(take_ranges, 0 if small else None):
+            self._known = _longer(self._known, words, added)
 
     def _collected(self, chunks: Words, entry_words: int) -> tuple[int, Memory]:
         """The ordinal of the first row in a range of chunks, and the fingerprints of all rows, 0 for a dead one."""
         first, rows = int(chunks[0, Chunk.ordinal]), int(chunks[:, Chunk.rows].sum())
-        found = Memory(rows * entry_words)
+        entries = Memory(rows * entry_words)
         run_storing(
             "collect" if entry_words == 1 else "collect_wide",
             source=address_of(chunks),
             count=len(chunks),
             place=first,
-            target=found.address,
+            target=entries.address,
             shared=self._parts.shared,
         )
-        return first, found
+        return first, entries
 
     def _fingerprints_of(self, half_made: Sequence[Words], entry_words: int, part: tuple[int, int]) -> Words:
         """The fingerprints of those rows of some chunks that belong to a part. Each thread numbered its rows from 0."""
-        found = [np.zeros((0, entry_words), np.int64)]
+        blocks = [np.zeros((0, entry_words), np.int64)]
         for chunks in half_made:
             for low in range(0, len(chunks), _HALF_MADE_CHUNKS):
                 _, some = self._collected(chunks[low : low + _HALF_MADE_CHUNKS], entry_words)
-                found.append(_of_part(some.array.reshape(-1, entry_words), part).copy())
+                blocks.append(_of_part(some.array.reshape(-1, entry_words), part).copy())
                 self._parts.files.drop_pages()
-        return np.concatenate(found)
+        return np.concatenate(blocks)
 
     def discard(self) -> None:
         """Remove the checkpoint: the search is over, so nothing is left to resume."""
         self._directory.discard()
 
 
-def _longer(extent: Extent, words: int, found: int) -> Extent:
-    return replace(extent, words=extent.words + words, checksum=(extent.checksum + found) & WORD_MASK)
+def _longer(extent: Extent, words: int, added: int) -> Extent:
+    return replace(extent, words=extent.words + words, checksum=(extent.checksum + added) & WORD_MASK)
 
 
 def _of_part(entries: Words, part: tuple[int, int]) -> Words:
     """The fingerprints that belong to part `part[0]` of `part[1]`."""
-    number, parts = part
-    chosen = entries if parts == 1 else entries[entries[:, 0].view(np.uint64) % np.uint64(parts) == number]
+    index, parts = part
+    chosen = entries if parts == 1 else entries[entries[:, 0].view(np.uint64) % np.uint64(parts) == index]
     return np.ascontiguousarray(chosen)
 
 
@@ -304,7 +304,7 @@ def _keys(entries: Words) -> NDArray[Any]:
     """Fingerprints of either width as values that numpy can sort and compare."""
     if entries.shape[1] == 1:
         return entries.reshape(-1)
-    return entries.view([(f"word {number}", np.int64) for number in range(entries.shape[1])]).reshape(-1)
+    return entries.view([(f"word {column}", np.int64) for column in range(entries.shape[1])]).reshape(-1)
 
 
 def _chunks_by_place(level: Level) -> Words:

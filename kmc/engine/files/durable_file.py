@@ -16,13 +16,13 @@ class DataFile:
         self.path = folder.path / name
         self.descriptor = folder.open(name)
 
-    def write(self, address: int, words: int, place: int) -> None:
-        """Write `words` words that lie at `address`, from word `place` of the file on."""
+    def write(self, address: int, words: int, offset: int) -> None:
+        """Write `words` words that lie at `address`, from word `offset` of the file on."""
         with step("write", self.path):
             data = memoryview((ctypes.c_char * (words * WORD_BYTES)).from_address(address))
             done = 0
             while done < len(data):
-                done += os.pwrite(self.descriptor, data[done:], place * WORD_BYTES + done)
+                done += os.pwrite(self.descriptor, data[done:], offset * WORD_BYTES + done)
 
     def sync(self) -> None:
         """Wait until everything that was written is on the disk."""

@@ -101,9 +101,9 @@ class DurableFolder:
                 descriptor = os.open(name, flags, dir_fd=self._descriptor)
             except NotADirectoryError:
                 raise foreign(path, "it is not a folder") from None
-        found = object.__new__(type(self))
-        found.path, found._fault, found._descriptor = path, cannot_save, descriptor
-        return found
+        folder = object.__new__(type(self))
+        folder.path, folder._fault, folder._descriptor = path, cannot_save, descriptor
+        return folder
 
     def __enter__(self) -> Self:
         return self
@@ -129,10 +129,10 @@ class DurableFolder:
     def is_file(self, name: str) -> bool:
         """Whether a regular file lies under this name: not a link to one."""
         try:
-            found = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+            status = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
         except OSError:
             return False
-        return stat.S_ISREG(found.st_mode)
+        return stat.S_ISREG(status.st_mode)
 
     def open(self, name: str) -> int:
         """A descriptor to read and write a file, which is made if it is not there."""
@@ -142,8 +142,8 @@ class DurableFolder:
     @property
     def free_bytes(self) -> int:
         """The number of bytes that its disk has free."""
-        found = os.fstatvfs(self._descriptor)
-        return found.f_bavail * found.f_frsize
+        status = os.fstatvfs(self._descriptor)
+        return status.f_bavail * status.f_frsize
 
     def open_to_read(self, name: str) -> int:
         """A descriptor to read a file; OSError if there is none, KMC556 if it is not a file."""
@@ -161,11 +161,11 @@ class DurableFolder:
 
     def _opened(self, name: str, flags: int) -> int:
         descriptor = os.open(name, flags | _SAFELY, _FILE_MODE, dir_fd=self._descriptor)
-        found = os.fstat(descriptor)
+        status = os.fstat(descriptor)
         why = None
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(status.st_mode):
             why = _NOT_REGULAR
-        elif found.st_nlink > 1 and flags & os.O_ACCMODE != os.O_RDONLY:
+        elif status.st_nlink > 1 and flags & os.O_ACCMODE != os.O_RDONLY:
             why = "the file has another name, elsewhere (a hard link)"
         if why is not None:
             os.close(descriptor)
@@ -205,11 +205,11 @@ class DurableFolder:
     def _refuse_foreign(self, name: str) -> None:
         """A rename would put a file into the place of what lies there; it does not follow it, but it is not ours."""
         try:
-            found = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
+            status = os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
         except OSError:
             return
-        if not stat.S_ISREG(found.st_mode):
-            is_link = stat.S_ISLNK(found.st_mode)
+        if not stat.S_ISREG(status.st_mode):
+            is_link = stat.S_ISLNK(status.st_mode)
             raise foreign(self.path / name, _LINK if is_link else _NOT_REGULAR)
 
     def sync(self) -> None:

@@ -100,26 +100,26 @@ class RunDirectory:
             # An empty one is what a power failure leaves before anything was saved.
             if not _manifest_bytes(files):
                 raise nothing_to_resume(path)
-            found = cls(path, RunManifest({}), files, resumed=True)
+            directory = cls(path, RunManifest({}), files, resumed=True)
         except SystemFault:
             files.close()
             raise
         # Read under the lock: a process that ends now may still write, or have removed it.
         try:
-            found.manifest = _read_manifest(path, files)
-            found._check_sizes()
+            directory.manifest = _read_manifest(path, files)
+            directory._check_sizes()
         except SystemFault:
-            found.close()
+            directory.close()
             raise
-        found.clean()
-        return found
+        directory.clean()
+        return directory
 
     @classmethod
     def adopted(cls, path: Path, manifest: RunManifest) -> RunDirectory:
         """A new one that goes on with a run whose files lie elsewhere: give it a `copy`."""
-        found = cls(path, manifest, DurableFolder.inside(path / FOLDER, create=True), resumed=True)
-        found._files.write(NAME, manifest.as_bytes())
-        return found
+        directory = cls(path, manifest, DurableFolder.inside(path / FOLDER, create=True), resumed=True)
+        directory._files.write(NAME, manifest.as_bytes())
+        return directory
 
     @property
     def files(self) -> DurableFolder:
@@ -236,7 +236,8 @@ class RunDirectory:
     def close(self) -> None:
         """Let other processes have it."""
         if self._lock is not None:
-            with suppress(SystemFault):  # a run that is stopped needs no reserve, and what was saved is whole
+            # A run that is stopped needs no reserve, and what was saved is whole.
+            with suppress(SystemFault):
                 self.spend_reserve()
             self._release()
 

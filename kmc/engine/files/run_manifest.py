@@ -106,10 +106,10 @@ class RunManifest:
     @property
     def all_extents(self) -> tuple[Extent, ...]:
         """`extents`, and those without words."""
-        found = [extent for extent in (self.known, self.met, self.graph) if extent is not None]
+        extents = [extent for extent in (self.known, self.met, self.graph) if extent is not None]
         if self.frontier is not None:
-            found += [*self.frontier.blocks, self.frontier.chunks, self.frontier.dictionary]
-        return tuple(found)
+            extents += [*self.frontier.blocks, self.frontier.chunks, self.frontier.dictionary]
+        return tuple(extents)
 
     @property
     def files(self) -> frozenset[str]:
@@ -121,8 +121,8 @@ class RunManifest:
         run = asdict(self)
         if self.snapshot is not None:
             run["snapshot"]["findings"] = [_plain(finding) for finding in self.snapshot.findings]
-        found = {"format": FORMAT, "checksum": _checksum(run), "run": run}
-        return json.dumps(found, indent=1).encode() + b"\n"
+        content = {"format": FORMAT, "checksum": _checksum(run), "run": run}
+        return json.dumps(content, indent=1).encode() + b"\n"
 
 
 def _names_in(saved: Any) -> Iterator[str]:
@@ -146,8 +146,8 @@ def is_data_file(name: str) -> bool:
 def parse_manifest(data: bytes, path: Path | str) -> RunManifest:
     """The manifest in the bytes of a file. SystemFault KMC551 for a damaged one, KMC552 for another format."""
     try:
-        found = json.loads(data)
-        made, checksum, run = found["format"], found["checksum"], found["run"]
+        content = json.loads(data)
+        made, checksum, run = content["format"], content["checksum"], content["run"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise damaged(path, "it is not a manifest") from None
     if made != FORMAT:
@@ -208,7 +208,7 @@ def _refuse_misleading(manifest: RunManifest, path: Path | str) -> None:
     for name in _names_in(manifest.sharded):
         if not is_data_file(name):
             raise damaged(path, f"it names {name!r}, which is not a file of a run")
-    there = [part is not None for part in (manifest.snapshot, manifest.known, manifest.met, manifest.frontier)]
+    there = [value is not None for value in (manifest.snapshot, manifest.known, manifest.met, manifest.frontier)]
     if manifest.sharded is not None:
         is_whole = there == [True, False, False, False]
     else:

@@ -52,19 +52,19 @@ class SpillFiles:
     def _write(self, block: RowBlock, level: int) -> None:
         if block.place is not None:
             return
-        place = self._append(block.memory.address, block.used + SLACK_WORDS, level)
-        block.place = place
+        offset = self._append(block.memory.address, block.used + SLACK_WORDS, level)
+        block.place = offset
         if not self._ranked:
-            block.checksum = checksum(block.memory.address, block.used, place)
+            block.checksum = checksum(block.memory.address, block.used, offset)
 
     def _append(self, address: int, words: int, level: int) -> int:
         """Append words to a level's file, from the next page on; the place of the first."""
         if level not in self._files:
             self._files[level], self._ends[level] = self._directory.file(file_name(level)), 0
-        place = self._ends[level]
+        offset = self._ends[level]
         self._ends[level] += _pages(words)
-        self._files[level].write(address, words, place)
-        return place
+        self._files[level].write(address, words, offset)
+        return offset
 
     def put(self, words: Words, level: int) -> Extent:
         """Write words that are not rows (chunks, dictionary) to a level's file."""
@@ -72,8 +72,8 @@ class SpillFiles:
             return Extent(file_name(level), 0, 0, 0)
         kept = np.ascontiguousarray(words)
         with self._lock:
-            place = self._append(address_of(kept), len(kept), level)
-        return Extent(file_name(level), place, len(kept), checksum(address_of(kept), len(kept), place))
+            offset = self._append(address_of(kept), len(kept), level)
+        return Extent(file_name(level), offset, len(kept), checksum(address_of(kept), len(kept), offset))
 
     def saved(self, block: RowBlock, level: int) -> Extent:
         """The extent of a finished level's block in its file; it is written now if it was not yet."""

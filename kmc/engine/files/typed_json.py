@@ -24,8 +24,8 @@ _WORD_FIELDS = frozenset({"checksum", "digest", "fingerprint", "rank", "reachabl
 
 def typed(cls: type[T], value: Any) -> T:
     """Make an instance of a dataclass of the object that JSON has for one; ValueError for anything else."""
-    found: T = _of_type(cls, value, is_word=False)
-    return found
+    converted: T = _of_type(cls, value, is_word=False)
+    return converted
 
 
 def _of_type(wanted: Any, value: Any, *, is_word: bool) -> Any:
@@ -56,7 +56,7 @@ def _of_type(wanted: Any, value: Any, *, is_word: bool) -> Any:
 def _of_union(parts: tuple[Any, ...], value: Any, *, is_word: bool) -> Any:
     if value is None and NoneType in parts:
         return None
-    (one,) = (part for part in parts if part is not NoneType)
+    (one,) = (alternative for alternative in parts if alternative is not NoneType)
     return _of_type(one, value, is_word=is_word)
 
 
@@ -77,10 +77,10 @@ def _key(wanted: Any, name: str) -> Any:
     """Read a key of an object, which JSON writes as a text, in the one way that it is written."""
     if wanted is str:
         return name
-    number = int(name[:20])
-    if str(number) != name or number < 0:
+    key = int(name[:20])
+    if str(key) != name or key < 0:
         raise ValueError("a key is not a number")
-    return number
+    return key
 
 
 def _in_range(value: int, is_word: bool) -> int:

@@ -77,15 +77,15 @@ class LassoAnswers(ABC):
         """
         asked = list(enumerate(check.queries))
         best = least_answer(
-            asked, lambda one, bound: self._answer(one[1], bound), lambda found: found.order, None, below
+            asked, lambda one, bound: self._answer(one[1], bound), lambda candidate: candidate.order, None, below
         )
         if best is None:
             return None
-        (number, _), lasso = best
+        (index, _), lasso = best
         states = [*lasso.stem, *lasso.cycle]
         targets = states[1:] if len(lasso.cycle) == 1 else [*states[1:], lasso.cycle[0]]
         labels = tuple(self._label(state, target) for state, target in zip(states, targets, strict=False))
-        return Lasso(lasso.stem, lasso.cycle, labels, number)
+        return Lasso(lasso.stem, lasso.cycle, labels, index)
 
     @abstractmethod
     def has_lasso(self, query: LassoQuery) -> bool:
@@ -173,9 +173,9 @@ def with_cycle(
             tried += 1
             shorter = min([*(len(cycle) - 1 for cycle in tries), *longest])
             exact = None if cycles.is_exhausted else cycles.least(state, shorter)
-            found = exact or next(iter(tries), None)
-            if found is not None and (not longest or len(found) <= longest[0]):
-                best = FoundLasso(tuple(distances.path_to(state)[:-1]), found)
+            fair_cycle = exact or next(iter(tries), None)
+            if fair_cycle is not None and (not longest or len(fair_cycle) <= longest[0]):
+                best = FoundLasso(tuple(distances.path_to(state)[:-1]), fair_cycle)
                 below = best.rank
             if tried >= _GREEDY_STARTS and cycles.is_exhausted:
                 return best

@@ -93,9 +93,9 @@ class ComponentSearch(Struct):
 
 
 @inlined
-def is_stopped(stopping: int, number: int) -> int:
+def is_stopped(stopping: int, count: int) -> int:
     """1 if the loop shall end, else 0; the stop word is read only for some values of the loop counter."""
-    return 1 if number & _SELDOM == 0 and load(stopping, 0) != 0 else 0
+    return 1 if count & _SELDOM == 0 and load(stopping, 0) != 0 else 0
 
 
 @inlined
@@ -129,11 +129,11 @@ def add_labels(conditions: Conditions, label: int, words: int) -> None:
 
 
 @inlined
-def add_columns(columns: int, table: int, first: int, place: int, words: int) -> None:
+def add_columns(columns: int, table: int, first: int, row: int, words: int) -> None:
     """Add the sets that columns give for a step or a state, from word `first` on."""
     for column in range(columns):
         word = first + (column >> 3)
-        byte = load_byte(load(table, column), place)
+        byte = load_byte(load(table, column), row)
         store(words, word, load(words, word) | byte << ((column & 7) * 8))
 
 
@@ -142,11 +142,11 @@ def note_steps(conditions: Conditions, state: int, offsets: int, targets: int, l
     """Set `here` to the sets of which a state has a step; one to itself is not in a set that labels name."""
     here, columns = conditions.here, conditions.step_columns
     clear(here, conditions.words, 0)
-    for place in range(load(offsets, state), load(offsets, state + 1)):
-        if load_half(targets, place) != state:
-            add_labels(conditions, load_code(labels, place), here)
+    for step in range(load(offsets, state), load(offsets, state + 1)):
+        if load_half(targets, step) != state:
+            add_labels(conditions, load_code(labels, step), here)
         if columns != 0:
-            add_columns(columns, conditions.step_column_table, conditions.label_words, place, here)
+            add_columns(columns, conditions.step_column_table, conditions.label_words, step, here)
 
 
 @inlined
@@ -165,30 +165,30 @@ def note_taken(search: ComponentSearch, state: int) -> None:
     offsets, targets = search.offsets, search.targets
     labels, allowed = search.labels, search.allowed
     states, indexes, columns = search.states, search.indexes, conditions.step_columns
-    for place in range(load(offsets, state), load(offsets, state + 1)):
-        target = load_half(targets, place)
+    for step in range(load(offsets, state), load(offsets, state + 1)):
+        target = load_half(targets, step)
         inside = target < states and target != state and load_half(indexes, target) == CURRENT
-        if inside and (allowed == 0 or load_byte(allowed, place) != 0):
-            add_labels(conditions, load_code(labels, place), conditions.taken)
+        if inside and (allowed == 0 or load_byte(allowed, step) != 0):
+            add_labels(conditions, load_code(labels, step), conditions.taken)
             if columns != 0:
                 table = conditions.step_column_table
-                add_columns(columns, table, conditions.label_words, place, conditions.taken)
+                add_columns(columns, table, conditions.label_words, step, conditions.taken)
 
 
 @inlined
 def ask_for_indexes(search: ComponentSearch, begin: int, end: int) -> None:
     """Ask for the indexes of the targets of some steps."""
     targets, indexes = search.targets, search.indexes
-    for place in range(begin, end):
-        prefetch(indexes, load_half(targets, place) // 2)
+    for step in range(begin, end):
+        prefetch(indexes, load_half(targets, step) // 2)
 
 
 @inlined
 def ask_for_targets(search: ComponentSearch, begin: int, end: int) -> None:
     """Prefetch the words that will be read of the targets of some steps, one of which may be entered next."""
     targets, indexes, offsets = search.targets, search.indexes, search.offsets
-    for place in range(begin, end):
-        target = load_half(targets, place)
+    for step in range(begin, end):
+        target = load_half(targets, step)
         prefetch(indexes, target // 2)
         prefetch(offsets, target)
 
@@ -199,8 +199,8 @@ def ask_for_way_back(search: ComponentSearch, depth: int) -> None:
     stack, offsets = search.stack, search.offsets
     if depth >= 3 * _AHEAD:
         prefetch(offsets, load_half(stack, depth - 3 * _AHEAD))
-        place = load(offsets, load_half(stack, depth - 2 * _AHEAD))
-        prefetch(search.targets, (place + (load_half(search.cursors, depth - 2 * _AHEAD) >> 1)) // 2)
+        step = load(offsets, load_half(stack, depth - 2 * _AHEAD))
+        prefetch(search.targets, (step + (load_half(search.cursors, depth - 2 * _AHEAD) >> 1)) // 2)
         near = load_half(stack, depth - _AHEAD)
         prefetch(search.indexes, near // 2)
         begin = load(offsets, near) + (load_half(search.cursors, depth - _AHEAD) >> 1)
@@ -212,9 +212,9 @@ def ask_for_members(search: ComponentSearch, members: int) -> None:
     """Prefetch the words that will be read of the members behind one: of the farthest first where its steps are."""
     offsets = search.offsets
     prefetch(offsets, load_half(members, 3 * _AHEAD))
-    place = load(offsets, load_half(members, 2 * _AHEAD))
-    prefetch(search.targets, place // 2)
-    prefetch(search.labels, place // 4)
+    step = load(offsets, load_half(members, 2 * _AHEAD))
+    prefetch(search.targets, step // 2)
+    prefetch(search.labels, step // 4)
     near = load_half(members, _AHEAD)
     ask_for_indexes(search, load(offsets, near), load(offsets, near + 1))
 
@@ -251,15 +251,15 @@ def gather(search: ComponentSearch, members: int, count: int) -> None:
     clear(conditions.some, words, 0)
     clear(conditions.every, words, -1)
     clear(conditions.some_states, state_words, 0)
-    for number in range(count):
-        store_half(search.indexes, load_half(members, number), CURRENT)
-    number = 0
-    while number < count and may_need_steps(conditions) != 0:
-        if is_stopped(search.stopping, number) != 0:
+    for index in range(count):
+        store_half(search.indexes, load_half(members, index), CURRENT)
+    index = 0
+    while index < count and may_need_steps(conditions) != 0:
+        if is_stopped(search.stopping, index) != 0:
             return
-        if number + 3 * _AHEAD < count:
-            ask_for_members(search, members + number * 4)
-        state = load_half(members, number)
+        if index + 3 * _AHEAD < count:
+            ask_for_members(search, members + index * 4)
+        state = load_half(members, index)
         note_steps(conditions, state, search.offsets, search.targets, search.labels)
         note_taken(search, state)
         merge(conditions.some, conditions.here, words)
@@ -267,13 +267,13 @@ def gather(search: ComponentSearch, members: int, count: int) -> None:
             store(conditions.every, word, load(conditions.every, word) & load(conditions.here, word))
         note_states(conditions, state)
         merge(conditions.some_states, conditions.here_states, state_words)
-        number += 1
-    while number < count and may_need_states(conditions) != 0:
-        if is_stopped(search.stopping, number) != 0:
+        index += 1
+    while index < count and may_need_states(conditions) != 0:
+        if is_stopped(search.stopping, index) != 0:
             return
-        note_states(conditions, load_half(members, number))
+        note_states(conditions, load_half(members, index))
         merge(conditions.some_states, conditions.here_states, state_words)
-        number += 1
+        index += 1
 
 
 @inlined
@@ -282,8 +282,8 @@ def lacks_recurrence(conditions: Conditions) -> int:
     for word in range(conditions.words):
         if load(conditions.weak, word) & load(conditions.every, word) & ~load(conditions.taken, word) != 0:
             return 1
-    for number in range(conditions.recurrence_count):
-        states, steps = load(conditions.recurrences, 2 * number), load(conditions.recurrences, 2 * number + 1)
+    for index in range(conditions.recurrence_count):
+        states, steps = load(conditions.recurrences, 2 * index), load(conditions.recurrences, 2 * index + 1)
         if has_bit(conditions.some_states, states) == 0 and has_bit(conditions.taken, steps) == 0:
             return 1
     return 0
@@ -292,21 +292,21 @@ def lacks_recurrence(conditions: Conditions) -> int:
 @inlined
 def find_bad_triggers(conditions: Conditions) -> int:
     """1 if some trigger is met and its answer is not. `some` and `bad_triggers` become the sets of these triggers."""
-    found = 0
+    any_bad = 0
     for word in range(conditions.words):
         bad = load(conditions.strong, word) & load(conditions.some, word) & ~load(conditions.taken, word)
         store(conditions.some, word, bad)
-        found |= bad
+        any_bad |= bad
     clear(conditions.bad_triggers, conditions.state_words, 0)
-    for number in range(conditions.response_count):
-        trigger, states = load(conditions.responses, 3 * number), load(conditions.responses, 3 * number + 1)
-        steps = load(conditions.responses, 3 * number + 2)
+    for index in range(conditions.response_count):
+        trigger, states = load(conditions.responses, 3 * index), load(conditions.responses, 3 * index + 1)
+        steps = load(conditions.responses, 3 * index + 2)
         answered = has_bit(conditions.some_states, states) | has_bit(conditions.taken, steps)
         if answered == 0 and has_bit(conditions.some_states, trigger) != 0:
             word = trigger >> 6
             store(conditions.bad_triggers, word, load(conditions.bad_triggers, word) | 1 << (trigger & 63))
-            found |= 1
-    return 1 if found != 0 else 0
+            any_bad |= 1
+    return 1 if any_bad != 0 else 0
 
 
 @inlined
@@ -315,12 +315,12 @@ def triggers(search: ComponentSearch, state: int) -> int:
     conditions = search.conditions
     note_steps(conditions, state, search.offsets, search.targets, search.labels)
     note_states(conditions, state)
-    found = 0
+    met = 0
     for word in range(conditions.words):
-        found |= load(conditions.some, word) & load(conditions.here, word)
+        met |= load(conditions.some, word) & load(conditions.here, word)
     for word in range(conditions.state_words):
-        found |= load(conditions.bad_triggers, word) & load(conditions.here_states, word)
-    return 1 if found != 0 else 0
+        met |= load(conditions.bad_triggers, word) & load(conditions.here_states, word)
+    return 1 if met != 0 else 0
 
 
 @inlined
@@ -331,17 +331,17 @@ def check_component(search: ComponentSearch, members: int, count: int) -> None:
     if lacks_recurrence(conditions) == 0:
         if find_bad_triggers(conditions) == 0:
             place = search.fair_count
-            for number in range(count):
-                store_half(search.fair, place + number, load_half(members, number))
+            for index in range(count):
+                store_half(search.fair, place + index, load_half(members, index))
             search.fair_count = place + count
             store(search.ends, search.components, place + count)
             search.components += 1
         else:
             place = search.pending_count
-            for number in range(count):
-                if is_stopped(search.stopping, number) != 0:
+            for index in range(count):
+                if is_stopped(search.stopping, index) != 0:
                     return
-                state = load_half(members, number)
+                state = load_half(members, index)
                 store_half(search.pending, place, state)
                 place += 1 - triggers(search, state)
             size = place - search.pending_count
@@ -349,8 +349,8 @@ def check_component(search: ComponentSearch, members: int, count: int) -> None:
                 store_half(search.sizes, search.regions, size)
                 search.regions += 1
                 search.pending_count = place
-    for number in range(count):
-        store_half(search.indexes, load_half(members, number), DONE)
+    for index in range(count):
+        store_half(search.indexes, load_half(members, index), DONE)
 
 
 @inlined
@@ -390,13 +390,13 @@ def search_from(search: ComponentSearch, root: int) -> None:
         cursor = load_half(cursors, depth)
         lowered = cursor & 1
         first = load(offsets, state)
-        place, end = first + (cursor >> 1), load(offsets, state + 1)
+        step, end = first + (cursor >> 1), load(offsets, state + 1)
         if cursor == 0:
-            ask_for_targets(search, place, end)
+            ask_for_targets(search, step, end)
         child = -1
-        while place < end:
-            target = load_half(targets, place)
-            if target < states and (allowed == 0 or load_byte(allowed, place) != 0):
+        while step < end:
+            target = load_half(targets, step)
+            if target < states and (allowed == 0 or load_byte(allowed, step) != 0):
                 other = load_half(indexes, target)
                 if other == 0:
                     if visited < entering:
@@ -405,11 +405,11 @@ def search_from(search: ComponentSearch, root: int) -> None:
                 elif other < low:
                     low = other
                     lowered = 1
-            place += 1
+            step += 1
         store_half(indexes, state, low)
         if child >= 0:
             # The step is looked at once more when the child is complete: it may lead to a lower index then.
-            store_half(cursors, depth, (place - first) << 1 | lowered)
+            store_half(cursors, depth, (step - first) << 1 | lowered)
             depth += 1
             visited += 1
             if is_stopped(search.stopping, visited) != 0:
@@ -444,16 +444,16 @@ def find_components(search: ComponentSearch) -> int:
         known, end = search.regions, search.pending_count
         size = load_half(search.sizes, known)
         begin = end - size
-        for place in range(begin, end):
-            store_half(search.indexes, load_half(search.pending, place), 0)
-        for place in range(begin, end):
-            state = load_half(search.pending, place)
+        for index in range(begin, end):
+            store_half(search.indexes, load_half(search.pending, index), 0)
+        for index in range(begin, end):
+            state = load_half(search.pending, index)
             if load_half(search.indexes, state) == 0:
                 search_from(search, state)
             if load(search.stopping, 0) != 0:
                 return 0
         # The rest of this region lies behind it, and moves to its place.
-        for place in range(end, search.pending_count):
-            store_half(search.pending, place - size, load_half(search.pending, place))
+        for index in range(end, search.pending_count):
+            store_half(search.pending, index - size, load_half(search.pending, index))
         search.pending_count -= size
     return search.components

@@ -114,23 +114,23 @@ class SetColumns:
         return _extended(self._kept_states, len(self._kept.states), wanted, self.sets.states)
 
 
-def _columns(found: Iterable[NDArray[np.bool_]]) -> Columns:
+def _columns(sets: Iterable[NDArray[np.bool_]]) -> Columns:
     columns: Columns = []
-    for number, bits in enumerate(found):
-        place = number % _COLUMN_BITS
-        if place == 0:
+    for index, bits in enumerate(sets):
+        bit = index % _COLUMN_BITS
+        if bit == 0:
             columns.append(bits.view(np.uint8).copy())
         else:
-            columns[-1] |= bits.view(np.uint8) << np.uint8(place)
+            columns[-1] |= bits.view(np.uint8) << np.uint8(bit)
     return columns
 
 
 def _extended(kept: Columns, count: int, wanted: Sequence[Any], evaluate: Any) -> Columns:
     columns = list(kept)
-    for number, each in enumerate(wanted[count:], count):
-        place = number % _COLUMN_BITS
-        bits = evaluate(each).view(np.uint8) << np.uint8(place)
-        if place == 0:
+    for index, each in enumerate(wanted[count:], count):
+        bit = index % _COLUMN_BITS
+        bits = evaluate(each).view(np.uint8) << np.uint8(bit)
+        if bit == 0:
             columns.append(bits)
         else:
             columns[-1] = columns[-1] | bits
@@ -141,28 +141,28 @@ class ConditionMasks:
     """Conditions for native loops, `native`, and bit by bit for `CycleProgress`."""
 
     def __init__(self, columns: SetColumns, conditions: Sequence[Recurrence | Response]) -> None:
-        found = columns.start()
+        collected = columns.start()
         for condition in conditions:
-            found.add(condition)
+            collected.add(condition)
         self.conditions = tuple(conditions)
-        self.label_words = -(-len(found.by_label) // _WORD_BITS)
-        self.step_columns = columns.of_steps(list(found.steps))
-        self.state_columns = columns.of_states(list(found.states))
+        self.label_words = -(-len(collected.by_label) // _WORD_BITS)
+        self.step_columns = columns.of_steps(list(collected.steps))
+        self.state_columns = columns.of_states(list(collected.states))
         self.words = self.label_words + -(-len(self.step_columns) // (_WORD_BITS // _COLUMN_BITS))
         self.state_words = -(-len(self.state_columns) // (_WORD_BITS // _COLUMN_BITS))
-        self._step_bits = {steps: bit for bit, steps in enumerate(found.by_label)}
-        self._step_bits |= {steps: self.label_words * _WORD_BITS + bit for steps, bit in found.steps.items()}
-        self._state_bits = found.states
+        self._step_bits = {steps: bit for bit, steps in enumerate(collected.by_label)}
+        self._step_bits |= {steps: self.label_words * _WORD_BITS + bit for steps, bit in collected.steps.items()}
+        self._state_bits = collected.states
         self._labels = columns.sets.graph.labels
         self._label_sets: dict[int, int] = {}
-        self.table = self._table(columns.sets, found)
+        self.table = self._table(columns.sets, collected)
         self._fill_native()
 
-    def _table(self, sets: GraphSets, found: _Collected) -> NDArray[np.int64]:
+    def _table(self, sets: GraphSets, collected: _Collected) -> NDArray[np.int64]:
         labels = sets.graph.labels
         count = int(labels.max()) + 1 if len(labels) else 1
         table = np.zeros((count, max(self.label_words, 1)), np.uint64)
-        for bit, named in enumerate(found.by_label.values()):
+        for bit, named in enumerate(collected.by_label.values()):
             rows = slice(None) if len(named) == LABELS else [label for label in named if label < count]
             table[rows, bit // _WORD_BITS] |= np.uint64(1 << (bit % _WORD_BITS))
         return table.view(np.int64)
@@ -175,16 +175,16 @@ class ConditionMasks:
         """The bit of a set of states, NONE for the empty set."""
         return NONE if states == NO_STATES else self._state_bits[states]
 
-    def sets_of_step(self, place: int, *, changes: bool) -> int:
+    def sets_of_step(self, step: int, *, changes: bool) -> int:
         """The bits of the sets that a stored step is in; one to itself is not in a set that labels name."""
-        found = self._sets_of_label(int(self._labels[place])) if changes else 0
-        for number, column in enumerate(self.step_columns):
-            found |= int(column[place]) << (self.label_words * _WORD_BITS + number * _COLUMN_BITS)
-        return found
+        mask = self._sets_of_label(int(self._labels[step])) if changes else 0
+        for index, column in enumerate(self.step_columns):
+            mask |= int(column[step]) << (self.label_words * _WORD_BITS + index * _COLUMN_BITS)
+        return mask
 
     def sets_of_state(self, state: int) -> int:
         """The bits of the sets that a state is in."""
-        return sum(int(column[state]) << (number * _COLUMN_BITS) for number, column in enumerate(self.state_columns))
+        return sum(int(column[state]) << (index * _COLUMN_BITS) for index, column in enumerate(self.state_columns))
 
     def _sets_of_label(self, label: int) -> int:
         if label not in self._label_sets:

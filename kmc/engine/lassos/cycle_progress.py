@@ -106,11 +106,11 @@ class CycleProgress:
         return 0 if bit == NONE else 1 << (bit + _STATES * self._width)
 
     def _answer(self, condition: Recurrence) -> int:
-        found = self._states_field(self.masks.state_bit(condition.states))
+        progress = self._states_field(self.masks.state_bit(condition.states))
         if (bit := self.masks.step_bit(condition.steps)) != NONE:
             self._others |= 1 << bit
-            found |= 1 << (bit + _OTHERS * self._width)
-        return found
+            progress |= 1 << (bit + _OTHERS * self._width)
+        return progress
 
     def _made_by(self, taken: int) -> int:
         """The progress of a step by the sets that it is in."""
@@ -128,13 +128,13 @@ class CycleProgress:
         inside[inside] = self._components[targets[inside]] == self._components[state]
         if self._allowed is not None:
             inside &= self._allowed[first:end]
-        found: dict[int, int] = {}
+        sets_by_target: dict[int, int] = {}
         enabled = 0
-        for place, (target, stays) in enumerate(zip(targets.tolist(), inside.tolist(), strict=True), first):
-            sets = masks.sets_of_step(place, changes=target != state)
+        for step, (target, stays) in enumerate(zip(targets.tolist(), inside.tolist(), strict=True), first):
+            sets = masks.sets_of_step(step, changes=target != state)
             enabled |= sets
             if stays:
-                found[target] = found.get(target, 0) | sets
-        self._steps[state] = tuple((target, self._made_by(taken)) for target, taken in found.items())
+                sets_by_target[target] = sets_by_target.get(target, 0) | sets
+        self._steps[state] = tuple((target, self._made_by(taken)) for target, taken in sets_by_target.items())
         here = self._weak & ~enabled | (enabled & self._strong) << (_ENABLED * self._width)
         self._states[state] = here | masks.sets_of_state(state) << (_STATES * self._width)

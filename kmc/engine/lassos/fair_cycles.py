@@ -148,11 +148,11 @@ class FairCycles:
         recurring = [each.states for each in asked.own if isinstance(each, Recurrence) and each.steps == NO_STEPS]
         if len(recurring) < len(asked.own) or asked.steps is not None:
             unchanged[:] = False
-        found = unchanged.copy()
+        whole = unchanged.copy()
         for wanted in recurring:
-            if found.any():
-                found &= self._all.counts(self.sets.states(wanted)) != 0
-        found_whole = self._all.selected(found)
+            if whole.any():
+                whole &= self._all.counts(self.sets.states(wanted)) != 0
+        found_whole = self._all.selected(whole)
         cut = (kept > 1) & ~unchanged
         if not cut.any():
             return found_whole
@@ -168,8 +168,8 @@ class FairCycles:
 
     def has_component(self, asked: AskedCycle, states_max: int) -> bool:
         """Whether there is a fair component among so many of the states that a cycle may visit."""
-        found = fair_components(self.graph, asked.masks, asked.states, asked.steps, states_max=states_max)
-        return len(found.ends) > 0
+        components = fair_components(self.graph, asked.masks, asked.states, asked.steps, states_max=states_max)
+        return len(components.ends) > 0
 
     def left(self) -> Bytes:
         """The states that remain after trimming all states that a query may use."""

@@ -112,14 +112,14 @@ def trimmed(graph: BehaviourGraph, states: Bytes, steps: Bytes | None) -> Bytes:
 
 def stuttering_states(graph: BehaviourGraph, masks: ConditionMasks, candidates: Bytes) -> Bytes:
     """Those of some states in which a behaviour may stay for ever and meet all conditions."""
-    found = candidates.copy()
-    found[graph.expanded :] = False
+    states = candidates.copy()
+    states[graph.expanded :] = False
     scan = Scan.of(Memory(Scan.WORDS))
     scan.offsets, scan.targets, scan.labels = map(address_of, (graph.offsets, graph.targets, graph.labels))
-    scan.states, scan.candidates, scan.conditions = graph.expanded, address_of(found), masks.native
+    scan.states, scan.candidates, scan.conditions = graph.expanded, address_of(states), masks.native
     scan.stopping = stop_word()
     run_loop(graph_loop(stuttering_loops.find_stuttering), graph.expanded, scan)
-    return found
+    return states
 
 
 def _unless_all(sets: GraphSets, wanted: AllStates | Any) -> Bytes | None:

@@ -79,18 +79,18 @@ class ComponentPaths(Struct):
 
 
 @inlined
-def is_in(table: int, phase: int, place: int) -> int:
+def is_in(table: int, phase: int, index: int) -> int:
     """1 if a phase allows a state or step, else 0."""
     bytes_of_phase = load(table, phase)
     if bytes_of_phase == 0:
         return 1
-    return load_byte(bytes_of_phase, place)
+    return load_byte(bytes_of_phase, index)
 
 
 @inlined
-def may_enter(first_states: int, entering_steps: int, phase: int, target: int, place: int) -> int:
+def may_enter(first_states: int, entering_steps: int, phase: int, target: int, step: int) -> int:
     """1 if a phase may begin in a state that this step leads to, else 0."""
-    return is_in(first_states, phase, target) & is_in(entering_steps, phase, place)
+    return is_in(first_states, phase, target) & is_in(entering_steps, phase, step)
 
 
 @inlined
@@ -107,36 +107,36 @@ def advance(search: PhaseSearch) -> int:
     states, phases = search.states, search.phases
     firsts, entering = search.first_states, search.entering_steps
     begin, end = search.begin, search.end
-    for number in range(begin, end):
-        if is_stopped(search.stopping, number) != 0:
+    for index in range(begin, end):
+        if is_stopped(search.stopping, index) != 0:
             return 0
-        node = load_half(search.queue, number)
+        node = load_half(search.queue, index)
         phase, state = node // states, node % states
         following = phase + 1
-        for place in range(load(search.offsets, state), load(search.offsets, state + 1)):
-            target = load_half(search.targets, place)
+        for step in range(load(search.offsets, state), load(search.offsets, state + 1)):
+            target = load_half(search.targets, step)
             if target < states and target != state:
-                if is_in(search.allowed_states, phase, target) != 0 and is_in(search.allowed_steps, phase, place) != 0:
+                if is_in(search.allowed_states, phase, target) != 0 and is_in(search.allowed_steps, phase, step) != 0:
                     reach(search, phase * states + target, node)
-                if following < phases and may_enter(firsts, entering, following, target, place) != 0:
+                if following < phases and may_enter(firsts, entering, following, target, step) != 0:
                     reach(search, following * states + target, node)
     search.begin = end
     return search.end - end
 
 
 @inlined
-def phases_of(sweep: PhaseSweep, phases: int, target: int, place: int) -> int:
+def phases_of(sweep: PhaseSweep, phases: int, target: int, step: int) -> int:
     """Return the phases into which a step leads from some phases: a bit for each phase."""
-    found = 0
+    reached = 0
     for phase in range(sweep.phases):
         if phases >> phase & 1 != 0:
-            inside = is_in(sweep.allowed_states, phase, target) & is_in(sweep.allowed_steps, phase, place)
-            found |= inside << phase
+            inside = is_in(sweep.allowed_states, phase, target) & is_in(sweep.allowed_steps, phase, step)
+            reached |= inside << phase
             following = phase + 1
             if following < sweep.phases:
-                enters = may_enter(sweep.first_states, sweep.entering_steps, following, target, place)
-                found |= enters << following
-    return found
+                enters = may_enter(sweep.first_states, sweep.entering_steps, following, target, step)
+                reached |= enters << following
+    return reached
 
 
 @inlined
@@ -154,11 +154,11 @@ def follow_steps(sweep: PhaseSweep, state: int) -> int:
     if phases == 0:
         return 0
     store_byte(marks, state, known | phases << PHASES_OF_SWEEP)
-    for place in range(load(sweep.offsets, state), load(sweep.offsets, state + 1)):
-        target = load_half(sweep.targets, place)
+    for step in range(load(sweep.offsets, state), load(sweep.offsets, state + 1)):
+        target = load_half(sweep.targets, step)
         if target < states and target != state:
             before = load_byte(marks, target)
-            reached = phases_of(sweep, phases, target, place) & ~before
+            reached = phases_of(sweep, phases, target, step) & ~before
             if reached != 0:
                 store_byte(marks, target, before | reached)
                 if reached >> (sweep.phases - 1) != 0 and load_byte(sweep.wanted, target) != 0:
@@ -191,13 +191,13 @@ def reach_wanted(sweep: PhaseSweep) -> int:
 
 
 @inlined
-def is_wanted_step(ways: ComponentPaths, place: int) -> int:
+def is_wanted_step(ways: ComponentPaths, step: int) -> int:
     """1 if a step is in one of the wanted sets, else 0."""
     conditions = ways.conditions
     clear(conditions.taken, conditions.words, 0)
-    add_labels(conditions, load_code(ways.labels, place), conditions.taken)
+    add_labels(conditions, load_code(ways.labels, step), conditions.taken)
     table = conditions.step_column_table
-    add_columns(conditions.step_columns, table, conditions.label_words, place, conditions.taken)
+    add_columns(conditions.step_columns, table, conditions.label_words, step, conditions.taken)
     for word in range(conditions.words):
         if load(conditions.taken, word) & load(ways.wanted_steps, word) != 0:
             return 1
@@ -223,11 +223,11 @@ def is_wanted_state(ways: ComponentPaths, state: int) -> int:
     if wanted == 0:
         return 0
     clear(conditions.here, conditions.words, 0)
-    for place in range(load(ways.offsets, state), load(ways.offsets, state + 1)):
-        if load_half(ways.targets, place) != state:
-            add_labels(conditions, load_code(ways.labels, place), conditions.here)
+    for step in range(load(ways.offsets, state), load(ways.offsets, state + 1)):
+        if load_half(ways.targets, step) != state:
+            add_labels(conditions, load_code(ways.labels, step), conditions.here)
         table = conditions.step_column_table
-        add_columns(conditions.step_columns, table, conditions.label_words, place, conditions.here)
+        add_columns(conditions.step_columns, table, conditions.label_words, step, conditions.here)
     for word in range(conditions.words):
         if load(ways.wanted_lacks, word) & ~load(conditions.here, word) != 0:
             return 1
@@ -235,11 +235,11 @@ def is_wanted_state(ways: ComponentPaths, state: int) -> int:
 
 
 @inlined
-def stays_inside(ways: ComponentPaths, state: int, target: int, place: int) -> int:
+def stays_inside(ways: ComponentPaths, state: int, target: int, step: int) -> int:
     """1 if a step leads to another state of the component, else 0."""
     if target >= ways.states or target == state or load_half(ways.components, target) != ways.component:
         return 0
-    return 1 if ways.allowed == 0 or load_byte(ways.allowed, place) != 0 else 0
+    return 1 if ways.allowed == 0 or load_byte(ways.allowed, step) != 0 else 0
 
 
 def find_way(ways: ComponentPaths, start: int) -> int:
@@ -257,11 +257,11 @@ def find_way(ways: ComponentPaths, start: int) -> int:
             return -1
         state = load_half(queue, begin)
         begin += 1
-        for place in range(load(ways.offsets, state), load(ways.offsets, state + 1)):
-            target = load_half(ways.targets, place)
-            if stays_inside(ways, state, target, place) != 0:
+        for step in range(load(ways.offsets, state), load(ways.offsets, state + 1)):
+            target = load_half(ways.targets, step)
+            if stays_inside(ways, state, target, step) != 0:
                 new = 1 if load_half(ways.reached, target) != number else 0
-                wanted = is_wanted_step(ways, place)
+                wanted = is_wanted_step(ways, step)
                 if wanted == 0 and (new != 0 or target == ways.goal):
                     wanted = is_wanted_state(ways, target)
                 if wanted != 0:

@@ -64,10 +64,10 @@ class PhaseLevels(ABC):
         """The nodes of each distance, in order, from 0 on."""
         if self._ends is None:
             self._ends = [self._start()]
-        for number in itertools.count():
-            if number == len(self._ends):
+        for depth in itertools.count():
+            if depth == len(self._ends):
                 self._ends.append(self._advance())
-            begin, end = self._ends[number - 1] if number else 0, self._ends[number]
+            begin, end = self._ends[depth - 1] if depth else 0, self._ends[depth]
             if begin == end:
                 return
             yield self.queue[begin:end]

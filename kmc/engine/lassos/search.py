@@ -97,8 +97,8 @@ class LassoSearch(LassoAnswers):
         outside = graph.targets[:places_end] == OUTSIDE
         outside &= np.isin(graph.labels[:places_end], sorted(next_labels))
         dropped = np.flatnonzero(outside)
-        found = (dropped[self._sets.dropped_steps(steps, dropped)] for steps in asked)
-        firsts = (places[:1] for places in found)
+        dropped_of = (dropped[self._sets.dropped_steps(steps, dropped)] for steps in asked)
+        firsts = (places[:1] for places in dropped_of)
         return [int(np.searchsorted(graph.offsets, first[0], "right")) - 1 if len(first) else None for first in firsts]
 
     def close(self) -> None:
@@ -119,11 +119,11 @@ class LassoSearch(LassoAnswers):
             on_cycles = self._cycles.staying(asked, asked.states)
             on_cycles[self._cycles.components(asked, asked.states).members] = True
             self._last = cycle, self._cycles.numbers_of(on_cycles)
-        found = self._last[1]
-        if not len(found):
+        states = self._last[1]
+        if not len(states):
             return False
         wanted = np.zeros(self.graph.states, np.bool_)
-        wanted[found] = True
+        wanted[states] = True
         return self.distances(query.phases).reaches(wanted)
 
     def _has_cycle(self, cycle: CycleDescription) -> bool:
@@ -168,10 +168,10 @@ class LassoSearch(LassoAnswers):
         reached, are_all = distances.reached_last(NEAREST_STATES)
         near = reached & asked.states
         staying = cycles.staying_among(asked, near)
-        found = self._shortest(question, staying, partial(cycles.searched, asked, near), below)
+        lasso = self._shortest(question, staying, partial(cycles.searched, asked, near), below)
         # A lasso that is known already, or one farther away, is not worth a search of a large graph.
-        if are_all or found is not None or below is not None:
-            return found
+        if are_all or lasso is not None or below is not None:
+            return lasso
         states = distances.reached_last(None)[0] & asked.states
         staying = cycles.staying(asked, states)
         return self._shortest(question, staying, partial(cycles.components, asked, states), below)
@@ -180,17 +180,17 @@ class LassoSearch(LassoAnswers):
         self, question: _Question, staying: Bytes, components: Callable[[], FairComponents], below: LassoRank | None
     ) -> FoundLasso | None:
         """The shortest lasso that is found: in a state to stay in, or with a cycle in a fair component."""
-        found = nearest(question.distances, staying, below)
-        if found is not None:
-            below = found.rank
+        lasso = nearest(question.distances, staying, below)
+        if lasso is not None:
+            below = lasso.rank
         if not may_have_cycle(below):
-            return found
+            return lasso
         cycles = CycleGraph(self.graph, question.asked.masks, question.asked.steps)
-        return with_cycle(cycles, question.distances, components(), below) or found
+        return with_cycle(cycles, question.distances, components(), below) or lasso
 
     def _label(self, state: int, target: int) -> int:
         """See `LassoAnswers`."""
         first, end = map(int, self.graph.offsets[state : state + 2])
-        place = first + int(np.searchsorted(self.graph.targets[first:end], target))
-        assert self.graph.targets[place] == target, "a lasso is made of steps"
-        return int(self.graph.labels[place])
+        step = first + int(np.searchsorted(self.graph.targets[first:end], target))
+        assert self.graph.targets[step] == target, "a lasso is made of steps"
+        return int(self.graph.labels[step])

@@ -59,13 +59,13 @@ class ShortCycles:
                 state, met = node
                 for target, made in progress.steps(state):
                     self._steps_left -= 1
-                    found = (target, met | made | progress.at(target))
-                    if found in before:
+                    following_node = (target, met | made | progress.at(target))
+                    if following_node in before:
                         continue
-                    before[found] = node
-                    if target == start and progress.is_complete(found[1]):
-                        return _walked_back(before, found, first)
-                    following.append(found)
+                    before[following_node] = node
+                    if target == start and progress.is_complete(following_node[1]):
+                        return _walked_back(before, following_node, first)
+                    following.append(following_node)
             if not following or self.is_exhausted or self._steps_left < enough:
                 return None
             level = following
@@ -124,11 +124,13 @@ class ShortCycles:
             return tuple(cycle)
         begin = 0
         while begin < len(cycle):
-            found = next((shorter for shorter in self._without_parts(cycle, begin) if self._is_fair(shorter)), None)
-            if found is None:
+            shorter_cycle = next(
+                (shorter for shorter in self._without_parts(cycle, begin) if self._is_fair(shorter)), None
+            )
+            if shorter_cycle is None:
                 begin += 1
             else:
-                cycle = found
+                cycle = shorter_cycle
         return tuple(cycle)
 
     def _without_parts(self, cycle: list[int], begin: int) -> Iterator[list[int]]:

@@ -33,9 +33,9 @@ def has_weak_step(conditions: Conditions, state: int, scan: Scan) -> int:
     0.
     """
     targets, labels = scan.targets, scan.labels
-    for place in range(load(scan.offsets, state), load(scan.offsets, state + 1)):
-        if load_half(targets, place) != state:
-            row = conditions.table + load_code(labels, place) * conditions.table_bytes
+    for step in range(load(scan.offsets, state), load(scan.offsets, state + 1)):
+        if load_half(targets, step) != state:
+            row = conditions.table + load_code(labels, step) * conditions.table_bytes
             for word in range(conditions.label_words):
                 if load(row, word) & load(conditions.weak, word) != 0:
                     return 1

@@ -34,21 +34,21 @@ class Trimming(Struct):
 
 
 @inlined
-def has_bit(bits: int, number: int) -> int:
+def has_bit(bits: int, index: int) -> int:
     """1 if a bit is set, else 0."""
-    return load(bits, number >> 6) >> (number & 63) & 1
+    return load(bits, index >> 6) >> (index & 63) & 1
 
 
 @inlined
-def set_bit(bits: int, number: int) -> None:
+def set_bit(bits: int, index: int) -> None:
     """Set a bit."""
-    store(bits, number >> 6, load(bits, number >> 6) | 1 << (number & 63))
+    store(bits, index >> 6, load(bits, index >> 6) | 1 << (index & 63))
 
 
 @inlined
-def clear_bit(bits: int, number: int) -> None:
+def clear_bit(bits: int, index: int) -> None:
     """Clear a bit that is set."""
-    store(bits, number >> 6, load(bits, number >> 6) ^ 1 << (number & 63))
+    store(bits, index >> 6, load(bits, index >> 6) ^ 1 << (index & 63))
 
 
 @inlined
@@ -75,18 +75,18 @@ def leads_on(trimming: Trimming, state: int) -> int:
     """1 if a step leads from a state to another that stays, else 0. Earlier states to which one leads are entered."""
     offsets, targets, allowed = trimming.offsets, trimming.targets, trimming.allowed
     staying, states = trimming.staying, trimming.states
-    found = 0
-    for place in range(load(offsets, state), load(offsets, state + 1)):
-        target = load_half(targets, place)
+    leads = 0
+    for step in range(load(offsets, state), load(offsets, state + 1)):
+        target = load_half(targets, step)
         if target >= states:
-            return found
-        if target > state and found != 0:
+            return leads
+        if target > state and leads != 0:
             return 1
-        if target != state and (allowed == 0 or load_byte(allowed, place) != 0):
-            found |= has_bit(staying, target)
+        if target != state and (allowed == 0 or load_byte(allowed, step) != 0):
+            leads |= has_bit(staying, target)
             if target < state:
                 set_bit(trimming.entered, target)
-    return found
+    return leads
 
 
 @inlined
@@ -109,11 +109,11 @@ def enter_later(trimming: Trimming, state: int) -> None:
     """Note that the states behind a state to which it has steps are entered."""
     offsets, targets, allowed = trimming.offsets, trimming.targets, trimming.allowed
     states = trimming.states
-    for place in range(load(offsets, state), load(offsets, state + 1)):
-        target = load_half(targets, place)
+    for step in range(load(offsets, state), load(offsets, state + 1)):
+        target = load_half(targets, step)
         if target >= states:
             return
-        if target > state and (allowed == 0 or load_byte(allowed, place) != 0):
+        if target > state and (allowed == 0 or load_byte(allowed, step) != 0):
             set_bit(trimming.entered, target)
 
 

@@ -128,14 +128,14 @@ class KernelTable:
     def successors(self, row: Words) -> list[PackedState]:
         """The records that `expand` writes for one row; ValueError with its number if it reports an error."""
         out = Memory(1 << 12)
-        while (found := _call(self.expand, row, out.address, out.words)) == f.OUT_TOO_SMALL:
+        while (count := _call(self.expand, row, out.address, out.words)) == f.OUT_TOO_SMALL:
             out = Memory(2 * out.words)
-        if found < 0:
-            raise ValueError(f"error number {error_number(found)} in expand")
-        records, place = [], out.address
-        for _ in range(found):
-            records.append(state_at(place))
-            place = Address(place + (r.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES)
+        if count < 0:
+            raise ValueError(f"error number {error_number(count)} in expand")
+        records, record = [], out.address
+        for _ in range(count):
+            records.append(state_at(record))
+            record = Address(record + (r.RECORD_HEAD_WORDS + len(records[-1].row)) * f.WORD_BYTES)
         return records
 
     def rank_of(self, row: Words) -> int:

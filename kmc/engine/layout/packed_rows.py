@@ -114,17 +114,17 @@ def packed_end(shared: Shared, packed: Address) -> Address:
     """Return the address just behind a packed record."""
     length = length_of(packed)
     plain = min(shared.plain_words, length)
-    place = body_of(packed) + (1 + plain - shared.implied_words) * f.WORD_BYTES
+    address = body_of(packed) + (1 + plain - shared.implied_words) * f.WORD_BYTES
     escaped = 0
     for start in range(0, length - plain, GROUP):
         count = min(length - plain - start, GROUP)
-        changed = ones(load_anywhere(place) & lowest_bits(count))
-        place += mask_bytes(count)
+        changed = ones(load_anywhere(address) & lowest_bits(count))
+        address += mask_bytes(count)
         if load_code(packed, 0) & ESCAPED:
             for index in range(changed):
-                escaped += 1 if load_code(place, index) == ESCAPE else 0
-        place += changed * f.UNIT_BYTES
-    return Address(place + escaped * f.WORD_BYTES)
+                escaped += 1 if load_code(address, index) == ESCAPE else 0
+        address += changed * f.UNIT_BYTES
+    return Address(address + escaped * f.WORD_BYTES)
 
 
 def length_at(address: int) -> int:

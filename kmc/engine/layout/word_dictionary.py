@@ -25,14 +25,14 @@ def code_of(dictionary: int, word: int) -> int:
     """The code of a word, added now if it is new; ESCAPE if there is no free slot for it. The code of 0 is 0."""
     slot = min(word * _SCATTER >> 48 & _CODE_MASK, _LAST)
     for _ in range(_PROBES):
-        found = load(dictionary, slot)
-        if found == word:
+        held = load(dictionary, slot)
+        if held == word:
             return slot
         if slot == 0:
             slot = 1
-        elif found == 0:
-            found = compare_and_swap(dictionary, slot, 0, word)
-            if found == 0 or found == word:
+        elif held == 0:
+            held = compare_and_swap(dictionary, slot, 0, word)
+            if held == 0 or held == word:
                 return slot
         else:
             slot += 1
@@ -44,12 +44,12 @@ def known_code_of(dictionary: int, word: int) -> int:
     """The code of a word; ESCAPE if it has none. Nothing is added."""
     slot = min(word * _SCATTER >> 48 & _CODE_MASK, _LAST)
     for _ in range(_PROBES):
-        found = load(dictionary, slot)
-        if found == word:
+        held = load(dictionary, slot)
+        if held == word:
             return slot
         if slot == 0:
             slot = 1
-        elif found == 0:
+        elif held == 0:
             return ESCAPE
         else:
             slot += 1

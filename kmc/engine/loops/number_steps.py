@@ -58,17 +58,17 @@ def slot_with(table: Address, slots: int, fingerprint: Address) -> int:
     first = Fingerprint(load(fingerprint, 0))
     line = home(first, slots)
     while True:
-        place = word_of(line) if WIDE != 0 else line
-        same = equal_in_line(table, place, first)
+        word = word_of(line) if WIDE != 0 else line
+        same = equal_in_line(table, word, first)
         if WIDE == 0:
             if same != 0:
                 return line + lowest(same)
         else:
             while same != 0:
-                if load(table, place + lowest(same) + f.LINE_WORDS) == load(fingerprint, 1):
+                if load(table, word + lowest(same) + f.LINE_WORDS) == load(fingerprint, 1):
                     return line + lowest(same)
                 same &= same - 1
-        if equal_in_line(table, place, 0) != 0:
+        if equal_in_line(table, word, 0) != 0:
             return -1
         line = Slot(line + f.LINE_WORDS)
         if line == slots:
@@ -158,19 +158,19 @@ def give_numbers(part: GraphPart, fingerprints: Address, count: int) -> int:
     """Give `count` states, whose fingerprints lie at an address, the numbers from `first` on; return 0."""
     # Tasks write numbers of different states side by side: 32 bits each, never more, so they do not meet.
     for index in range(count):
-        place = Address(fingerprints + index * (1 + WIDE) * f.WORD_BYTES)
-        store_half(part.numbers, slot_with(part.table, part.slots, place), part.first + index)
+        fingerprint = Address(fingerprints + index * (1 + WIDE) * f.WORD_BYTES)
+        store_half(part.numbers, slot_with(part.table, part.slots, fingerprint), part.first + index)
     return 0
 
 
 def list_sources(part: GraphPart) -> int:
     """Write the offset of each source, in words from the first; return the number of sources."""
-    place, found = part.steps, 0
-    while place != part.steps_end:
-        store(part.places, found, (place - part.steps) // f.WORD_BYTES)
-        place = behind_steps(part, place)
-        found += 1
-    return found
+    source, count = part.steps, 0
+    while source != part.steps_end:
+        store(part.places, count, (source - part.steps) // f.WORD_BYTES)
+        source = behind_steps(part, source)
+        count += 1
+    return count
 
 
 def unfold_steps(part: GraphPart) -> int:
@@ -197,16 +197,16 @@ def unfold_steps(part: GraphPart) -> int:
 
 def find_sources(part: GraphPart) -> int:
     """Write the address and the number of the steps of each source; return 0."""
-    place = ahead = part.steps
+    source = ahead = part.steps
     for _ in range(_SOURCES_AHEAD):
         ahead = ask_for_source(part, ahead)
-    while place != part.steps_end:
+    while source != part.steps_end:
         ahead = ask_for_source(part, ahead)
         # In bounds: sources are states of the level whose numbers begin at `first`, and each was given one before.
-        number = number_with(part, place) - part.first
-        store(part.places, number, place + (HEAD_WORDS + WIDE) * f.WORD_BYTES)
-        store_half(part.counts, number, steps_of(place))
-        place = behind_steps(part, place)
+        index = number_with(part, source) - part.first
+        store(part.places, index, source + (HEAD_WORDS + WIDE) * f.WORD_BYTES)
+        store_half(part.counts, index, steps_of(source))
+        source = behind_steps(part, source)
     return 0
 
 
@@ -235,32 +235,32 @@ def write_steps(part: GraphPart) -> int:
 
 
 @inlined
-def ask_for_source(part: GraphPart, place: Address) -> Address:
+def ask_for_source(part: GraphPart, source: Address) -> Address:
     """Prefetch the number of the source recorded at an address; return the address of the next source."""
-    if place == part.steps_end:
-        return place
+    if source == part.steps_end:
+        return source
     for word in range(_NOTES_AHEAD, _NOTES_AHEAD + 3 * f.LINE_WORDS, f.LINE_WORDS):
-        prefetch(place, word)
-    ask_for_number(part, Fingerprint(load(place, 0)))
-    return behind_steps(part, place)
+        prefetch(source, word)
+    ask_for_number(part, Fingerprint(load(source, 0)))
+    return behind_steps(part, source)
 
 
 @inlined
 def ask_for_steps(part: GraphPart, index: int) -> None:
     """Prefetch the recorded steps of a state."""
-    place = load(part.places, index)
+    steps = load(part.places, index)
     words = 1 + part.step_atom_words if NOTES_SLOTS != 0 else HEAD_WORDS + WIDE + part.step_atom_words
     for word in range(0, load_half(part.counts, index) * words, f.LINE_WORDS):
-        prefetch(place, word)
+        prefetch(steps, word)
 
 
 @inlined
 def ask_for_targets(part: GraphPart, index: int) -> None:
     """Ask for the memory where the targets of a state's steps will be looked for."""
-    place = Address(load(part.places, index))
+    step = Address(load(part.places, index))
     for _ in range(load_half(part.counts, index)):
-        ask_for_target(part, place)
-        place = behind(part, place)
+        ask_for_target(part, step)
+        step = behind(part, step)
 
 
 @inlined
@@ -340,11 +340,11 @@ def sort(part: GraphPart, count: int) -> None:
     while gap > 0:
         for index in range(gap, count):
             copy_words(moved, entry_at(part, index), words)
-            place = index
-            while place >= gap and is_before(moved, entry_at(part, place - gap), words) != 0:
-                copy_words(entry_at(part, place), entry_at(part, place - gap), words)
-                place -= gap
-            copy_words(entry_at(part, place), moved, words)
+            position = index
+            while position >= gap and is_before(moved, entry_at(part, position - gap), words) != 0:
+                copy_words(entry_at(part, position), entry_at(part, position - gap), words)
+                position -= gap
+            copy_words(entry_at(part, position), moved, words)
         gap //= 3
 
 
@@ -357,11 +357,11 @@ def sort_words(entries: int, count: int) -> None:
     while gap > 0:
         for index in range(gap, count):
             moved = load(entries, index)
-            place = index
-            while place >= gap and is_less(moved, load(entries, place - gap)) != 0:
-                store(entries, place, load(entries, place - gap))
-                place -= gap
-            store(entries, place, moved)
+            position = index
+            while position >= gap and is_less(moved, load(entries, position - gap)) != 0:
+                store(entries, position, load(entries, position - gap))
+                position -= gap
+            store(entries, position, moved)
         gap //= 3
 
 

@@ -33,8 +33,8 @@ def owner_of(fingerprint: Fingerprint, shards: int) -> int:
 @inlined
 def are_outboxes_short(shared: Shared, thread: Thread, entries: int) -> int:
     """1 if some outbox has no room for so many entries more, else 0."""
-    for number in range(shared.shards):
-        outbox = Buffer(thread.outboxes + number * Buffer.BYTES)
+    for shard in range(shared.shards):
+        outbox = Buffer(thread.outboxes + shard * Buffer.BYTES)
         if outbox.used + entries * ENTRY_WORDS_MAX > outbox.words:
             return 1
     return 0

@@ -47,30 +47,30 @@ def pack(shared: Shared, thread: Thread, record: StateRecord, source: StateRecor
     """
     length = record.header & LENGTH_MASK
     plain = min(shared.plain_words, length)
-    place = pack_head(shared, record, target)
+    out = pack_head(shared, record, target)
     thread.escaped = 0
     for start in range(0, length - plain, GROUP):
         codes = thread.codes + start * f.UNIT_BYTES
         count = min(length - plain - start, GROUP)
         changed = find_codes(shared, thread, record, source, start) & lowest_bits(count)
-        store_anywhere(place, changed)
-        place = Address(place + mask_bytes(count))
-        store_some_codes(place, codes, changed)
+        store_anywhere(out, changed)
+        out = Address(out + mask_bytes(count))
+        store_some_codes(out, codes, changed)
         if count > FEW_CODES:
             store_some_codes(
-                place + ones(changed & lowest_bits(FEW_CODES)) * f.UNIT_BYTES,
+                out + ones(changed & lowest_bits(FEW_CODES)) * f.UNIT_BYTES,
                 codes + FEW_CODES * f.UNIT_BYTES,
                 changed >> FEW_CODES,
             )
-        place = Address(place + ones(changed) * f.UNIT_BYTES)
+        out = Address(out + ones(changed) * f.UNIT_BYTES)
     if thread.escaped != 0:
         store_code(target, 0, load_code(target, 0) | ESCAPED)
-        place = write_escapes(record, plain, thread.codes, place)
+        out = write_escapes(record, plain, thread.codes, out)
     codes = thread.last_codes
     thread.last_codes = thread.codes
     thread.last_count = length - plain
     thread.codes = codes
-    return place
+    return out
 
 
 @inlined
@@ -80,13 +80,13 @@ def pack_head(shared: Shared, record: StateRecord, target: Address) -> Address:
     store_code(target, 0, min(length, SHORT_LENGTH))
     if length >= SHORT_LENGTH:
         store_anywhere(target + f.UNIT_BYTES, length)
-    place = body_of(target)
-    store_anywhere(place, record.fingerprint)
-    place = Address(place + f.WORD_BYTES)
+    out = body_of(target)
+    store_anywhere(out, record.fingerprint)
+    out = Address(out + f.WORD_BYTES)
     for word in range(shared.implied_words, min(shared.plain_words, length)):
-        store_anywhere(place, load(row_of(record), word))
-        place = Address(place + f.WORD_BYTES)
-    return place
+        store_anywhere(out, load(row_of(record), word))
+        out = Address(out + f.WORD_BYTES)
+    return out
 
 
 @inlined
@@ -140,10 +140,10 @@ def differing_words(words: int, others: int, first: int) -> int:
 
     A loop up to the end of the shorter row is slower: its exit branch is unpredictable.
     """
-    found = differing(words, first, others, first) | differing(words, first + 8, others, first + 8) << 8
-    found |= differing(words, first + 16, others, first + 16) << 16
-    found |= differing(words, first + 24, others, first + 24) << 24
-    return found << first
+    mask = differing(words, first, others, first) | differing(words, first + 8, others, first + 8) << 8
+    mask |= differing(words, first + 16, others, first + 16) << 16
+    mask |= differing(words, first + 24, others, first + 24) << 24
+    return mask << first
 
 
 @inlined
@@ -163,11 +163,11 @@ def copy_codes(thread: Thread, source: int, count: int, codes: Address, last: in
 
 
 @inlined
-def write_escapes(record: StateRecord, plain: int, codes: Address, place: Address) -> Address:
-    """Write the words of a record that have no code to `place`; where they end."""
+def write_escapes(record: StateRecord, plain: int, codes: Address, out: Address) -> Address:
+    """Write the words of a record that have no code to `out`; where they end."""
     words = row_of(record) + plain * f.WORD_BYTES
     for index in range((record.header & LENGTH_MASK) - plain):
         if load_code(codes, index) == ESCAPE:
-            store_anywhere(place, load(words, index))
-            place = Address(place + f.WORD_BYTES)
-    return place
+            store_anywhere(out, load(words, index))
+            out = Address(out + f.WORD_BYTES)
+    return out

@@ -43,8 +43,8 @@ def count_states(new: NewStates) -> int:
     row, step, count = new.noted, row_bytes(new), 0
     ranges, places = new.ranges, new.places
     while row != new.noted_end:
-        number = slot_of(load(row, 0), ranges)
-        store_half(places, number, load_half(places, number) + 1)
+        index = slot_of(load(row, 0), ranges)
+        store_half(places, index, load_half(places, index) + 1)
         count += 1
         row = Address(row + step)
     return count
@@ -54,10 +54,10 @@ def add_counts(new: NewStates) -> int:
     """Turn the counts of all tasks into offsets, range by range; return the number of states."""
     places, ranges = new.places, new.ranges
     begin = 0
-    for number in range(ranges):
-        for place in range(number, new.tasks * ranges, ranges):
-            count = load_half(places, place)
-            store_half(places, place, begin)
+    for index in range(ranges):
+        for counter in range(index, new.tasks * ranges, ranges):
+            count = load_half(places, counter)
+            store_half(places, counter, begin)
             begin += count
     return begin
 
@@ -68,15 +68,15 @@ def place_states(new: NewStates) -> int:
     ranges, places = new.ranges, new.places
     fingerprints, bits, bit_bytes = new.fingerprints, new.bits, new.bit_bytes
     while row != new.noted_end:
-        number = slot_of(load(row, 0), ranges)
-        place = load_half(places, number)
-        store_half(places, number, place + 1)
-        copy_words(fingerprints, place, row, 0, 1 + WIDE)
+        index = slot_of(load(row, 0), ranges)
+        row_index = load_half(places, index)
+        store_half(places, index, row_index + 1)
+        copy_words(fingerprints, row_index, row, 0, 1 + WIDE)
         masks = row + (1 + WIDE) * f.WORD_BYTES
         if bit_bytes > 4:
-            copy_words(bits, place, masks, 0, new.atom_words)
+            copy_words(bits, row_index, masks, 0, new.atom_words)
         elif bit_bytes != 0:
-            store_narrow(bits, place, bit_bytes, load(masks, 0))
+            store_narrow(bits, row_index, bit_bytes, load(masks, 0))
         row = Address(row + step)
     return 0
 
@@ -85,27 +85,27 @@ def sort_states(new: NewStates) -> int:
     """Sort the states of each range from `first` to `end`; 0. `places` are those of the last task."""
     # When all states are placed, the next place of the last task in a range is where that range ends.
     begin = load_half(new.places, new.first - 1) if new.first > 0 else 0
-    for number in range(new.first, new.end):
-        end = load_half(new.places, number)
-        for place in range(begin + 1, end):
-            if is_before(new.fingerprints, place, place - 1) != 0:
-                sink(new, begin, place)
+    for index in range(new.first, new.end):
+        end = load_half(new.places, index)
+        for row in range(begin + 1, end):
+            if is_before(new.fingerprints, row, row - 1) != 0:
+                sink(new, begin, row)
         begin = end
     return 0
 
 
 @inlined
-def sink(new: NewStates, begin: int, place: int) -> None:
+def sink(new: NewStates, begin: int, row: int) -> None:
     """Exchange a state with those before it, from `begin` on, that belong behind it."""
-    while place > begin and is_before(new.fingerprints, place, place - 1) != 0:
-        exchange_words(new.fingerprints, place, 1 + WIDE)
+    while row > begin and is_before(new.fingerprints, row, row - 1) != 0:
+        exchange_words(new.fingerprints, row, 1 + WIDE)
         if new.bit_bytes > 4:
-            exchange_words(new.bits, place, new.atom_words)
+            exchange_words(new.bits, row, new.atom_words)
         elif new.bit_bytes != 0:
-            bits = load_narrow(new.bits, place, new.bit_bytes)
-            store_narrow(new.bits, place, new.bit_bytes, load_narrow(new.bits, place - 1, new.bit_bytes))
-            store_narrow(new.bits, place - 1, new.bit_bytes, bits)
-        place -= 1
+            bits = load_narrow(new.bits, row, new.bit_bytes)
+            store_narrow(new.bits, row, new.bit_bytes, load_narrow(new.bits, row - 1, new.bit_bytes))
+            store_narrow(new.bits, row - 1, new.bit_bytes, bits)
+        row -= 1
 
 
 @inlined
@@ -118,36 +118,36 @@ def is_before(fingerprints: int, left: int, right: int) -> int:
 
 
 @inlined
-def copy_words(target: int, to: int, source: int, place: int, words: int) -> None:
+def copy_words(target: int, to: int, source: int, row: int, words: int) -> None:
     """Copy a row of words."""
     for word in range(words):
-        store(target, to * words + word, load(source, place * words + word))
+        store(target, to * words + word, load(source, row * words + word))
 
 
 @inlined
-def exchange_words(rows: int, place: int, words: int) -> None:
+def exchange_words(rows: int, row: int, words: int) -> None:
     """Exchange a row of words with the one before it."""
     for word in range(words):
-        here, before = place * words + word, (place - 1) * words + word
+        here, before = row * words + word, (row - 1) * words + word
         kept = load(rows, here)
         store(rows, here, load(rows, before))
         store(rows, before, kept)
 
 
 @inlined
-def load_narrow(bits: int, place: int, width: int) -> int:
+def load_narrow(bits: int, index: int, width: int) -> int:
     """The number of `width` bytes at a place."""
     if width == 1:
-        return load_byte(bits, place)
-    return load_code(bits, place) if width == 2 else load_half(bits, place)
+        return load_byte(bits, index)
+    return load_code(bits, index) if width == 2 else load_half(bits, index)
 
 
 @inlined
-def store_narrow(bits: int, place: int, width: int, value: int) -> None:
+def store_narrow(bits: int, index: int, width: int, value: int) -> None:
     """Write a number of `width` bytes to a place."""
     if width == 1:
-        store_byte(bits, place, value)
+        store_byte(bits, index, value)
     elif width == 2:
-        store_code(bits, place, value)
+        store_code(bits, index, value)
     else:
-        store_half(bits, place, value)
+        store_half(bits, index, value)

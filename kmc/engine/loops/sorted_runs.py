@@ -83,9 +83,9 @@ def entry_at(task: CandidateSet, index: int) -> int:
 
 
 @inlined
-def fingerprint_at(fingerprints: int, place: int) -> int:
+def fingerprint_at(fingerprints: int, index: int) -> int:
     """The address of a fingerprint of many."""
-    return fingerprints + place * ((1 + WIDE) * f.WORD_BYTES)
+    return fingerprints + index * ((1 + WIDE) * f.WORD_BYTES)
 
 
 @inlined
@@ -99,10 +99,10 @@ def copy_fingerprint(target: int, source: int) -> None:
 def make_keys(task: CandidateSet, _: int) -> int:
     """Append the keys of `count` entries from index `first` on."""
     mask = task.index_mask
-    place = task.keys + task.key_count * f.WORD_BYTES
+    key = task.keys + task.key_count * f.WORD_BYTES
     for index in range(task.first, task.first + task.count):
-        store(place, 0, (load(entry_at(task, index), 0) & ~mask) | index)
-        place += f.WORD_BYTES
+        store(key, 0, (load(entry_at(task, index), 0) & ~mask) | index)
+        key += f.WORD_BYTES
     task.key_count += task.count
     return 0
 
@@ -113,27 +113,27 @@ def distinct(task: CandidateSet, _: int) -> int:
     Fingerprints that differ only in bits that keys do not have may be out of order: each moves down to its place.
     """
     kept = 0
-    for number in range(task.key_count):
-        index = load(task.keys, number) & task.index_mask
+    for key_index in range(task.key_count):
+        index = load(task.keys, key_index) & task.index_mask
         entry = entry_at(task, index)
         first = load(entry, 0)
         second = load(entry, 1) if WIDE != 0 else 0
-        place = kept
-        while place > 0 and is_before(first, second, fingerprint_at(task.found, place - 1)) != 0:
-            place -= 1
-        if place > 0 and is_equal(first, second, fingerprint_at(task.found, place - 1)) != 0:
+        position = kept
+        while position > 0 and is_before(first, second, fingerprint_at(task.found, position - 1)) != 0:
+            position -= 1
+        if position > 0 and is_equal(first, second, fingerprint_at(task.found, position - 1)) != 0:
             if RANKED != 0:
-                chosen = entry_at(task, load(task.chosen, place - 1))
+                chosen = entry_at(task, load(task.chosen, position - 1))
                 if is_less(load(entry, 1 + WIDE), load(chosen, 1 + WIDE)) != 0:
-                    store(task.chosen, place - 1, index)
+                    store(task.chosen, position - 1, index)
         else:
             moved = kept
-            while moved > place:
+            while moved > position:
                 copy_fingerprint(fingerprint_at(task.found, moved), fingerprint_at(task.found, moved - 1))
                 store(task.chosen, moved, load(task.chosen, moved - 1))
                 moved -= 1
-            copy_fingerprint(fingerprint_at(task.found, place), entry)
-            store(task.chosen, place, index)
+            copy_fingerprint(fingerprint_at(task.found, position), entry)
+            store(task.chosen, position, index)
             kept += 1
     task.found_count = kept
     return 0
@@ -144,18 +144,19 @@ def is_in_run(task: CandidateSet, fingerprint: int) -> int:
     """1 if the fingerprint at an address is in the run, else 0."""
     first = load(fingerprint, 0)
     bucket = slot_of(first, task.buckets)
-    place, end = load(task.run_index, bucket), load(task.run_index, bucket + 1)
-    if is_less(task.run_count, end) != 0 or is_less(end, place) != 0:
-        return 0  # a damaged index must not lead out of the run: the search ends with that error, see `check_run`
+    position, end = load(task.run_index, bucket), load(task.run_index, bucket + 1)
+    if is_less(task.run_count, end) != 0 or is_less(end, position) != 0:
+        # A damaged index must not lead out of the run: the search ends with that error, see `check_run`.
+        return 0
     if WIDE != 0:
         second = load(fingerprint, 1)
-        while place < end:
-            if is_equal(first, second, fingerprint_at(task.run, place)) != 0:
+        while position < end:
+            if is_equal(first, second, fingerprint_at(task.run, position)) != 0:
                 return 1
-            place += 1
+            position += 1
         return 0
     # Whole lines: beyond the bucket no fingerprint is equal, and behind the run there are zeros.
-    line = place - place % f.LINE_WORDS
+    line = position - position % f.LINE_WORDS
     while line < end:
         if equal_in_line(task.run, line, first) != 0:
             return 1
@@ -166,12 +167,12 @@ def is_in_run(task: CandidateSet, fingerprint: int) -> int:
 def look_up(task: CandidateSet, _: int) -> int:
     """Leave of the distinct fingerprints those that the run does not hold."""
     kept = 0
-    for number in range(task.found_count):
-        fingerprint = fingerprint_at(task.found, number)
+    for position in range(task.found_count):
+        fingerprint = fingerprint_at(task.found, position)
         known = is_in_run(task, fingerprint)
         copy_fingerprint(fingerprint_at(task.found, kept), fingerprint)
-        store(task.chosen, kept, load(task.chosen, number))
-        # Written over what was read: `kept` is at most `number`, so nothing is lost that is still to be looked up.
+        store(task.chosen, kept, load(task.chosen, position))
+        # Written over what was read: `kept` is at most `position`, so nothing is lost that is still to be looked up.
         kept += 1 - known
     task.found_count = kept
     return 0
@@ -180,11 +181,11 @@ def look_up(task: CandidateSet, _: int) -> int:
 def accept(task: CandidateSet, _: int) -> int:
     """Set the bit of each entry chosen for a fingerprint that is left, and add these fingerprints to the digest."""
     digest = 0
-    for number in range(task.found_count):
-        index = load(task.chosen, number)
+    for position in range(task.found_count):
+        index = load(task.chosen, position)
         # Not atomic: one task at a time accepts for a shard, and the bits are its own.
         store(task.bits, index >> 6, load(task.bits, index >> 6) | 1 << (index & 63))
-        fingerprint = fingerprint_at(task.found, number)
+        fingerprint = fingerprint_at(task.found, position)
         digest += mixed(load(fingerprint, 0), load(fingerprint, 1) if WIDE != 0 else 0)
     task.digest += digest
     return 0
@@ -198,10 +199,10 @@ def merge_some(left: RunCursor, right: RunCursor, out: int, count: int) -> None:
     """
     first, second = fingerprint_at(left.run, left.place), fingerprint_at(right.run, right.place)
     start, width = first, (1 + WIDE) * f.WORD_BYTES
-    for number in range(count):
+    for index in range(count):
         one = load(first, 0)
         takes_left = is_before(one, load(first, 1) if WIDE != 0 else 0, second)
-        target = fingerprint_at(out, number)
+        target = fingerprint_at(out, index)
         store(target, 0, one if takes_left != 0 else load(second, 0))
         if WIDE != 0:
             store(target, 1, load(first, 1) if takes_left != 0 else load(second, 1))
@@ -216,8 +217,8 @@ def merge_some(left: RunCursor, right: RunCursor, out: int, count: int) -> None:
 def copy_some(cursor: RunCursor, out: int, count: int) -> None:
     """Write the next `count` fingerprints of one run."""
     source = fingerprint_at(cursor.run, cursor.place)
-    for number in range(count):
-        copy_fingerprint(fingerprint_at(out, number), fingerprint_at(source, number))
+    for index in range(count):
+        copy_fingerprint(fingerprint_at(out, index), fingerprint_at(source, index))
     cursor.place += count
 
 
@@ -248,10 +249,10 @@ def merge(task: RunMerge, _: int) -> int:
 def extend_index(task: RunMerge, _: int) -> int:
     """Extend the index by the `room` fingerprints of a piece; with none, finish it."""
     following = task.next_bucket
-    for number in range(task.room):
-        bucket = slot_of(load(fingerprint_at(task.out, number), 0), task.buckets)
+    for index in range(task.room):
+        bucket = slot_of(load(fingerprint_at(task.out, index), 0), task.buckets)
         while following <= bucket:
-            store(task.index, following, task.place + number)
+            store(task.index, following, task.place + index)
             following += 1
     task.place += task.room
     if task.room == 0:

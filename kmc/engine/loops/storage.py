@@ -36,20 +36,20 @@ _LOW_HALF = (1 << 32) - 1
 
 
 @inlined
-def mixed(word: int, place: int) -> int:
+def mixed(word: int, index: int) -> int:
     """A one-to-one map of words, another for each place."""
-    stirred = (word ^ (place + 1) * _SPREAD) * _STIR
+    stirred = (word ^ (index + 1) * _SPREAD) * _STIR
     return stirred ^ (stirred >> 32 & _LOW_HALF)
 
 
 def total(task: StorageTask, _: int) -> int:
-    """Add the checksum of `count` words, whose first has the index `place` in its file, to `result`."""
+    """Add the checksum of `count` words, whose first has the index `first` in its file, to `result`."""
     words = task.source
-    place = task.place
-    found = 0
+    first = task.place
+    words_sum = 0
     for index in range(task.count):
-        found += mixed(load(words, index), place + index)
-    task.result += found
+        words_sum += mixed(load(words, index), first + index)
+    task.result += words_sum
     return 0
 
 

@@ -54,19 +54,19 @@ def unpack(shared: Shared, packed: Address, before: StateRecord, record: StateRe
     """
     length = length_of(packed)
     plain = min(shared.plain_words, length)
-    place = body_of(packed)
+    source = body_of(packed)
     record.header = length
-    record.fingerprint = Fingerprint(load_anywhere(place))
-    place = Address(place + (1 - shared.implied_words) * f.WORD_BYTES)
+    record.fingerprint = Fingerprint(load_anywhere(source))
+    source = Address(source + (1 - shared.implied_words) * f.WORD_BYTES)
     for word in range(plain):
-        store(row_of(record), word, load_anywhere(place + word * f.WORD_BYTES))
-    place = Address(place + plain * f.WORD_BYTES)
+        store(row_of(record), word, load_anywhere(source + word * f.WORD_BYTES))
+    source = Address(source + plain * f.WORD_BYTES)
     if length != plain:
         copy_coded(shared, before, record)
-        place = Address(change_coded(shared.dictionary, record, plain, place))
+        source = Address(change_coded(shared.dictionary, record, plain, source))
         if load_code(packed, 0) & ESCAPED:
-            place = Address(fill_escapes(shared.dictionary, record, plain, place))
-    return place
+            source = Address(fill_escapes(shared.dictionary, record, plain, source))
+    return source
 
 
 @inlined
@@ -88,8 +88,8 @@ def copy_coded(shared: Shared, before: StateRecord, record: StateRecord) -> None
 
 
 @inlined
-def change_coded(dictionary: Address, record: StateRecord, plain: int, place: Address) -> int:
-    """Apply the masks and codes from `place` on to an unpacked record; where they end.
+def change_coded(dictionary: Address, record: StateRecord, plain: int, source: Address) -> int:
+    """Apply the masks and codes from `source` on to an unpacked record; where they end.
 
     The dictionary has no word under ESCAPE, so 0 is written for it.
     """
@@ -98,21 +98,21 @@ def change_coded(dictionary: Address, record: StateRecord, plain: int, place: Ad
         count = min(length - plain - start, GROUP)
         codes = codes_of(record) + start * f.UNIT_BYTES
         words = row_of(record) + (plain + start) * f.WORD_BYTES
-        changed = load_anywhere(place) & lowest_bits(count)
-        place = Address(place + mask_bytes(count))
+        changed = load_anywhere(source) & lowest_bits(count)
+        source = Address(source + mask_bytes(count))
         while changed != 0:
             index = lowest(changed)
-            code = load_code(place, 0)
+            code = load_code(source, 0)
             store_code(codes, index, code)
             store(words, index, load(dictionary, code))
             changed &= changed - 1
-            place = Address(place + f.UNIT_BYTES)
-    return place
+            source = Address(source + f.UNIT_BYTES)
+    return source
 
 
 @inlined
-def fill_escapes(dictionary: Address, record: StateRecord, plain: int, place: Address) -> int:
-    """Write the words without a code, which begin at `place`, into an unpacked record; where they end.
+def fill_escapes(dictionary: Address, record: StateRecord, plain: int, source: Address) -> int:
+    """Write the words without a code, which begin at `source`, into an unpacked record; where they end.
 
     In a sharded search a word may have got a code since its row was packed: then its successors are packed with it.
     """
@@ -120,24 +120,24 @@ def fill_escapes(dictionary: Address, record: StateRecord, plain: int, place: Ad
     words = row_of(record) + plain * f.WORD_BYTES
     for index in range(record.header - plain):
         if load_code(codes, index) == ESCAPE:
-            store(words, index, load_anywhere(place))
+            store(words, index, load_anywhere(source))
             if SHARDED != 0:
-                store_code(codes, index, known_code_of(dictionary, load_anywhere(place)))
-            place = Address(place + f.WORD_BYTES)
-    return place
+                store_code(codes, index, known_code_of(dictionary, load_anywhere(source)))
+            source = Address(source + f.WORD_BYTES)
+    return source
 
 
 def records_of(dictionary: Dictionary, chunks: Words, ordinals: Iterable[int]) -> list[PackedState]:
     """The states of some rows of a level, unpacked, by ordinal, without dead rows; their action is 0."""
     wanted = np.unique(np.fromiter(ordinals, np.int64))
     holders, starts = np.unique(np.searchsorted(chunks[:, Chunk.ordinal], wanted, side="right") - 1, return_index=True)
-    found = []
+    states = []
     for holder, held in zip(holders.tolist(), np.split(wanted, starts[1:]), strict=False):
         address, _, first = chunks[holder].tolist()
         places = set((held - first).tolist())
         first_ones = records(dictionary, address, max(places) + 1)
-        found += [record for place, record in enumerate(first_ones) if record is not None and place in places]
-    return found
+        states += [record for index, record in enumerate(first_ones) if record is not None and index in places]
+    return states
 
 
 def records(dictionary: Dictionary, address: int, count: int) -> Iterator[PackedState | None]:

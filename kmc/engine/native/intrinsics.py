@@ -80,9 +80,9 @@ def store(builder: Any, address: Any, index: Any, value: Any) -> None:
 @LoopIntrinsic
 def compare_and_swap(builder: Any, address: Any, index: Any, old: Any, new: Any) -> Any:
     """Write `new` at `address[index]` if it holds `old`; the value before, `old` if and only if this call wrote."""
-    place = _word(builder, address, index)
+    word = _word(builder, address, index)
     # Monotonic also where it fails: the value that it returns is all that callers use, and nothing is behind it.
-    return builder.extract_value(builder.cmpxchg(place, old, new, "monotonic", "monotonic"), 0)
+    return builder.extract_value(builder.cmpxchg(word, old, new, "monotonic", "monotonic"), 0)
 
 
 @LoopIntrinsic
@@ -115,11 +115,11 @@ def slot_of(builder: Any, fingerprint: Any, slots: Any) -> Any:
 @LoopIntrinsic
 def prefetch(builder: Any, address: Any, index: Any) -> None:
     """Ask for the cache line of `address[index]`, to be written."""
-    place = builder.bitcast(_word(builder, address, index), ir.IntType(8).as_pointer())
-    kind = ir.FunctionType(ir.VoidType(), [place.type, _I32, _I32, _I32])
+    word = builder.bitcast(_word(builder, address, index), ir.IntType(8).as_pointer())
+    kind = ir.FunctionType(ir.VoidType(), [word.type, _I32, _I32, _I32])
     name = "llvm.prefetch.p0"
     function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-    builder.call(function, [place, _I32(1), _I32(3), _I32(1)])
+    builder.call(function, [word, _I32(1), _I32(3), _I32(1)])
 
 
 @LoopIntrinsic

@@ -84,8 +84,8 @@ class Memory:
         with suppress(AttributeError, OSError):
             self._map.madvise(_POPULATE_WRITE, start, size)
 
-    def map_file(self, descriptor: int, place: int, words: int, *, writable: bool) -> None:
-        """Map a file over the first `words` words, at the same address; `place` is the index of the first word in the
+    def map_file(self, descriptor: int, offset: int, words: int, *, writable: bool) -> None:
+        """Map a file over the first `words` words, at the same address; `offset` is the index of the first word in the
         file.
 
         Both are a number of pages. The memory behind them is forgotten, and its pages are given back.
@@ -93,10 +93,10 @@ class Memory:
         kept = words * WORD_BYTES
         access = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
         flags = mmap.MAP_SHARED | _FIXED
-        found = _system_map()(self.address, kept, access, flags, descriptor, place * WORD_BYTES)
-        if found != self.address:
-            number = ctypes.get_errno()
-            raise SystemFault("KMC530", f"cannot map {kept:,} bytes of a file: {os.strerror(number)}")
+        mapped = _system_map()(self.address, kept, access, flags, descriptor, offset * WORD_BYTES)
+        if mapped != self.address:
+            errno = ctypes.get_errno()
+            raise SystemFault("KMC530", f"cannot map {kept:,} bytes of a file: {os.strerror(errno)}")
         tail = (self.words + SLACK_WORDS) * WORD_BYTES - kept
         if tail > 0:
             self._map.madvise(mmap.MADV_DONTNEED, self._offset + kept, tail)
@@ -197,7 +197,8 @@ class BlockPool:
         size = block_size(before, words, self._size_max)
         try:
             return self._free[size].pop()
-        except (KeyError, IndexError):  # asked first, another thread could take it meanwhile
+        # No test before: between a test and this, another thread could take it.
+        except (KeyError, IndexError):
             return Memory(size - SLACK_WORDS)
 
     def give(self, blocks: Iterable[Memory]) -> None:

@@ -22,19 +22,19 @@ def calling_on_signal(stop: Callable[[], None]) -> Iterator[None]:
         return
     asked = False
 
-    def handle(number: int, frame: FrameType | None) -> None:
+    def handle(signum: int, frame: FrameType | None) -> None:
         nonlocal asked
         if asked:
             raise KeyboardInterrupt
         asked = True
         stop()
 
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
-    replaced = [number for number, handler in before.items() if handler not in (signal.SIG_IGN, None)]
-    for number in replaced:
-        signal.signal(number, handle)
+    before = {signum: signal.getsignal(signum) for signum in _SIGNALS}
+    replaced = [signum for signum, handler in before.items() if handler not in (signal.SIG_IGN, None)]
+    for signum in replaced:
+        signal.signal(signum, handle)
     try:
         yield
     finally:
-        for number in replaced:
-            signal.signal(number, before[number])
+        for signum in replaced:
+            signal.signal(signum, before[signum])

@@ -44,8 +44,8 @@ class StructAddress(types.Type):
 
     def field(self, name: str) -> tuple[Field, Any]:
         """A field, and its offset from the address as a word."""
-        found = self.struct.FIELDS[name]
-        return found, _WORD(self.offset + found.offset)
+        declared = self.struct.FIELDS[name]
+        return declared, _WORD(self.offset + declared.offset)
 
 
 class StructClass(types.Function):

@@ -127,7 +127,8 @@ def _fields_of(struct: type[Struct]) -> list[Field]:
     for name, kind in inspect.get_annotations(struct, eval_str=True).items():
         if hasattr(Struct, name):
             raise TypeError(f"a field of {struct.__name__} cannot have the name {name}, which every struct has")
-        kind = getattr(kind, "__supertype__", kind)  # of a kind of words
+        # A NewType of words has their type.
+        kind = getattr(kind, "__supertype__", kind)
         placement = struct.__dict__.get(name, _Placement())
         if not (isinstance(placement, _Placement) and isinstance(kind, type) and _is_kind(kind, placement)):
             raise TypeError(f"{struct.__name__}.{name} is not a word, an address of a struct, or an embedded struct")

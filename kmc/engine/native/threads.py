@@ -26,7 +26,8 @@ class _Job(Generic[_Answer]):
     def __call__(self) -> None:
         try:
             self.answer.append(self._task(self._number))
-        except BaseException as error:  # kept, to be raised in the thread that waits
+        # Kept, to be raised in the thread that waits.
+        except BaseException as error:
             self.error = error
         finally:
             self._left.release()
@@ -48,8 +49,8 @@ class WorkerPool:
         if threads == 0:
             return [task(0)]
         left = threading.Semaphore(0)
-        jobs = [_Job(task, number, left) for number in range(threads or self.size)]
-        workers = [threading.Thread(target=job, name=f"kmc-{number}") for number, job in enumerate(jobs)]
+        jobs = [_Job(task, index, left) for index in range(threads or self.size)]
+        workers = [threading.Thread(target=job, name=f"kmc-{index}") for index, job in enumerate(jobs)]
         started: list[threading.Thread] = []
         try:
             for thread in workers:
@@ -85,8 +86,8 @@ def each_on(threads: WorkerPool, task: Callable[[_Item], _Answer], items: Sequen
     """Return the results of `task` for each item, in their order, computed on all threads."""
     answers: dict[int, _Answer] = {}
 
-    def run(number: int) -> None:
-        for index in range(number, len(items), threads.size):
+    def run(thread: int) -> None:
+        for index in range(thread, len(items), threads.size):
             answers[index] = task(items[index])
 
     threads.run(run, 0 if threads.size == 1 or len(items) < 2 else None)

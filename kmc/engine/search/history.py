@@ -20,18 +20,18 @@ class History:
         self._levels: dict[int, Level] = {}
         self.peak_bytes = 0
 
-    def __contains__(self, number: int) -> bool:
-        return number in self._levels
+    def __contains__(self, depth: int) -> bool:
+        return depth in self._levels
 
-    def __getitem__(self, number: int) -> Level:
-        return self._levels[number]
+    def __getitem__(self, depth: int) -> Level:
+        return self._levels[depth]
 
     def __iter__(self) -> Iterator[int]:
         return iter(sorted(self._levels))
 
-    def keep(self, number: int, level: Level) -> None:
+    def keep(self, depth: int, level: Level) -> None:
         """Add a level, and drop the oldest ones that are beyond the limit."""
-        self._levels[number] = level
+        self._levels[depth] = level
         size = sum(kept.bytes for kept in self._levels.values())
         self.peak_bytes = max(self.peak_bytes, size)
         for old in sorted(self._levels)[:-1]:
@@ -39,7 +39,7 @@ class History:
                 break
             size -= self._levels[old].bytes
             self._drop(old)
-        self._budget.spill(number, level.blocks)
+        self._budget.spill(depth, level.blocks)
 
     def drop_all_but_the_newest(self) -> None:
         """Give back memory that only later queries need."""
@@ -48,10 +48,10 @@ class History:
 
     def spill(self) -> None:
         """Move the blocks of all levels to files, and give back the pages of a level that lies in one."""
-        for number, level in self._levels.items():
-            self._budget.spill(number, level.blocks)
+        for depth, level in self._levels.items():
+            self._budget.spill(depth, level.blocks)
             if level.file is not None:
                 level.file.drop_pages()
 
-    def _drop(self, number: int) -> None:
-        self._budget.release(number, self._levels.pop(number))
+    def _drop(self, depth: int) -> None:
+        self._budget.release(depth, self._levels.pop(depth))

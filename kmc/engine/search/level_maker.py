@@ -143,8 +143,8 @@ class LevelMaker:
 
     def _tell_schedule(self, seed: int) -> None:
         self.shared.usleep = Address(yield_address())
-        for number, worker in enumerate(self.workers):
-            worker.thread.fuzzing = random.Random(f"{seed} {number}").getrandbits(62)
+        for index, worker in enumerate(self.workers):
+            worker.thread.fuzzing = random.Random(f"{seed} {index}").getrandbits(62)
 
     def _level_table(self, slots: int) -> FingerprintTable:
         return FingerprintTable(slots, ranked=True, wide=self._kernels.wide)
@@ -293,8 +293,8 @@ class LevelMaker:
         finished = self._run(seek_loop(), level.rows)
         assert finished, "without limits only an exception stops a loop"
         notes = np.concatenate(self.take_findings())
-        found = records_of(self.dictionary, level.chunks, notes[:, FindingEntry.value].tolist())
-        return sorted(found, key=lambda record: record.fingerprint)
+        records = records_of(self.dictionary, level.chunks, notes[:, FindingEntry.value].tolist())
+        return sorted(records, key=lambda record: record.fingerprint)
 
     def records(self, level: Level) -> list[PackedState]:
         """All states of a level, in the order of their ordinals."""
@@ -304,9 +304,9 @@ class LevelMaker:
         """About so many states of a level: the first ones of a few chunks, since a chunk is read from its beginning."""
         chunks = level.chunks[:: max(1, math.ceil(len(level.chunks) * _SAMPLED_ROWS / count))]
         wanted = [
-            first + place
+            first + index
             for first, rows in zip(chunks[:, Chunk.ordinal].tolist(), chunks[:, Chunk.rows].tolist(), strict=True)
-            for place in range(min(_SAMPLED_ROWS, rows))
+            for index in range(min(_SAMPLED_ROWS, rows))
         ]
         return records_of(self.dictionary, level.chunks, wanted)
 
@@ -314,7 +314,7 @@ class LevelMaker:
         """Run a loop on all threads, or in this one if rows are few; False if it was stopped."""
         threads = 0 if rows <= self._settings.chunk_rows else None
         while not self._stopping:
-            answers = self._threads.run(lambda number: self._drive(loop, self.workers[number]), threads)
+            answers = self._threads.run(lambda index: self._drive(loop, self.workers[index]), threads)
             if all(answer == f.DONE for answer in answers):
                 return True
             if f.NEED_TABLE in answers and not self._stopping:

@@ -153,7 +153,8 @@ class LevelSearch(ABC):
             self._explore()
             if self.depth < level:
                 raise InternalError("KMC930", f"level {level} was not found again")
-        except BaseException:  # Ctrl-C too leaves no files behind
+        # Ctrl-C too leaves no files behind.
+        except BaseException:
             self.close()
             raise
 

@@ -146,9 +146,9 @@ class Worker:
         """Make room for the codes of any record in the out buffer, and keep those of the row packed last."""
         words = -(-self.thread.out.words // 4 // PAGE_WORDS) * PAGE_WORDS
         # Half a page apart: a read waits for an earlier write at the same offset of another page.
-        place = words + f.SLACK_WORDS + PAGE_WORDS // 2
-        codes = Memory(place + words)
-        last = codes.address + place * f.WORD_BYTES
+        offset = words + f.SLACK_WORDS + PAGE_WORDS // 2
+        codes = Memory(offset + words)
+        last = codes.address + offset * f.WORD_BYTES
         if self._codes is not None:
             ctypes.memmove(last, self.thread.last_codes, 2 * self.thread.last_count)
         self._codes = codes

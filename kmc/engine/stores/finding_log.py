@@ -37,14 +37,14 @@ class FindingLog:
     def add(self, level: int, logs: Iterable[Words]) -> None:
         """Add the records of the threads from expanding `level` (0: the initial states were checked)."""
         entries = np.unique(np.concatenate(list(logs))[:, : r.FindingEntry.source + 1], axis=0)
-        found = {self._finding(level, entry) for entry in entries.tolist()}
-        if not found:
+        findings = {self._finding(level, entry) for entry in entries.tolist()}
+        if not findings:
             return
-        for finding in found:
+        for finding in findings:
             if finding.kind is FindingKind.INVARIANT and (self._repeated or not finding.stored):
                 self._count_once(finding)
         if not self.found_any:
-            self.findings = tuple(sorted(found, key=lambda finding: finding.order))
+            self.findings = tuple(sorted(findings, key=lambda finding: finding.order))
             self.found_any = True
 
     def _finding(self, level: int, entry: list[int]) -> SearchFinding:
@@ -74,8 +74,8 @@ class FindingLog:
 
     def met_words(self, count: int) -> Words:
         """The first `count` of these states, two words each."""
-        found = np.array([*islice(self._met, count)], np.uint64).reshape(-1)
-        return found.view(np.int64)
+        words = np.array([*islice(self._met, count)], np.uint64).reshape(-1)
+        return words.view(np.int64)
 
     def restore(self, findings: tuple[SearchFinding, ...], counted: Iterable[int], met: Words) -> None:
         """Copy the contents of another log; `met` are its words."""

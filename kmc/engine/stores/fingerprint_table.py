@@ -64,8 +64,8 @@ class FingerprintTable:
         """The fingerprints in a range of slots, a row each. The range is whole cache lines, the table not ranked."""
         assert not self._ranked, "a ranked table is that of one level"
         lines = self._memory.array[low * self._width : high * self._width].reshape(-1, self._width, f.LINE_WORDS)
-        found = lines.transpose(0, 2, 1).reshape(-1, self._width)
-        used: Words = found[(found != 0).all(axis=1)]
+        slots = lines.transpose(0, 2, 1).reshape(-1, self._width)
+        used: Words = slots[(slots != 0).all(axis=1)]
         return used
 
     def empty(self, slots: int) -> None:

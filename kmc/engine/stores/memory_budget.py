@@ -67,12 +67,12 @@ class MemoryBudget:
             for block in blocks:
                 self._files.spill(block, level)
 
-    def release(self, number: int, level: Level) -> None:
+    def release(self, depth: int, level: Level) -> None:
         """Nothing refers to a level any more: use its memory again, unless memory is short, and remove its file."""
         if not self.spilling:
             self.pool.give(block.memory for block in level.blocks if not block.on_disk)
         if self._files is not None:
-            self._files.release(number)
+            self._files.release(depth)
 
 
 def _block_words(settings: Settings) -> int:
