@@ -50,8 +50,8 @@ class KeptStates:
         """
         files = self.state.levels[level]
         return [
-            RowsTask(level, number, group, files.bits, self.state.dictionary)
-            for number, group in enumerate(segment_groups(segments_of(files.rows), rows_max))
+            RowsTask(level, index, group, files.bits, self.state.dictionary)
+            for index, group in enumerate(segment_groups(segments_of(files.rows), rows_max))
         ]
 
 
@@ -70,8 +70,8 @@ def kept_states(path: Path) -> Iterator[KeptStates]:
             place = StorePlace.at(directory.folder)
             yield _states_in(directory.manifest, place, FolderStore(directory.files), path)
         else:
-            with _states_at(address, path) as found:
-                yield found
+            with _states_at(address, path) as kept:
+                yield kept
     finally:
         directory.close()
 
@@ -79,8 +79,8 @@ def kept_states(path: Path) -> Iterator[KeptStates]:
 @contextmanager
 def kept_in_storage(address: str) -> Iterator[KeptStates]:
     """The states that a storage keeps at the address of a run. Raises SystemFault KMC557 if there are none."""
-    with tempfile.TemporaryDirectory(prefix="kmc-") as folder, _states_at(address, Path(folder)) as found:
-        yield found
+    with tempfile.TemporaryDirectory(prefix="kmc-") as folder, _states_at(address, Path(folder)) as kept:
+        yield kept
 
 
 @contextmanager
@@ -109,7 +109,7 @@ def _states_in(manifest: RunManifest, place: StorePlace, store: ShardStore, run:
 
 def require_kept(state: RunState, levels: int, path: Path | str) -> None:
     """SystemFault KMC557 unless the run in `path` keeps the rows of all of so many levels."""
-    if not all(number in state.levels for number in range(1, levels + 1)):
+    if not all(depth in state.levels for depth in range(1, levels + 1)):
         raise _nothing_kept(path)
 
 

@@ -44,15 +44,15 @@ class MadeLevel:
 
     def checked(self, executor: Executor) -> LevelFindings:
         """The findings of the level. Raises Stopped."""
-        logs = [part.findings for part in self.expanded]
+        logs = [answer.findings for answer in self.expanded]
         reached = 0
-        for part in self.expanded:
-            reached |= part.reached
+        for answer in self.expanded:
+            reached |= answer.reached
         failed = np.zeros(self.kernels.check_count, np.int64)
         if self.kernels.rank:
             accepted, more = self._of_new_views(executor, np.concatenate(logs))
             return LevelFindings([accepted], failed, reached | more)
-        if any(part.violating for part in self.expanded) or (not self.stored and self.new):
+        if any(answer.violating for answer in self.expanded) or (not self.stored and self.new):
             for checked in executor.check(self.tasks, stored=self.stored):
                 logs.append(checked.findings)
                 failed += np.array(checked.failed, np.int64)
@@ -63,8 +63,8 @@ class MadeLevel:
         """The findings about states whose view is new in this level, and the reachable properties that hold there."""
         about_new = np.isin(entries[:, FindingEntry.kind], _ABOUT_NEW)
         targets = np.unique(entries[about_new, FindingEntry.fingerprint]).tolist()
-        found = seek_rows(executor, self.tasks, targets, steps=False) if targets else []
-        views = np.array([record.fingerprint for record in found], np.uint64).view(np.int64)
+        records = seek_rows(executor, self.tasks, targets, steps=False) if targets else []
+        views = np.array([record.fingerprint for record in records], np.uint64).view(np.int64)
         kept = entries[~about_new | np.isin(entries[:, FindingEntry.fingerprint], views)].copy()
         kinds = kept[:, FindingEntry.kind]
         reached = 0
@@ -81,17 +81,17 @@ def seek_rows(
 ) -> list[PackedState]:
     """The accepted rows of tasks that are among some fingerprints, or that have a step to one, by fingerprint."""
     seeks = [SeekTask(task, tuple(fingerprints), steps) for task in tasks]
-    found = [record for part in executor.seek(seeks) for record in part]
-    return sorted(found, key=lambda record: record.fingerprint)
+    records = [record for answer in executor.seek(seeks) for record in answer]
+    return sorted(records, key=lambda record: record.fingerprint)
 
 
 def compare_sums(levels: Sequence[int], expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
     """Raise InternalError KMC928 unless all states of the last level were expanded, and all that was sent arrived."""
     before = levels[-1] if levels else 0
-    if sum(part.expanded for part in expanded) != before:
+    if sum(answer.expanded for answer in expanded) != before:
         raise lost(f"not all {before:,} states of level {len(levels)} were expanded")
-    sent = np.sum([part.sent for part in expanded], axis=0).tolist()
-    if sent != [part.received for part in merged]:
+    sent = np.sum([answer.sent for answer in expanded], axis=0).tolist()
+    if sent != [answer.received for answer in merged]:
         raise lost(f"not all candidates of level {len(levels) + 1} reached their owners")
 
 

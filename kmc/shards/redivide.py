@@ -68,9 +68,9 @@ class Redivision:
         following = itertools.count()
         made: dict[int, tuple[SortedRun, ...]] = {}
 
-        def take_shards(number: int) -> None:
+        def take_shards(thread: int) -> None:
             while not self._stopping and (shard := next(following)) < self._shards:
-                made[shard] = self._shard_of(self._mergers[number], shard).runs(before)
+                made[shard] = self._shard_of(self._mergers[thread], shard).runs(before)
 
         threads = min(len(self._mergers), self._shards)
         WorkerPool(threads, self._poll, self._stop).run(take_shards)
@@ -114,8 +114,8 @@ class _NewShard:
         return made
 
     def _merged(self, sources: Sources) -> SortedRun:
-        count = sum(part for _, part in sources)
-        parts = [(words.address, part) for words, part in sources]
+        count = sum(size for _, size in sources)
+        parts = [(words.address, size) for words, size in sources]
         return self._merger.write_run(new_name("run", self._level, self._shard), parts, count)
 
     def _part(self, words: FileWords, count: int) -> Sources:
@@ -135,8 +135,8 @@ class _NewShard:
 
     def _pieces(self, words: FileWords, count: int) -> Iterator[Words]:
         fingerprints = words.array[: count * self._width].reshape(-1, self._width)
-        for place in range(0, count, _PIECE):
-            yield fingerprints[place : place + _PIECE]
+        for start in range(0, count, _PIECE):
+            yield fingerprints[start : start + _PIECE]
 
 
 def _count(source: tuple[FileWords, int]) -> int:
@@ -153,5 +153,5 @@ def owners(fingerprints: Words, shards: int) -> NDArray[np.uint64]:
     scattered = fingerprints.view(np.uint64) * np.uint64(SCATTER % _SPACE)
     half, count = np.uint64(32), np.uint64(shards)
     low = (scattered & np.uint64((1 << 32) - 1)) * count >> half
-    found: NDArray[np.uint64] = (scattered >> half) * count + low >> half
-    return found
+    owner: NDArray[np.uint64] = (scattered >> half) * count + low >> half
+    return owner

@@ -48,18 +48,18 @@ class SearchCounts:
         """The mask of the reachable properties that no level has reached."""
         return ~self._reached & (1 << self._kernels.reachable_count) - 1
 
-    def add(self, number: int, expanded: Sequence[Expanded], found: LevelFindings) -> None:
+    def add(self, depth: int, expanded: Sequence[Expanded], checked: LevelFindings) -> None:
         """Count the level of this number; `expanded` made it of the states of the level before."""
         checks, wanted, had_any = self._kernels.check_count, self.wanted, self.found_any
-        for part in expanded:
-            self.generated += np.array(part.generated, np.int64)
-            self._failed[checks:] += np.array(part.steps_failed, np.int64)
-            self._cut += part.cut
-            self.expanded += part.expanded
-            self._rows_words += part.file.rows_words if part.file else 0
-        self._reached |= found.reached
-        self._failed[:checks] += found.failed
-        self._findings.add(number - 1, found.logs)
+        for answer in expanded:
+            self.generated += np.array(answer.generated, np.int64)
+            self._failed[checks:] += np.array(answer.steps_failed, np.int64)
+            self._cut += answer.cut
+            self.expanded += answer.expanded
+            self._rows_words += answer.file.rows_words if answer.file else 0
+        self._reached |= checked.reached
+        self._failed[:checks] += checked.failed
+        self._findings.add(depth - 1, checked.logs)
         if self.found_any and not had_any:
             self._reachable_asked = wanted
 

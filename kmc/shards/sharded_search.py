@@ -212,34 +212,36 @@ class ShardedSearch(LevelSearch):
 
     def rows_tasks(self, level: int, wanted: int = 0, files: LevelFiles | None = None) -> list[RowsTask]:
         """Tasks that together take all rows of a level: of one whose files are kept, or of these files."""
-        found = files or self.state.levels[level]
-        segments = segments_of(found.rows)
+        level_files = files or self.state.levels[level]
+        segments = segments_of(level_files.rows)
         share = -(-sum(segment.rows for segment in segments) // self._executor.slots)
         groups = segment_groups(segments, max(1, min(self._sharding.task_rows, share)))
-        common = found.bits, self.state.dictionary, wanted, not self._counts.found_any
-        return [RowsTask(level + 1, number, group, *common) for number, group in enumerate(groups)]
+        common = level_files.bits, self.state.dictionary, wanted, not self._counts.found_any
+        return [RowsTask(level + 1, index, group, *common) for index, group in enumerate(groups)]
 
     def _make_level(self, tasks: Sequence[ExpandTask], *, store: bool) -> bool:
         """Make the next level; False if it has no states, or was stopped. Without `store`, states are only checked."""
-        number = self.depth + 1
+        depth = self.depth + 1
         noted = store and self._noting is not None
-        merges = [MergeTask(number, shard, runs, store, noted) for shard, runs in enumerate(self.state.runs)]
-        self._watch.begin(number, len(tasks), len(merges))
+        merges = [MergeTask(depth, shard, runs, store, noted) for shard, runs in enumerate(self.state.runs)]
+        self._watch.begin(depth, len(tasks), len(merges))
         try:
             expanded, merged = self._executor.level(tasks, merges, self._watch.ended)
             compare_sums(self._counts.levels, expanded, merged)
-            files = LevelFiles(tuple(part.file for part in expanded if part.file), tuple(part.bits for part in merged))
-            new = sum(part.new for part in merged)
-            made = MadeLevel(
-                self._kernels, expanded, self.rows_tasks(number, self._counts.wanted, files), new, stored=store
+            files = LevelFiles(
+                tuple(answer.file for answer in expanded if answer.file), tuple(answer.bits for answer in merged)
             )
-            found = made.checked(self._executor)
+            new = sum(answer.new for answer in merged)
+            made = MadeLevel(
+                self._kernels, expanded, self.rows_tasks(depth, self._counts.wanted, files), new, stored=store
+            )
+            checked = made.checked(self._executor)
         except Stopped:
             return False
         finally:
             self._watch.end()
-        self._counts.add(number, expanded, found)
-        efforts = [*(part.effort for part in expanded), *(part.effort for part in merged)]
+        self._counts.add(depth, expanded, checked)
+        efforts = [*(answer.effort for answer in expanded), *(answer.effort for answer in merged)]
         self._cpu_elsewhere += sum(effort.cpu_seconds for effort in efforts if effort.process != this_process())
         if not store or not new:
             self._beyond = not store and new > 0
@@ -247,33 +249,33 @@ class ShardedSearch(LevelSearch):
             self._last_steps = noted_steps(expanded)
             return False
         self._counts.levels.append(new)
-        self._take(number, files, expanded, merged)
+        self._take(depth, files, expanded, merged)
         return True
 
     def seek(self, level: int, fingerprints: Collection[int], *, steps: bool) -> list[PackedState]:
         """See `StepLookup.seek`; KeyError if the files of the level are not kept."""
         return seek_rows(self._executor, self.rows_tasks(level), fingerprints, steps=steps)
 
-    def _take(self, number: int, files: LevelFiles, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
+    def _take(self, depth: int, files: LevelFiles, expanded: Sequence[Expanded], merged: Sequence[Merged]) -> None:
         """Stand at the end of a level that was made."""
         state = self.state
         rows_bytes = sum(file.words for file in files.rows) * WORD_BYTES
-        digest, noted = (state.digest + sum(part.digest for part in merged)) % (1 << 64), state.noted
+        digest, noted = (state.digest + sum(answer.digest for answer in merged)) % (1 << 64), state.noted
         if self._noting is not None:
             noted = with_level(noted, expanded, merged, self._snapshot(), digest)
         self.state = replace(
             state,
-            levels={**state.levels, number: files},
-            runs=tuple(part.runs for part in merged),
+            levels={**state.levels, depth: files},
+            runs=tuple(answer.runs for answer in merged),
             digest=digest,
             traffic=state.traffic.and_of(tuple(merged), rows_bytes, self._entry_bytes),
             noted=noted,
         )
         # A level beyond a bound adds to the counts, and a search that goes on makes it again.
         self._standing = self._snapshot()
-        self._garbage += [name for part in merged for name in part.replaced]
+        self._garbage += [name for answer in merged for name in answer.replaced]
         self._drop_old_levels()
-        self._code_words([word for part in expanded for word in part.uncoded])
+        self._code_words([word for answer in expanded for word in answer.uncoded])
         self._divide()
         self._remove_garbage()
 
@@ -418,13 +420,13 @@ class ShardedSearch(LevelSearch):
     def counters(self) -> Counters:
         """The counters so far; while a level is made, with those of the tasks that have ended."""
         running, counts = self._watch.tasks, self._counts
-        found = shard_progress(
+        progress = shard_progress(
             self.state, self._watch, self._next_level_bytes, wide=self._kernels.wide, entry=self._entry_bytes
         )
         again = self._again
         if again is not None and again.target is not None:
             back = LookingBack(min(again.depth + 1, again.target), again.target)
-            found = replace(found, disk_bytes=found.disk_bytes + again.state.bytes, looking_back=back)
+            progress = replace(progress, disk_bytes=progress.disk_bytes + again.state.bytes, looking_back=back)
         return Counters(
             generated=int(counts.generated.sum()) + sum(task.generated for task in running),
             distinct=counts.distinct,
@@ -432,7 +434,7 @@ class ShardedSearch(LevelSearch):
             depth=max(1, self.depth),
             seconds=self._seconds,
             memory_bytes=memory_bytes(),
-            shards=replace(found, free_bytes=self._store.free_bytes(), executors=self._executor.executors),
+            shards=replace(progress, free_bytes=self._store.free_bytes(), executors=self._executor.executors),
             levels=tuple(counts.levels),
         )
 

@@ -37,10 +37,10 @@ def write_sent(store: ShardStore, level: int, task: int, outboxes: Sequence[Word
     """Write the entries for each shard."""
     name = new_name(SENT, level, task)
     total = sum(map(len, outboxes))
-    parts, place = [], 0
+    parts, offset = [], 0
     for entries in outboxes:
-        parts.append(SentPart(name, total, place, len(entries), checksum(address_of(entries), len(entries), place)))
-        place += len(entries)
+        parts.append(SentPart(name, total, offset, len(entries), checksum(address_of(entries), len(entries), offset)))
+        offset += len(entries)
     if total:
         with store.writing(name) as out:
             for entries in outboxes:

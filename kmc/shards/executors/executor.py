@@ -123,17 +123,17 @@ class ThreadExecutor:
     ) -> tuple[list[Expanded], list[Merged]]:
         """See `Executor`."""
 
-        def expand(number: int, task: ExpandTask) -> tuple[Expanded, list[Words]]:
-            answer, entries = self._expanders[number].expand(task)
+        def expand(thread: int, task: ExpandTask) -> tuple[Expanded, list[Words]]:
+            answer, entries = self._expanders[thread].expand(task)
             ended(EndedTask.expanding(task.rows.level, answer))
-            return answer, [self._sent[number].copy_of(part) for part in entries]
+            return answer, [self._sent[thread].copy_of(part) for part in entries]
 
         for words in self._sent:
             words.empty()
         expanded = self._each(tasks, expand)
 
-        def merge(number: int, task: MergeTask) -> Merged:
-            answer = self._mergers[number].merge(task, [sent[task.shard] for _, sent in expanded])
+        def merge(thread: int, task: MergeTask) -> Merged:
+            answer = self._mergers[thread].merge(task, [sent[task.shard] for _, sent in expanded])
             ended(EndedTask.merging(task.level, answer))
             return answer
 
@@ -141,11 +141,11 @@ class ThreadExecutor:
 
     def check(self, tasks: Sequence[RowsTask], *, stored: bool) -> list[Checked]:
         """See `Executor`."""
-        return self._each(tasks, lambda number, task: self._expanders[number].check(task, stored=stored))
+        return self._each(tasks, lambda thread, task: self._expanders[thread].check(task, stored=stored))
 
     def seek(self, tasks: Sequence[SeekTask]) -> list[list[PackedState]]:
         """See `Executor`."""
-        return self._each(tasks, lambda number, task: self._expanders[number].seek(task))
+        return self._each(tasks, lambda thread, task: self._expanders[thread].seek(task))
 
     def each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
         """See `Executor`."""
@@ -164,9 +164,9 @@ class ThreadExecutor:
         answers: dict[int, Answer] = {}
         following = itertools.count()
 
-        def take_tasks(number: int) -> None:
+        def take_tasks(thread: int) -> None:
             while (index := next(following)) < len(tasks):
-                answers[index] = function(number, tasks[index])
+                answers[index] = function(thread, tasks[index])
 
         self._pool.run(take_tasks, 0 if len(tasks) <= 1 else min(self.slots, len(tasks)))
         return [answers[index] for index in range(len(tasks))]

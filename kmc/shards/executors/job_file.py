@@ -49,5 +49,5 @@ def _job_in(duplicate: Any, size: int) -> ShardJob:
             data += os.pread(descriptor, size - len(data), len(data))
     finally:
         os.close(descriptor)
-    found: ShardJob = pickle.loads(data)
-    return found
+    job: ShardJob = pickle.loads(data)
+    return job

@@ -119,7 +119,7 @@ class ProcessExecutor:
             except BaseException:
                 self._end()
                 raise
-        return [answers[number] for number in range(len(tasks))]
+        return [answers[index] for index in range(len(tasks))]
 
     def _attempt(
         self,
@@ -133,20 +133,21 @@ class ProcessExecutor:
             raise Stopped
         pool = self._started()
         waiting: dict[Future[Answer], int] = {}
-        with _sigint_blocked():  # and so in the processes that start now
-            for number, task in enumerate(tasks):
-                if number not in answers:
-                    waiting[pool.submit(function, *task)] = number
+        # Processes that start now inherit the blocked signal.
+        with _sigint_blocked():
+            for index, task in enumerate(tasks):
+                if index not in answers:
+                    waiting[pool.submit(function, *task)] = index
         broken: BrokenProcessPool | None = None
         while waiting:
             for future in wait(waiting, _POLL_SECONDS, FIRST_COMPLETED).done:
-                number = waiting.pop(future)
+                index = waiting.pop(future)
                 try:
-                    answers[number] = future.result()
+                    answers[index] = future.result()
                 except BrokenProcessPool as error:
                     broken = error
                 else:
-                    done(answers[number])
+                    done(answers[index])
             self._poll()
         if broken is not None:
             raise broken
@@ -211,7 +212,8 @@ _workers: list[ShardWorker] = []
 
 def _begin(job: ShardJob, lifeline: Connection) -> None:
     """Begin as a process of a pool."""
-    if sys.stderr is not None:  # as it is where a caller has closed it
+    # A caller may have closed it.
+    if sys.stderr is not None:
         faulthandler.enable()
     threading.Thread(target=_end_with, args=(lifeline,), name="kmc-lifeline", daemon=True).start()
     _jobs.append(job)

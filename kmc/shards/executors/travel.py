@@ -60,7 +60,8 @@ class ShardWorker:
     """Runs tasks of a job in the process that calls it, one after another."""
 
     def __init__(self, job: ShardJob) -> None:
-        self._spec = CompiledSpec.from_bytes(job.spec)  # it keeps the code of the kernels alive
+        # Kept, since it keeps the code of the kernels alive.
+        self._spec = CompiledSpec.from_bytes(job.spec)
         receive(self._spec.loops)
         kernels = KernelTable.of(self._spec)
         self.store = job.place.store()

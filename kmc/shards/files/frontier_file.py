@@ -89,28 +89,28 @@ def write_frontier(
             out.write(block.memory.array[: block.used])
         out.write(tail)
     rows = np.diff(table[:, _HEAD:].sum(axis=1)).tolist()
-    found = checksum(address_of(tail), len(tail), places[-1])
-    return FrontierFile(name, task, places[-1] + len(tail), places[-1], len(placed), tuple(rows), found)
+    tail_sum = checksum(address_of(tail), len(tail), places[-1])
+    return FrontierFile(name, task, places[-1] + len(tail), places[-1], len(placed), tuple(rows), tail_sum)
 
 
 def _placed(chunks: Words, blocks: Sequence[RowBlock], places: Sequence[int]) -> Words:
     """The chunks, with places in the file instead of addresses."""
     placed = chunks.reshape(-1, Chunk.WORDS).copy()
-    for block, place in zip(blocks, places, strict=False):
+    for block, offset in zip(blocks, places, strict=False):
         first = block.memory.address
         inside = (chunks[:, Chunk.first] >= first) & (chunks[:, Chunk.first] < first + block.used * WORD_BYTES)
-        placed[inside, Chunk.first] = place + (chunks[inside, Chunk.first] - first) // WORD_BYTES
+        placed[inside, Chunk.first] = offset + (chunks[inside, Chunk.first] - first) // WORD_BYTES
     return placed
 
 
 def _checksum_between(blocks: Sequence[RowBlock], places: Sequence[int], low: int, high: int) -> int:
     """The checksum of the words of a file from `low` to `high`, which lie in blocks."""
-    found = 0
-    for block, place in zip(blocks, places, strict=False):
-        first, end = max(low, place), min(high, place + block.used)
+    words_sum = 0
+    for block, offset in zip(blocks, places, strict=False):
+        first, end = max(low, offset), min(high, offset + block.used)
         if first < end:
-            found += checksum(block.memory.address + (first - place) * WORD_BYTES, end - first, first)
-    return found & WORD_MASK
+            words_sum += checksum(block.memory.address + (first - offset) * WORD_BYTES, end - first, first)
+    return words_sum & WORD_MASK
 
 
 class FrontierReader:
@@ -127,12 +127,12 @@ class FrontierReader:
         self._chunks = self._words.array[first:middle].reshape(-1, Chunk.WORDS)
         self._table = self._words.array[middle:].reshape(len(file.segments) + 1, -1)
 
-    def _sum(self, place: int, words: int) -> int:
-        return checksum(self._words.address + place * WORD_BYTES, words, place)
+    def _sum(self, offset: int, words: int) -> int:
+        return checksum(self._words.address + offset * WORD_BYTES, words, offset)
 
-    def segment(self, number: int) -> Segment:
+    def segment(self, index: int) -> Segment:
         """A segment, checked. Its chunks are valid as long as this reader lives."""
-        start, end = self._table[number], self._table[number + 1]
+        start, end = self._table[index], self._table[index + 1]
         if signed(self._sum(int(start[_PLACE]), int(end[_PLACE] - start[_PLACE]))) != int(start[_CHECKSUM]):
             raise damaged(self._name, "its checksum is wrong")
         chunks = self._chunks[start[_CHUNK] : end[_CHUNK]].copy()

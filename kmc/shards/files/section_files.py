@@ -92,8 +92,8 @@ def write_sections(store: ShardStore, name: str, width: int, sections: Sequence[
                 out.write(words)
         table = np.array([*starts, *sums], np.int64)
         out.write(table)
-    found = checksum(address_of(table), len(table), starts[-1] * width)
-    return SectionFile(name, width, starts[-1], len(sections), found)
+    table_sum = checksum(address_of(table), len(table), starts[-1] * width)
+    return SectionFile(name, width, starts[-1], len(sections), table_sum)
 
 
 def write_in_ranges(store: ShardStore, name: str, rows: Words) -> SectionFile:
@@ -108,11 +108,11 @@ def read_sections(store: ShardStore, file: SectionFile, first: int = 0, end: int
     written.
     """
     words = store.read(file.name, file.words)
-    place = file.rows * file.width
-    if checksum(words.address + place * WORD_BYTES, 2 * file.sections + 1, place) != file.checksum:
+    offset = file.rows * file.width
+    if checksum(words.address + offset * WORD_BYTES, 2 * file.sections + 1, offset) != file.checksum:
         raise damaged(Path(file.name), "its checksum is wrong")
     array = words.array
-    table = array[place:]
+    table = array[offset:]
     end = file.sections if end is None else end
     starts = table[first : end + 1].tolist()
     sums = table[file.sections + 1 + first : file.sections + 1 + end].tolist()

@@ -74,7 +74,8 @@ class ShardStore(Protocol):
         """The number of bytes that can still be written; None if that is not known."""
 
 
-_FEW_WORDS = 64  # of none, there is no view
+# Few words are copied: there may be none, of which there is no view.
+_FEW_WORDS = 64
 
 
 def word_bytes(words: Words) -> bytes | memoryview:

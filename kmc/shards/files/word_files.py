@@ -23,13 +23,13 @@ class WordFile:
 
 def write_words(store: ShardStore, name: str, parts: Sequence[Words]) -> WordFile:
     """Write a file of words, part by part."""
-    place = found = 0
+    offset = words_sum = 0
     with store.writing(name) as out:
-        for part in parts:
-            out.write(part)
-            found += checksum(address_of(part), len(part), place)
-            place += len(part)
-    return WordFile(name, place, found & WORD_MASK)
+        for words in parts:
+            out.write(words)
+            words_sum += checksum(address_of(words), len(words), offset)
+            offset += len(words)
+    return WordFile(name, offset, words_sum & WORD_MASK)
 
 
 def read_words(store: ShardStore, file: WordFile) -> FileWords:

@@ -113,9 +113,9 @@ def _state_words(masks: ConditionMasks, rows: Rows) -> WordRows:
 
 
 def _add_columns(out: WordRows, first: int, columns: Columns) -> None:
-    for number, column in enumerate(columns):
-        shift = np.uint64(_COLUMNS_A_WORD * (number % _COLUMNS_A_WORD))
-        out[:, first + number // _COLUMNS_A_WORD] |= column.astype(np.uint64) << shift
+    for index, column in enumerate(columns):
+        shift = np.uint64(_COLUMNS_A_WORD * (index % _COLUMNS_A_WORD))
+        out[:, first + index // _COLUMNS_A_WORD] |= column.astype(np.uint64) << shift
 
 
 def _sets_of_steps(steps: WordRows, rows: Rows) -> WordRows:
@@ -131,8 +131,8 @@ def _sets_of_steps(steps: WordRows, rows: Rows) -> WordRows:
 def _has(words: WordRows, bit: int) -> Bytes:
     if bit == NONE:
         return np.zeros(len(words), np.bool_)
-    found: Bytes = words[:, bit // _WORD_BITS] >> np.uint64(bit % _WORD_BITS) & np.uint64(1) != 0
-    return found
+    mask: Bytes = words[:, bit // _WORD_BITS] >> np.uint64(bit % _WORD_BITS) & np.uint64(1) != 0
+    return mask
 
 
 def _have_any(words: WordRows) -> Bytes:

@@ -140,14 +140,14 @@ def assemble(store: ShardStore, stored: StoredGraph) -> BehaviourGraph:
     targets, labels = np.empty(steps, np.uint32), np.empty(steps, np.uint16)
     state_bits = np.empty((states, rows.state_bits.columns), rows.state_bits.dtype)
     step_bits = np.empty((steps, rows.step_bits.columns), rows.step_bits.dtype)
-    place = 0
+    offset = 0
     for file in in_order(stored.files):
         part = read_part(store, rows, file)
-        here, of_file = slice(place, place + file.steps), slice(file.first, file.end)
-        offsets[file.first + 1 : file.end + 1] = part.offsets[1:] + place
+        here, of_file = slice(offset, offset + file.steps), slice(file.first, file.end)
+        offsets[file.first + 1 : file.end + 1] = part.offsets[1:] + offset
         targets[here], labels[here], step_bits[here] = part.targets, part.labels, part.step_bits
         state_bits[of_file] = part.state_bits
-        place = here.stop
+        offset = here.stop
     starts = np.array(stored.level_starts, np.int64)
     return BehaviourGraph(starts, stored.expanded, offsets, targets, labels, state_bits, step_bits)
 
@@ -190,9 +190,9 @@ def _words_of(array: Array) -> Words:
 
 def _arrays(words: FileWords, forms: Sequence[Form]) -> Iterator[Array]:
     """The arrays of these forms, one after another."""
-    place = 0
+    offset = 0
     for count, columns, dtype in forms:
         size = count * columns * dtype.itemsize
-        end = place + _words_for(size)
-        yield words.array[place:end].view(np.uint8)[:size].view(dtype).reshape(count, columns)
-        place = end
+        end = offset + _words_for(size)
+        yield words.array[offset:end].view(np.uint8)[:size].view(dtype).reshape(count, columns)
+        offset = end

@@ -108,12 +108,12 @@ class GraphMaker:
         self._rounds = GraphRounds(self._executor.each, self._store, stored, slots=self._executor.slots)
         return StoredLassoSearch(self._rounds, fairness, max(memory // 2, _ROUNDS_BYTES_MIN))
 
-    def fingerprint(self, number: int) -> tuple[int, ...]:
+    def fingerprint(self, state: int) -> tuple[int, ...]:
         """The words of the fingerprint of a state."""
-        part = next(part for part in self._known if number < part.firsts[-1])
-        piece = next(piece for piece in range(len(part.firsts) - 1) if number < part.firsts[piece + 1])
+        part = next(part for part in self._known if state < part.firsts[-1])
+        piece = next(piece for piece in range(len(part.firsts) - 1) if state < part.firsts[piece + 1])
         rows = read_sections(self._store, part.file, piece, piece + 1)
-        words = rows[number - part.firsts[piece], : self._shape.width].copy()
+        words = rows[state - part.firsts[piece], : self._shape.width].copy()
         return tuple(words.view(np.uint64).tolist())
 
     def close(self) -> None:
@@ -125,31 +125,31 @@ class GraphMaker:
     def _each(self, tasks: Sequence[StoreTask[Answer]]) -> list[Answer]:
         """The result of each task; the time limit is checked after every few tasks."""
         some = max(_TASKS_MIN, _TASKS_A_SLOT * self._executor.slots)
-        found: list[Answer] = []
+        answers: list[Answer] = []
         for first in range(0, len(tasks), some):
             poll_now()
-            found += self._executor.each(tasks[first : first + some])
-        return found
+            answers += self._executor.each(tasks[first : first + some])
+        return answers
 
     def _made(self) -> StoredGraph:
         self._require_steps()
         shape, parts = self._shape, self._parts()
-        found = self._each([KnowTask(shape, number, pieces) for number, pieces in enumerate(parts)])
-        self._written += [file.name for file, _ in found]
-        self._known = self._numbered(parts, found)
+        known_files = self._each([KnowTask(shape, index, pieces) for index, pieces in enumerate(parts)])
+        self._written += [file.name for file, _ in known_files]
+        self._known = self._numbered(parts, known_files)
         bits = max(0, (self._starts[-1] - 1) // _RANGE_STATES).bit_length()
         of_parts = list(zip(range(len(parts)), parts, self._known, strict=True))
         asked = self._each([AskTask(shape, *part, bits) for part in of_parts])
         self._written += [file.name for file in asked]
-        ranges = [FingerprintRange(bits, number) for number in range(1 << bits)]
+        ranges = [FingerprintRange(bits, index) for index in range(1 << bits)]
         known = tuple(self._known)
-        told = self._each([TellTask(shape.width, each, known, tuple(asked)) for each in ranges])
-        self._written += [file.name for file in told]
+        answers = self._each([TellTask(shape.width, each, known, tuple(asked)) for each in ranges])
+        self._written += [file.name for file in answers]
         files = self._each(
-            [WriteTask(shape, *part, answer, tuple(told)) for part, answer in zip(of_parts, asked, strict=True)]
+            [WriteTask(shape, *part, question, tuple(answers)) for part, question in zip(of_parts, asked, strict=True)]
         )
         self._written += [file.name for file in files]
-        self._store.remove(file.name for file in (*asked, *told))
+        self._store.remove(file.name for file in (*asked, *answers))
         return StoredGraph(self._starts, self._expanded, tuple(files), self._format)
 
     @property
@@ -170,10 +170,10 @@ class GraphMaker:
 
     def _require_steps(self) -> None:
         """Each level but the last has the steps of all its states, and the last one of all or of none."""
-        for number, (level, count) in enumerate(zip(self._levels.noted, self._levels.counts, strict=True), start=1):
+        for depth, (level, count) in enumerate(zip(self._levels.noted, self._levels.counts, strict=True), start=1):
             expanded = sum(noted.expanded for noted in level.steps)
-            if expanded != count and (level.steps or number < len(self._levels.counts)):
-                raise incomplete(f"level {number} has the steps of {expanded:,} of its {count:,} states")
+            if expanded != count and (level.steps or depth < len(self._levels.counts)):
+                raise incomplete(f"level {depth} has the steps of {expanded:,} of its {count:,} states")
 
     def _parts(self) -> list[tuple[Piece, ...]]:
         """All pieces in the order of their numbers; small levels are added to a part as long as it has room."""
@@ -182,8 +182,8 @@ class GraphMaker:
         last = len(self._levels.noted)
         for level, (noted, count) in enumerate(zip(self._levels.noted, self._levels.counts, strict=True), start=1):
             bits = max(0, (count - 1) // PART_STATES).bit_length()
-            for number in range(1 << bits):
-                here = FingerprintRange(bits, number)
+            for index in range(1 << bits):
+                here = FingerprintRange(bits, index)
                 bounded = self._levels.bounded and level == last
                 piece = Piece(level, here, noted.found, noted.states, noted.steps, bounded)
                 if count <= room:
@@ -195,17 +195,17 @@ class GraphMaker:
         return parts
 
     def _numbered(
-        self, parts: Sequence[tuple[Piece, ...]], found: Sequence[tuple[SectionFile, tuple[int, ...]]]
+        self, parts: Sequence[tuple[Piece, ...]], known_files: Sequence[tuple[SectionFile, tuple[int, ...]]]
     ) -> list[KnownPart]:
         """The numbers of the states of each part, whose file has so many of each piece."""
         by_level = [0] * len(self._levels.counts)
-        for pieces, (_, sizes) in zip(parts, found, strict=True):
+        for pieces, (_, sizes) in zip(parts, known_files, strict=True):
             for piece, size in zip(pieces, sizes, strict=True):
                 by_level[piece.level - 1] += size
         if tuple(by_level) != self._levels.counts:
             raise incomplete("it does not have the states that the search counted")
         known, first = [], 0
-        for file, sizes in found:
+        for file, sizes in known_files:
             known.append(KnownPart(file, tuple(accumulate(sizes, initial=first))))
             first = known[-1].firsts[-1]
         return known

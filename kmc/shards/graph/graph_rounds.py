@@ -91,12 +91,12 @@ class GraphRounds:
         return read_bits(self.store, self.bits(wanted)).between(0, self.states)
 
     def _evaluated(self, wanted: StateSet) -> Bytes:
-        parts = [self.part(number) for number in range(len(self._firsts))]
+        parts = [self.part(index) for index in range(len(self._firsts))]
         return self._by_part(range(len(parts)), [SetTask(part, wanted) for part in parts])
 
-    def part(self, number: int) -> PartOfGraph:
+    def part(self, index: int) -> PartOfGraph:
         """A part as tasks get it."""
-        return PartOfGraph(self.stored.files[number], self.stored.format, tuple(self._known.items()))
+        return PartOfGraph(self.stored.files[index], self.stored.format, tuple(self._known.items()))
 
     def parts_of(self, states: Bytes) -> list[int]:
         """The numbers of the parts that have some of these states."""
@@ -104,14 +104,14 @@ class GraphRounds:
             return []
         # Only of parts with states: for an empty range, `reduceat` answers for the state behind it.
         has_some = np.logical_or.reduceat(states, self._firsts[self._filled])
-        found: list[int] = self._filled[has_some].tolist()
-        return found
+        indexes: list[int] = self._filled[has_some].tolist()
+        return indexes
 
     def _by_part(self, numbers: Sequence[int], tasks: Sequence[Any]) -> Bytes:
         """The states that tasks for some parts answer, all together."""
         out = np.zeros(self.states, np.bool_)
-        for number, answer in self._answers(numbers, tasks):
-            file = self.stored.files[number]
+        for index, answer in self._answers(numbers, tasks):
+            file = self.stored.files[index]
             out[file.first : file.end] = unpacked(answer, file.end - file.first)
         return out
 
@@ -129,7 +129,7 @@ class GraphRounds:
         """The states that a task for each part with some of these states answers."""
         numbers = self.parts_of(states)
         with shared_bits(self.store, states) as (within,):
-            return self._by_part(numbers, [task_of(self.part(number), within) for number in numbers])
+            return self._by_part(numbers, [task_of(self.part(index), within) for index in numbers])
 
     def each_part(self, states: Bytes, task_of: Callable[[PartOfGraph, BitFile], Any]) -> list[Any]:
         """The results of tasks for the parts that contain some of these states, one after another."""
@@ -152,9 +152,9 @@ class GraphRounds:
         out = np.zeros(self.states, np.bool_)
         numbers = self.parts_of(sources)
         with shared_bits(self.store, sources, within) as (source_bits, bits):
-            tasks = [TargetsTask(self.part(number), source_bits, bits, steps) for number in numbers]
-            for _, found in self._answers(numbers, tasks):
-                out[found] = True
+            tasks = [TargetsTask(self.part(index), source_bits, bits, steps) for index in numbers]
+            for _, numbers_of_part in self._answers(numbers, tasks):
+                out[numbers_of_part] = True
         return out
 
     def reaching(self, goal: Bytes, within: Bytes, steps: StepSet) -> Bytes:
@@ -163,36 +163,36 @@ class GraphRounds:
         A sweep goes from the last part to the first, since most steps lead to higher numbers, and each batch of tasks
         knows the results of the one before.
         """
-        found = goal & within
+        known = goal & within
         while True:
-            before = int(np.count_nonzero(found))
-            numbers = self.parts_of(within & ~found)[::-1]
+            before = int(np.count_nonzero(known))
+            numbers = self.parts_of(within & ~known)[::-1]
             with shared_bits(self.store, within) as (bits,):
                 for begin in range(0, len(numbers), self._batch):
                     batch = numbers[begin : begin + self._batch]
-                    with shared_bits(self.store, found) as (goal_bits,):
+                    with shared_bits(self.store, known) as (goal_bits,):
                         tasks = [SourcesTask(self.part(n), bits, goal_bits, steps, closed=True) for n in batch]
-                        found |= self._by_part(batch, tasks)
-            if int(np.count_nonzero(found)) == before:
-                return found
+                        known |= self._by_part(batch, tasks)
+            if int(np.count_nonzero(known)) == before:
+                return known
 
     def reached(self, start: Bytes, within: Bytes, steps: StepSet) -> Bytes:
         """The states of `within` that steps through it lead to from some of it, and these."""
-        found = start & within
-        frontier = found
+        known = start & within
+        frontier = known
         while frontier.any():
-            frontier = self.targets(frontier, within & ~found, steps) & ~found
-            found = found | frontier
-        return found
+            frontier = self.targets(frontier, within & ~known, steps) & ~known
+            known = known | frontier
+        return known
 
     def load(self, states: Bytes) -> Rows:
         """Some states with all their steps, in memory."""
-        found: list[PartArrays] = []
-        for number in self.parts_of(states):
-            file = self.stored.files[number]
+        loaded: list[PartArrays] = []
+        for index in self.parts_of(states):
+            file = self.stored.files[index]
             part = read_part(self.store, self.stored.format, file)
-            found.append(some_states(part, np.flatnonzero(states[file.first : file.end])))
-        return Rows(np.flatnonzero(states).astype(np.uint32), _as_one_part(found, self.stored))
+            loaded.append(some_states(part, np.flatnonzero(states[file.first : file.end])))
+        return Rows(np.flatnonzero(states).astype(np.uint32), _as_one_part(loaded, self.stored))
 
     def by_part(self, numbers: Numbers) -> Iterator[tuple[int, NDArray[np.intp]]]:
         """The parts that some states are in, and the places of these."""
@@ -206,11 +206,11 @@ class GraphRounds:
         """For each set of steps the first state below `end` with a step of Next that a constraint drops."""
         self.ask_about(asked)
         numbers = range(int(np.searchsorted(self._firsts, end)))
-        tasks = [DroppedTask(self.part(number), tuple(asked), next_labels, end) for number in numbers]
-        found: list[int | None] = [None] * len(asked)
+        tasks = [DroppedTask(self.part(index), tuple(asked), next_labels, end) for index in numbers]
+        earliest: list[int | None] = [None] * len(asked)
         for _, firsts in self._answers(numbers, tasks):
-            found = [first if known is None else known for known, first in zip(found, firsts, strict=True)]
-        return found
+            earliest = [first if known is None else known for known, first in zip(earliest, firsts, strict=True)]
+        return earliest
 
     def reach(self, tasks: Sequence[ReachTask]) -> Iterator[tuple[Nodes, Nodes]]:
         """The answers of some tasks."""
@@ -265,11 +265,11 @@ class StoredDistances(PhaseLevels):
     def _advance(self) -> int:
         """See `PhaseLevels`."""
         level = self.queue[self._begin : self._end]
-        found = [(np.zeros(0, np.uint64), np.zeros(0, np.uint64))]
+        pairs = [(np.zeros(0, np.uint64), np.zeros(0, np.uint64))]
         for nodes, keys in self._rounds.reach(list(self._tasks(level))):
             new = self.parents[nodes] == 0
-            found.append((nodes[new], keys[new]))
-        nodes, keys = first_of_each(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+            pairs.append((nodes[new], keys[new]))
+        nodes, keys = first_of_each(*(np.concatenate(parts) for parts in zip(*pairs, strict=True)))
         order = np.argsort(keys)
         nodes = nodes[order]
         self.parents[nodes] = level[position_of(keys[order])] + level.dtype.type(1)
@@ -284,9 +284,9 @@ class StoredDistances(PhaseLevels):
             places = np.flatnonzero((phases == phase) & (states < self._rounds.stored.expanded))
             if not len(places):
                 continue
-            for number, chosen in self._rounds.by_part(states[places]):
+            for index, chosen in self._rounds.by_part(states[places]):
                 here = places[chosen]
-                part = self._rounds.part(number)
+                part = self._rounds.part(index)
                 positions = here.astype(np.uint32)
                 yield ReachTask(part, states[here], positions, phase, self._phases, self._count)
 

@@ -57,8 +57,8 @@ class Bits:
 
     def at(self, numbers: Numbers) -> Bytes:
         """For each of these states, whether it is in the set."""
-        found: Bytes = self._bytes[numbers >> np.uint32(3)] >> (numbers & np.uint32(7)).astype(np.uint8) & 1 != 0
-        return found
+        mask: Bytes = self._bytes[numbers >> np.uint32(3)] >> (numbers & np.uint32(7)).astype(np.uint8) & 1 != 0
+        return mask
 
     def between(self, first: int, end: int) -> Bytes:
         """For each state from `first` up to `end`, whether it is in the set."""
@@ -191,27 +191,27 @@ def some_states(part: PartArrays, places: Places) -> PartArrays:
 
 def sets_of_targets(asked: Iterable[StateSet | StepSet | Recurrence | Response]) -> list[StateSet]:
     """The sets of states that some `Into` names, each after those that it is made of."""
-    found: dict[StateSet, None] = {}
+    sets: dict[StateSet, None] = {}
     for each in asked:
-        _look_through(each, found)
-    return list(found)
+        _look_through(each, sets)
+    return list(sets)
 
 
-def _look_through(asked: StateSet | StepSet | Recurrence | Response, found: dict[StateSet, None]) -> None:
+def _look_through(asked: StateSet | StepSet | Recurrence | Response, sets: dict[StateSet, None]) -> None:
     match asked:
         case Recurrence(states, steps):
-            _look_through(states, found)
-            _look_through(steps, found)
+            _look_through(states, sets)
+            _look_through(steps, sets)
         case Response(trigger, answer):
-            _look_through(trigger, found)
-            _look_through(answer, found)
-        case HasStep(part) | NotStates(part) | NotSteps(part) | From(part):
-            _look_through(part, found)
+            _look_through(trigger, sets)
+            _look_through(answer, sets)
+        case HasStep(inner) | NotStates(inner) | NotSteps(inner) | From(inner):
+            _look_through(inner, sets)
         case AndStates(parts) | OrStates(parts) | AndSteps(parts) | OrSteps(parts):
-            for part in parts:
-                _look_through(part, found)
+            for inner in parts:
+                _look_through(inner, sets)
         case Into(states):
-            _look_through(states, found)
-            found.setdefault(states)
+            _look_through(states, sets)
+            sets.setdefault(states)
         case _:
             pass

@@ -99,11 +99,11 @@ class ReachTask:
 
     def _reached(self, store: ShardStore, rows: Rows) -> list[tuple[Nodes, Nodes]]:
         here = self.phases[self.phase]
-        found = [self._through(store, rows, 0, here.steps, here.states)]
+        pairs = [self._through(store, rows, 0, here.steps, here.states)]
         if self.phase + 1 < len(self.phases):
             following = self.phases[self.phase + 1]
-            found.append(self._through(store, rows, 1, following.entered_by, following.firsts))
-        return found
+            pairs.append(self._through(store, rows, 1, following.entered_by, following.firsts))
+        return pairs
 
     def _through(
         self, store: ShardStore, rows: Rows, further: int, steps: StepSet, states: BitFile | None
@@ -155,14 +155,14 @@ class SourcesTask:
         rows = self.part.rows(store, chosen)
         taken = np.flatnonzero(_allowed(self.part, store, rows, self.steps))
         targets, places = rows.part.targets[taken], rows.places[taken]
-        found = np.zeros(len(rows.numbers), np.bool_)
-        found[places[goal.at(targets)]] = True
+        reaching = np.zeros(len(rows.numbers), np.bool_)
+        reaching[places[goal.at(targets)]] = True
         if self.closed:
-            _close(rows.numbers, targets, places, found)
-        return _within(self.part, rows, found)
+            _close(rows.numbers, targets, places, reaching)
+        return _within(self.part, rows, reaching)
 
 
-def _close(numbers: Numbers, targets: Numbers, places: NDArray[np.int64], found: Bytes) -> None:
+def _close(numbers: Numbers, targets: Numbers, places: NDArray[np.int64], reaching: Bytes) -> None:
     """Add to the states found those that reach them."""
     if not len(numbers):
         return
@@ -171,10 +171,10 @@ def _close(numbers: Numbers, targets: Numbers, places: NDArray[np.int64], found:
     inside = numbers[to] == targets
     to, places = to[inside], places[inside]
     while True:
-        more = found[to] & ~found[places]
+        more = reaching[to] & ~reaching[places]
         if not more.any():
             return
-        found[places[more]] = True
+        reaching[places[more]] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +203,8 @@ def _once(numbers: Numbers) -> Numbers:
         return np.unique(numbers)
     table = np.zeros(span, np.bool_)
     table[numbers - low] = True
-    found: Numbers = np.flatnonzero(table).astype(np.uint32) + low
-    return found
+    distinct: Numbers = np.flatnonzero(table).astype(np.uint32) + low
+    return distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,13 +275,13 @@ class DroppedTask:
         if not len(dropped):
             return (None,) * len(self.asked)
         sets, sources = self.part.sets(store, rows), rows.sources
-        found = (dropped[sets.dropped_steps(steps, dropped)] for steps in self.asked)
-        return tuple(int(sources[places[0]]) if len(places) else None for places in found)
+        dropped_of = (dropped[sets.dropped_steps(steps, dropped)] for steps in self.asked)
+        return tuple(int(sources[places[0]]) if len(places) else None for places in dropped_of)
 
 
 def gather_all(parts: Sequence[Gathered]) -> Gathered:
     """The words gathered from the states of several parts."""
-    found = parts[0]
+    gathered = parts[0]
     for part in parts[1:]:
-        found = found.union(part)
-    return found
+        gathered = gathered.union(part)
+    return gathered

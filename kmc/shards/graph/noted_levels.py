@@ -14,12 +14,12 @@ from kmc.shards.level.tasks import Expanded, Merged
 
 def noted_steps(expanded: Sequence[Expanded]) -> tuple[NotedSteps, ...]:
     """The steps of a level that was expanded."""
-    return tuple(part.steps for part in expanded if part.steps is not None)
+    return tuple(answer.steps for answer in expanded if answer.steps is not None)
 
 
 def noted_states(expanded: Sequence[Expanded]) -> tuple[SectionFile, ...]:
     """The atoms that hold in the rows that a level made."""
-    return tuple(part.states for part in expanded if part.states is not None)
+    return tuple(answer.states for answer in expanded if answer.states is not None)
 
 
 def with_level(
@@ -27,5 +27,5 @@ def with_level(
 ) -> tuple[NotedLevel, ...]:
     """The levels recorded before, of which the last was expanded, and the new level, with its figures."""
     before = (*noted[:-1], replace(noted[-1], steps=noted_steps(expanded))) if noted else ()
-    found = tuple(part.found for part in merged if part.found is not None)
-    return (*before, NotedLevel(replace(made, levels=(), findings=()), digest, found, noted_states(expanded)))
+    files = tuple(answer.found for answer in merged if answer.found is not None)
+    return (*before, NotedLevel(replace(made, levels=(), findings=()), digest, files, noted_states(expanded)))

@@ -94,8 +94,8 @@ class KnowTask:
 
     def _states(self, store: ShardStore, piece: Piece) -> Words:
         width = self.shape.width
-        found = _rows(store, piece.found, piece.range, width)
-        known = found[order_of(found, width)]
+        rows = _rows(store, piece.found, piece.range, width)
+        known = rows[order_of(rows, width)]
         if not self.shape.atom_words:
             return known
         states = each_once(_rows(store, piece.states, piece.range, width + self.shape.atom_words), width)
@@ -119,8 +119,8 @@ class AskTask:
         """See `StoreTask`."""
         width = self.shape.width
         wanted = [np.zeros((0, width), np.int64)]
-        for number, piece in enumerate(self.pieces):
-            steps = _steps(store, self.shape, piece, self.known, number).steps
+        for index, piece in enumerate(self.pieces):
+            steps = _steps(store, self.shape, piece, self.known, index).steps
             wanted.append(steps[steps[:, width] & (DROPPED | APART) == 0, :width])
         rows = each_once(np.concatenate(wanted), width)
         starts = range_starts(first_words(rows), self.bits)
@@ -142,24 +142,24 @@ class TellTask:
         width = self.width
         rows = np.concatenate([np.zeros((0, width + 1), np.int64), *(self._numbered(store, p) for p in self.known)])
         rows = rows[order_of(rows, width)]
-        told = []
+        answers = []
         for file in self.asked:
             wanted = read_sections(store, file, self.range.number, self.range.number + 1)
             places = places_in(rows, wanted, width)
             numbers = np.full(len(wanted), -1, np.int64)
             numbers[places >= 0] = rows[places[places >= 0], width]
-            told.append(numbers.reshape(-1, 1))
-        return write_sections(store, new_name("told", 0, self.range.number), 1, told)
+            answers.append(numbers.reshape(-1, 1))
+        return write_sections(store, new_name("told", 0, self.range.number), 1, answers)
 
     def _numbered(self, store: ShardStore, part: KnownPart) -> Words:
         """The fingerprints of a part in the range, each with its number."""
-        found = []
+        numbered = []
         for piece, first in enumerate(part.firsts[:-1]):
             rows = read_sections(store, part.file, piece, piece + 1)
             here = self.range.within(first_words(rows))
             numbers = np.arange(first + here.start, first + here.stop, dtype=np.int64)
-            found.append(np.column_stack([rows[here, : self.width], numbers]))
-        return np.concatenate(found)
+            numbered.append(np.column_stack([rows[here, : self.width], numbers]))
+        return np.concatenate(numbered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,13 +177,13 @@ class WriteTask:
         """See `StoreTask`."""
         shape, known = self.shape, self.known
         targets = read_sections(store, self.asked)
-        told = [read_sections(store, file, self.number, self.number + 1) for file in self.told]
-        numbers = np.concatenate([np.zeros((0, 1), np.int64), *told])[:, 0]
+        answers = [read_sections(store, file, self.number, self.number + 1) for file in self.told]
+        numbers = np.concatenate([np.zeros((0, 1), np.int64), *answers])[:, 0]
         if len(numbers) != len(targets):
             raise incomplete("not all targets of steps have numbers")
         counts, entries, atoms = [], [], []
-        for number, piece in enumerate(self.pieces):
-            translated = self._translated(store, number, piece, targets, numbers)
+        for index, piece in enumerate(self.pieces):
+            translated = self._translated(store, index, piece, targets, numbers)
             counts.append(translated[0])
             entries.append(translated[1])
             atoms.append(translated[2])
@@ -198,24 +198,24 @@ class WriteTask:
         return write_part(store, new_name("graph", self.pieces[0].level, self.number), known.firsts[0], part)
 
     def _translated(
-        self, store: ShardStore, number: int, piece: Piece, targets: Words, numbers: NDArray[np.int64]
+        self, store: ShardStore, index: int, piece: Piece, targets: Words, numbers: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], Words, Words]:
         """For a piece: the number of different steps of each state, their targets with labels, and the masks of
         atoms.
         """
         shape, width = self.shape, self.shape.width
-        states = self.known.firsts[number + 1] - self.known.firsts[number]
+        states = self.known.firsts[index + 1] - self.known.firsts[index]
         if not piece.steps:
             return np.zeros(states, np.int64), np.zeros(0, np.int64), np.zeros((0, shape.step_atom_words), np.int64)
-        noted = _steps(store, shape, piece, self.known, number)
+        noted = _steps(store, shape, piece, self.known, index)
         sources = np.repeat(np.arange(states), noted.counts)
         places = places_in(targets, noted.steps[:, :width], width)
-        found = np.where(places >= 0, numbers[places], -1) if len(numbers) else places
-        found = _targets(noted, width, sources, found, self.known.firsts[number])
+        target_numbers = np.where(places >= 0, numbers[places], -1) if len(numbers) else places
+        target_numbers = _targets(noted, width, sources, target_numbers, self.known.firsts[index])
         in_next = noted.steps[:, width] & (DROPPED | APART) == 0
-        if not piece.bounded and bool((found[in_next] == OUTSIDE).any()):
+        if not piece.bounded and bool((target_numbers[in_next] == OUTSIDE).any()):
             raise incomplete(f"level {piece.level} lacks states that its steps lead to")
-        entries = found << _LABEL_BITS | noted.steps[:, width] & LABEL_MASK
+        entries = target_numbers << _LABEL_BITS | noted.steps[:, width] & LABEL_MASK
         masks = noted.steps[:, width + 1 :]
         order = np.lexsort((*masks.T[::-1], entries, sources))
         sources, entries, masks = sources[order], entries[order], masks[order]
@@ -225,17 +225,17 @@ class WriteTask:
 
 
 def _targets(
-    noted: StepRows, width: int, sources: NDArray[np.int64], found: NDArray[np.int64], first: int
+    noted: StepRows, width: int, sources: NDArray[np.int64], known: NDArray[np.int64], first: int
 ) -> NDArray[np.int64]:
-    """The target of each step, as `kmc.engine.loops.number_steps` decides; `found` has the numbers, -1 for none."""
+    """The target of each step, as `kmc.engine.loops.number_steps` decides; `known` has the numbers, -1 for none."""
     flags = noted.steps[:, width]
     plain = flags & (DROPPED | APART) == 0
-    targets = np.where(plain & (found >= 0), found, np.int64(OUTSIDE))
+    targets = np.where(plain & (known >= 0), known, np.int64(OUTSIDE))
     # A pair that Next allows too is a step of the graph, whichever other action allows it.
-    beside = np.flatnonzero((flags & APART != 0) & (found >= 0))
-    pairs = sources << 32 | found
-    shared = beside[np.isin(pairs[beside], pairs[plain & (found >= 0)])]
-    targets[shared] = found[shared]
+    beside = np.flatnonzero((flags & APART != 0) & (known >= 0))
+    pairs = sources << 32 | known
+    shared = beside[np.isin(pairs[beside], pairs[plain & (known >= 0)])]
+    targets[shared] = known[shared]
     # A step that looks like stuttering to a person is a stuttering step.
     same = (noted.steps[:, :width] == noted.sources[sources]).all(axis=1)
     stutters = same & ~plain
@@ -248,14 +248,14 @@ def _rows(store: ShardStore, files: Sequence[SectionFile], wanted: FingerprintRa
     return np.concatenate([np.zeros((0, width), np.int64), *(read_range(store, file, wanted) for file in files)])
 
 
-def _steps(store: ShardStore, shape: GraphShape, piece: Piece, known: KnownPart, number: int) -> StepRows:
-    """The steps of the states of a piece, which is that `number` of a part; in the order of the states."""
+def _steps(store: ShardStore, shape: GraphShape, piece: Piece, known: KnownPart, index: int) -> StepRows:
+    """The steps of the states of a piece, which is that `index` of a part; in the order of the states."""
     width = shape.width
     if not piece.steps:
         empty = np.zeros((0, width), np.int64)
         return StepRows(empty, np.zeros(0, np.int64), np.zeros((0, width + 1 + shape.step_atom_words), np.int64))
     steps = joined_steps([read_steps(store, noted, piece.range) for noted in piece.steps], width)
-    states = read_sections(store, known.file, number, number + 1)
+    states = read_sections(store, known.file, index, index + 1)
     places = places_in(states, steps.sources, width)
     if (places < 0).any():
         raise incomplete(f"level {piece.level} lacks states that have steps")

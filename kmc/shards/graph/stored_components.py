@@ -70,26 +70,28 @@ class StoredComponents:
 
     def among(self, states: Bytes, *, enough: int | None = None) -> FairComponents:
         """The fair components among some states, by numbers of the graph; with `enough`, so many will do."""
-        found: list[Numbers] = []
+        components: list[Numbers] = []
         left = [packed(states)]
-        while left and (enough is None or len(found) < enough):
+        while left and (enough is None or len(components) < enough):
             region = unpacked(left.pop(), self.rounds.states)
             if not self.fits(region):
                 region = self._without_hopeless(self._trimmed(region))
             if np.count_nonzero(region) < 2:
                 continue
             if self.fits(region):
-                found += self._in_memory(region)
+                components += self._in_memory(region)
             else:
-                left += [packed(part) for part in self._split(region, found)]
-        members = np.concatenate([np.zeros(0, np.uint32), *found])
-        return FairComponents(members, np.cumsum([len(each) for each in found], dtype=np.int64))
+                left += [packed(bits) for bits in self._split(region, components)]
+        members = np.concatenate([np.zeros(0, np.uint32), *components])
+        return FairComponents(members, np.cumsum([len(each) for each in components], dtype=np.int64))
 
     def _in_memory(self, states: Bytes) -> list[Numbers]:
         region = self.region(states)
         everywhere = np.ones(len(region.numbers), np.bool_)
-        found = fair_components(region.graph, region.masks, everywhere, region.steps)
-        return [region.numbers[members] for members in np.split(found.members, found.ends[:-1]) if len(members)]
+        components = fair_components(region.graph, region.masks, everywhere, region.steps)
+        return [
+            region.numbers[members] for members in np.split(components.members, components.ends[:-1]) if len(members)
+        ]
 
     def _trimmed(self, region: Bytes) -> Bytes:
         """Without states that have no step to another one of the region, or from one, as long as that pays."""
@@ -111,12 +113,12 @@ class StoredComponents:
 
     def meeting(self, condition: Recurrence, region: Bytes) -> Bytes:
         """The states of a region that are in the set of a condition, or that have a step of it inside."""
-        found = self.rounds.set_of(condition.states) & region
+        states = self.rounds.set_of(condition.states) & region
         if condition.steps != NO_STEPS:
-            found |= self.rounds.sources(region, AndSteps((self.steps, condition.steps)))
-        return found
+            states |= self.rounds.sources(region, AndSteps((self.steps, condition.steps)))
+        return states
 
-    def _split(self, region: Bytes, found: list[Numbers]) -> list[Bytes]:
+    def _split(self, region: Bytes, components: list[Numbers]) -> list[Bytes]:
         """The regions that remain without the component of one state; the component is kept if it is fair."""
         pivot = np.zeros_like(region)
         pivot[_middle(region)] = True
@@ -125,17 +127,17 @@ class StoredComponents:
         component = after & before
         left = [after & ~component, before & ~component, region & ~(after | before)]
         if np.count_nonzero(component) > 1:
-            left += self._checked(component, found)
-        return [part for part in left if np.count_nonzero(part) > 1]
+            left += self._checked(component, components)
+        return [piece for piece in left if np.count_nonzero(piece) > 1]
 
-    def _checked(self, component: Bytes, found: list[Numbers]) -> Sequence[Bytes]:
+    def _checked(self, component: Bytes, components: list[Numbers]) -> Sequence[Bytes]:
         """The parts of a component that are still to be searched."""
         has = self._gathered(component)
         if self._misses_a_recurrence(has):
             return ()
         bad = self._bad_triggers(has)
         if not bad.rows().any():
-            found.append(np.flatnonzero(component).astype(np.uint32))
+            components.append(np.flatnonzero(component).astype(np.uint32))
             return ()
         triggering = self.rounds.of_parts(component, lambda part, bits: TriggerTask(part, bits, self.conditions, bad))
         return (component & ~triggering,)

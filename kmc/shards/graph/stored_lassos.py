@@ -101,9 +101,9 @@ class StoredLassoSearch(LassoAnswers):
         """See `LassoAnswers`."""
         asked = self._query_masks(query)
         reached, are_all = asked.distances.reached_last(lasso_search.NEAREST_STATES)
-        found = self._shortest(asked, reached, below)
-        if are_all or found is not None or below is not None:
-            return found
+        lasso = self._shortest(asked, reached, below)
+        if are_all or lasso is not None or below is not None:
+            return lasso
         return self._shortest(asked, asked.distances.reached_last(None)[0], below)
 
     def _query_masks(self, query: LassoQuery) -> _Asked:
@@ -121,12 +121,12 @@ class StoredLassoSearch(LassoAnswers):
     def _shortest(self, asked: _Asked, states: Bytes, below: LassoRank | None) -> FoundLasso | None:
         """The shortest lasso that is found among some states."""
         where, distances, states = asked.where, asked.distances, states & asked.allowed
-        found = nearest(distances, where.staying(states), below)
-        if found is not None:
-            below = found.rank
+        lasso = nearest(distances, where.staying(states), below)
+        if lasso is not None:
+            below = lasso.rank
         if not may_have_cycle(below):
-            return found
-        return self._with_cycle(where, distances, where.among(states), below) or found
+            return lasso
+        return self._with_cycle(where, distances, where.among(states), below) or lasso
 
     def _with_cycle(
         self, where: StoredComponents, distances: StoredDistances, components: FairComponents, below: LassoRank | None
@@ -141,8 +141,8 @@ class StoredLassoSearch(LassoAnswers):
             return _lasso_in(region, distances, FairComponents(members, components.ends), below)
         region = where.region(self._walk(where, distances, components, states))
         everywhere = np.ones(len(region.numbers), np.bool_)
-        found = fair_components(region.graph, region.masks, everywhere, region.steps)
-        return _lasso_in(region, distances, found, below)
+        fair = fair_components(region.graph, region.masks, everywhere, region.steps)
+        return _lasso_in(region, distances, fair, below)
 
     def _walk(
         self, where: StoredComponents, distances: StoredDistances, components: FairComponents, states: Bytes
@@ -198,7 +198,7 @@ def _lasso_in(
 ) -> FoundLasso | None:
     """The lasso that is found with a cycle in some components of a region."""
     cycles = CycleGraph(region.graph, region.masks, region.steps)
-    found = with_cycle(cycles, _DistancesInRegion(distances, region.numbers), components, below)
-    if found is None:
+    lasso = with_cycle(cycles, _DistancesInRegion(distances, region.numbers), components, below)
+    if lasso is None:
         return None
-    return FoundLasso(found.stem, tuple(region.numbers[list(found.cycle)].tolist()))
+    return FoundLasso(lasso.stem, tuple(region.numbers[list(lasso.cycle)].tolist()))

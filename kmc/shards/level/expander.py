@@ -88,16 +88,16 @@ class Outboxes:
 
     def take(self) -> list[Words]:
         """The words for each shard, valid until the next task; empties the outboxes."""
-        found = [memory.array[:used] for memory, used in zip(self._contents, self.sent, strict=True)]
+        sent = [memory.array[:used] for memory, used in zip(self._contents, self.sent, strict=True)]
         self._boxes.array.reshape(-1, Buffer.WORDS)[:, Buffer.used] = 0
-        return found
+        return sent
 
     def make_room(self, pending: int) -> None:
         """Make room for so many entries more in each."""
         more = max(1, pending) * ENTRY_WORDS_MAX
-        for number, used in enumerate(self.sent.tolist()):
-            if used + more > self._contents[number].words:
-                self._contents[number] = self._contents[number].enlarged(used + more, used)
+        for shard, used in enumerate(self.sent.tolist()):
+            if used + more > self._contents[shard].words:
+                self._contents[shard] = self._contents[shard].enlarged(used + more, used)
         self._tell()
 
 
@@ -274,21 +274,21 @@ class Expander:
 
     def _without_other_representatives(self, chunks: Words, starts: list[SegmentStart]) -> list[SegmentStart]:
         """Keep one row of each view alive, and send these; the starts of the segments as they are now."""
-        found = starts[:1]
+        kept_starts = starts[:1]
         for start, end in itertools.pairwise(starts):
             self._worker.thread.accepted = BitCursor(0)
             self._set_chunks(np.ascontiguousarray(chunks[start.chunk : end.chunk]))
             self._run(view_representatives_loop(self._specialization))
-            found.append(SegmentStart(end.chunk, tuple((self._outboxes.sent // self._entry_words).tolist())))
-        return found
+            kept_starts.append(SegmentStart(end.chunk, tuple((self._outboxes.sent // self._entry_words).tolist())))
+        return kept_starts
 
     def _findings(self) -> Words:
         """The findings, each once. A violation by a new row counts once its owner has accepted the row, see `check`."""
         entries = self._worker.take_log()
         if not self._kernels.rank:
             entries = entries[entries[:, FindingEntry.kind] != r.INVARIANT]
-        found: Words = np.unique(entries[:, : FindingEntry.source + 1], axis=0)
-        return found
+        distinct: Words = np.unique(entries[:, : FindingEntry.source + 1], axis=0)
+        return distinct
 
     def check(self, task: RowsTask, *, stored: bool) -> Checked:
         """Evaluate the properties of the accepted rows of a task, which lie beyond the bound or are `stored`."""
@@ -310,13 +310,13 @@ class Expander:
         targets = target_table([target & UNSIGNED for target in task.targets])
         shared = self.shared
         shared.targets, shared.target_slots, shared.target_steps = targets.address, targets.words, task.steps
-        found: list[PackedState] = []
+        states: list[PackedState] = []
         for segment in self._segments(task.rows):
             self._set_chunks(segment.chunks)
             self._run(seek_loop(sharded=True))
             places = self._worker.take_log()[:, FindingEntry.value].tolist()
-            found += records_of(self._dictionary, segment.chunks, places)
-        return found
+            states += records_of(self._dictionary, segment.chunks, places)
+        return states
 
     def listings(self, task: RowsTask, listing: Listing) -> Iterator[Listing]:
         """The states of a task's segments, one segment after another; each time it is in `listing`."""
@@ -342,7 +342,8 @@ class Expander:
             thread.accepted = BitCursor(memory.address if bits else 0)
             for shard, words in enumerate(bits):
                 if words is None:
-                    cursors[shard] = nothing.address, 0  # no row is this shard's
+                    # No row is this shard's.
+                    cursors[shard] = nothing.address, 0
                     continue
                 first = int(words.array[reference.file.task])
                 cursors[shard] = words.address + first * f.WORD_BYTES, segment.sent_before[shard]
@@ -351,7 +352,8 @@ class Expander:
                 raise InternalError("KMC927", "the rows of a segment are not those that were sent to their owners")
 
     def _set_chunks(self, chunks: Words) -> None:
-        self._chunks = chunks  # they are read by address
+        # Kept alive, since they are read by address.
+        self._chunks = chunks
         shared, thread = self.shared, self._worker.thread
         shared.chunks, shared.chunk_count, shared.next_chunk = Chunk(address_of(chunks)), len(chunks), 0
         thread.rows_left = 0

@@ -103,16 +103,16 @@ class LevelWatch:
             return None
         ended = self.tasks
         merged = [task for task in ended if task.merges]
-        phase, found, tasks = "expand", [task for task in ended if not task.merges], self._tasks
-        if len(found) == tasks:
-            phase, found, tasks = ("merge", merged, self._merges) if len(merged) < self._merges else ("check", [], 0)
+        phase, done, tasks = "expand", [task for task in ended if not task.merges], self._tasks
+        if len(done) == tasks:
+            phase, done, tasks = ("merge", merged, self._merges) if len(merged) < self._merges else ("check", [], 0)
         return LevelInWork(
             level=self._level,
             phase=phase,
-            done=len(found),
+            done=len(done),
             tasks=tasks,
             new=sum(task.new for task in merged),
-            task_skew=_skew([task.seconds for task in found]),
+            task_skew=_skew([task.seconds for task in done]),
         )
 
 

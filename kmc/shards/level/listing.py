@@ -26,7 +26,8 @@ class Listing:
 
     def _tell(self) -> None:
         words, rows = self._struct.words, self._struct.rows
-        words.address, words.words = self._words.address, self._words.words - SLACK_WORDS  # see `RowBatch`
+        # Without the slack behind the words: see `RowBatch`.
+        words.address, words.words = self._words.address, self._words.words - SLACK_WORDS
         rows.address, rows.words = self._rows.address, self._rows.words
 
     def empty(self) -> None:

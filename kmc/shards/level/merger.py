@@ -65,7 +65,7 @@ class Merger:
         head = np.array(starts, np.int64) + len(starts)
         answered = write_words(self._store, name, [head, bits.array[: starts[-1]]])
         kept, replaced, written = self._kept(task, candidates, runs)
-        found = self._file_of_new(task, candidates) if task.noted and candidates.found_count else None
+        new_states = self._file_of_new(task, candidates) if task.noted and candidates.found_count else None
         return Merged(
             shard=task.shard,
             bits=answered,
@@ -77,7 +77,7 @@ class Merger:
             replaced=replaced,
             written_bytes=(written + answered.words) * f.WORD_BYTES,
             effort=Effort.since(began),
-            found=found,
+            found=new_states,
         )
 
     def _file_of_new(self, task: MergeTask, candidates: CandidateSet) -> SectionFile:
@@ -100,10 +100,10 @@ class Merger:
         candidates.index_mask = (1 << max(1, indices.bit_length())) - 1
         candidates.found = self._buffer("found", received * self._width).address
         candidates.chosen = self._buffer("chosen", received).address
-        for start, part in zip(starts, sent, strict=False):
-            place = start * _BITS * self._entry_words
-            entries.array[place : place + len(part)] = part
-            candidates.first, candidates.count = start * _BITS, len(part) // self._entry_words
+        for start, entries_of_task in zip(starts, sent, strict=False):
+            offset = start * _BITS * self._entry_words
+            entries.array[offset : offset + len(entries_of_task)] = entries_of_task
+            candidates.first, candidates.count = start * _BITS, len(entries_of_task) // self._entry_words
             run_loop("make_keys", self._wide, self._ranked)(candidates, 0)
         keys.array[:received].view(np.uint64).sort()
         run_loop("distinct", self._wide, self._ranked)(candidates, 0)
@@ -132,8 +132,8 @@ class Merger:
         # The smaller come first.
         parts = [(candidates.found, candidates.found_count)]
         parts += [(opened[run.name].address, run.count) for run in due]
-        for number, part in enumerate(parts[1:-1]):
-            parts[number + 1] = self._merged(parts[number], part, number % 2)
+        for index, part in enumerate(parts[1:-1]):
+            parts[index + 1] = self._merged(parts[index], part, index % 2)
         merged = self.write_run(new_name("run", task.level, task.shard), parts[-2:], count)
         return (*runs, merged), tuple(run.name for run in due), merged.words
 
@@ -142,8 +142,8 @@ class Merger:
         task = RunMerge.of(Memory(RunMerge.WORDS))
         cursors = self._buffer("cursors", 2 * RunCursor.WORDS)
         cursors.array[:] = 0
-        for number, (address, count) in enumerate(parts):
-            cursors.array[number * RunCursor.WORDS :][: RunCursor.WORDS] = address, 0, count
+        for index, (address, count) in enumerate(parts):
+            cursors.array[index * RunCursor.WORDS :][: RunCursor.WORDS] = address, 0, count
         task.cursors = RunCursor(cursors.address)
         return task
 
@@ -162,26 +162,26 @@ class Merger:
         index = self._buffer("index", task.buckets + 1)
         out = self._buffer("out", self._piece * self._width)
         task.out, task.index = out.address, index.address
-        place = found = 0
+        offset = run_sum = 0
         with self._store.writing(name) as output:
 
             def write(words: Words) -> None:
-                nonlocal place, found
+                nonlocal offset, run_sum
                 output.write(words)
-                found += checksum(address_of(words), len(words), place)
-                place += len(words)
+                run_sum += checksum(address_of(words), len(words), offset)
+                offset += len(words)
 
             task.room = self._piece
-            while (number := run_loop("merge", self._wide)(task, 0)) > 0:
-                task.room = number
+            while (merged := run_loop("merge", self._wide)(task, 0)) > 0:
+                task.room = merged
                 run_loop("extend_index", self._wide)(task, 0)
-                write(out.array[: number * self._width])
+                write(out.array[: merged * self._width])
                 task.room = self._piece
             task.room = 0
             run_loop("extend_index", self._wide)(task, 0)
-            write(np.zeros(_run_words(place) - place, np.int64))
+            write(np.zeros(_run_words(offset) - offset, np.int64))
             write(index.array[: task.buckets + 1])
-        return SortedRun(name, place, count, task.buckets, found & WORD_MASK)
+        return SortedRun(name, offset, count, task.buckets, run_sum & WORD_MASK)
 
 
 def _run_words(words: int) -> int:

@@ -117,9 +117,9 @@ def read_steps(store: ShardStore, noted: NotedSteps, wanted: FingerprintRange) -
 
 def joined_steps(parts: Sequence[StepRows], width: int) -> StepRows:
     """The records of several tasks, in the order of the sources' fingerprints."""
-    sources = np.concatenate([part.sources for part in parts])
-    counts = np.concatenate([part.counts for part in parts])
-    steps = np.concatenate([part.steps for part in parts])
+    sources = np.concatenate([piece.sources for piece in parts])
+    counts = np.concatenate([piece.counts for piece in parts])
+    steps = np.concatenate([piece.steps for piece in parts])
     order = order_of(sources, width)
     starts = np.cumsum(counts) - counts
     counts = counts[order]

@@ -89,14 +89,14 @@ class Traffic:
 
     def and_of(self, merged: tuple[Merged, ...], rows_bytes: int, entry_bytes: int) -> Traffic:
         """The sum with the traffic of one level."""
-        sent = sum(part.received for part in merged)
+        sent = sum(answer.received for answer in merged)
         return Traffic(
             self.sent + sent,
-            self.distinct + sum(part.distinct for part in merged),
+            self.distinct + sum(answer.distinct for answer in merged),
             self.merges + len(merged),
             self.sent_bytes + sent * entry_bytes,
             self.rows_bytes + rows_bytes,
-            self.runs_bytes + sum(part.written_bytes for part in merged),
+            self.runs_bytes + sum(answer.written_bytes for answer in merged),
         )
 
 
@@ -123,11 +123,11 @@ class RunState:
     @property
     def names(self) -> frozenset[str]:
         """The names of all files that it needs."""
-        found = {self.dictionary.name, self.met.name}
-        found.update(name for level in self.levels.values() for name in level.names)
-        found.update(run.name for runs in self.runs for run in runs)
-        found.update(file.name for level in self.noted for file in level.files)
-        return frozenset(found)
+        files = {self.dictionary.name, self.met.name}
+        files.update(name for level in self.levels.values() for name in level.names)
+        files.update(run.name for runs in self.runs for run in runs)
+        files.update(file.name for level in self.noted for file in level.files)
+        return frozenset(files)
 
     @property
     def fingerprints(self) -> int:
@@ -157,7 +157,7 @@ class RunState:
         *before, last = self.noted[:levels]
         return replace(
             self,
-            levels={number: files for number, files in self.levels.items() if number <= levels},
+            levels={depth: files for depth, files in self.levels.items() if depth <= levels},
             digest=last.digest,
             noted=(*before, replace(last, steps=())),
             counted_levels=levels,

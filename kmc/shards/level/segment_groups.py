@@ -10,7 +10,7 @@ from kmc.shards.level.tasks import SegmentRef
 
 def segments_of(files: Sequence[FrontierFile]) -> list[SegmentRef]:
     """All segments of some files, in order."""
-    return [SegmentRef(file, number) for file in files for number in range(len(file.segments))]
+    return [SegmentRef(file, index) for file in files for index in range(len(file.segments))]
 
 
 def segment_groups(segments: Sequence[SegmentRef], rows_max: int) -> list[tuple[SegmentRef, ...]]:

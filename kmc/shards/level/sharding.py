@@ -44,7 +44,7 @@ class Sharding:
 
     def shards_for(self, states: int) -> int:
         """Return the number of shards of a search that knows so many states."""
-        found = min(self.shards, self.shards_first)
-        while found < self.shards and states > found * self.shard_states:
-            found = min(self.shards, found * _GROWTH)
-        return found
+        shards = min(self.shards, self.shards_first)
+        while shards < self.shards and states > shards * self.shard_states:
+            shards = min(self.shards, shards * _GROWTH)
+        return shards

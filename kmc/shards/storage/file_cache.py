@@ -40,13 +40,14 @@ class NewCopy:
 
     def parts(self, size: int) -> Iterator[bytes]:
         """The bytes written so far, in parts of `size`."""
-        for place in range(0, self.bytes, size):
+        for offset in range(0, self.bytes, size):
             with step("read", self._path):
-                yield os.pread(self.descriptor, size, place)
+                yield os.pread(self.descriptor, size, offset)
 
 
 def _mark_used(descriptor: int) -> None:
-    now = time.time_ns()  # finer than the system's own
+    # Finer than the time that the system itself sets.
+    now = time.time_ns()
     with suppress(OSError):
         os.utime(descriptor, ns=(now, now))
 
@@ -126,5 +127,5 @@ class FileCache:
         with suppress(OSError), os.scandir(self._folder) as entries:
             for entry in entries:
                 with suppress(OSError):
-                    found = entry.stat(follow_symlinks=False)
-                    yield found.st_mtime_ns, found.st_size, entry.name
+                    status = entry.stat(follow_symlinks=False)
+                    yield status.st_mtime_ns, status.st_size, entry.name

@@ -64,8 +64,8 @@ class PyarrowStore:
         address = inside(self._folder.address, name)
         try:
             with self._cache.adding(name) as copy:
-                for part in self._folder.parts(name):
-                    copy.write(part)
+                for piece in self._folder.parts(name):
+                    copy.write(piece)
                 if copy.bytes != size:
                     raise damaged(address, "it has another size than it was written with")
                 return os.dup(copy.descriptor)

@@ -76,8 +76,8 @@ class RemoteFolder:
             if self._fs.type_name not in _OBJECT_STORES:
                 self._fs.create_dir(self._path, recursive=True)
             with self._fs.open_output_stream(self._path_of(name)) as out:
-                for part in parts:
-                    out.write(part)
+                for piece in parts:
+                    out.write(piece)
         if self.is_directory:
             self._sync(name)
         failpoints.reach(f"after put {kind}")
@@ -94,15 +94,15 @@ class RemoteFolder:
     def parts(self, name: str) -> Iterator[bytes]:
         """The bytes of a file, part by part; FileNotFoundError if there is none."""
         stream: Any = None
-        place = 0
+        offset = 0
 
         def following() -> bytes:
-            """Read the part at `place`, from a new stream if there is none."""
+            """Read the part at `offset`, from a new stream if there is none."""
             nonlocal stream
             try:
                 if stream is None:
                     stream = self._fs.open_input_file(self._path_of(name))
-                    stream.seek(place)
+                    stream.seek(offset)
                 read: bytes = stream.read(PART_BYTES)
             except OSError:
                 stream = None
@@ -111,9 +111,9 @@ class RemoteFolder:
 
         with self._asking("read", name, missing=True):
             try:
-                while part := self._retries.of(following):
-                    place += len(part)
-                    yield part
+                while piece := self._retries.of(following):
+                    offset += len(piece)
+                    yield piece
             finally:
                 if stream is not None:
                     stream.close()
@@ -136,8 +136,8 @@ class RemoteFolder:
         wanted = FileType.Directory if of_folders else FileType.File
         with self._asking("list", ""):
             wanted_files = FileSelector(self._path, allow_not_found=True)
-            found = self._retries.of(lambda: self._fs.get_file_info(wanted_files))
-        return sorted(info.base_name for info in found if info.type == wanted)
+            infos = self._retries.of(lambda: self._fs.get_file_info(wanted_files))
+        return sorted(info.base_name for info in infos if info.type == wanted)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files, if they are there."""
@@ -191,14 +191,14 @@ def _opened(address: str) -> tuple[Any, str]:
         # A small file is one request then, not three.
         parts = parts._replace(query="&".join(filter(None, [parts.query, "allow_delayed_open=true"])))
     try:
-        found, path = FileSystem.from_uri(urlunsplit(parts))
+        system, path = FileSystem.from_uri(urlunsplit(parts))
     except ValueError as error:
         raise _misread(address, str(error)) from None
     except OSError as error:
         raise _refused("open", address, error) from None
     if not path.strip("/"):
         raise _misread(address, "it names no bucket or folder")
-    return found, path.rstrip("/")
+    return system, path.rstrip("/")
 
 
 def _parts_of(address: str) -> Any:

@@ -112,7 +112,8 @@ class RunInStorage(StoredRun):
         self._files = self.files()
         self._owner = self._take()
         self._cache = FileCache(cache, cache_bytes)
-        self._cache.empty()  # a copy that this disk damaged would be found again and again
+        # A copy that this disk damaged would be found again and again.
+        self._cache.empty()
         self.place = StorePlace(str(cache.resolve()), self._files.address, cache_bytes)
         self.store = PyarrowStore(self._files, self._cache, self.require_owned)
 
@@ -211,8 +212,8 @@ class RunInStorage(StoredRun):
 
 
 def _owners_in(names: Iterable[str]) -> list[_Owner]:
-    found = (_OWNER.fullmatch(name) for name in names)
-    return [_Owner(int(match["epoch"]), match["token"]) for match in found if match]
+    matches = (_OWNER.fullmatch(name) for name in names)
+    return [_Owner(int(match["epoch"]), match["token"]) for match in matches if match]
 
 
 def _remove_all(folder: RemoteFolder, is_ours: Callable[[str], bool]) -> None:

@@ -22,8 +22,8 @@ _CACHE = "cache"
 
 def storage_of(directory: RunDirectory) -> str | None:
     """The address of the run in its storage; None for one whose files lie in its folder."""
-    found = directory.manifest.about.get(STORAGE)
-    return None if found is None else str(found)
+    address = directory.manifest.about.get(STORAGE)
+    return None if address is None else str(address)
 
 
 def created(path: Path, about: Mapping[str, Any], address: str, cache_bytes: int = CACHE_BYTES) -> RunDirectory:
@@ -31,7 +31,8 @@ def created(path: Path, about: Mapping[str, Any], address: str, cache_bytes: int
     directory = RunDirectory.created(path, {**about, STORAGE: address})
     try:
         directory.copy = RunInStorage(address, path / _CACHE, cache_bytes)
-    except BaseException:  # Ctrl-C too leaves no empty run behind
+    # Ctrl-C too leaves no empty run behind.
+    except BaseException:
         directory.discard()
         raise
     return directory
