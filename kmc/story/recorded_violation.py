@@ -40,13 +40,15 @@ def _of_temporal(model: Model, prop: TemporalProperty, replayed: Retaken) -> Vio
     for check in problem.checks:
         for query in check.queries:
             if replayed.loop is None and not query.is_of_prefixes:
-                continue  # a later state may keep the promise
+                # A later state may keep the promise.
+                continue
             try:
                 violation = temporal_violation(
                     model, problem, check, query, replayed.states[:cut], replayed.states[cut:]
                 )
             except InternalError:
-                continue  # this query is about another way to refute the property
+                # This query is about another way to refute the property.
+                continue
             return _with_steps(violation, replayed)
     return None
 

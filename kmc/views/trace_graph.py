@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def trace_digraph(story: Story) -> MultiDiGraph:
     """The graph of a trace. A node has `label`, `state` (its number) and `changes`, an edge `action` and `matters`."""
-    import networkx  # Imported here: it takes a tenth of a second.
+    # Imported here: it takes a tenth of a second.
+    import networkx
 
     graph = networkx.MultiDiGraph(name=heading(story))
     for step in story.steps:

@@ -83,7 +83,8 @@ def all_options(function: F) -> F:
         metavar="N",
         type=click.IntRange(min=1),
         multiple=True,
-        is_eager=True,  # `spec_or_resume` reads it
+        # Read before SPEC, since `spec_or_resume` reads it.
+        is_eager=True,
         help="With --all: only models that name this claim (kmc claims lists them), of the shipped specs without SPEC."
         " Repeatable.",
     )(function)
@@ -91,7 +92,8 @@ def all_options(function: F) -> F:
         "--all",
         "all_models",
         is_flag=True,
-        is_eager=True,  # `spec_or_resume` reads it
+        # Read before SPEC, since `spec_or_resume` reads it.
+        is_eager=True,
         help="Check every model, finding and mutant of SPEC, or of the specs in a folder, as --expect does. Without"
         " SPEC: of all specs in this folder.",
     )(function)

@@ -149,7 +149,8 @@ def _initial(model: Model) -> EvaluatedAt:
 
 def _tree(model: Model, asked: Expression, value: Any) -> Tla:
     """The value for people; CommandLineError KMC643 where it is not a value of the spec language."""
-    from kmc.story.parts.lanes import table_for_people  # here, as every command loads this file
+    # Imported here, as every command loads this file.
+    from kmc.story.parts.lanes import table_for_people
 
     # Fields as the expression names them, not as TLA+ does; identifiers as in views of traces.
     return asked.encoded(value, replace(PYTHON_NAMING, symbol=table_for_people(model.spec).naming.symbol))

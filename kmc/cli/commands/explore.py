@@ -125,7 +125,8 @@ def explore(
         say(f"Exploring {shlex.join(chosen)} at {address}")
         say("Ctrl-C ends it.")
         if options.browser:
-            import webbrowser  # here, since every command loads this file
+            # Imported here, since every command loads this file.
+            import webbrowser
 
             webbrowser.open(address)
 

@@ -24,7 +24,8 @@ Examples:
 # The subject of each template, and the name of its model that fails on purpose.
 _FINDINGS = {"counter": "lost_update", "messages": "two_leaders"}
 _EVERY = "every"
-_SUFFIX = ".txt"  # templates are not Python files of kmc
+# Templates are not Python files of kmc, so they have another suffix.
+_SUFFIX = ".txt"
 
 
 @click.command("new", epilog=_EPILOG, short_help="Write the folder of a new spec, with models and tests.")

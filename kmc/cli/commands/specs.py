@@ -35,7 +35,8 @@ def specs(spec: str | None, sets: tuple[str, ...]) -> int:
     if spec is None:
         show(_list_lines())
         return ExitStatus.OK
-    from kmc.cli.text.spec_text import loaded, spec_lines  # which load the compiler; the list needs none of it
+    # Imported here: these load the compiler, and the list needs none of it.
+    from kmc.cli.text.spec_text import loaded, spec_lines
 
     show(spec_lines(*loaded(spec, sets), spec))
     return ExitStatus.OK

@@ -99,7 +99,8 @@ def start_option(function: F) -> F:
         "--from",
         "start",
         metavar="TRACE[#STEP]",
-        is_eager=True,  # SPEC may be named by it
+        # Read before SPEC, which it may name.
+        is_eager=True,
         help="Start at a state of a saved trace, the last one by default. TRACE: a file, the folder of a run, or last."
         " Without SPEC and MODEL: those of the trace.",
     )(function)

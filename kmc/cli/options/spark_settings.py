@@ -42,7 +42,8 @@ def settings_of(texts: Sequence[str], master: str | None) -> dict[str, str]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key.startswith(_PREFIX) or key != key.strip() or key == _PREFIX:
-            shown = f"{key}{'=...' if equals else ''}"  # the value may be a secret
+            # The value may be a secret.
+            shown = f"{key}{'=...' if equals else ''}"
             message = f"--conf takes a setting of Spark and its value, not '{shown}'"
             raise CommandLineError("KMC647", message, help="write --conf spark.NAME=VALUE")
         if key in _OURS:

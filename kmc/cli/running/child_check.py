@@ -54,7 +54,8 @@ def checked_apart(words: Sequence[str]) -> ChildCheck:
         try:
             result = json.loads(stdout)
             verdict, text = told_in(report.read_text(encoding="utf-8"))
-        except (OSError, ValueError, SyntaxError):  # of JSON, and of XML: it died while it wrote, or before
+        # These errors are of JSON and of XML: the process died while it wrote, or before.
+        except (OSError, ValueError, SyntaxError):
             died = f"ended with status {status}"
             return ChildCheck(
                 status, None, died, "\n".join([died, *stderr.strip().splitlines()[-_LAST_LINES:]]), stderr
@@ -77,13 +78,15 @@ def run(words: Sequence[str]) -> tuple[int, str, str]:
         try:
             stdout, stderr = child.communicate()
         except KeyboardInterrupt:
-            child.terminate()  # SIGINT may be ignored, as it is in the background of a shell
+            # Not SIGINT, which a process in the background of a shell ignores.
+            child.terminate()
             try:
                 child.communicate()
             except KeyboardInterrupt:
                 child.kill()
             raise
-        except BaseException:  # no child stays, whatever ends this; it is raised again
+        # No child stays, whatever ends this; the exception is raised again.
+        except BaseException:
             child.kill()
             raise
     return child.returncode, stdout, stderr

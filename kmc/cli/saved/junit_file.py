@@ -81,7 +81,8 @@ def _replace(path: Path, text: str) -> None:
             os.fsync(file.fileno())
         unfinished.replace(path)
         _sync_names(path.parent)
-    except BaseException:  # Ctrl-C too leaves no half of a report behind
+    # Ctrl-C too leaves no half of a report behind.
+    except BaseException:
         with suppress(OSError):
             unfinished.unlink()
         raise

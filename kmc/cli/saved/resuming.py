@@ -119,7 +119,8 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
     if "://" in path:
         directory = run_of(path, options)
     else:
-        if not os.path.isdir(path):  # unlike Path.is_dir, False for a name that is too long
+        # Unlike Path.is_dir, this is False for a name that is too long.
+        if not os.path.isdir(path):
             raise CommandLineError("KMC606", f"there is no run {path}", help="see kmc runs: it lists the saved runs")
         directory = _opened(Path(path))
     try:
@@ -168,7 +169,8 @@ class HeldRun:
     def discard_if_empty(self) -> None:
         """Leave nothing of a run that failed before anything was saved."""
         if self._discard_unbegun() and self.directory is not None:
-            with suppress(OSError):  # there may be something else in it
+            # The folder may hold something else.
+            with suppress(OSError):
                 self.directory.path.rmdir()
 
     def discard_unsearched(self, result: Result) -> None:
@@ -179,7 +181,8 @@ class HeldRun:
     def _discard_unbegun(self) -> bool:
         if self.directory is None or self.directory.resumed or self.directory.manifest.levels:
             return False
-        with suppress(SystemFault):  # another error is on its way, or a result that matters more
+        # Another error is on its way, or a result that matters more.
+        with suppress(SystemFault):
             self.directory.discard()
         return True
 

@@ -233,7 +233,8 @@ def _beginning(name: str) -> tuple[datetime, int] | None:
     """When the run of a name began, and which of those of that second it is."""
     match = _TIME.search(name)
     if match is not None:
-        with suppress(ValueError):  # digits, but not a time
+        # The digits need not be a time.
+        with suppress(ValueError):
             return datetime.strptime(match["day"] + match["time"], "%Y%m%d%H%M%S"), int(match["number"] or 1)
     return None
 

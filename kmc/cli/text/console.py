@@ -62,7 +62,8 @@ class _LossyStream:
 
 def _forget(stream: TextIO) -> None:
     """Discard all further output to a stream, and the text still in its buffer."""
-    with suppress(OSError, ValueError):  # a stream in memory has no descriptor
+    # A stream in memory has no descriptor.
+    with suppress(OSError, ValueError):
         target = stream.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, target)

@@ -204,7 +204,8 @@ def _exploration(report: CheckReport) -> TestCase:
         case Verdict.OK:
             return TestCase(name, text="\n".join(filter(None, (words, cut_sentence(result, outcome.model)))))
         case _ if result.is_whole:
-            return TestCase(name, text=words)  # lassos are searched when it has ended
+            # Lassos are searched for when the search of the states has ended.
+            return TestCase(name, text=words)
         case _:
             return TestCase(name, "skipped", "a violation ended the exploration", words)
 

@@ -87,6 +87,7 @@ def text_width(given: int | None = None) -> int:
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns) > 0:
         return int(columns)
-    with suppress(OSError, ValueError, AttributeError):  # not a terminal, or no stream at all
+    # These are raised if there is no terminal, or no stream at all.
+    with suppress(OSError, ValueError, AttributeError):
         return os.get_terminal_size(sys.stdout.fileno()).columns or WIDTH_ELSEWHERE
     return WIDTH_ELSEWHERE

@@ -104,7 +104,8 @@ def with_local_names(facts: Iterable[Fact], wording: Wording) -> list[Fact]:
         extended.append(fact)
         for name in dict.fromkeys(re.findall(r"\w+", fact.clause)):
             bound = fact.scope.bound.get(name)
-            if bound is None or isinstance(bound.value, FunctionType):  # `condition is <lambda>` explains nothing
+            # `condition is <lambda>` explains nothing.
+            if bound is None or isinstance(bound.value, FunctionType):
                 continue
             if bound.label == Label(name) and name not in known:
                 known.add(name)

@@ -219,7 +219,8 @@ class Follower:
             try:
                 value = named_value(collection, scope, self._wording)
             except NameError:
-                continue  # it depends on another quantifier
+                # The collection depends on another quantifier.
+                continue
             if not value.is_literal:
                 yield value
 

@@ -156,5 +156,6 @@ def _expression(span: Span) -> ast.expr | None:
         if not isinstance(node, ast.expr) or (node.lineno, node.col_offset) > begin:
             continue
         if end <= (node.end_lineno or 0, node.end_col_offset or 0):
-            smallest = node  # walked from the outside in
+            # `ast.walk` goes from the outside in, so the last one that covers the place is the smallest.
+            smallest = node
     return smallest

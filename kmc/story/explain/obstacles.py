@@ -77,7 +77,8 @@ def disabled(model: Model, state: State) -> list[Obstacle]:
         try:
             is_enabled = bool(relation.successors(instance, state))
         except KmcError:
-            continue  # it fails, so nothing stops it
+            # Its evaluation fails, so nothing stops it.
+            continue
         if not is_enabled:
             obstacles.append(stopped_by(model, state, instance))
     for action in spec.actions:
@@ -282,7 +283,8 @@ class _Walker:
                 yield from self._helper(call, context, passed)
                 return
             except NameError:
-                continue  # it is in a comprehension
+                # The call is in a comprehension, whose names have no value here.
+                continue
         raise Unusual
 
 

@@ -237,13 +237,16 @@ class _Named(ast.NodeTransformer):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             node.args = [self.visit(argument) for argument in node.args if not self._is_the_state(argument)]
             function = self._scope.bound.get(node.func.id)
-            if function is not None:  # a function that was given to a helper is called by its own name
+            # A function that was given to a helper is called by its own name.
+            if function is not None:
                 node.func = ast.Name(function.label.text)
             if not node.args and not node.keywords and node.func.id not in vars(builtins):
-                return node.func  # a predicate of the state alone
+                # A predicate of the state alone needs no arguments in the text.
+                return node.func
             match node.args:
                 case [ast.GeneratorExp() as generator]:
-                    return ast.Name(node.func.id + ast.unparse(generator))  # Python would write two parentheses
+                    # Python would write two pairs of parentheses.
+                    return ast.Name(node.func.id + ast.unparse(generator))
             return node
         if isinstance(node, ast.expr) and _is_known(node, self._scope):
             label = self._wording.label(node, self._scope)

@@ -80,7 +80,8 @@ class _Watch:
                 self._calls.append((frame, tuple(frame.f_locals[name] for name in names)))
             elif event == "return" and self._calls and self._calls[-1][0] is frame:
                 _, arguments = self._calls.pop()
-                if not self._calls:  # one that another declared function calls is part of its answer
+                # A function that another declared function calls is part of that one's answer.
+                if not self._calls:
                     self._returned(frame, arguments, given)
         elif event == "return" and not self._calls and isinstance(given, bool) and self._is_of_count(frame):
             self._note(frame, given)
