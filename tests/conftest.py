@@ -67,6 +67,17 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compile_each_model_once(monkeypatch)
 
 
+@pytest.fixture
+def unoptimised_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Specs are compiled without LLVM's optimisations: for tests of results, whose kernels run less long than LLVM.
+
+    Not for tests of the compiler, of threads, or of the steps and counts of golden cases, which run what users run.
+    """
+    from support.kernels.compiling import leave_kernels_unoptimised  # which loads the compiler
+
+    leave_kernels_unoptimised(monkeypatch)
+
+
 @pytest.fixture(params=["rows kept", "rows dropped"])
 def rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches in shards, in this process, with the rows of all levels and with those of their last level only."""

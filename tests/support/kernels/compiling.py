@@ -1,14 +1,17 @@
-"""Compiling a model once in a test that searches it several times: lowering takes longer than most searches."""
+"""Compiling in less time: a model once in a test that searches it several times, or without LLVM's optimisations."""
 
 from __future__ import annotations
 
 import pytest
+from llvmlite import binding as llvm
 from support.oracles import steps
 
 from kmc.compiler.model_kernels import Atoms
 from kmc.engine import check_model, check_temporal
 from kmc.engine.compiled_model import CompiledModel, compile_model
 from kmc.frontend.model import Model
+from kmc.runtime import object_cache
+from kmc.runtime.native_module import Target, initialise
 
 
 def compile_each_model_once(patch: pytest.MonkeyPatch) -> None:
@@ -27,3 +30,25 @@ def compile_each_model_once(patch: pytest.MonkeyPatch) -> None:
 
     for module in (check_model, check_temporal, steps):
         patch.setattr(module, "compile_model", once)
+
+
+def leave_kernels_unoptimised(patch: pytest.MonkeyPatch) -> None:
+    """Until the patch ends, compile specs in this process without LLVM's optimisations, and keep that code apart.
+
+    Compiling takes a tenth of the time, and kernels run several times as long: good for searches of few states, of
+    which only the results count. The loops of the engine are compiled as always.
+    """
+    patch.setattr(object_cache, "RECIPE", "unoptimised, small pic")
+    patch.setattr(object_cache, "emit_object", _unoptimised)
+
+
+def _unoptimised(text: str, target: Target) -> bytes:
+    initialise()
+    machine = llvm.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, features=target.features, opt=0, reloc="pic", codemodel="small"
+    )
+    module = llvm.parse_assembly(text)
+    module.triple = target.triple
+    module.data_layout = str(machine.target_data)
+    module.verify()
+    return bytes(machine.emit_object(module))
