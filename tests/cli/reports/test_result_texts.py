@@ -1,4 +1,7 @@
-"""A result as text, as a JUnit report and as JSON, for every way in which a check can end; no search runs here."""
+"""A result as text, as a JUnit report and as JSON, for every way in which a check can end; no search runs here.
+
+The golden texts are in tests/data/results; KMC_UPDATE_GOLDEN=1 writes what is printed now.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from support.commands.golden_texts import assert_golden, golden_texts
 from support.specs.small import COUNTER, model_of
 
 from kmc import __version__
@@ -80,7 +84,7 @@ RESULT = Result(
     fingerprint_bits=64,
 )
 ODDS = "odds of a missed state at most 1.0E-09"
-BOUNDS = f"Seat = {{ a, b }}; 1,000 states, all 7 levels; {ODDS}"
+CONCLUSIONS = "conclusions"
 
 
 MakeReport = Callable[..., CheckReport]
@@ -118,75 +122,36 @@ START: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.START}
 AGAIN_HOLDS = (PropertyVerdict("ThreeAgain", "holds", is_temporal=True),)
 UNCHECKED: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.NOT_CHECKED}
 STATES: dict[str, Any] = {"verdict": Verdict.BOUND_REACHED, "bound": Bound.STATES}
-PROVED: dict[str, tuple[str, dict[str, Any], str]] = {
-    "an invariant": (
-        "INVARIANT NotNegative",
-        {},
-        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds and there is no deadlock.",
-    ),
+PROVED: dict[str, tuple[str, dict[str, Any]]] = {
+    "an invariant": ("INVARIANT NotNegative", {}),
     "two invariants and a property of steps": (
         "INVARIANTS NotNegative BelowTwo PROPERTY Grows CHECK_DEADLOCK FALSE",
         {},
-        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative and BelowTwo hold and every "
-        "step satisfies Grows.",
     ),
-    "nothing": (
-        "CHECK_DEADLOCK FALSE",
-        {},
-        f"Proved: in every state reachable within these bounds ({BOUNDS}), every action can be evaluated, and no more: "
-        "the model names no property.",
-    ),
+    "nothing": ("CHECK_DEADLOCK FALSE", {}),
     "one state by value": (
         "INVARIANT NotNegative",
         {**with_counters(distinct=1, depth=1), "fingerprint_bits": 0},
-        "Proved: in every state reachable within these bounds (Seat = { a, b }; 1 state, one level), "
-        "NotNegative holds and there is no deadlock.",
     ),
     "two levels up to symmetry and view": (
         "INVARIANT NotNegative SYMMETRY seats VIEW all",
         with_counters(distinct=2, depth=2),
-        "Proved: in every state reachable within these bounds (Seat = { a, b }; 2 states up to symmetry and "
-        f"view, all 2 levels; {ODDS}), NotNegative holds and there is no deadlock.",
     ),
     "what a constraint cut": (
         "INVARIANT NotNegative CONSTRAINT AtMostTwo ACTION_CONSTRAINT Slow",
         {"cut": 4},
-        f"Proved: in every state reachable within these bounds ({BOUNDS}) without breaking AtMostTwo or Slow, "
-        "NotNegative holds and there is no deadlock.",
     ),
-    "a constraint that cut nothing": (
-        "INVARIANT NotNegative CONSTRAINT AtMostTwo",
-        {},
-        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds and there is no deadlock.",
-    ),
-    "up to a level": (
-        "INVARIANT NotNegative",
-        DEPTH,
-        f"Nothing is proved beyond level 7: in the 1,000 states of levels 1 to 7 ({ODDS}), NotNegative holds "
-        "and there is no deadlock.",
-    ),
-    "from a state": (
-        "INVARIANT NotNegative CONSTRAINT AtMostTwo",
-        {**START, "cut": 1},
-        "Proved from the given state (None) only: in the 1,000 states that it reaches without breaking AtMostTwo "
-        f"({ODDS}), NotNegative holds and there is no deadlock. Nothing is said about the model as a whole.",
-    ),
-    "up to a number of states": (
-        "INVARIANT NotNegative",
-        {**STATES, "fingerprint_bits": 0},
-        "Nothing is proved: the search stopped at level 7, and 30 of the states found were left on queue; in the 970 "
-        "states explored, NotNegative holds and there is no deadlock.",
-    ),
+    "a constraint that cut nothing": ("INVARIANT NotNegative CONSTRAINT AtMostTwo", {}),
+    "up to a level": ("INVARIANT NotNegative", DEPTH),
+    "from a state": ("INVARIANT NotNegative CONSTRAINT AtMostTwo", {**START, "cut": 1}),
+    "up to a number of states": ("INVARIANT NotNegative", {**STATES, "fingerprint_bits": 0}),
     "a temporal property under fairness": (
         "INVARIANT NotNegative PROPERTY ThreeAgain",
         {"properties": AGAIN_HOLDS, "fairness": (AssumedFairness("WF_vars(Increase)", "Increase", False),)},
-        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds, every fair behavior "
-        "satisfies ThreeAgain and there is no deadlock.",
     ),
     "a temporal property without fairness": (
         "PROPERTY ThreeAgain CHECK_DEADLOCK FALSE",
         {"properties": AGAIN_HOLDS},
-        f"Proved: in every state reachable within these bounds ({BOUNDS}), every behavior satisfies ThreeAgain.",
     ),
     "a temporal property within a constraint": (
         "INVARIANT NotNegative PROPERTY ThreeAgain CONSTRAINT AtMostTwo CHECK_DEADLOCK FALSE",
@@ -196,28 +161,16 @@ PROVED: dict[str, tuple[str, dict[str, Any], str]] = {
             "cut": 1,
             "properties": (PropertyVerdict("ThreeAgain", "not refuted", is_temporal=True),),
         },
-        f"Proved: in every state reachable within these bounds ({BOUNDS}) without breaking AtMostTwo, NotNegative "
-        "holds and no behavior among these states violates ThreeAgain. No temporal property is proved: "
-        "behaviors that leave AtMostTwo were not followed.",
     ),
-    "nothing of a temporal property": (
-        "INVARIANT NotNegative PROPERTY ThreeAgain",
-        UNCHECKED,
-        f"Proved: in every state reachable within these bounds ({BOUNDS}), NotNegative holds and there is no deadlock. "
-        "Not proved: ThreeAgain, since this search does not check temporal properties.",
-    ),
-    "interrupted": (
-        "INVARIANT NotNegative",
-        {"verdict": Verdict.INTERRUPTED},
-        "Nothing is proved: the search was interrupted at level 7, and 30 of the states found were left on queue.",
-    ),
+    "nothing of a temporal property": ("INVARIANT NotNegative PROPERTY ThreeAgain", UNCHECKED),
+    "interrupted": ("INVARIANT NotNegative", {"verdict": Verdict.INTERRUPTED}),
 }
 
 
 @pytest.mark.parametrize("title", PROVED)
 def test_the_conclusion_says_what_was_proved_and_in_which_states(title: str, report_of: MakeReport) -> None:
-    cfg, changes, text = PROVED[title]
-    assert list(conclusion(report_of(cfg, **changes))) == [text]
+    cfg, changes = PROVED[title]
+    assert_golden(CONCLUSIONS, title, conclusion(report_of(cfg, **changes)))
 
 
 def violated(model_state: Any, verdict: Verdict, **more: Any) -> dict[str, Any]:
@@ -228,19 +181,15 @@ def violated(model_state: Any, verdict: Verdict, **more: Any) -> dict[str, Any]:
 
 def test_a_conclusion_says_what_to_type_next(report_of: MakeReport) -> None:
     made = report_of(**violated(None, Verdict.VIOLATION, name="NotNegative"))
-    assert list(conclusion(made)) == ["Reproduce: kmc check 'the counter'"]
+    assert_golden(CONCLUSIONS, "a violation", conclusion(made))
     saved = replace(
         made, folder=Path("runs/my run"), trace_path=Path("runs/my run/trace.itf.json"), resume="kmc check -r"
     )
-    assert list(conclusion(saved)) == [
-        "Saved: runs/my run",
-        "Resume: kmc check -r",
-        "Show the trace: kmc trace 'runs/my run'",
-        "  with --changes, --step N, --table, --chart or --full for more of it",
-        "Open in a browser: runs/my run/trace.html",
-        "Walk on from it: kmc explore --from 'runs/my run/trace.itf.json'",
-        "Reproduce: kmc check 'the counter'",
-    ]
+    assert_golden(CONCLUSIONS, "a violation whose trace is saved", conclusion(saved))
+
+
+def test_the_golden_conclusions_are_those_of_these_tests() -> None:
+    assert list(golden_texts(CONCLUSIONS)) == [*PROVED, "a violation", "a violation whose trace is saved"]
 
 
 def test_a_violation_of_a_finding_is_shown_with_its_title(report_of: MakeReport) -> None:
