@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing.spawn
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -153,13 +154,15 @@ def test_processes_that_always_die_leave_a_run_that_goes_on(tmp_path: Path, monk
 
 
 def started(*words: str) -> subprocess.Popen[str]:
-    """A search of minutes in processes, in a session of its own, once it has told of its progress."""
+    """A search of minutes in processes, in a session of its own, once it has told that it makes a third level."""
     command = [sys.executable, "-m", "kmc", "check", "kraft", "corrected_whole", "--shards", "3", "--processes", "2"]
     process = subprocess.Popen(
         [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     assert process.stderr is not None
-    assert "Progress(" in process.stderr.readline()
+    # After what is compiled. A level before the last one has been saved, or will be.
+    depths = (re.match(r"Progress\((\d+)\)", line) for line in process.stderr)
+    assert any(depth is not None and int(depth[1]) > 1 for depth in depths)
     return process
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from support.commands.cli_runner import kmc
 
+from kmc.checking import refusal
+
 SPEC = """\
 from kmc.lang import Enum, Int, Opt, Record, Seq
 from kmc.spec import spec
@@ -55,6 +57,12 @@ MISTAKES = [
     ),
     pytest.param("number=1", "st.number if st.number == 1 else True", "KMC261", 76, id="an invariant that is a number"),
 ]
+
+
+@pytest.fixture(autouse=True)
+def _time_for_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Its three seconds are enough for a thousand states on a machine that has nothing else to do.
+    monkeypatch.setattr(refusal, "_SECONDS", 1e9)
 
 
 def check(folder: Path, change: str, promise: str) -> tuple[int, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands.cli_runner import COUNTER, DATA
+from support.commands.cli_runner import COUNTER, DATA, steady
 
 GRID = str(DATA / "grid.py")
 PROGRAM = [sys.executable, "-m", "kmc"]
@@ -163,7 +163,7 @@ def run_into(target: int, *words: str, cwd: Path) -> subprocess.CompletedProcess
 def test_a_full_stdout_is_one_error(words: list[str], tmp_path: Path) -> None:
     with FULL.open("w") as full:
         ran = run_into(full.fileno(), *words, cwd=tmp_path)
-    head, *rest = ran.stderr.splitlines()
+    head, *rest = steady(ran.stderr).splitlines()
     assert (ran.returncode, head) == (
         153,
         "error[KMC504]: cannot write to standard output: No space left on device",
