@@ -14,7 +14,7 @@ import pytest
 from support.oracles.results import told
 from support.runs.s3_server import S3Server
 from support.runs.shards import drop_rows
-from support.runs.stored import begun, left_in, searched, taken_up
+from support.runs.stored import begun, continue_in_storage, left_in, searched
 from support.specs.shipped import shipped_model
 from support.specs.small import RIVER, model_of
 
@@ -108,7 +108,7 @@ def test_a_run_whose_machine_is_lost_at_any_step_goes_on_from_its_storage(
             drop_rows(monkeypatch)
         address = f"file://{tmp_path}/{number}/run"
         if goes_on(address):
-            found = searched(small, taken_up(tmp_path / f"again{number}", address), sharded(Sharding(3)))
+            found = searched(small, continue_in_storage(tmp_path / f"again{number}", address), sharded(Sharding(3)))
             assert found == wanted, points[number - 1]
             assert left_in(f"file://{tmp_path}/{number}") == []
             resumed += 1
@@ -139,7 +139,7 @@ def test_a_rival_at_any_step_takes_over_and_nothing_is_lost(
         ) -> None:
             if goes_on(address):
                 monkeypatch.setattr(failpoints, "reach", lambda point: None)
-                taken.append(taken_up(folder / "rival", address))
+                taken.append(continue_in_storage(folder / "rival", address))
                 if at_once:
                     found.append(searched(small, taken[0], sharded(TINY)))
 
@@ -201,7 +201,7 @@ def test_a_run_whose_files_are_gone_is_not_resumed(small: Model, tmp_path: Path,
     s3.files.delete_dir(f"kmc-bucket/{tmp_path.name}")
     here = RunDirectory.opened(tmp_path / "run")
     with pytest.raises(SystemFault, match="there is no run to resume in s3://"):
-        stored_directories.taken_up(here)
+        stored_directories.continue_in_storage(here)
     here.close()
     assert s3.names(tmp_path.name) == []
 
@@ -264,7 +264,7 @@ def test_a_damaged_object_is_one_error(
 def result_or_code(small: Model, folder: Path, address: str) -> dict[str, Any] | str:
     """What a run finds that is taken up from a storage, or the code of its error."""
     try:
-        return searched(small, taken_up(folder, address), sharded(TINY))
+        return searched(small, continue_in_storage(folder, address), sharded(TINY))
     except SystemFault as fault:
         return fault.code
 
@@ -276,7 +276,7 @@ def test_a_manifest_that_was_cut_off_is_not_the_one_that_counts(small: Model, tm
     epoch, levels = last.split("-")[1:]
     cut = s3.read(f"{tmp_path.name}/run/control/{last}")[:100]
     s3.write(f"{tmp_path.name}/run/control/manifest-{epoch}-{int(levels) + 1:09}", cut)
-    assert searched(small, taken_up(tmp_path / "again", address), sharded(TINY)) == wanted
+    assert searched(small, continue_in_storage(tmp_path / "again", address), sharded(TINY)) == wanted
 
 
 def test_an_object_that_is_gone_is_one_error(small: Model, tmp_path: Path, s3: S3Server) -> None:
@@ -284,7 +284,7 @@ def test_an_object_that_is_gone_is_one_error(small: Model, tmp_path: Path, s3: S
     run = next(name for name in s3.names(f"{tmp_path.name}/run/data") if name.startswith("run-"))
     s3.files.delete_file(f"kmc-bucket/{tmp_path.name}/run/data/{run}")
     with pytest.raises(SystemFault, match="it is not there") as caught:
-        searched(small, taken_up(tmp_path / "again", address), sharded(TINY))
+        searched(small, continue_in_storage(tmp_path / "again", address), sharded(TINY))
     assert (caught.value.code, run in caught.value.message) == ("KMC551", True)
 
 
@@ -294,7 +294,7 @@ def test_files_of_lost_attempts_are_swept_and_those_of_others_stay(small: Model,
     before = s3.names(f"{base}/data")
     for name in ("rows-4-0-0123456789abcdef", "sent-4-0-0123456789abcdef", "mine"):
         s3.write(f"{base}/data/{name}", b"12345678")
-    directory = taken_up(tmp_path / "again", address)
+    directory = continue_in_storage(tmp_path / "again", address)
     assert s3.names(f"{base}/data") == sorted([*before, "mine"])
     directory.discard()
     assert s3.names(base) == ["data/mine"]
@@ -302,15 +302,15 @@ def test_files_of_lost_attempts_are_swept_and_those_of_others_stay(small: Model,
 
 def test_a_run_that_ended_is_not_resumed(small: Model, tmp_path: Path, s3: S3Server) -> None:
     address = saved(small, tmp_path, s3)
-    directory = taken_up(tmp_path / "kept", address)
+    directory = continue_in_storage(tmp_path / "kept", address)
     directory.keep()
     for folder in ("once", "twice"):
         with pytest.raises(SystemFault, match="there is no run to resume in s3://") as caught:
-            taken_up(tmp_path / folder, address)
+            continue_in_storage(tmp_path / folder, address)
         assert caught.value.code == "KMC555"
     again = RunDirectory.adopted(tmp_path / "once", directory.manifest)
     with pytest.raises(SystemFault, match="there is no run to resume in s3://"):
-        stored_directories.taken_up(again)
+        stored_directories.continue_in_storage(again)
     again.close()
     assert len([name for name in s3.names(f"{tmp_path.name}/run/control") if name.startswith("owner-")]) == 1
 
@@ -320,7 +320,7 @@ def test_a_removal_that_was_cut_off_is_finished(small: Model, tmp_path: Path, s3
     here = RunDirectory.opened(tmp_path / "run")
     s3.write(f"{tmp_path.name}/run/control/ended", b"removed")
     with pytest.raises(SystemFault, match="there is no run to resume in s3://"):
-        stored_directories.taken_up(here)
+        stored_directories.continue_in_storage(here)
     here.close()
     assert left_in(s3.address(tmp_path.name)) == []
     assert address

@@ -46,7 +46,7 @@ from kmc.cli.running.start_of_trace import spec_of_start
 from kmc.cli.saved.junit_file import refuse_unwritable, write_junit, write_unfinished
 from kmc.cli.saved.resuming import HeldRun, create_directory, held_run, open_resumed, resume_command, whole_command
 from kmc.cli.saved.saved_runs import ITF_NAME, RunFolder, new_run_folder
-from kmc.cli.saved.trace_place import settled_start
+from kmc.cli.saved.trace_place import settle_start
 from kmc.cli.text.ci_annotations import GITHUB, failure_annotation, result_annotations
 from kmc.cli.text.conclusion import command_again, explore_command
 from kmc.cli.text.console import say, show, stderr
@@ -235,7 +235,7 @@ def _check_all(options: CheckOptions, wishes: AllOptions) -> int:
 
 
 def _run(run: HeldRun) -> tuple[CheckReport, ResultFiles]:
-    start, words = settled_start(run.options.start, run.options.words, run.options.run_dir)
+    start, words = settle_start(run.options.start, run.options.words, run.options.run_dir)
     run.options = replace(run.options, start=start, words=words)
     if run.options.resume is not None:
         options, run.directory = open_resumed(run.options)
@@ -303,7 +303,7 @@ def _explain(run: HeldRun, report: CheckReport, files: ResultFiles) -> CheckRepo
     """Save the result, then make the story of the counterexample and save that too. A mistake in the story changes no
     result.
     """
-    files.write_known(report)
+    files.write_facts(report)
     example = report.outcome.example
     if example is None:
         return report
@@ -312,7 +312,7 @@ def _explain(run: HeldRun, report: CheckReport, files: ResultFiles) -> CheckRepo
         show([explanation.failure.text], stderr())
     outcome = replace(report.outcome, explained=explanation.with_report(files.how_to_report(run.options.words)))
     report = replace(report, outcome=outcome)
-    files.write_told(report)
+    files.write_explanation(report)
     return report
 
 

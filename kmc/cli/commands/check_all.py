@@ -20,7 +20,7 @@ from kmc.checking.selection import KINDS, STATES_MAX, ChosenEntry, WantedModels,
 from kmc.cli.options.check_options import CheckOptions
 from kmc.cli.options.quantities import duration_seconds, duration_text, size_text
 from kmc.cli.reports.model_run import ModelRun, State
-from kmc.cli.running.child_check import ChildCheck, checked_apart
+from kmc.cli.running.child_check import ChildCheck, check_apart
 from kmc.cli.saved.junit_file import write_junit, write_unfinished
 from kmc.cli.saved.trace_place import RUN_DIR
 from kmc.cli.text.all_texts import json_object, junit_of_all, new_warnings, run_line, summary_lines, verdict_of_all
@@ -216,9 +216,9 @@ def _run(choice: ChosenEntry, options: CheckOptions, left: float | None) -> Mode
     limits = [seconds for seconds in (options.timeout, left) if seconds is not None]
     limit = ["--timeout", duration_text(min(limits))] if limits else []
     words = ["check", choice.spec, choice.name, "--expect", *_passed_on(options), *limit]
-    done = checked_apart([*words, *(["--engine", options.engine] if options.engine == ENGINE_PYTHON else [])])
+    done = check_apart([*words, *(["--engine", options.engine] if options.engine == ENGINE_PYTHON else [])])
     if INTERPRETER_TAKES_IT in done.stderr:
-        done = checked_apart([*words, "--engine", ENGINE_PYTHON])
+        done = check_apart([*words, "--engine", ENGINE_PYTHON])
     seconds = time.monotonic() - began
     is_of_all = left is not None and left == min(limits)
     # The rest of the total time was not typed.

@@ -37,7 +37,7 @@ from kmc.cli.options.spec_argument import spec_or_start
 from kmc.cli.running.start_of_trace import spec_of_start
 from kmc.cli.saved.saved_runs import ITF_NAME, MODEL_NAME, RESULT_NAME, UNEXPLAINED_NAME, RunFolder, new_run_folder
 from kmc.cli.saved.trace_files import explanation_files, trace_files
-from kmc.cli.saved.trace_place import settled_start
+from kmc.cli.saved.trace_place import settle_start
 from kmc.cli.text.conclusion import command_again, explore_command, trace_hints
 from kmc.cli.text.console import say, show, stderr
 from kmc.cli.text.progress import StatusLine
@@ -162,7 +162,7 @@ def simulate(words: tuple[str, ...], /, **given: Any) -> int:
         if options.start is not None and not options.spec:
             spec, model = spec_of_start(options.start, options.run_dir, quiet=options.quiet)
             options = replace(options, spec=spec, model=model)
-        start, settled_words = settled_start(options.start, options.words, options.run_dir)
+        start, settled_words = settle_start(options.start, options.words, options.run_dir)
         options = replace(options, start=start, words=settled_words)
         done = _run(options)
     except KmcError as error:

@@ -1,6 +1,6 @@
 """A check in a process of its own: its memory and its crashes concern no other check.
 
-Invariant: the process has ended when `checked_apart` returns or raises. Ctrl-C reaches it through this one, since it
+Invariant: the process has ended when `check_apart` returns or raises. Ctrl-C reaches it through this one, since it
 has a process group of its own: it ends with its counts, unless a second one kills it. On Linux, it also ends when this
 process dies.
 """
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kmc.cli.text.junit import told_in
+from kmc.cli.text.junit import verdict_and_failures
 
 _LAST_LINES = 6
 _PR_SET_PDEATHSIG = 1
@@ -46,14 +46,14 @@ class ChildCheck:
         return self.stderr.strip().splitlines()[-_LAST_LINES:]
 
 
-def checked_apart(words: Sequence[str]) -> ChildCheck:
+def check_apart(words: Sequence[str]) -> ChildCheck:
     """Run `kmc check` with these words. KeyboardInterrupt once it has ended, if Ctrl-C came meanwhile."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         status, stdout, stderr = run([*words, "--json", "--quiet", "--junit", str(report)])
         try:
             result = json.loads(stdout)
-            verdict, text = told_in(report.read_text(encoding="utf-8"))
+            verdict, text = verdict_and_failures(report.read_text(encoding="utf-8"))
         # These errors are of JSON and of XML: the process died while it wrote, or before.
         except (OSError, ValueError, SyntaxError):
             died = f"ended with status {status}"

@@ -16,7 +16,7 @@ from kmc.bench.machine import commit, machine
 from kmc.checking.collision_odds import enough_bits
 from kmc.checking.refusal import INTERPRETER_TAKES_IT
 from kmc.cli.reports.report_records import RECORDED_FIELDS
-from kmc.cli.running.child_check import checked_apart
+from kmc.cli.running.child_check import check_apart
 from kmc.model_files.model_file import ModelFile
 from kmc.process import available_bytes
 from kmc.trace.files import pick
@@ -66,7 +66,7 @@ def _checked(spec: str, file: ModelFile, options: Sequence[str]) -> tuple[dict[s
     """The record of one check, and its text on stderr."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["check", spec, file.name, *options]
-        ran = checked_apart([*words, "--run-dir", folder])
+        ran = check_apart([*words, "--run-dir", folder])
         about = {"command": shlex.join(["kmc", *words]), "machine": machine(), "commit": commit()}
         result = ran.result
         if result is None:

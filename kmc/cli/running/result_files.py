@@ -34,7 +34,7 @@ class ResultFiles:
         self._texts: dict[str, str] = {}
         self._has_result = False
 
-    def write_known(self, report: CheckReport) -> None:
+    def write_facts(self, report: CheckReport) -> None:
         """Save the facts before anything is explained: the model, the trace, then the result that names the trace."""
         if self.folder is None:
             return
@@ -43,7 +43,7 @@ class ResultFiles:
         lost = [not self._write(*file) for file in (trace_files(example.file) if example is not None else {}).items()]
         self._has_result = self._write(RESULT_NAME, _result_text(report), is_lost=any(lost))
 
-    def write_told(self, report: CheckReport) -> None:
+    def write_explanation(self, report: CheckReport) -> None:
         """Save the explanation: the result anew, and the page or why there is none."""
         explanation = report.outcome.explained
         if self.folder is None or explanation is None:

@@ -20,7 +20,7 @@ from kmc.cli.options.quantities import size_text
 from kmc.cli.options.spark_settings import without_secrets
 from kmc.cli.saved.kept_command import check_about, locate_spec, spec_path
 from kmc.cli.saved.saved_runs import CHECKPOINT_NAME, RESULT_NAME
-from kmc.cli.saved.storage_choice import created_in_storage, resumed_in_storage, run_of, storage_given
+from kmc.cli.saved.storage_choice import create_in_storage, resume_in_storage, run_of, storage_given
 from kmc.cli.saved.trace_place import trace_place
 from kmc.error_text import shown_path
 from kmc.errors import CommandLineError, SystemFault
@@ -124,7 +124,7 @@ def open_resumed(options: CheckOptions) -> tuple[CheckOptions, RunDirectory]:
             raise CommandLineError("KMC606", f"there is no run {path}", help="see kmc runs: it lists the saved runs")
         directory = _opened(Path(path))
     try:
-        resumed_in_storage(directory, options)
+        resume_in_storage(directory, options)
         manifest = directory.manifest
         shards = manifest.about.get("shards")
         if manifest.sharded is not None and manifest.snapshot is not None:
@@ -147,7 +147,7 @@ def create_directory(path: Path, options: CheckOptions) -> RunDirectory:
     from kmc.engine.files.run_directory import RunDirectory
 
     if options.storage is not None:
-        return created_in_storage(path, kept_about(options), options)
+        return create_in_storage(path, kept_about(options), options)
     return RunDirectory.created(path, kept_about(options))
 
 

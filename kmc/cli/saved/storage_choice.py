@@ -18,7 +18,7 @@ STORAGE = "storage"
 """The key of the run's address in a saved command line; see `kmc.shards.storage`."""
 
 
-def created_in_storage(path: Path, about: dict[str, Any], options: CheckOptions) -> RunDirectory:
+def create_in_storage(path: Path, about: dict[str, Any], options: CheckOptions) -> RunDirectory:
     """A new run directory whose files lie in the storage of the options."""
     from kmc.shards.storage.remote_folder import inside
     from kmc.shards.storage.stored_directories import created
@@ -31,14 +31,14 @@ def created_in_storage(path: Path, about: dict[str, Any], options: CheckOptions)
         raise
 
 
-def resumed_in_storage(directory: RunDirectory, options: CheckOptions) -> None:
+def resume_in_storage(directory: RunDirectory, options: CheckOptions) -> None:
     """Let a run directory continue with the levels in its storage, if it has one; SystemFault if that is not
     possible.
     """
     if STORAGE in directory.manifest.about:
-        from kmc.shards.storage.stored_directories import taken_up
+        from kmc.shards.storage.stored_directories import continue_in_storage
 
-        taken_up(directory, options.storage_cache)
+        continue_in_storage(directory, options.storage_cache)
 
 
 def run_of(address: str, options: CheckOptions) -> RunDirectory:

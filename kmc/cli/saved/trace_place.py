@@ -48,7 +48,7 @@ def trace_place(where: str, run_dir: str = RUN_DIR) -> TracePlace:
     return TracePlace(_in_folder(path) if is_there(path.is_dir) else path, step)
 
 
-def settled_start(
+def settle_start(
     start: str | None, words: tuple[str, ...], run_dir: str = RUN_DIR
 ) -> tuple[str | None, tuple[str, ...]]:
     """A value of `--from` and the words of its command line, with the file that a folder or `last` means now.

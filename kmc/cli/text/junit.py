@@ -95,7 +95,7 @@ def spec_title(typed: str) -> str:
     return (path.resolve() if path.name in ("", "..") else path).name
 
 
-def told_in(report: str) -> tuple[str, str]:
+def verdict_and_failures(report: str) -> tuple[str, str]:
     """The verdict in one line, and the failures in a report of `junit_text`, expected ones included."""
     suite = ElementTree.fromstring(report)
     failures: dict[str, None] = {}

@@ -38,7 +38,7 @@ def created(path: Path, about: Mapping[str, Any], address: str, cache_bytes: int
     return directory
 
 
-def taken_up(directory: RunDirectory, cache_bytes: int = CACHE_BYTES) -> None:
+def continue_in_storage(directory: RunDirectory, cache_bytes: int = CACHE_BYTES) -> None:
     """Let a run that is resumed continue with the levels in its storage; SystemFault KMC555 if there are none."""
     address = storage_of(directory)
     if address is None:
@@ -55,7 +55,7 @@ def taken_up(directory: RunDirectory, cache_bytes: int = CACHE_BYTES) -> None:
 
 
 def adopted(path: Path, address: str) -> RunDirectory:
-    """A new folder for the run at an address, which no folder here has; `taken_up` comes next."""
+    """A new folder for the run at an address, which no folder here has; `continue_in_storage` comes next."""
     stored = StoredRun(address)
     manifest = None if stored.ended else stored.manifest()
     if manifest is None:

@@ -465,7 +465,7 @@ def test_a_check_ends_when_the_process_dies_that_began_it() -> None:
 
 
 def test_a_check_in_a_process_of_its_own_gives_its_result() -> None:
-    done = child_check.checked_apart(["check", "counter", "smoke", "--engine", "python", "--no-run-dir"])
+    done = child_check.check_apart(["check", "counter", "smoke", "--engine", "python", "--no-run-dir"])
     assert done.result is not None
     assert (done.status, done.result["distinct"], done.stderr) == (0, 4, "")
     assert done.verdict == "OK counter smoke: 4 distinct states, all 4 levels"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.commands.cli_runner import COUNTER, kmc
 
-from kmc.cli.saved.trace_place import TracePlace, settled_start, trace_place
+from kmc.cli.saved.trace_place import TracePlace, settle_start, trace_place
 from kmc.errors import TraceError
 
 NEWEST = "counter-two-20261101-120001-2"
@@ -91,12 +91,12 @@ def test_a_name_that_is_near_to_none_is_refused_when_it_is_read(runs: Path, type
 def test_a_start_is_settled_for_the_commands_that_repeat_it(runs: Path) -> None:
     path = f"{runs}/{NEWEST}/trace.itf.json"
     words = ("check", "last", "--from", "last#2", "--from=last#2")
-    assert settled_start("last#2", words) == (
+    assert settle_start("last#2", words) == (
         f"{path}#2",
         ("check", "last", "--from", f"{path}#2", f"--from={path}#2"),
     )
-    assert settled_start(f"./{path}#2", words) == (f"./{path}#2", words)
-    assert settled_start(None, words) == (None, words)
+    assert settle_start(f"./{path}#2", words) == (f"./{path}#2", words)
+    assert settle_start(None, words) == (None, words)
 
 
 def test_check_and_simulate_start_at_the_last_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,11 +23,11 @@ def begun(folder: Path, address: str, **options: Any) -> RunDirectory:
     return stored_directories.created(folder, {}, address, **options)
 
 
-def taken_up(folder: Path, address: str) -> RunDirectory:
+def continue_in_storage(folder: Path, address: str) -> RunDirectory:
     """The run of a storage, in a new folder: as on another machine."""
     folder.mkdir(parents=True)
     directory = stored_directories.adopted(folder, address)
-    stored_directories.taken_up(directory)
+    stored_directories.continue_in_storage(directory)
     return directory
 
 
